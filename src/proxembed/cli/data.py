@@ -74,16 +74,17 @@ def print_card(dataset: Dataset, facts: dict[str, Any]) -> None:
     from rich.text import Text
 
     from proxembed.report import data_card
+    from proxembed.tables.visible import visible
 
     console = Console()
     if dataset.columns is not None:
         table = Table("column", "read as", "for example")
         for column in dataset.columns:
-            table.add_row(*map(Text, column))
+            table.add_row(*map(Text, map(visible, column)))
         console.print(table)
     table = Table(show_header=False)
     for what, value in data_card(facts):
-        table.add_row(what, Text(value))
+        table.add_row(what, Text(visible(value)))
     console.print(table)
 
 

@@ -89,6 +89,8 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     if json_output:
         print_json(found)
         return
+    from proxembed.tables.visible import visible
+
     rows = f"{found['n']:,} rows" + (f" of {found['n_all']:,}" if found["n_all"] else "")
     stable = found["stability"]
     low, high = min(found["null"]), max(found["null"])
@@ -106,9 +108,8 @@ def show(found: dict[str, Any], json_output: bool) -> None:
         typer.echo(f"  {name:<16} {text}")
     worse = found["worse_labels"]
     for row in worse[:SHOWN]:
-        typer.echo(
-            f"  worse label      {row['label']}: {row['embedded']:.3f} instead of {row['raw']:.3f}, n = {row['n']}"
-        )
+        scores = f"{row['embedded']:.3f} instead of {row['raw']:.3f}, n = {row['n']}"
+        typer.echo(f"  worse label      {visible(row['label'])}: {scores}")
     if len(worse) > SHOWN:
         typer.echo(f"                   and {len(worse) - SHOWN} more labels; --json lists all")
     typer.echo(found["verdict"])

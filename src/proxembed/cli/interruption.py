@@ -65,13 +65,15 @@ def leave_interrupted(line: str) -> NoReturn:
 
 
 def say(line: str) -> None:
-    """Print one line on standard error, with unprintable characters escaped; do nothing if the terminal is gone.
+    """Print one line on standard error, with control characters shown; do nothing if the terminal is gone.
 
     Examples
     --------
     >>> from proxembed.cli.interruption import say
     >>> say("it is on standard error")
     """
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(line.split()))
+    from proxembed.tables.visible import visible
+
+    shown = " ".join(visible(line).split())
     with suppress(OSError):  # the terminal may be gone
         typer.echo(f"proxembed: {shown}", err=True)

@@ -121,7 +121,9 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     from proxembed.evaluate.summary import rows_of_folds
     from proxembed.report import score_text
     from proxembed.report.views import shown_measures, with_values
+    from proxembed.tables.visible import visible_texts
 
+    summary = visible_texts(summary)
     facts = summary["dataset"]
     names = with_values(shown_measures(summary), summary["best"], ("mean",))
     size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} label{'s' * (facts['labels'] != 1)}"
@@ -187,7 +189,9 @@ def print_summary(
     from rich.text import Text
 
     from proxembed.report import choice_text
+    from proxembed.tables.visible import visible, visible_texts
 
+    summary, tested, cuts, repeat = visible_texts((summary, list(tested), list(cuts), repeat))
     console = Console()
     console.print(leaderboard_table(summary))
     if told := choice_text(summary):
@@ -208,7 +212,7 @@ def print_summary(
         console.print(Text(f"cut for the budget: {line}"))
     if repeat:
         console.print(Text(f"to repeat this run: {repeat}"))
-    console.print(Text("written: " + ", ".join(str(path) for path in written)))
+    console.print(Text("written: " + ", ".join(visible(str(path)) for path in written)))
     print_verdict(summary["verdict"])
 
 
@@ -217,6 +221,9 @@ def print_verdict(verdict: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from proxembed.tables.visible import visible_texts
+
+    verdict = visible_texts(verdict)
     console = Console()
     console.print()
     for goal in verdict["goals"].values():

@@ -69,6 +69,7 @@ class LargeTable:
         self.columns, numbered = without_row_numbers(file, columns, BLOCK_ROWS)
         self._notes = named + numbered
         found = labels_alone(file, columns, BLOCK_ROWS)
+        self._names = file.names
         self.label_names = found.names
         self.Y, self.unknown = sparse.csr_array(found.Y), sparse.csr_array(found.unknown)
 
@@ -87,7 +88,7 @@ class LargeTable:
         label."""
         drawn = stratified_rows(self.Y, rows, seed)
         with tempfile.TemporaryDirectory() as folder:
-            file = open_table(self.path)
+            file = self._opened(self.path)
             name = f"{stem(self.path)}.parquet" if file.typed else self.path.name.removesuffix(".gz")
             place = Path(folder, name)
             with Copy(file, place) as copy:
@@ -101,11 +102,31 @@ class LargeTable:
 
     def parts(self, source: dict[str, Any], rows: int) -> Iterator[Rows]:
         """Features and ids of all rows, read as ``source`` has it."""
-        return map(_of_training, row_parts(self.path, source, rows))
+        read = 0
+        for part in map(_of_training, row_parts(self.path, source, rows)):
+            read += part[0].shape[0]
+            if read > self.n:
+                raise self._replaced(f"more than {self.n:,}")
+            yield part
+        if read < self.n:
+            raise self._replaced(f"{read:,}")
+
+    def _opened(self, path: Path) -> Any:
+        """The table, which must be the one of which the labels were read."""
+        file = open_table(path)
+        if file.names != self._names:
+            raise self._replaced("other columns")
+        if isinstance(file, ParquetFile) and file.rows != self.n:
+            raise self._replaced(f"{file.rows:,}")
+        return file
+
+    def _replaced(self, what: str) -> DataError:
+        reason = f"it had {self.n:,} rows when its labels were read, and has {what} now"
+        return DataError.at(self.path, None, reason, "leave it as it is during a fit, then fit again")
 
     def pieces(self, rows: int) -> list[ParquetFile]:
         """Pieces of about ``rows`` rows in their order, for ``piece_parts`` in other processes."""
-        file = open_table(self.path.resolve())
+        file = self._opened(self.path.resolve())
         if not isinstance(file, ParquetFile):
             remedy = "write it as Parquet, of which every process reads its own rows"
             raise DataError.at(self.path, None, "a file of text is read from its beginning, by one process", remedy)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.readers.parquet_parts import parquet_files
+from proxembed.data.readers.parquet_parts import parquet_files, read_from, valid_batches
 from proxembed.sources import RowBlocks
 
 LARGE_GROUP = 256 << 20  # bytes of a row group, all of which lie in memory while it is read
@@ -47,8 +47,8 @@ def parquet_blocks(
     Raises
     ------
     ValueError
-        pyarrow is not installed; no file, or a column is missing; a feature holds no numbers, or vectors of different
-        lengths.
+        pyarrow is not installed; a file or a column is missing; a file is damaged, or was replaced by one with other
+        columns; a feature holds no numbers, or vectors of different lengths.
 
     Warns
     -----
@@ -73,19 +73,22 @@ def parquet_blocks(
     >>> OPLS().fit(rows).n_components_
     2
     """
-    parquet = _pyarrow()
+    _need_pyarrow()
     paths = _paths(files)
     if not isinstance(block_rows, int) or block_rows < 1:
         raise ValueError(f"block_rows={block_rows!r} is not allowed; it must be a whole number of at least 1.")
     names = [labels] if isinstance(labels, str) else list(labels or [])
-    chosen = _features(parquet, paths[0], names) if features is None else list(features)
+    chosen = _features(paths[0], names) if features is None else list(features)
     for path in paths:
-        _check(parquet.ParquetFile(path), path, [*chosen, *names])
+        with read_from(path) as file:
+            _check(file, path, [*chosen, *names])
+            _warn_of_groups(file, path)
 
     def batches(columns: list[str]) -> Iterator[Any]:
         for path in paths:
-            with parquet.ParquetFile(path, pre_buffer=False) as file:  # else all row groups stay in memory
-                yield from (batch for batch in file.iter_batches(block_rows, columns=columns) if batch.num_rows)
+            with read_from(path) as file:
+                _check(file, path, columns)  # it may have been replaced
+                yield from (batch for batch in valid_batches(file, block_rows, columns) if batch.num_rows)
 
     def read() -> Iterator[tuple[NDArray[Any], Any]]:
         return ((_matrix(batch, chosen), _labels(batch, labels)) for batch in batches([*chosen, *names]))
@@ -93,15 +96,14 @@ def parquet_blocks(
     def read_labels() -> Iterator[Any]:
         return (_labels(batch, labels) for batch in batches(names))
 
-    return RowBlocks(read, labels=read_labels if names else None, precision=precision)
+    return RowBlocks(read, labels=read_labels if names else None, precision=precision).of_files(paths)
 
 
-def _pyarrow() -> Any:
+def _need_pyarrow() -> None:
     try:
-        from pyarrow import parquet
+        import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise ValueError("a .parquet file needs pyarrow: pip install 'proxembed[data]'.") from error
-    return parquet
 
 
 def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -115,8 +117,9 @@ def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
     return found
 
 
-def _features(parquet: Any, path: Path, labels: list[str]) -> list[str]:
-    return [name for name in parquet.ParquetFile(path).schema_arrow.names if name not in labels]
+def _features(path: Path, labels: list[str]) -> list[str]:
+    with read_from(path) as file:
+        return [name for name in file.schema_arrow.names if name not in labels]
 
 
 def _check(file: Any, path: Path, columns: list[str]) -> None:
@@ -125,6 +128,9 @@ def _check(file: Any, path: Path, columns: list[str]) -> None:
         raise ValueError(
             f"{path} has no column {missing[0]!r}; its columns are {', '.join(file.schema_arrow.names[:20])}."
         )
+
+
+def _warn_of_groups(file: Any, path: Path) -> None:
     groups = (file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
     largest = max(groups, default=0)
     if largest > LARGE_GROUP:

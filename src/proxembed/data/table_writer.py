@@ -3,19 +3,61 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 SUFFIXES = (".csv", ".parquet")
 PARQUET = "a .parquet file needs pyarrow: pip install 'proxembed[data]', or write .csv."
+
+FORMULA, NUMBER = "=+-@\t\r\n", re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+class CsvRows:
+    """Rows of CSV in which a spreadsheet takes no text for a formula: the writer of every CSV file of this package.
+
+    A text, of a header too, that begins with ``=``, ``+``, ``-``, ``@``, a tab or an end of line and is not a number
+    gets an apostrophe in front. pandas and ``proxembed.data.read`` read it back with the apostrophe: take it off by
+    ``frame["id"].str.removeprefix("'")``, or write .parquet, which holds texts as they are.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from proxembed.data.table_writer import CsvRows
+    >>> CsvRows(sys.stdout).add([["=1+1", "-0.5", "-", -0.5, "a=b"]])
+    '=1+1,-0.5,'-,-0.5,a=b
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._writer = csv.writer(_Lines(stream), lineterminator="\r\n")
+
+    def add(self, rows: Iterable[Iterable[Any]]) -> None:
+        """Write rows of cells."""
+        self._writer.writerows([*map(_for_spreadsheets, row)] for row in rows)
+
+
+class _Lines:
+    """A stream of lines that end in a line feed alone: the csv module quotes only the ends of lines that it writes."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, line: str) -> None:
+        self._stream.write(f"{line[:-2]}\n")
+
+
+def _for_spreadsheets(cell: Any) -> Any:
+    formula = isinstance(cell, str) and cell[:1] and cell[0] in FORMULA and not NUMBER.fullmatch(cell)
+    return f"'{cell}" if formula else cell
 
 
 class TableWriter:
     """A CSV (UTF-8) or Parquet file by its suffix, to which rows are added in parts with the same columns.
 
-    Numbers are written in full, so that reading them back gives the same.
+    Numbers are written in full, so that reading them back gives the same. Texts of a CSV file that a spreadsheet would
+    take for formulas get an apostrophe in front; see ``CsvRows``.
 
     Parameters
     ----------
@@ -58,14 +100,14 @@ class TableWriter:
 class _CsvTable:
     def __init__(self, path: Path) -> None:
         self._stream = open(path, "x", encoding="utf-8", newline="")
-        self._writer, self._begun = csv.writer(self._stream, lineterminator="\n"), False
+        self._rows, self._begun = CsvRows(self._stream), False
 
     def add(self, columns: Mapping[str, Any]) -> None:
         if not self._begun:
-            self._writer.writerow(columns)
+            self._rows.add([columns])
             self._begun = True
         cells = (getattr(values, "tolist", lambda v=values: v)() for values in columns.values())
-        self._writer.writerows(zip(*cells, strict=True))
+        self._rows.add(zip(*cells, strict=True))
 
     def close(self) -> None:
         self._stream.close()

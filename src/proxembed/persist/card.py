@@ -13,6 +13,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from proxembed.features.scaling import BY_SUMS
+from proxembed.tables.visible import visible
 
 CARD_MARK = "<!-- proxembed model card -->"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
@@ -41,7 +42,7 @@ def model_card(
 ) -> str:
     """The model card in Markdown: the model, its training data, its evaluation, how to use and cite it.
 
-    Names from data files are escaped.
+    Names from data files are escaped, and control characters in them are shown.
 
     Parameters
     ----------
@@ -135,7 +136,10 @@ def _evidence(summary: Mapping[str, Any] | None) -> str:
         return "Not evaluated: compare it with honest rivals before use (`proxembed compare`)."
     verdict, names = summary["verdict"], summary["measures"]
     head = "| arm | k | " + " | ".join(map(_plain, names)) + " |\n|" + "---|" * (2 + len(names))
-    goals = [f"- **{goal['title']}: {goal['word']}.** {_plain(goal['sentence'])}" for goal in verdict["goals"].values()]
+    goals = [
+        f"- **{_plain(goal['title'])}: {_plain(goal['word'])}.** {_plain(goal['sentence'])}"
+        for goal in verdict["goals"].values()
+    ]
     lines = [*(goals or [_plain(verdict["text"])]), "", _plain(verdict["note"]), "", head]
     for entry in summary["best"]:
         means = [entry["scores"][name]["mean"] for name in names]
@@ -145,13 +149,13 @@ def _evidence(summary: Mapping[str, Any] | None) -> str:
 
 
 def _plain(text: Any) -> str:
-    """Text that Markdown shows as it is: one line, marks escaped, invisible characters spelled out."""
-    shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(str(text).split()))
+    """Text that Markdown shows as it is: one line, marks escaped, invisible characters shown."""
+    shown = " ".join(visible(str(text)).split())
     return re.sub(r"([\\`*_{}\[\]<>()#+!|~&])", r"\\\1", shown)
 
 
 def _code(text: str) -> str:
     """Text as a code span that no backtick inside it can end."""
-    shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(text.split()))
+    shown = " ".join(visible(text).split())
     fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
     return f"{fence} {shown} {fence}"

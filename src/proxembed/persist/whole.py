@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,7 +24,8 @@ def write_whole(files: Mapping[Path, bytes], remove: Iterable[Path] = ()) -> Non
     """Write files so that readers see the old ones or the new ones, never a part, and never old beside new.
 
     All names are checked before anything is written, and all files are written before the first takes its place. Where
-    several files are concerned, the earlier ones leave before the first new one comes.
+    several files are concerned, the earlier ones leave before the first new one comes. Of a link, the file it leads to
+    is written and the link stays; files that links lead to other folders take their places folder by folder.
 
     Parameters
     ----------
@@ -55,19 +56,28 @@ def write_whole(files: Mapping[Path, bytes], remove: Iterable[Path] = ()) -> Non
         check_place(path)
     if len({path.parent for path in leaving}) > 1:
         raise ValueError(f"files={[str(path) for path in leaving]} must all be in one folder.")
-    with claimed(leaving[0].parent, file=leaving[0]) as place:
-        (place / NEW).mkdir()
-        for path, content in files.items():
+    targets = {written_place(path): content for path, content in files.items()}
+    gone = [*targets, *(path for path in leaving if path not in files)]
+    with ExitStack() as stack:
+        folders = dict.fromkeys(path.parent for path in gone)
+        first = {folder: next(path for path in gone if path.parent == folder) for folder in folders}
+        places = {folder: stack.enter_context(claimed(folder, file=first[folder])) for folder in folders}
+        for place in places.values():
+            (place / NEW).mkdir()
+        for path, content in targets.items():
             with _named(path):
-                _stage(place / NEW / path.name, content)
-        _exchange(place, list(files), leaving if len(leaving) > 1 else [])
+                _stage(places[path.parent] / NEW / path.name, content)
+        for folder, place in places.items():
+            own = [path for path in targets if path.parent == folder]
+            _exchange(place, own, [path for path in gone if path.parent == folder] if len(gone) > 1 else [])
 
 
 @contextmanager
 def staged(path: Path) -> Iterator[Path]:
     """The place of a file that is written step by step in the block, and takes its name at the end of it.
 
-    It has the name of the file, in a folder of its own. Where the block raises, the file stays as it was.
+    It has the name of the file, in a folder of its own. Where the block raises, the file stays as it was. Of a link,
+    the file it leads to is written.
 
     Raises
     ------
@@ -88,13 +98,15 @@ def staged(path: Path) -> Iterator[Path]:
     'x\\n1\\n'
     """
     check_place(path)
-    with claimed(path.parent, file=path) as place:
+    target = written_place(path)
+    with claimed(target.parent, file=path) as place:
         (place / NEW).mkdir()
         new = place / NEW / path.name
         yield new
         with _named(path), open(new, "rb+") as file:
             os.fsync(file.fileno())
-        _exchange(place, [path], [])
+        os.replace(new, place / NEW / target.name)
+        _exchange(place, [target], [])
 
 
 @contextmanager
@@ -233,8 +245,32 @@ def check_writable(path: str | Path) -> Path:
     """
     path = Path(path)
     check_place(path)
-    with claimed(path.parent, file=path):
+    with claimed(written_place(path).parent, file=path):
         return path
+
+
+def written_place(path: Path) -> Path:
+    """Where a file or a folder of this name is written: what a link leads to, even if it does not exist yet.
+
+    Raises
+    ------
+    OSError
+        The link leads back to itself.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from pathlib import Path
+    >>> from proxembed.persist.whole import written_place
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     os.symlink("model-3.skops", Path(folder) / "model.skops")
+    ...     written_place(Path(folder) / "model.skops").name
+    'model-3.skops'
+    """
+    found = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if found.is_symlink():
+        raise OSError(errno.ELOOP, "this link leads back to itself; remove it, or give another name", str(path))
+    return found
 
 
 def check_place(path: Path) -> None:
@@ -248,10 +284,11 @@ def check_place(path: Path) -> None:
     Traceback (most recent call last):
     IsADirectoryError: [Errno 21] this is a folder; name a file in it: '/'
     """
-    if path.is_dir():
+    target = written_place(path)
+    if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it", str(path))
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "its folder does not exist; make it first", str(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "its folder does not exist; make it first", str(target))
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import numpy as np
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.measures import unit_of_measure
 from proxembed.evaluate.summary import rows_of_folds
+from proxembed.tables.visible import visible
 
 from .matrices import unpacked
 from .views import RAMP
@@ -203,11 +204,15 @@ def svg_text(size: tuple[float, float], draw: Callable[[Any], None], salt: str) 
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     settings: Any = {**STYLE, "svg.hashsalt": salt}
     with matplotlib.rc_context(settings):
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
+        texts: Any = figure.findobj(Text)
+        for text in texts:
+            text.set_text(visible(text.get_text()))
         FigureCanvasSVG(figure)
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})

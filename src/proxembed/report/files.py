@@ -1,8 +1,9 @@
 """The leaderboard of a run as CSV text."""
 
-import csv
 import io
 from typing import Any
+
+from proxembed.data.table_writer import CsvRows
 
 COLUMNS = (
     "arm", "kind", "k", "components", "readout", "measure", "mean", "standard_error", "folds", "labels", "test",
@@ -33,26 +34,25 @@ def leaderboard_csv(summary: dict[str, Any]) -> str:
     ['arm', 'kind', 'k']
     """
     out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    writer = CsvRows(out)
+    writer.add([COLUMNS])
     for entry in summary["leaderboard"]:
         for name, score in entry["scores"].items():
             measure, readout = name.removesuffix(")").rsplit(" (", 1)
-            writer.writerow(
-                {
-                    "arm": entry["arm"],
-                    "kind": "rival" if entry["rival"] else "method",
-                    "k": entry["k"],
-                    "components": entry["components"],
-                    "readout": readout,
-                    "measure": measure,
-                    "mean": _rounded(score["mean"]),
-                    "standard_error": _rounded(score["standard_error"]),
-                    "folds": len(summary["folds"]),
-                    "labels": entry["labels"],
-                    "test": _rounded(score["test"]),
-                    "seconds": round(entry["seconds"], 3),
-                    "failures": " | ".join(entry["failures"]),
-                }
-            )
+            values = {
+                "arm": entry["arm"],
+                "kind": "rival" if entry["rival"] else "method",
+                "k": entry["k"],
+                "components": entry["components"],
+                "readout": readout,
+                "measure": measure,
+                "mean": _rounded(score["mean"]),
+                "standard_error": _rounded(score["standard_error"]),
+                "folds": len(summary["folds"]),
+                "labels": entry["labels"],
+                "test": _rounded(score["test"]),
+                "seconds": round(entry["seconds"], 3),
+                "failures": " | ".join(entry["failures"]),
+            }
+            writer.add([[values[name] for name in COLUMNS]])
     return out.getvalue()

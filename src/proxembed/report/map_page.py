@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.tables.visible import visible_texts
+
 from .figures import COLOURS, INK, svg_text
 from .page import templates
 from .views import LABEL_COLOURS, short_name
@@ -102,7 +104,7 @@ def _drawn(places: Any) -> dict[str, Any]:
 
 
 def map_page_html(record: dict[str, Any]) -> str:
-    """The page of a map as HTML text: one file, nothing fetched, all names escaped.
+    """The page of a map as HTML text: one file, nothing fetched, all names escaped, control characters shown.
 
     Parameters
     ----------
@@ -121,6 +123,7 @@ def map_page_html(record: dict[str, Any]) -> str:
     """
     from markupsafe import Markup
 
+    record = visible_texts(record)
     environment = templates()
     script, style = (environment.loader.get_source(environment, name)[0] for name in ("map.js", "map.css"))
     page = environment.get_template("map.html").render(
@@ -196,6 +199,7 @@ def map_image(record: dict[str, Any], kind: str) -> bytes:
     -------
     bytes
     """
+    record = visible_texts(record)
     pair = record["pairs"][0]
     panels = [(("honest map" if pair["honest"] else "map"), pair["map"]), ("shuffled labels", pair["null"])]
 
@@ -210,7 +214,7 @@ def map_image(record: dict[str, Any], kind: str) -> bytes:
         legend = figure.legend(handles.values(), map(str, range(len(handles))), loc="outside lower center", ncols=4,
                                frameon=False, fontsize=8.5)  # fmt: skip
         for text, words in zip(legend.get_texts(), handles, strict=True):
-            text.set_text(words.encode("utf-8", "replace").decode("utf-8"))
+            text.set_text(words)
             text.set_parse_math(False)
 
     size = (10.0, 5.6)

@@ -9,6 +9,7 @@ from typing import Any
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.results import sign_of
 from proxembed.evaluate.verdict import TOLERANCE
+from proxembed.tables.visible import visible_texts
 
 from . import views
 from .adaptive import adaptive_view
@@ -19,7 +20,9 @@ from .verdict import query_times
 
 
 def page_html(record: dict[str, Any]) -> str:
-    """Write the page of a run as HTML text: all names escaped, no network, readable without its script.
+    """Write the page of a run as HTML text: all names escaped, control characters shown, no network.
+
+    It is readable without its script.
 
     The parts come in a fixed order: verdict, k-curves, held-out map, chance, models of an adaptive search, labels,
     components, leaderboard, data card, how to repeat it, folded details. Parts that the record lacks are left out.
@@ -47,6 +50,7 @@ def page_html(record: dict[str, Any]) -> str:
     """
     from markupsafe import Markup
 
+    record = visible_texts(record)
     environment = templates()
     script, style = (environment.loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
     figures = [
@@ -86,7 +90,7 @@ def verdict_card(verdict: dict[str, Any]) -> str:
     >>> "<b>Map: better</b>" in verdict_card({"goals": {"map": goal}, "note": "", "text": ""})
     True
     """
-    return templates().get_template("verdict.html").render(verdict=verdict, queries="")
+    return templates().get_template("verdict.html").render(verdict=visible_texts(verdict), queries="")
 
 
 @cache

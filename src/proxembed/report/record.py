@@ -221,7 +221,7 @@ def read_record(folder: str | Path) -> dict[str, Any]:
     remedy = "run `compare` or `search` again"
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON: {error}; {remedy}.") from error
     if isinstance(record, dict) and isinstance(record.get("format"), int) and record["format"] != FORMAT:
         found = f"{path} has format {record['format']}, but this version reads format {FORMAT}"

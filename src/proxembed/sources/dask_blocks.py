@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from .cluster import LARGE, active_client
+from .readings import DASK_REMEDY, Found, Readings
 from .row_blocks import Block, RowBlocks, length, pair, rows_between
 
 FAN = 8  # results that are merged at a time: the tree is the same whatever the workers, and so are the bits
@@ -32,7 +33,7 @@ def is_dask(X: Any) -> bool:
 
 
 def blocks_of(X: Any, y: Any = None) -> RowBlocks | None:
-    """The rows of RowBlocks, or of a collection of dask with labels ``y``; None for rows in memory.
+    """The rows of RowBlocks or a collection of dask with labels ``y``, as a fit reads them; None for rows in memory.
 
     >>> blocks_of(np.eye(2)) is None
     True
@@ -40,9 +41,9 @@ def blocks_of(X: Any, y: Any = None) -> RowBlocks | None:
     if isinstance(X, RowBlocks):
         if y is not None:
             raise ValueError("y must come with the blocks, as pairs (X, y): RowBlocks.from_arrays(X, y).")
-        return X
+        return X.checked()
     if is_dask(X):
-        return DaskBlocks.of(X, y)
+        return DaskBlocks.of(X, y).checked()
     if is_dask(y):
         raise ValueError(
             "y is a dask collection, but X is in memory. Pass y.compute(), or X as a dask collection, too."
@@ -62,6 +63,18 @@ class DaskBlocks(RowBlocks):
         labels = self._computed_labels if all(y is not None for _, y in pieces) else None
         super().__init__(self._computed, labels=labels, precision=precision)
         self._pieces = list(pieces)
+        self._name, self._remedy = "The dask collection", DASK_REMEDY
+        self._readings_of: dict[int, Readings] = {}
+
+    def checked(self, readings: Readings | None = None) -> RowBlocks:
+        """These rows, of which every reading must equal the first, piece by piece."""
+        found = super().checked(readings)
+        if isinstance(found, DaskBlocks) and found is not self:
+            found._readings_of = {
+                number: Readings(f"Piece {number} of the dask collection", DASK_REMEDY)
+                for number in range(len(self._pieces))
+            }
+        return found
 
     @classmethod
     def of(cls, X: Any, y: Any = None, precision: str = "float64") -> DaskBlocks:
@@ -104,15 +117,19 @@ class DaskBlocks(RowBlocks):
     ) -> Any:
         """``function(rows, number)`` of each piece, where its rows are, merged eight at a time."""
         function, merge = _constant(function), _constant(merge)
+        checked = bool(self._readings_of)
         parts = [
-            _delayed(_of_labels)(function, y, number)
+            _delayed(_of_labels)(function, y, number, checked)
             if labels and y is not None
-            else _delayed(_of_rows)(function, X, y, number, self.precision, labels)
+            else _delayed(_of_rows)(function, X, y, number, self.precision, labels, checked)
             for number, (X, y) in enumerate(self._pieces)
         ]
         while len(parts) > 1:
             parts = [_delayed(_merged)(merge, parts[i : i + FAN]) for i in range(0, len(parts), FAN)]
-        return _compute(parts[0])
+        value, found = _compute(parts[0])
+        for number, reading in found.items():
+            self._readings_of[number].compare(reading)
+        return value
 
 
 def results_of(X: Any, function: Callable[[Any], Any], names: Callable[[], Any] | None = None) -> Any:
@@ -293,18 +310,26 @@ def _mapped(step: _Kept, X: Any, y: Any, number: int, precision: str) -> RowBloc
     return RowBlocks(list(_rows_of(X, y, number, precision).map(step.value)), precision=precision)
 
 
-def _of_rows(function: _Kept, X: Any, y: Any, number: int, precision: str, labels: bool) -> Any:
-    rows = _rows_of(X, y, number, precision)
-    return function.value(rows.labels() if labels else rows, number)
+def _of_rows(
+    function: _Kept, X: Any, y: Any, number: int, precision: str, labels: bool, checked: bool
+) -> tuple[Any, dict[int, Found]]:
+    """The value of a function of a piece, and what was read of the piece."""
+    readings, rows = Readings(""), _rows_of(X, y, number, precision)
+    rows = rows.checked(readings) if checked else rows
+    value = function.value(rows.labels() if labels else rows, number)
+    return value, {number: readings.found} if checked else {}
 
 
-def _of_labels(function: _Kept, y: Any, number: int) -> Any:
-    y = _assembled(y)
-    return function.value([y] if length(y) else [], number)
+def _of_labels(function: _Kept, y: Any, number: int, checked: bool) -> tuple[Any, dict[int, Found]]:
+    y, readings = _assembled(y), Readings("")
+    pairs = [(None, y)] if length(y) else []
+    value = function.value([y for _, y in (readings.over(pairs) if checked else pairs)], number)
+    return value, {number: readings.found} if checked else {}
 
 
-def _merged(merge: _Kept, parts: list[Any]) -> Any:
-    return merge.value(parts)
+def _merged(merge: _Kept, parts: list[tuple[Any, dict[int, Found]]]) -> tuple[Any, dict[int, Found]]:
+    found = {number: reading for _, own in parts for number, reading in own.items()}
+    return merge.value([value for value, _ in parts]), found
 
 
 def _made(make: Callable[[Any, Any], Any], shared: _Kept, item: _Kept) -> Any:

@@ -5,6 +5,9 @@ In: arrays, memory maps, .npy and .npz files, or a function that starts a new re
 
 from __future__ import annotations
 
+import copy
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from os import PathLike, fspath
@@ -12,6 +15,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from .readings import FILE_REMEDY, FUNCTION_REMEDY, Readings
 
 BLOCK_ROWS = 65_536
 PRECISIONS = ("float64", "float32")
@@ -39,7 +44,8 @@ class RowBlocks:
     ------
     ValueError
         For another ``precision``, blocks whose X and y differ in length, blocks without rows, and a second reading of
-        an iterator.
+        an iterator. A fit that reads the rows several times raises it for a reading with another number of rows or
+        with other rows than the first one.
     TypeError
         For ``blocks`` that are none of these.
 
@@ -76,6 +82,10 @@ class RowBlocks:
         self.precision = precision
         self._blocks, self._labels = blocks, labels
         self._started = False
+        self._in_memory = not callable(blocks)
+        self._name, self._remedy = f"RowBlocks({getattr(blocks, '__name__', type(blocks).__name__)})", FUNCTION_REMEDY
+        self._readings: Readings | None = None
+        self._origin: tuple[RowBlocks, Callable[[Any], Any]] | None = None
 
     @property
     def rereadable(self) -> bool:
@@ -84,8 +94,34 @@ class RowBlocks:
 
     def __iter__(self) -> Iterator[Block]:
         """The blocks as pairs (X, y); y is None where there are no labels."""
+        pairs = self._pairs()
+        return pairs if self._readings is None else self._readings.over(pairs)
+
+    def _pairs(self) -> Iterator[Block]:
         for number, block in enumerate(self._reading()):
             yield pair(block, number)
+
+    def checked(self, readings: Readings | None = None) -> RowBlocks:
+        """These rows, of which every reading must equal the first: what a fit reads.
+
+        Rows in memory and iterators are returned as they are, unless ``readings``, those of another process, are given.
+
+        >>> import numpy as np
+        >>> generator = iter([np.ones((3, 1))])
+        >>> rows = RowBlocks(lambda: generator).checked()
+        >>> [rows.stacked().shape, rows.stacked().shape]
+        Traceback (most recent call last):
+        ...
+        ValueError: RowBlocks(<lambda>) gave 3 rows in reading 1 and 0 rows in reading 2; every reading must ...
+        """
+        if self._origin is not None:
+            rows, function = self._origin
+            return rows.checked(readings).map(function)
+        if self._readings is not None or readings is None and (self._in_memory or not self.rereadable):
+            return self
+        found = copy.copy(self)
+        found._readings = Readings(self._name, self._remedy) if readings is None else readings
+        return found
 
     def _reading(self) -> Iterable[Any]:
         if callable(self._blocks):
@@ -102,7 +138,10 @@ class RowBlocks:
 
     def labels(self) -> Iterator[Any]:
         """The y of each block."""
-        return iter(self._labels()) if self._labels is not None else (y for _, y in self)
+        if self._labels is None:
+            return (y for _, y in self)
+        pairs = ((None, y) for y in self._labels())
+        return (y for _, y in (pairs if self._readings is None else self._readings.over(pairs)))
 
     def map(self, function: Callable[[Any], Any]) -> RowBlocks:
         """Blocks (function(X), y), computed when they are read.
@@ -114,7 +153,13 @@ class RowBlocks:
         pairs = ((function(X), y) for X, y in self)
         if not self.rereadable:
             return RowBlocks(pairs, precision=self.precision)
-        return RowBlocks(lambda: ((function(X), y) for X, y in self), labels=self._labels, precision=self.precision)
+        found = RowBlocks(
+            lambda: ((function(X), y) for X, y in self),
+            labels=None if self._labels is None else self.labels,
+            precision=self.precision,
+        )
+        found._origin = self, function
+        return found
 
     def reduce(
         self,
@@ -170,7 +215,9 @@ class RowBlocks:
         [2, 2, 1]
         """
         X = sparse.csr_array(X) if sparse.issparse(X) else X
-        return cls._of_parts([(lambda: X, None if y is None else (lambda: y))], block_rows, precision)
+        found = cls._of_parts([(lambda: X, None if y is None else (lambda: y))], block_rows, precision)
+        found._in_memory = _in_memory(X) and _in_memory(y)
+        return found
 
     @classmethod
     def from_npy(
@@ -188,7 +235,7 @@ class RowBlocks:
         [(3, 2), (2, 2)]
         """
         files = _paths(X)
-        return cls._of_parts(_with_labels([_mapped(file) for file in files], y), block_rows, precision)
+        return cls._of_parts(_with_labels([_mapped(file) for file in files], y), block_rows, precision).of_files(files)
 
     @classmethod
     def from_npz(
@@ -206,7 +253,7 @@ class RowBlocks:
         [(3, 4), (1, 4)]
         """
         files = _paths(X)
-        return cls._of_parts(_with_labels([_loaded(file) for file in files], y), block_rows, precision)
+        return cls._of_parts(_with_labels([_loaded(file) for file in files], y), block_rows, precision).of_files(files)
 
     @classmethod
     def from_csr(
@@ -232,7 +279,7 @@ class RowBlocks:
         [(3, 4), (1, 4)]
         """
         parts = [_mapped_csr(one, n_features) for one in _paths(folder)]
-        return cls._of_parts(_with_labels(parts, y), block_rows, precision)
+        return cls._of_parts(_with_labels(parts, y), block_rows, precision).of_files(_paths(folder))
 
     @classmethod
     def from_dask(cls, X: Any, y: Any = None, *, precision: str = "float64") -> RowBlocks:
@@ -270,6 +317,12 @@ class RowBlocks:
         from .dask_blocks import DaskBlocks
 
         return DaskBlocks.of(X, y, precision)
+
+    def of_files(self, files: Sequence[Path]) -> RowBlocks:
+        """The same rows, which errors name by their files."""
+        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        self._name, self._remedy = f"{fspath(files[0])}{more}", FILE_REMEDY
+        return self
 
     @classmethod
     def _of_parts(cls, parts: list[Any], block_rows: int, precision: str) -> RowBlocks:
@@ -363,6 +416,14 @@ def length(rows: Any) -> int:
     return rows.shape[0] if hasattr(rows, "shape") else len(rows)
 
 
+def _in_memory(rows: Any) -> bool:
+    """Whether rows cannot change between two readings, as those of a file can."""
+    while isinstance(rows, np.ndarray) and not isinstance(rows, np.memmap) and rows.base is not None:
+        rows = rows.base
+    held = sparse.issparse(rows) or hasattr(rows, "iloc") or isinstance(rows, np.ndarray | list | tuple | bytes | None)
+    return held and not isinstance(rows, np.memmap)
+
+
 def rows_between(y: Any, first: int, last: int) -> Any:
     """Rows of y in any of its forms."""
     return y.iloc[first:last] if hasattr(y, "iloc") else y[first:last]
@@ -392,18 +453,31 @@ def _with_labels(parts: list[Callable[[], Any]], y: Any) -> list[Any]:
 
 
 def _mapped(file: str) -> Callable[[], np.ndarray]:
-    return lambda: np.load(file, mmap_mode="r")
+    return lambda: _whole(file, lambda: np.load(file, mmap_mode="r"))
 
 
 def _loaded(file: str) -> Callable[[], Any]:
-    return lambda: sparse.csr_array(sparse.load_npz(file))
+    def load() -> Any:
+        with open(file, "rb") as stream:
+            return sparse.csr_array(sparse.load_npz(stream))
+
+    return lambda: _whole(file, load)
+
+
+def _whole(file: str, load: Callable[[], Any]) -> Any:
+    """What a file holds; damage, which shows in many ways, as one ValueError."""
+    try:
+        return load()
+    except FileNotFoundError:
+        raise
+    except (ValueError, OSError, EOFError, LookupError, SyntaxError, zipfile.BadZipFile, zlib.error) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(f"{file} is damaged or was replaced ({reason or 'it ends early'}). Write it again.") from error
 
 
 def _mapped_csr(folder: str, n_features: int) -> Callable[[], Any]:
     def opened() -> _CSRPart:
-        data, indices, indptr = (
-            np.load(f"{folder}/{name}.npy", mmap_mode="r") for name in ("data", "indices", "indptr")
-        )
+        data, indices, indptr = (_mapped(f"{folder}/{name}.npy")() for name in ("data", "indices", "indptr"))
         return _CSRPart(data, indices, np.asarray(indptr), n_features)
 
     return opened

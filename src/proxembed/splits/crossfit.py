@@ -167,6 +167,7 @@ def crossfit_blocks(method: Any, rows: RowBlocks, n_folds: int = 5, *, seed: int
             "Cross-fitting reads the rows several times, and these blocks can be read once. Pass a function that "
             "starts a new reading: RowBlocks(lambda: ...)."
         )
+    rows = rows.checked()
     folded = partial(_with_folds, rows, n_folds, seed)
     shared, fold = RowBlocks(lambda: ((X, own) for X, _, own in folded())).sample(FRAME_ROWS, seed=seed)
     target = np.asarray(clone(method).fit(rows).transform(shared), dtype=np.float64)

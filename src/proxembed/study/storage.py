@@ -12,6 +12,7 @@ import json
 import math
 import os
 import uuid
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from importlib.metadata import version
@@ -21,19 +22,21 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.persist.whole import alone_in
+from proxembed.persist.whole import alone_in, written_place
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 
 STUDY = "study.jsonl"
 DIGEST = "digest:"
+SUM = ', "sum": "'
 
 
 class StudyFile:
     """The finished steps of one search, in a file to which processes append.
 
-    The first line holds ``facts``, what the outcomes depend on; every other one the key of a step and its outcome. A
-    line that is not whole, as a killed process leaves it, is skipped.
+    The first line holds ``facts``, what the outcomes depend on; every other one the key of a step and its outcome. Each
+    ends with its checksum. A line that is not whole, as a killed process leaves it, or that was changed is skipped, and
+    its step is done again.
 
     Parameters
     ----------
@@ -67,7 +70,8 @@ class StudyFile:
         resume: bool = True,
         budget: Mapping[str, Any] | None = None,
     ):
-        self.path, self.facts, self.resume, self.budget = Path(path), dict(facts or {}), resume, dict(budget or {})
+        self.path, self.facts, self.resume = written_place(Path(path)), dict(facts or {}), resume
+        self.budget = dict(budget or {})
         self.id = uuid.uuid4().hex
         self._known: dict[str, Any] = {}
         self._earlier = b""
@@ -101,7 +105,7 @@ class StudyFile:
             return self
         self.id = header["id"]
         for line in lines[1:]:
-            if line.get("id") == self.id and "step" in line and "outcome" in line:
+            if line.get("id") == self.id and {"step", "outcome"} <= set(line):
                 self._known[_text(line["step"])] = line["outcome"]
         _cut_torn_line(self.path)
         return self
@@ -132,7 +136,7 @@ class StudyFile:
         """One write to the end of the file: processes do not mix their lines."""
         try:
             with open(self.path, "ab", buffering=0) as file:
-                file.write(_text(line).encode() + b"\n")
+                file.write(_summed(_text(line)).encode() + b"\n")
                 os.fsync(file.fileno())
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from error
@@ -158,7 +162,7 @@ def opened(storage: Any) -> Iterator[StudyFile | None]:
         yield None
         return
     if not isinstance(storage, StudyFile):
-        Path(storage).mkdir(parents=True, exist_ok=True)
+        written_place(Path(storage)).mkdir(parents=True, exist_ok=True)
     with nullcontext() if isinstance(storage, StudyFile) else alone_in(Path(storage)):
         file = storage if isinstance(storage, StudyFile) else StudyFile(Path(storage) / STUDY)
         try:
@@ -173,7 +177,7 @@ def read_header(path: Path) -> dict[str, Any] | None:
     Raises
     ------
     ValueError
-        The file is something else.
+        The file is something else, or its first line is damaged.
 
     Examples
     --------
@@ -185,9 +189,10 @@ def read_header(path: Path) -> dict[str, Any] | None:
     lines = _lines(path)
     if not lines:
         return None
-    if not {"id", "facts", "budget"} <= set(lines[0]):
-        raise ValueError(f"{path} is no study of proxembed; move it away, or name another folder.")
-    return lines[0]
+    header = lines[0]
+    if not all(isinstance(header.get(name), kind) for name, kind in (("id", str), ("facts", dict), ("budget", dict))):
+        raise ValueError(f"{path} is no study of proxembed, or is damaged; move it away, or name another folder.")
+    return header
 
 
 def as_json(value: float) -> float | str:
@@ -240,6 +245,11 @@ def _add(state: Any, value: Any) -> None:
         state.update(repr(value.tolist() if isinstance(value, np.ndarray) else value).encode())
 
 
+def _summed(text: str) -> str:
+    """An object of JSON with its checksum as the last entry."""
+    return f'{text[:-1]}{SUM}{zlib.crc32(text.encode("utf-8", "surrogatepass")):08x}"}}'
+
+
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=_plain)
 
@@ -250,17 +260,28 @@ def _plain(value: Any) -> Any:
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    """The lines that are whole: each a dict, and none before the first that is one."""
-    found = []
-    with suppress(FileNotFoundError), open(path, encoding="utf-8", errors="replace") as file:
+    """The lines that are as they were written; {} for a first line that is not.
+
+    A study of an earlier version has no checksums: of it the first line alone is read, which tells so.
+    """
+    found: list[dict[str, Any]] = []
+    with suppress(FileNotFoundError), open(path, encoding="utf-8", errors="replace", newline="\n") as file:
         for number, line in enumerate(file):
-            with suppress(json.JSONDecodeError):
-                value = json.loads(line)
-                found += [value if isinstance(value, dict) else {}] if line.endswith("\n") else []
-                continue
-            if number == 0 and line.endswith("\n"):
-                found.append({})
+            text = line.removesuffix("\n").rpartition(SUM)[0] + "}"
+            if _summed(text) == line.removesuffix("\n") and line.endswith("\n"):
+                found.append(json.loads(text))
+            elif number == 0 and line.endswith("\n"):
+                found.append(_of_another_version(line))
     return found
+
+
+def _of_another_version(line: str) -> dict[str, Any]:
+    """The first line of a study that another version wrote; {} for any other line."""
+    try:
+        value = json.loads(line)
+        return value if value["facts"].get("version", version("proxembed")) != version("proxembed") else {}
+    except (ValueError, RecursionError, TypeError, LookupError, AttributeError):
+        return {}
 
 
 def _cut_torn_line(path: Path) -> None:

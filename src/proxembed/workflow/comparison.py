@@ -67,7 +67,7 @@ def data_and_head(kind: str, X: Any, y: Any, options: Any, **given: Any) -> tupl
     >>> data_and_head("compare", X, [0, 1, 0, 1], CompareOptions(), groups=[3, 3, 4, 4], test=None)[1]["command"]
     'proxembed.compare(X, y, groups=groups)'
     """
-    dataset = labelled_data(X, y, **given)
+    dataset = labelled_data(X, y, caller=kind, **given)
     file = X if isinstance(X, str | Path) else None
     check_labels(dataset, "y" if file is None else file)
     noted = with_leaks(dataset)

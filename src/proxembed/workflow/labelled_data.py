@@ -34,10 +34,16 @@ LEAST_ROWS = 4
 SHOWN_LABELS = 3
 TEST_SHARE = 0.25
 NO_ROWS = np.zeros(0, dtype=np.intp)
+JOBS: dict[str, tuple[type, tuple[str, ...]]] = {  # what search and compare take beside X, y and what a file needs
+    "search": (SearchOptions, ("folder", "resume", "progress")),
+    "compare": (CompareOptions, ("folder", "progress")),
+}
 OF_FILES = tuple("labels text id time drop separator keep missing empty decimal category target_type".split())
 
 
-def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None, **columns: Any) -> Dataset:
+def labelled_data(
+    X: Any, y: Any = None, *, groups: Any = None, test: Any = None, caller: str | None = None, **columns: Any
+) -> Dataset:
     """The data set of a run.
 
     Parameters
@@ -47,6 +53,8 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     groups : array of shape (n,), the name of a column, or False for no groups
         None: an identifier, such as ``patient``, that several rows share.
     test : rows of X to hold out (numbers, or a boolean array of shape (n,)), or a file name
+    caller : {"search", "compare"}, optional
+        The function to which the arguments were given, for errors.
     **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``separator``, ``keep``, ``missing``, ``empty``
         Of a file or a DataFrame, and ``target_type`` of any labels; see ``read_labelled``.
 
@@ -58,6 +66,8 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     ------
     DataError, ValueError
         The data cannot be read, or an argument does not fit their kind.
+    TypeError
+        The name of an argument is unknown.
 
     Examples
     --------
@@ -66,8 +76,8 @@ def labelled_data(X: Any, y: Any = None, *, groups: Any = None, test: Any = None
     Dataset(name='data', n=3, d=1, labels=2)
     """
     given = {name: value for name, value in columns.items() if value is not None}
-    if unknown := set(given) - set(OF_FILES):
-        raise TypeError(_unknown_option(sorted(unknown)[0]))
+    if unknown := set(columns) - set(OF_FILES):
+        raise TypeError(_unknown_option(sorted(unknown)[0], caller))
     if isinstance(X, RowBlocks) or is_dask(X) or is_dask(y):
         what = "X is RowBlocks" if isinstance(X, RowBlocks) else f"{'X' if is_dask(X) else 'y'} is a dask collection"
         raise ValueError(
@@ -152,17 +162,16 @@ def rows_in_order(X: Any, beside: Any, what: str) -> tuple[Any, tuple[str, ...]]
     return beside.loc[rows], (f"{what} is put in the order of the index of X",)
 
 
-def _unknown_option(name: str) -> str:
-    known = (
-        *OF_FILES,
-        "groups",
-        "test",
-        *(field.name for kind in (SearchOptions, CompareOptions) for field in fields(kind)),
-    )
-    near = difflib.get_close_matches(name, known, n=1)
-    if near:
-        return f"{name} is no option; did you mean {near[0]}?"
-    return f"{name} is no option; those of a file are {', '.join(OF_FILES)}, groups, test."
+def _unknown_option(name: str, caller: str | None) -> str:
+    """What a name is that the caller does not take: an option of another function, or a misspelling of its own."""
+    taken = {job: (*(field.name for field in fields(kind)), *more) for job, (kind, more) in JOBS.items()}
+    told = f"{name} is no option" if caller is None else f"{name} is no option of {caller}"
+    if takers := [job for job, names in taken.items() if name in names]:
+        return f"{told}, but one of {' and '.join(takers)}; leave it out, or call {' or '.join(takers)}."
+    own = (*OF_FILES, "groups", "test", *(each for job in taken if caller in (None, job) for each in taken[job]))
+    if near := difflib.get_close_matches(name, own, n=1):
+        return f"{told}; did you mean {near[0]}?"
+    return f"{told}; those of a file are {', '.join(OF_FILES)}, groups, test."
 
 
 def _of_column(groups: Any) -> Any:

@@ -109,13 +109,15 @@ class LargeFit:
             done, started, number = 0, time.perf_counter(), next(reading)
             what = "scaling" if first is None else "embedding"
             for X, _ in self.table.parts(source, self.rows):
-                yield X if first is None else first.transform(X), self._labels(done, done + X.shape[0])
+                yield X, self._labels(done, done + X.shape[0])
                 done += X.shape[0]
                 told = rate_text(done, self.table.n, time.perf_counter() - started)
                 progress(done, self.table.n, f"{what}: reading {number}, {told}")
 
         starts = range(0, self.table.n, self.rows)
-        return RowBlocks(read, labels=lambda: (self._labels(a, min(a + self.rows, self.table.n)) for a in starts))
+        found = RowBlocks(read, labels=lambda: (self._labels(a, min(a + self.rows, self.table.n)) for a in starts))
+        found = found.of_files([self.table.path])
+        return found if first is None else found.map(first.transform)
 
     def _pieces(self, first: Any, source: dict[str, Any], progress: Progress) -> RowBlocks:
         """All rows as the workers of the cluster read them: a worker gets the path, and the labels, of its piece."""
@@ -143,10 +145,11 @@ def read_piece(shared: tuple[Any, dict[str, Any], int], item: tuple[Any, Any]) -
     def read() -> Iterator[tuple[Any, Any]]:
         done = 0
         for X, _ in piece_parts(piece, source, rows):
-            yield X if first is None else first.transform(X), y[done : done + X.shape[0]]
+            yield X, y[done : done + X.shape[0]]
             done += X.shape[0]
 
-    return RowBlocks(read, labels=lambda: [y])
+    found = RowBlocks(read, labels=lambda: [y])
+    return found if first is None else found.map(first.transform)
 
 
 def scaled_by_all_rows(first: Any) -> bool:

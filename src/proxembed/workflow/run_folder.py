@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.persist import write_whole
-from proxembed.persist.whole import alone_in, check_place
+from proxembed.persist.whole import alone_in, check_place, written_place
 
 LEADERBOARD, PREDICTIONS, RECORD, PAGE = "leaderboard.csv", "predictions.npz", "results.json", "index.html"
 UNFINISHED = "unfinished.json"  # of a run that has no summary yet
@@ -123,9 +123,10 @@ def run_folder(folder: Path, names: Sequence[str] = ()) -> Iterator[RunFolder]:
     ...     made, (Path(place) / "new").exists()
     (True, False)
     """
-    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    made = written_place(folder)
+    new = [path for path in (made, *made.parents) if not path.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        made.mkdir(parents=True, exist_ok=True)
         for name in names:
             check_place(folder / name)
         with alone_in(folder):

@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import shutil
+import zlib
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -31,6 +32,7 @@ from .run_folder import npz_bytes
 ARMS = ".comparison"
 ARRAYS = ("predictions", "similarity", "new_similarity")
 NUMBERS = ("hubs", "queries")
+DAMAGED = (OSError, ValueError, LookupError, EOFError, BadZipFile, zlib.error)
 
 
 class StoredArms:
@@ -70,7 +72,7 @@ class StoredArms:
                 facts = json.loads(str(file["facts"]))
                 values = {name: [file[f"{name}{i}"] for i in range(len(facts[name]))] for name in ARRAYS}
                 rows = file["rows"]
-        except (OSError, ValueError, KeyError, BadZipFile):
+        except DAMAGED:
             return None
         outcome = facts["outcome"]
         for name in ARRAYS:
@@ -99,7 +101,7 @@ class StoredArms:
         try:
             with np.load(io.BytesIO(path.read_bytes())) as file:
                 return tuple(file[f"{i}"] for i in range(len(file.files)))
-        except (OSError, ValueError, KeyError, BadZipFile):  # not there, or not whole
+        except DAMAGED:  # not there, or not whole
             made = make()
         self.folder.mkdir(exist_ok=True)
         write_whole({path: npz_bytes({f"{i}": each for i, each in enumerate(made)})})

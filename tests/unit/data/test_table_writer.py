@@ -1,12 +1,19 @@
 """Tables that are written in parts: numbers in full, the same columns in every part."""
 
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
+import pandas
 import pyarrow.parquet
 import pytest
 
+import proxembed
+from proxembed.data import Columns
+from proxembed.data import read as load
 from proxembed.data.table_writer import TableWriter
+from proxembed.report.files import leaderboard_csv
 
 
 def test_numbers_in_csv_are_whole(tmp_path):
@@ -22,6 +29,41 @@ def test_cells_of_csv_are_quoted_where_they_must_be(tmp_path):
     with TableWriter(tmp_path / "z.csv") as table:
         table.add({"id": ['a,"b"', "ü"], "z0": [1, 2]})
     assert (tmp_path / "z.csv").read_bytes() == 'id,z0\n"a,""b""",1\nü,2\n'.encode()
+
+
+FORMULAS = ["=1+1", "+a", "-", "-b", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "--1", "-1_000", "+1+1", '=HYPERLINK("x")']
+TEXTS = ["-1", "+2.5", "-.5e-3", "a=1", " =1", "", "'=1", "1-2", "é@b"]
+
+
+def test_cells_and_names_that_a_spreadsheet_takes_for_formulas_are_text(tmp_path):
+    with TableWriter(tmp_path / "z.csv") as table:
+        table.add({"=id": [*FORMULAS, *TEXTS], "-z": np.arange(len(FORMULAS) + len(TEXTS)) - 5.0, "-1": ["x"] * 21})
+    read = pandas.read_csv(tmp_path / "z.csv", dtype={"'=id": str}, keep_default_na=False)
+    assert read.columns.tolist() == ["'=id", "'-z", "-1"] and read["'-z"].tolist() == (np.arange(21) - 5.0).tolist()
+    told = read["'=id"].tolist()
+    assert told[: len(FORMULAS)] == [f"'{text}" for text in FORMULAS] and told[len(FORMULAS) :] == TEXTS
+    assert not any(text[:1] and text[0] in "=@" for text in told)
+    assert read["'=id"].str.removeprefix("'").tolist()[:-3] == [*FORMULAS, *TEXTS][:-3]
+
+
+def test_our_reader_gives_the_apostrophe_back_too(tmp_path):
+    with TableWriter(tmp_path / "z.csv") as table:
+        table.add({"doc": ["=a", "-b", "c", "d"], "x": [0.5, -1.5, 2.0, -3.0], "y": [0, 1, 0, 1]})
+    found = load(tmp_path / "z.csv", columns=Columns(labels=("y",), id="doc"))
+    assert list(found.ids) == ["'=a", "'-b", "c", "d"] and found.X.ravel().tolist() == [0.5, -1.5, 2.0, -3.0]
+
+
+def test_a_leaderboard_quotes_as_every_csv_file_does():
+    score = {"mean": -0.5, "standard_error": None, "test": None}
+    entry = {"arm": "=OPLS", "rival": False, "k": 2, "components": 2, "labels": 3, "seconds": 0.1, "failures": ["@x"]}
+    text = leaderboard_csv({"leaderboard": [entry | {"scores": {"+loss (ridge)": score}}], "folds": [1]})
+    assert text.splitlines()[1] == "'=OPLS,method,2,2,ridge,'+loss,-0.5,,1,3,,0.1,'@x"
+
+
+def test_no_other_module_writes_csv():
+    source = Path(proxembed.__file__).parent
+    found = [path.name for path in source.rglob("*.py") if re.search(r"csv\.(Dict)?[Ww]riter|to_csv", path.read_text())]
+    assert found == ["table_writer.py"]
 
 
 def test_parts_become_row_groups_of_one_type(tmp_path):

@@ -11,7 +11,7 @@ from scipy import sparse
 from proxembed import DEFC, EmbeddingSearch
 from proxembed.persist.whole import alone_in
 from proxembed.study import trials
-from proxembed.study.storage import StudyFile, digest
+from proxembed.study.storage import StudyFile, digest, read_header
 from proxembed.tables import Column, TableRows
 from proxembed.targets.labels import LabelMatrix
 
@@ -114,7 +114,7 @@ def test_other_data_are_refused_by_name(tmp_path):
 
 def test_another_file_of_this_name_is_let_alone(tmp_path):
     (tmp_path / "study.jsonl").write_text('{"mine": 1}\n')
-    with pytest.raises(ValueError, match="study.jsonl is no study of proxembed; move it away"):
+    with pytest.raises(ValueError, match="study.jsonl is no study of proxembed, or is damaged; move it away"):
         EmbeddingSearch(["opls"], 2, max_trials=1, storage=tmp_path).fit(X, Y)
     assert (tmp_path / "study.jsonl").read_text() == '{"mine": 1}\n'
 
@@ -142,6 +142,78 @@ def test_lines_of_another_study_and_torn_ones_are_skipped(tmp_path):
     own.append(["c", np.int64(1)], 0.9)
     again = StudyFile(path).begin({"seed": 0})
     assert [again.outcome([name, number]) for name, number in (("a", 0), ("b", 0), ("c", 1))] == [0.5, None, 0.9]
+
+
+DAMAGE = {
+    "deep nesting": '{"id": "ID", "outcome": ' + "[" * 100_000 + "]" * 100_000 + ', "step": ["b", 0]}',
+    "a huge integer": '{"id": "ID", "outcome": 1' + "0" * 5000 + ', "step": ["b", 0]}',
+    "an integer above all floats": '{"id": "ID", "outcome": 1' + "0" * 400 + ', "step": ["b", 0]}',
+    "a list": '["id", "outcome", "step"]',
+    "a list in place of an outcome": '{"id": "ID", "outcome": [1, 2], "step": ["b", 0]}',
+    "a number": "7",
+    "text": '{"id": "ID", "outcome": "wrong", "step": ["b", 0]}',
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_lines_are_skipped(damage, tmp_path):
+    path = tmp_path / "study.jsonl"
+    own = StudyFile(path).begin({"seed": 0})
+    own.append(["a", 0], 0.5)
+    with open(path, "a") as file:
+        file.write(DAMAGE[damage].replace("ID", own.id) + "\n")
+    own.append(["c", 0], 0.9)
+    again = StudyFile(path).begin({"seed": 0})
+    assert [again.outcome([name, 0]) for name in "abc"] == [0.5, None, 0.9]
+
+
+@pytest.mark.parametrize("changed", ["0.5", '"a"', '"outcome"', '"sum"'])
+def test_a_line_that_was_changed_is_skipped(changed, tmp_path):
+    path = tmp_path / "study.jsonl"
+    StudyFile(path).begin({"seed": 0}).append(["a", 0], 0.5)
+    assert StudyFile(path).begin({"seed": 0}).outcome(["a", 0]) == 0.5
+    first, second = path.read_text().splitlines(keepends=True)
+    path.write_text(first + second.replace(changed, changed[:-1] + "9" + changed[-1]))
+    assert StudyFile(path).begin({"seed": 0}).outcome(["a", 0]) is None
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *DAMAGE.values(),
+        '{"id": "ID", "facts": ["seed", 0], "budget": {}}',
+        '{"id": "ID", "facts": {"seed": 0}, "budget": [1]}',
+        '{"id": 3, "facts": {"seed": 0}, "budget": {}}',
+        '{"id": "ID", "facts": ' + "[" * 100_000 + "]" * 100_000 + ', "budget": {}}',
+    ],
+    ids=lambda header: header[:40] + str(len(header)),
+)
+def test_a_damaged_first_line_is_refused(header, tmp_path):
+    path = tmp_path / "study.jsonl"
+    path.write_text(header + "\n")
+    for start in (lambda: StudyFile(path).begin({"seed": 0}), lambda: read_header(path)):
+        with pytest.raises(ValueError, match="is no study of proxembed, or is damaged; move it away"):
+            start()
+    assert path.read_text() == header + "\n"
+    StudyFile(path, resume=False).begin({"seed": 0}).append("a", 1)
+    assert StudyFile(path).begin({"seed": 0}).outcome("a") == 1
+
+
+def test_a_study_of_another_version_is_refused_by_name(tmp_path):
+    path = tmp_path / "study.jsonl"
+    path.write_text('{"id": "1", "facts": {"seed": 0, "version": "0.0.1"}, "budget": {}}\n')
+    with pytest.raises(ValueError, match=r"the study of another search, which differs in version \('0.0.1' then"):
+        StudyFile(path).begin({"seed": 0})
+
+
+def test_a_search_with_damaged_lines_ends_as_the_whole_one(tmp_path):
+    whole = search("halving", tmp_path)
+    path = tmp_path / "study.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    lines[2] = lines[2].replace('"curve": [', '"curve": [[', 1)
+    lines[3] = '{"facts": [], "outcome": []}\n'
+    path.write_text("".join(lines))
+    assert trials_of(search("halving", tmp_path)) == trials_of(whole)
 
 
 def test_a_study_without_a_step_leaves_the_one_that_it_was_to_replace(tmp_path):

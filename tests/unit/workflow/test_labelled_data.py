@@ -1,5 +1,9 @@
 """The data of a run: arrays, files and data sets in; labels that no embedding can serve are refused."""
 
+import dataclasses
+import inspect
+import re
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -8,10 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 import proxembed
-from proxembed import RowBlocks
+from proxembed import RowBlocks, compare, search
 from proxembed.cli import app
 from proxembed.data import Dataset
-from proxembed.workflow.labelled_data import check_labels, labelled_data, with_test_rows
+from proxembed.workflow import labelled_data as labelled
+from proxembed.workflow.labelled_data import OF_FILES, check_labels, labelled_data, with_test_rows
 
 X = np.arange(24.0).reshape(8, 3) ** 2
 MIXED = np.array([[1, 0], [0, 1]] * 4)
@@ -132,6 +137,36 @@ def test_an_unknown_option_is_named():
     }.items():
         with pytest.raises(TypeError, match=f"{name} is no option; {remedy}"):
             labelled_data("t.csv", **{name: "a"})
+
+
+JOBS = {"search": search, "compare": compare}
+OPTIONS = {name: set(inspect.signature(job).parameters) - {"X", "y", "columns"} for name, job in JOBS.items()}
+OF_OTHERS = [(caller, name) for caller in JOBS for other in JOBS for name in sorted(OPTIONS[other] - OPTIONS[caller])]
+
+
+@pytest.mark.parametrize(("caller", "name"), OF_OTHERS)
+@pytest.mark.parametrize("value", [4, None])
+def test_an_option_of_another_function_is_told_so(caller, name, value):
+    other = "compare" if caller == "search" else "search"
+    words = f"{name} is no option of {caller}, but one of {other}; leave it out, or call {other}."
+    with pytest.raises(TypeError, match=re.escape(words)):
+        JOBS[caller](np.eye(4), [0, 1, 0, 1], **{name: value})
+
+
+@pytest.mark.parametrize("caller", JOBS)
+def test_a_misspelled_option_gets_one_that_the_function_takes(caller):
+    names = OPTIONS[caller] | set(OF_FILES)
+    for name in sorted(OPTIONS["search"] | OPTIONS["compare"] | set(OF_FILES)):
+        with pytest.raises(TypeError) as error:
+            JOBS[caller](np.eye(4), [0, 1, 0, 1], **{f"{name}x": 1})
+        suggested = re.search(r"did you mean (\w+)\?", str(error.value))
+        assert suggested is None or suggested[1] in names and suggested[1] != f"{name}x"
+        assert name not in names or suggested[1] == name
+
+
+def test_the_options_that_errors_name_are_those_of_the_functions():
+    for name, (kind, more) in labelled.JOBS.items():
+        assert {field.name for field in dataclasses.fields(kind)} | set(more) | {"groups", "test"} == OPTIONS[name]
 
 
 MESSY = {

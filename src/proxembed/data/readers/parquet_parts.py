@@ -112,6 +112,8 @@ class ParquetParts:
 
     def __init__(self, path: Path) -> None:
         files = parquet_files(path) if path.is_dir() else [path]
+        if not files:
+            raise DataError.at(path, None, "the folder holds no .parquet file", "write its files again")
         keys, given = _keys(path, files) if path.is_dir() else ([{}], [])
         parts: list[Part] = []
         schema: Any = None
@@ -152,7 +154,8 @@ class ParquetParts:
         for part in self.parts:
             with read_from(part.path) as file:
                 own = [name for name in names if name not in part.keys]
-                for batch in file.iter_batches(batch_size=most, row_groups=list(part.groups), columns=own):
+                _check_same(part, file, own)
+                for batch in valid_batches(file, most, own, list(part.groups)):
                     yield pa.RecordBatch.from_arrays([_column(batch, part, each) for each in schema], schema=schema)
 
     def pieces(self, most: int) -> Iterator[ParquetParts]:
@@ -186,6 +189,22 @@ def read_from(path: Path) -> Iterator[Any]:
         raise DataError.at(
             path, None, f"it is no readable Parquet file ({reason})", "fetch or write it again"
         ) from error
+
+
+def valid_batches(file: Any, most: int, names: Sequence[str], groups: Sequence[int] | None = None) -> Iterator[Any]:
+    """Batches of at most ``most`` rows with these columns of an open file, checked: damage raises pyarrow's errors."""
+    for batch in file.iter_batches(batch_size=most, row_groups=groups, columns=list(names)):
+        batch.validate(full=True)
+        yield batch
+
+
+def _check_same(part: Part, file: Any, names: Sequence[str]) -> None:
+    """A DataError for a file that has been replaced since its row groups and columns were listed."""
+    metadata, held = file.metadata, file.schema_arrow.names
+    groups = {i: metadata.row_group(i).num_rows for i in part.groups if i < metadata.num_row_groups}
+    if groups != part.groups or any(name not in held for name in names):
+        what = "it was replaced while it was read: its columns or rows are others"
+        raise DataError.at(part.path, None, what, "leave it as it is until the end, then start again")
 
 
 def _keys(folder: Path, files: list[Path]) -> tuple[list[dict[str, Any]], list[Any]]:
