@@ -10,8 +10,10 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
+import sklearn  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
+from configurations import CONFIGURATIONS, DEFAULT  # noqa: E402
 from proxembed.algebra.arrays.parallel import one_pool, one_thread  # noqa: E402
 
 settings.register_profile("suite", max_examples=40, deadline=None)
@@ -67,6 +69,17 @@ def pytest_collection_modifyitems(items):
         seen.add((item.path, name))
         if (many and drawn % ONE_IN) or further or drawn // ONE_IN % SHARE:
             item.add_marker(pytest.mark.slow)
+
+
+CONFIGURED = os.environ.get("PROXEMBED_SKLEARN_CONFIG")
+
+
+@pytest.fixture(autouse=True)
+def configuration(request):
+    """The global configuration that PROXEMBED_SKLEARN_CONFIG names; the default one for tests marked so."""
+    own = CONFIGURED is None or request.node.get_closest_marker("default_configuration") is not None
+    with sklearn.config_context(**(DEFAULT if own else CONFIGURATIONS[CONFIGURED])):
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -375,7 +375,7 @@ class DEFC(SearchEstimator):
         return float_matrix(X)
 
     def _embedded(self, X: Any) -> np.ndarray:
-        return self.best_estimator_.transform(X.astype(np.float64, copy=False))
+        return np.asarray(self.best_estimator_.transform(X.astype(np.float64, copy=False)))
 
     @property
     def _n_features_out(self) -> int:
