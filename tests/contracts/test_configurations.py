@@ -8,6 +8,7 @@ import polars
 import pytest
 import sklearn
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -16,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import proxembed
 from configurations import CONFIGURATIONS, DEFAULT
 from contracts.estimators import READINGS, X, Y, build, dense, every, y_for
-from proxembed import OPLS, Thresholded, diagnose
+from proxembed import OPLS, Scaled, Scaling, Thresholded, diagnose
 from proxembed.data import Dataset
 from proxembed.model import fit_on
 from proxembed.workflow.map_job import draw_map
@@ -68,6 +69,14 @@ def test_an_estimator_gives_the_values_of_the_default_configuration(configuratio
     with sklearn.config_context(**CONFIGURATIONS[configuration]):
         got = told(cls)
     assert_same(got, expected)
+
+
+@configurations
+def test_normal_scores_are_those_of_the_default_configuration(configuration):
+    for model in (Scaled(OPLS(), "quantile"), Scaled(OPLS(), "quantile", pca_var=0.9), Scaling("quantile")):
+        expected = clone(model).fit(X, Y).transform(X)
+        with sklearn.config_context(**CONFIGURATIONS[configuration]):
+            np.testing.assert_array_equal(np.asarray(clone(model).fit(X, Y).transform(X)), expected)
 
 
 TABLE = pandas.DataFrame(X, columns=[f"width {j}" for j in range(X.shape[1])]).assign(
