@@ -86,10 +86,11 @@ def configuration(request):
 def blas_has_its_threads_again():
     """No test leaves a pool of BLAS on one thread; threads that a test has given up may still be at work."""
     yield
-    patience = time.monotonic() + 20
-    while one_pool.entered or one_thread.entered:
-        assert time.monotonic() < patience, "a fit has left the pools of BLAS on one thread"
+    for _ in range(2000):
+        if not (one_pool.entered or one_thread.entered):
+            return
         time.sleep(0.01)
+    raise AssertionError("a fit has left the pools of BLAS on one thread")
 
 
 @pytest.fixture(scope="session")
