@@ -175,7 +175,7 @@ def test_a_search_ends_within_its_seconds_with_a_whole_page(monkeypatch):
     found = proxembed.search(drawn(1500, 40, 12), max_seconds=3, n_components=(2, 5))
     budget = found.record["search"]["budget"]
     assert found.model is not None and set(found.verdict["goals"]) >= {"predict", "neighbours"}
-    assert sum(budget["phases"].values()) <= 2 * budget["work"] and budget["by_clock"] == []
+    assert sum(budget["phases"].values()) <= 2 * budget["work"]
     assert budget["cuts"] and "Cut to stay within the budget" in found.report()
 
 
