@@ -10,8 +10,10 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
+import sklearn  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
+from configurations import CONFIGURATIONS, DEFAULT  # noqa: E402
 from proxembed.algebra.arrays.parallel import one_pool, one_thread  # noqa: E402
 
 settings.register_profile("suite", max_examples=40, deadline=None)
@@ -69,14 +71,26 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
 
 
+CONFIGURED = os.environ.get("PROXEMBED_SKLEARN_CONFIG")
+
+
+@pytest.fixture(autouse=True)
+def configuration(request):
+    """The global configuration that PROXEMBED_SKLEARN_CONFIG names; the default one for tests marked so."""
+    own = CONFIGURED is None or request.node.get_closest_marker("default_configuration") is not None
+    with sklearn.config_context(**(DEFAULT if own else CONFIGURATIONS[CONFIGURED])):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def blas_has_its_threads_again():
     """No test leaves a pool of BLAS on one thread; threads that a test has given up may still be at work."""
     yield
-    patience = time.monotonic() + 20
-    while one_pool.entered or one_thread.entered:
-        assert time.monotonic() < patience, "a fit has left the pools of BLAS on one thread"
+    for _ in range(2000):
+        if not (one_pool.entered or one_thread.entered):
+            return
         time.sleep(0.01)
+    raise AssertionError("a fit has left the pools of BLAS on one thread")
 
 
 @pytest.fixture(scope="session")

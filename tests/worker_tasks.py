@@ -6,6 +6,7 @@ import threading
 import warnings
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from proxembed import RowBlocks
 from proxembed.execute.executor import Executor
@@ -64,3 +65,14 @@ def fatal_once(marker, item):
         os.remove(marker)
         os.kill(os.getpid(), signal.SIGKILL)
     return item, os.getpid()
+
+
+class NeedsFrame(TransformerMixin, BaseEstimator):
+    """A transformer that takes a column by the name that the step before it gives."""
+
+    def fit(self, X, y=None):
+        self.first_ = X.columns[0]
+        return self
+
+    def transform(self, X):
+        return X[[self.first_]].to_numpy()

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
+from .execute.configuration import own_configuration
 from .explain import Explanation, explanation
 from .features.scaling import scaling_kind as scaling_kind
 from .methods.relation import RelationFeatures, Scaling
@@ -39,7 +42,8 @@ class EmbeddingPipeline(Pipeline):
     ``transform`` is the embedding, whether or not a classifier follows it; all else (``predict``,
     ``decision_function``, ``named_steps``, slices, parameters, ``set_output``) is that of ``Pipeline``. The columns of
     a DataFrame are selected by the names of those given to fit: their order does not matter, additional columns are
-    ignored, and missing ones raise ValueError. The columns of an array go by position.
+    ignored, and missing ones raise ValueError. The columns of an array go by position. A global ``transform_output`` of
+    scikit-learn sets the container of the embedding; between steps, only ``set_output`` sets another one than arrays.
 
     Parameters
     ----------
@@ -89,7 +93,8 @@ class EmbeddingPipeline(Pipeline):
     def fit(self, X: Any, y: Any = None, **params: Any) -> EmbeddingPipeline:
         """Fit all steps; y: labels in any form."""
         self._forget_names()
-        return super().fit(frame_of(X), y, **params)
+        with own_configuration(keeps_routing=True):
+            return super().fit(frame_of(X), y, **params)
 
     def _forget_names(self) -> None:
         for name in NAMES:
@@ -110,10 +115,9 @@ class EmbeddingPipeline(Pipeline):
     def transform(self, X: Any, **params: Any) -> Any:
         """The embedding of rows X, (m, d) to (m, k)."""
         rows = self._columns(X)
-        Z = self._part.transform(rows, **params) if self._reads_out() else super().transform(rows, **params)
-        if hasattr(Z, "iloc") and hasattr(X, "iloc"):
-            Z.index = X.index
-        return Z
+        with own_configuration(keeps_routing=True):
+            Z = self._part.transform(rows, **params) if self._reads_out() else super().transform(rows, **params)
+        return self._contained(Z, X)
 
     @available_if(_embeds)
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
@@ -122,9 +126,22 @@ class EmbeddingPipeline(Pipeline):
         if self._reads_out():
             return self.fit(X, y, **params).transform(X)
         self._forget_names()
-        return super().fit_transform(X, y, **params)
+        with own_configuration(keeps_routing=True):
+            Z = super().fit_transform(X, y, **params)
+        return self._contained(Z, X)
+
+    def _contained(self, Z: Any, X: Any) -> Any:
+        """The embedding of rows X in the container that is configured for all transformers."""
+        plain = isinstance(Z, np.ndarray) or sparse.issparse(Z)
+        asked = get_config()["transform_output"] != "default"
+        if asked and plain and hasattr(self._part.steps[-1][1], "get_feature_names_out"):
+            Z = FunctionTransformer(feature_names_out=lambda *_: self.get_feature_names_out()).transform(Z)
+        if hasattr(Z, "iloc") and hasattr(X, "iloc"):
+            Z.index = X.index
+        return Z
 
     @available_if(_last_has("predict"))
+    @own_configuration(keeps_routing=True)
     def predict(self, X: Any, **params: Any) -> Any:
         """The labels of rows X: for one label column its values as they came in, (m,); else an indicator, (m, c)."""
         found, values = super().predict(self._columns(X), **params), getattr(self, "label_values_", None)
@@ -135,26 +152,31 @@ class EmbeddingPipeline(Pipeline):
         return values[np.searchsorted(self.steps[-1][1].classes_, found)]
 
     @available_if(_last_has("predict_proba"))
+    @own_configuration(keeps_routing=True)
     def predict_proba(self, X: Any, **params: Any) -> Any:
         """The probabilities of the labels of rows X."""
         return super().predict_proba(self._columns(X), **params)
 
     @available_if(_last_has("predict_log_proba"))
+    @own_configuration(keeps_routing=True)
     def predict_log_proba(self, X: Any, **params: Any) -> Any:
         """The logarithms of the probabilities of the labels of rows X."""
         return super().predict_log_proba(self._columns(X), **params)
 
     @available_if(_last_has("decision_function"))
+    @own_configuration(keeps_routing=True)
     def decision_function(self, X: Any, **params: Any) -> Any:
         """The scores of the labels of rows X."""
         return super().decision_function(self._columns(X), **params)
 
     @available_if(_last_has("score_samples"))
+    @own_configuration(keeps_routing=True)
     def score_samples(self, X: Any) -> Any:
         """The score of each row of X."""
         return super().score_samples(self._columns(X))
 
     @available_if(_last_has("score"))
+    @own_configuration(keeps_routing=True)
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
         """The score of rows X with labels y, as the last step defines it."""
         if getattr(self, "label_values_", None) is None:
@@ -212,6 +234,7 @@ class EmbeddingPipeline(Pipeline):
         )
 
 
+@own_configuration()
 def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | None = None) -> EmbeddingPipeline:
     """Fit a pipeline of scaling, a method and a read-out on a data set, and keep the names of the data.
 
@@ -327,6 +350,7 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: st
     return EmbeddingPipeline(steps)
 
 
+@own_configuration()
 def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> EmbeddingPipeline:
     """Fit a pipeline of ``embedding_pipeline``, with its cuts tuned on rows that the embedding has not seen.
 
@@ -367,6 +391,7 @@ def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> E
     return model.fit(X, y, readout__scores=scores)
 
 
+@own_configuration()
 def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) -> np.ndarray:
     """Ridge scores of the rows with known labels, each by an embedding and a read-out fitted without it.
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 
 from .algebra.arrays.centred import CentredMatrix, rounding_of_sums
 from .algebra.arrays.matrix import entry_bounds, float_matrix, largest_entry
+from .execute.configuration import own_configuration
 from .sources import RowBlocks, is_dask
 from .tables.frames import frame_of, refuse_equal_names
 from .targets.values import MOMENTS
@@ -42,6 +43,8 @@ UNKNOWN_LATER = "was fitted on rows without unknown features. Fit it on rows tha
 def learning(estimator: Any, failure: type[BaseException] = BaseException) -> Iterator[None]:
     """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator.
 
+    The configuration of scikit-learn is that of this package.
+
     ``failure``: what counts as one; under Exception a search keeps what it had found by an interruption.
 
     >>> from proxembed import PCA
@@ -52,7 +55,8 @@ def learning(estimator: Any, failure: type[BaseException] = BaseException) -> It
     """
     _forget(estimator)
     try:
-        yield
+        with own_configuration():
+            yield
     except failure:
         _forget(estimator)
         raise

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
+from proxembed.execute.configuration import callers_configuration
 from proxembed.params import Param, accept_classes, check_params, param, shown
 from proxembed.splits.splitters import FOLDS, index_pairs, parts_of
 from proxembed.targets.values import dense_labels
@@ -325,12 +326,14 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
                 cuts, global_cut = None, None
                 if not hasattr(classifier, "predict"):
                     raise ValueError(f"classifier={classifier!r} is no classifier: it has no predict.")
-                classifier.fit(X, labels.decode(labels.Y))
+                with callers_configuration():
+                    classifier.fit(X, labels.decode(labels.Y))
             else:
                 known, Y = labels.known_cells, labels.Y
-                scores = cross_fitted_scores(classifier, X, Y, self.cv, known) if scores is None else scores
+                with callers_configuration():
+                    scores = cross_fitted_scores(classifier, X, Y, self.cv, known) if scores is None else scores
+                    classifier.fit(X, Y.toarray().astype(np.int64) if known is None else labels.indicator)
                 cuts, global_cut = tune_thresholds(scores, Y, shrink=self.shrink, known=known)
-                classifier.fit(X, Y.toarray().astype(np.int64) if known is None else labels.indicator)
             self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
             self._remember(labels)
         return self

@@ -174,6 +174,10 @@ def contrast_text(entry: dict[str, Any]) -> str:
         text += f", p = {entry['p_holm']:.3f} (Holm)" if entry["p_holm"] >= 0.0005 else ", p < 0.001 (Holm)"
     if entry["bayes"]:
         text += f", probability {entry['bayes']['better']:.2f} better, {entry['bayes']['rope']:.2f} level"
+    if entry.get("ties"):
+        from proxembed.report.verdict import equal_to
+
+        text += f"; {entry['a']} is {equal_to(entry['ties'])}"
     return text
 
 

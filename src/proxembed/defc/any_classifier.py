@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from proxembed.execute.configuration import callers_configuration
 from proxembed.params import accept_classes
 from proxembed.targets.labels import LabelMatrix
 
@@ -36,7 +37,8 @@ def other_classifier(value: Any) -> Any:
     (LinearSVC(dual=False), None)
     """
     if isinstance(value, str):
-        return make_pipeline(StandardScaler(), LinearSVC(dual=False)) if value == SVM else None
+        svm = make_pipeline(StandardScaler(), LinearSVC(dual=False)).set_output(transform="default")
+        return svm if value == SVM else None
     return value if is_unfitted_classifier(value) else None
 
 
@@ -55,6 +57,7 @@ class AnyClassifier:
     ([[True, False], [False, True]], 0)
     """
 
+    @callers_configuration()
     def __init__(self, classifier: Any, Z: np.ndarray, labels: LabelMatrix, one_label: bool | None = None):
         self.single = labels.one_hot if one_label is None else one_label and labels.one_hot
         self.c = labels.c
@@ -68,6 +71,7 @@ class AnyClassifier:
             warnings.filterwarnings("ignore", message="Label .* present in all training examples", category=UserWarning)
             self.fitted = OneVsRestClassifier(clone(classifier)).fit(Z, Y.astype(int))
 
+    @callers_configuration()
     def labels(self, Z: np.ndarray) -> np.ndarray:
         """Predicted labels, bool (m, c)."""
         if not self.single:
@@ -76,6 +80,7 @@ class AnyClassifier:
         found[np.arange(len(Z)), self.only if self.fitted is None else self.fitted.predict(Z)] = True
         return found
 
+    @callers_configuration()
     def scores(self, Z: np.ndarray) -> np.ndarray:
         """The decision function, else probabilities, else predicted labels, (m, c); a class without rows is last."""
         if self.fitted is None or not _has_scores(self.fitted):

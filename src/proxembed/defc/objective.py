@@ -18,6 +18,8 @@ from proxembed.adaptive import Embedded, Limits, PairOptions, Part, Stages, Swit
 from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.arrays.matrix import Matrix
 from proxembed.evaluate.measures import Measure
+from proxembed.evaluate.results import reason_of
+from proxembed.execute.budget import OutOfBudget
 from proxembed.study.storage import as_json
 from proxembed.study.study import Evaluator
 from proxembed.targets.labels import LabelMatrix
@@ -27,6 +29,7 @@ from .prefix_scores import default_measure, predicted_measure, prefix_scores, se
 from .stage_cache import MAX_BYTES, StageCache
 
 EQUAL = 1e-12
+RAISED = "it raised "  # begins the reason of a candidate that ended in an exception
 
 
 @dataclass(frozen=True)
@@ -188,7 +191,7 @@ class Objective(Evaluator):
         Returns
         -------
         Evaluation
-            With ``failed`` where the candidate cannot be used; nothing is raised for that.
+            With ``failed`` where the candidate cannot be used or its classifier raises an exception.
 
         Raises
         ------
@@ -197,17 +200,32 @@ class Objective(Evaluator):
         """
         start = perf_counter()
         switches = Switches.of(switches).canonical()
-        placed, repairs, failed = [], [], None
+        values = {name: params[name] for name in switches.numeric()}
+        repairs: list[str] = []
+        found: tuple[int | None, float, tuple[float, ...]] = None, -np.inf, ()
+        try:
+            placed, failed = self._placed(switches, params, repairs)
+            if failed is None:
+                found = self._best(placed)
+        except (MemoryError, OutOfBudget):
+            raise
+        except Exception as error:  # classifiers of other libraries raise errors of any kind
+            failed = f"{RAISED}{reason_of(error)}"
+        k, score, by_fold = found
+        seconds = perf_counter() - start
+        return Evaluation(switches.as_tuple(), values, score, k, by_fold, seconds, tuple(repairs), failed)
+
+    def _placed(
+        self, switches: Switches, params: Mapping[str, float], repairs: list[str]
+    ) -> tuple[list[Embedded], str | None]:
+        """The embeddings of a candidate up to the first that fails, and the reason; adds to the repairs."""
+        placed: list[Embedded] = []
         for fold in self._folds:
             placed.append(fold.stages.embed(switches, params))
             repairs += [repair for repair in placed[-1].repairs if repair not in repairs]
-            failed = placed[-1].failed
-            if failed is not None:
-                break
-        k, score, by_fold = self._best(placed) if failed is None else (None, -np.inf, ())
-        values = {name: params[name] for name in switches.numeric()}
-        seconds = perf_counter() - start
-        return Evaluation(switches.as_tuple(), values, score, k, by_fold, seconds, tuple(repairs), failed)
+            if placed[-1].failed is not None:
+                return placed, placed[-1].failed
+        return placed, None
 
     def key(self, switches: Any, params: Mapping[str, float]) -> list[Any]:
         """Switches and parameters."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -25,7 +27,7 @@ from proxembed.validation import checked_features, in_range, learning
 
 from .any_classifier import is_unfitted_classifier
 from .model_strategies import ModelStrategy
-from .objective import Evaluation, Objective, aligned, ranked
+from .objective import RAISED, Evaluation, Objective, aligned, ranked
 from .prefix_classifier import CLASSIFIERS, PrefixClassifier
 from .prefix_scores import predicted_measure, prefix_scores
 from .refit import carried_over, joined, refitted, trained_on
@@ -210,10 +212,7 @@ class DEFC(SearchEstimator):
             few = None if further is None else self._landmarks(*further, seed, validation=True)[:2]
             study = self._searched(part, part_labels, few, seed)
             best = ranked(study.outcomes)[0]
-            if best.failed is not None:
-                raise ValueError(
-                    f"no candidate can embed these rows; the first of {len(study.outcomes)}: {best.failed}"
-                )
+            self._check_failures(study.outcomes, best)
             self._keep(study, best)
             self._refit(
                 best, study.evaluator, (rows, labels), further, seed
@@ -259,6 +258,22 @@ class DEFC(SearchEstimator):
                 "pass validation rows of the classes of y."
             )
         return X_val, labels_val
+
+    def _check_failures(self, outcomes: Sequence[Evaluation], best: Evaluation) -> None:
+        """Raise a ValueError if every candidate has failed, and warn of those that raised exceptions."""
+        if best.failed is not None:
+            raise ValueError(
+                f"no candidate can be used on these rows; the first of {len(outcomes)}: {best.failed}. Pass rows that "
+                "vary, or another classifier."
+            )
+        raised = [each.failed for each in outcomes if each.failed is not None and each.failed.startswith(RAISED)]
+        if raised:
+            warnings.warn(
+                f"{type(self).__name__}: {len(raised)} of {len(outcomes)} candidates raised an exception and count as "
+                f"the worst; the first: {raised[0].removeprefix(RAISED)}",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _landmarks(
         self, X: Any, labels: LabelMatrix, seed: int, validation: bool = False
@@ -375,7 +390,7 @@ class DEFC(SearchEstimator):
         return float_matrix(X)
 
     def _embedded(self, X: Any) -> np.ndarray:
-        return self.best_estimator_.transform(X.astype(np.float64, copy=False))
+        return np.asarray(self.best_estimator_.transform(X.astype(np.float64, copy=False)))
 
     @property
     def _n_features_out(self) -> int:

@@ -32,6 +32,7 @@ __all__ = [
 
 BEST_METHOD, BEST_RIVAL = "best method", "best rival"
 SIDES = (BEST_METHOD, BEST_RIVAL, ALL_FEATURES)
+EQUAL = 1e-9  # values of a measure that differ by less are equal
 
 
 def chosen_elsewhere(table: np.ndarray) -> np.ndarray:
@@ -58,6 +59,51 @@ def chosen_elsewhere(table: np.ndarray) -> np.ndarray:
         return table.max(axis=0)
     others = table.sum(axis=1, keepdims=True) - table
     return table[others.argmax(axis=0), np.arange(table.shape[1])]
+
+
+def equal_rows(row: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Which rows of a table equal a row of values in every fold, (candidates,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.compare import equal_rows
+    >>> equal_rows(np.array([0.5, 0.6]), np.array([[0.5, 0.6], [0.5, 0.7]])).tolist()
+    [True, False]
+    """
+    return np.isclose(table, row, rtol=0, atol=EQUAL, equal_nan=True).all(axis=1)
+
+
+def gain_on_folds(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """Gain on each fold of what is best on the other folds: 0 if the best of the side ahead equals a row of the other.
+
+    Parameters
+    ----------
+    ours, theirs : arrays of shapes (candidates, folds)
+        Larger is better.
+
+    Returns
+    -------
+    array of shape (folds,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.compare import gain_on_folds
+    >>> noisy = np.array([[0.5, 0.5], [0.3, 0.6], [0.6, 0.3]])
+    >>> gain_on_folds(noisy[:1], noisy[1:]).round(1).tolist(), gain_on_folds(noisy[:1], noisy).tolist()
+    ([0.2, 0.2], [0.0, 0.0])
+    """
+    gain = chosen_elsewhere(ours) - chosen_elsewhere(theirs)
+    ahead, behind = (ours, theirs) if gain.mean() > 0 else (theirs, ours)
+    tied = any(equal_rows(ahead[i], behind).any() for i in _best_rows(ahead))
+    return np.zeros_like(gain) if tied else gain
+
+
+def _best_rows(table: np.ndarray) -> np.ndarray:
+    """Numbers of the rows of the best mean; means that differ by rounding are equal."""
+    mean = table.mean(axis=1)
+    return np.flatnonzero(mean >= mean.max() - EQUAL)
 
 
 def contrasts(
@@ -95,7 +141,9 @@ def contrasts(
     -------
     list of dict
         ``a, b, measure, difference`` (a minus b), ``interval, p, p_holm, bayes, n, unit`` ("fold" or "data set"),
-        ``test``. A pair with a side that the data set has no arm for is left out.
+        ``test``; on one data set also ``ties``: the arms of b that equal the best arm of a in every fold. If there are
+        any, a is not better than b: a difference above 0 becomes 0. A pair with a side that the data set has no arm
+        for is left out.
 
     Raises
     ------
@@ -123,7 +171,9 @@ def contrasts(
     if several:
         out = _across(tested, rope, seed)
     else:
-        out = [_within(differences[0], sets[0].sizes, rope) for _, _, differences in tested]
+        out = [
+            _within(differences[0], sets[0].sizes, rope) | {"ties": sets[0].ties(a, b)} for a, b, differences in tested
+        ]
         _add_holm(out)
     return [{"a": a, "b": b, "measure": sets[0].measure, **facts} for (a, b, _), facts in zip(tested, out, strict=True)]
 
@@ -178,10 +228,19 @@ class _FoldScores:
 
     def difference(self, a: str, b: str) -> np.ndarray | None:
         """Value of a minus value of b on each fold; None where the data set has no arm for a side."""
-        left, right = self._side(a), self._side(b)
-        return None if left is None or right is None else left - right
+        (_, left), (_, right) = self._side(a), self._side(b)
+        sign = sign_of(self.measure)
+        return sign * gain_on_folds(left, right) if len(left) and len(right) else None
 
-    def _side(self, name: str) -> np.ndarray | None:
+    def ties(self, a: str, b: str) -> list[str]:
+        """Other arms of b that equal the best arm of a in every fold."""
+        (ours, left), (theirs, right) = self._side(a), self._side(b)
+        best = _best_rows(left)
+        found = {theirs[j] for i in best for j in np.flatnonzero(equal_rows(left[i], right))}
+        return sorted(found - {ours[i] for i in best})
+
+    def _side(self, name: str) -> tuple[list[str], np.ndarray]:
+        """The arms of a side, one for each size, and their values, larger being better."""
         arms = {arm for arm, _ in self.values}
         if name == BEST_METHOD:
             arms -= self.rivals
@@ -193,11 +252,8 @@ class _FoldScores:
             )
         else:
             arms &= {name}
-        table = [values for (arm, _), values in sorted(self.values.items(), key=_by_size) if arm in arms]
-        if not table:
-            return None
-        sign = sign_of(self.measure)
-        return sign * chosen_elsewhere(sign * np.array(table))
+        found = [(arm, values) for (arm, _), values in sorted(self.values.items(), key=_by_size) if arm in arms]
+        return [arm for arm, _ in found], sign_of(self.measure) * np.array([values for _, values in found])
 
 
 def _by_size(item: Any) -> tuple[str, int]:

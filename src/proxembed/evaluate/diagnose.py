@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
 from proxembed.classify.ridge import fit_readout
+from proxembed.execute.configuration import own_configuration
 from proxembed.execute.executor import Executor
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
@@ -112,6 +113,7 @@ class Diagnosis:
         }
 
 
+@own_configuration()
 def diagnose(
     estimator: Any,
     X: Any,

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.pipeline import Pipeline
 
 from proxembed.base import Estimator
+from proxembed.execute.configuration import callers_configuration
 from proxembed.model import embedding_part
 from proxembed.targets.labels import LabelMatrix
 
@@ -46,12 +47,14 @@ class ForeignTransformer(TransformerMixin, BaseEstimator):
         last = last_step(self.transformer_)
         if "save_tree" in last.get_params():  # PaCMAP: its index, without which it embeds no new rows
             last.set_params(save_tree=True)
-        self.transformer_.fit(X, *target)
+        with callers_configuration():
+            self.transformer_.fit(X, *target)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """The embedding of rows, as an array of floats."""
-        Z = self.transformer_.transform(X)
+        with callers_configuration():
+            Z = self.transformer_.transform(X)
         return np.asarray(Z.toarray() if sparse.issparse(Z) else Z, dtype=np.float64)
 
 

@@ -19,7 +19,7 @@ from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import dense_labels
 
 from .bootstrap import TWO_SIDED, drawn_weights, precision_gain, redrawn_gain
-from .compare import chosen_elsewhere, nadeau_bengio
+from .compare import gain_on_folds, nadeau_bengio
 from .measures import AVERAGE_PRECISION, Measure, is_jaccard, measure_of
 from .part import known_cells
 from .results import NEIGHBORS, TEST, Results, sign_of
@@ -102,7 +102,7 @@ class FoldGains:
         defined = np.isfinite(np.vstack([ours, theirs])).all(axis=0)
         if not defined.any():
             return None
-        gain = chosen_elsewhere(ours[:, defined]) - chosen_elsewhere(theirs[:, defined])
+        gain = gain_on_folds(ours[:, defined], theirs[:, defined])
         parts = [(size["train"], size["held_out"]) for size in self.sizes]
         interval = nadeau_bengio(gain, *np.mean(parts, axis=0)) if parts and self.intervals else None
         rows = sum(held_out for _, held_out in parts)

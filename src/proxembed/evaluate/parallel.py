@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from proxembed.execute import clock
 from proxembed.execute.executor import Executor
 from proxembed.splits.splits import Split
 
@@ -42,7 +42,7 @@ def split_order(splits: list[Split]) -> list[int]:
 
 def too_late(protocol: Protocol) -> bool:
     """Whether the deadline has passed."""
-    return protocol.deadline is not None and time.time() >= protocol.deadline
+    return protocol.deadline is not None and clock.now() >= protocol.deadline
 
 
 def _finished(split: int, arm: int, outcome: Outcome, part: Part) -> Finished:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .arms import ALL_FEATURES, MAP_SIZE
+from .compare import equal_rows
 from .gains import FoldGains, TestGains
 from .measures import NEW_JACCARD, is_jaccard
 from .results import NEIGHBORS, sign_of
@@ -158,7 +159,15 @@ def _goal(
         "rows_needed": needed,
         "few": gains.few,
         "rival": None if rival is None or over_rival is None else {**_at(rival, gains, name), **over_rival},
+        "ties": _ties(best, [*bases, *rivals], name),
     }
+
+
+def _ties(best: dict[str, Any], others: list[dict[str, Any]], name: str) -> list[str]:
+    """Arms among others that equal an entry in every fold."""
+    table = np.array([entry["scores"][name]["by_fold"] for entry in others], dtype=float)
+    equal = equal_rows(np.array(best["scores"][name]["by_fold"], dtype=float), table)
+    return sorted({entry["arm"] for entry, same in zip(others, equal, strict=True) if same})
 
 
 def _neighbors(

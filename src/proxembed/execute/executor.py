@@ -22,6 +22,7 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.externals.loky.process_executor import ShutdownExecutorError
 from joblib.parallel import get_active_backend
 
+from proxembed.execute.configuration import carried
 from proxembed.sources.cluster import ClusterTasks, active_client, cores
 
 Progress = Callable[[int, int, str], None]
@@ -128,6 +129,7 @@ class Executor:
         iterator of results
             Closing it gives up what is under way.
         """
+        task = carried(task)
         if self.remote:
             return self._on_cluster(task, items, died)
         if self.n_jobs == 1:

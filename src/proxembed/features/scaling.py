@@ -463,6 +463,7 @@ def _dense(X: Matrix, limit: int) -> np.ndarray:
 def _normal_scores(X: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     """The rows by a QuantileTransformer with these quantiles."""
     transformer = QuantileTransformer(n_quantiles=len(quantiles), output_distribution="normal")
+    transformer.set_output(transform="default")
     transformer.n_quantiles_, transformer.n_features_in_ = quantiles.shape
     transformer.quantiles_, transformer.references_ = quantiles, np.linspace(0, 1, len(quantiles))
     return transformer.transform(X)

@@ -18,6 +18,7 @@ from proxembed.explain import Explanation, explanation, label_loadings
 from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder
+from ..features.effects import column_deviations
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
 from ..params import param, shown
 from ..rows import Rows
@@ -174,7 +175,8 @@ class Scaled(Around):
     [mu2012defc]
 
     Searches draw the scaling together with the method's parameters. A pipeline, a comparison and a search pass the
-    features to it unscaled. Statistics come only from the rows of the fit.
+    features to it unscaled. Statistics come only from the rows of the fit. ``explain`` returns the effect of one
+    standard deviation of each feature after the scaling ("pca" and "whiten": before it).
 
     Attributes
     ----------
@@ -225,7 +227,10 @@ class Scaled(Around):
         self.state_ = scaling_fit(self.kind, rows.X)
         X = scaling_apply(self.state_, rows.X)
         self.axes_ = scaling_fit("pca", X, pca_var=float(self.pca_var)) if self.pca_var < 1 else None
-        self.method_ = method.fit(X if self.axes_ is None else scaling_apply(self.axes_, X), rows.labels)
+        projected = X if self.axes_ is None else scaling_apply(self.axes_, X)
+        self._deviations = column_deviations(X if self.state_.axes is None else rows.X)
+        self._projected_deviations = column_deviations(projected)
+        self.method_ = method.fit(projected, rows.labels)
         self.n_components_ = int(self.method_.n_components_)
 
     def embed(self, X: Any) -> np.ndarray:
@@ -238,10 +243,13 @@ class Scaled(Around):
         return self.method_.label_loadings_
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
-        effects = self.method_.feature_effects(weights)
+        """Effects of one standard deviation of each scaled feature; of each feature of X for "pca" and "whiten"."""
+        effects, deviations = self.method_.feature_effects(weights), self._projected_deviations
+        if effects is not weights:  # effects of one standard deviation of what the method projects
+            effects = np.divide(effects, deviations, out=np.zeros(effects.shape), where=deviations > 0)
         for state in (self.axes_, self.state_):
             effects = effects if state is None or state.axes is None else effects @ state.axes.T
-        return effects
+        return effects * self._deviations
 
 
 class ReadoutAxes(Around):

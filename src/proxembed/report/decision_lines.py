@@ -41,7 +41,7 @@ class Plane:
         ``weights_`` and ``bias_`` are read. With labels that weigh differently on their two sides (BSSML's
         ``class_prior``) or exactly one class per row, its predictions are not those of these lines.
         """
-        return cls(title, model.transform(X), model.weights_, model.bias_, unit)
+        return cls(title, np.asarray(model.transform(X)), model.weights_, model.bias_, unit)
 
     def check(self, Y: np.ndarray) -> None:
         """ValueError where shapes do not fit the labels, or numbers are not finite."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
@@ -73,9 +74,11 @@ def _sentence(name: str, goal: dict[str, Any], features: int) -> str:
 
 
 def _compared(goal: dict[str, Any], features: int) -> str:
-    """Ours against the baseline, the best rival where it is above ours, and a hub where there is one."""
+    """Ours against the baseline, equal arms, the best rival where it is above ours, and a hub where there is one."""
     sign = sign_of(goal["measure"])
     sentences = [_against(goal, features)]
+    if goal.get("ties"):
+        sentences.append(f"It is {equal_to(goal['ties'])}.")
     rival = goal["rival"]
     if rival is not None and rival["value"] is not None and sign * (rival["value"] - goal["value"]) > 0:
         sentences.append(f"A rival is ahead: {label(rival)} ({number(rival['value'])}).")
@@ -199,6 +202,16 @@ def label(entry: dict[str, Any]) -> str:
     'OPLS at k = 2'
     """
     return entry["arm"] if entry["k"] is None else f"{entry['arm']} at k = {entry['k']}"
+
+
+def equal_to(names: Sequence[str]) -> str:
+    """What an arm equals in every fold.
+
+    >>> equal_to(["PCA"]), equal_to(["NCA", "PCA", "PLS"])
+    ('equal to PCA in every fold', 'equal to NCA, PCA and PLS in every fold')
+    """
+    *others, last = names
+    return f"equal to {', '.join(others)}{' and ' if others else ''}{last} in every fold"
 
 
 def number(value: Any, sign: bool = False) -> str:

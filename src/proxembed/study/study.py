@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from proxembed.execute import clock
 from proxembed.execute.executor import Executor, Progress, ended_quietly, silent
 
 from .storage import StudyFile
@@ -104,9 +104,9 @@ def _take(evaluator: Evaluator, call: _Call) -> tuple[list[tuple[int, Any, float
     """Take steps until the time is spent: place, outcome and end of each; the process and the counts of its cache."""
     done: list[tuple[int, Any, float]] = []
     for place in evaluator.order(call.steps):
-        if len(done) >= call.least and time.time() >= call.until and place not in call.known:
+        if len(done) >= call.least and clock.now() >= call.until and place not in call.known:
             break
-        done.append((place, _outcome(evaluator, call, place), time.time()))
+        done.append((place, _outcome(evaluator, call, place), clock.now()))
         if evaluator.enough(done[-1][1]):
             break
     return sorted(done, key=lambda one: one[0]), os.getpid(), evaluator.cache_stats
@@ -188,7 +188,7 @@ class Study:
         self.interrupted = False
         self.executor, self._progress = Executor(n_jobs, evaluator), silent if progress is None else progress
         self._caches: dict[int, Mapping[str, int]] = {}
-        self._improved, self._started = 0, time.time()
+        self._improved, self._started = 0, clock.now()
 
     @property
     def trials(self) -> list[Any]:
@@ -198,7 +198,7 @@ class Study:
     @property
     def left(self) -> float:
         """Seconds that are left, below 0 when the time is overdrawn."""
-        return self.seconds - (time.time() - self._started)
+        return self.seconds - (clock.now() - self._started)
 
     @property
     def work_left(self) -> float:

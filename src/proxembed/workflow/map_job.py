@@ -14,6 +14,7 @@ from proxembed.evaluate.arms import method_arms, name_of, title_of
 from proxembed.evaluate.costs import Shape, fit_work, machine_speed, shape_of
 from proxembed.evaluate.maps import drawn_maps
 from proxembed.evaluate.part import prepare
+from proxembed.execute.configuration import own_configuration
 from proxembed.execute.executor import Progress, silent
 from proxembed.methods.layout import Layout
 from proxembed.methods.relation import Kernelized
@@ -71,6 +72,7 @@ def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, sever
     return found
 
 
+@own_configuration()
 def draw_map(
     dataset: Dataset,
     method: str | None = None,

@@ -13,6 +13,7 @@ import numpy as np
 from proxembed.data import read_rows, row_parts, size_of
 from proxembed.data.readers.reader import width
 from proxembed.data.table_writer import TableWriter
+from proxembed.execute.configuration import own_configuration
 from proxembed.execute.executor import Progress, silent
 from proxembed.persist import load, load_source, staged
 from proxembed.tables.unseen import parts_of_one_file
@@ -25,6 +26,7 @@ SUFFIXES = (".npz", ".csv", ".parquet")
 Columns = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
+@own_configuration()
 def through_model(
     model: Path,
     file: Path,

@@ -12,6 +12,7 @@ from proxembed.data import Dataset
 from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.diagnose import Diagnosis, diagnose
 from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.execute.configuration import own_configuration
 from proxembed.model import embedding_pipeline, training_labels
 from proxembed.splits.splits import LEAST_GROUPS, Splitting, fold_limit, make_splits
 from proxembed.targets.labels import LabelMatrix
@@ -19,6 +20,7 @@ from proxembed.targets.labels import LabelMatrix
 from .record import named_labels
 
 
+@own_configuration()
 def diagnose_method(
     dataset: Dataset, estimator: BaseEstimator, n_folds: int = 3, *, n_all: int | None = None, **options: Any
 ) -> dict[str, Any]:

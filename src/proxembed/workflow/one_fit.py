@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import check_places_rows, method_arms, title_of
 from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.execute.configuration import own_configuration
 from proxembed.execute.executor import Progress, silent
 from proxembed.model import fit_on, source_of
 from proxembed.params import declared
@@ -100,6 +101,7 @@ def training_rows(dataset: Dataset) -> Dataset:
     return dataset.take(dataset.train_idx)
 
 
+@own_configuration()
 def fit_and_save(
     dataset: Dataset,
     estimator: BaseEstimator,

@@ -323,6 +323,8 @@ def known_strategies(engine: str) -> tuple[str, ...]:
 def where_asked(run: Callable[..., Any]) -> Callable[..., Any]:
     """A function (dataset, options, ...) whose tasks run on the cluster that the options name.
 
+    It runs under the package's own configuration of scikit-learn.
+
     Raises
     ------
     ValueError
@@ -339,10 +341,11 @@ def where_asked(run: Callable[..., Any]) -> Callable[..., Any]:
     def there(dataset: Any, options: SearchOptions | CompareOptions, *rest: Any, **named: Any) -> Any:
         from joblib import effective_n_jobs
 
+        from proxembed.execute.configuration import own_configuration
         from proxembed.sources.cluster import on_cluster
 
         n_workers = effective_n_jobs(-1 if options.n_jobs == 1 else options.n_jobs)
-        with on_cluster(options.dask, n_workers):
+        with on_cluster(options.dask, n_workers), own_configuration():
             return run(dataset, options, *rest, **named)
 
     return there

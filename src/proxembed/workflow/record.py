@@ -10,6 +10,7 @@ from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.evaluate.evidence import Evidence
 from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.results import Results
+from proxembed.execute.configuration import own_configuration
 from proxembed.model import embedding_part, source_of
 from proxembed.persist import model_card, model_files
 from proxembed.report import (
@@ -182,6 +183,7 @@ def _json(record: dict[str, Any]) -> bytes:
     return json.dumps(record, indent=1).encode("utf-8")
 
 
+@own_configuration()
 def saved_model(
     model: Any,
     dataset: Any,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
@@ -190,9 +189,8 @@ class Hangs(Honest):
 
     def learn(self, X, labels) -> None:
         super().learn(X, labels)
-        started = time.process_time()
-        while X.shape[1] > 4 and time.process_time() - started < 3600:
-            pass
+        while X.shape[1] > 4:
+            sum(range(1000))
 
 
 class TakesNaN(Honest):

@@ -6,9 +6,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
 from papers.defc.trials import by_chance
 from proxembed import DEFC, EmbeddingModel, unlabelled
@@ -16,6 +18,7 @@ from proxembed.adaptive import Limits, Switches
 from proxembed.data import banana
 from proxembed.defc.objective import Objective
 from proxembed.defc.refit import grown
+from proxembed.execute.budget import OutOfBudget
 from proxembed.splits.splitters import StratifiedFolds
 from proxembed.targets.labels import LabelMatrix
 
@@ -363,3 +366,35 @@ def test_endless_seconds_are_no_bound(made):
     told = []
     search = found(X, y, max_seconds=np.inf, max_evals=8, progress=lambda *given: told.append(given))
     assert search.n_evaluations_ == 8 and told[-1][:2] == (8, 8)
+
+
+def test_a_candidate_whose_classifier_raises_counts_as_the_worst():
+    """SVC overflows on some of these embeddings."""
+    with pytest.warns(UserWarning, match=r"DEFC: \d+ of 15 candidates raised an exception .* the first: ValueError"):
+        search = found(*arcs(100, 0), classifier=SVC(), max_evals=15)
+    failed = [entry for entry in search.leaderboard_ if entry["failed"]]
+    assert 0 < len(failed) < 15 and search.leaderboard_[-len(failed) :] == failed
+    assert {entry["score"] for entry in failed} == {-np.inf} and search.best_score_ > 0.5
+    assert all(entry["failed"].startswith("it raised ValueError: The dual coef") for entry in failed)
+
+
+class Raises(ClassifierMixin, BaseEstimator):
+    """A classifier that no rows can be given to."""
+
+    def __init__(self, error=ValueError):
+        self.error = error
+
+    def fit(self, X, y):
+        raise self.error("these rows")
+
+
+def test_where_every_candidate_raises_the_error_names_the_first(made):
+    match = "no candidate can be used on these rows; the first of 4: it raised ValueError: these rows. .* classifier"
+    with pytest.raises(ValueError, match=match):
+        found(*made, classifier=Raises(), max_evals=4)
+
+
+@pytest.mark.parametrize("error", [MemoryError, OutOfBudget])
+def test_errors_that_are_not_of_the_candidate_end_the_search(made, error):
+    with pytest.raises(error, match="these rows"):
+        found(*made, classifier=Raises(error), max_evals=4)

@@ -136,3 +136,31 @@ def test_a_pair_without_an_arm_is_left_out():
 def test_what_cannot_be_tested_is_refused(found, options, message):
     with pytest.raises(ValueError, match=message):
         contrasts(found, **{"pairs": [("OPLS", "PCA")], **options})
+
+
+EQUAL_RIVALS = VALUES | {
+    ("PLS", 5): VALUES["OPLS", 5],
+    ("NCA", 2): [v + 1e-14 for v in VALUES["OPLS", 5]],
+    ("PCA", 5): [0.95, 0.62, 0.62, 0.62],  # chosen on some folds, it is below ours on the others
+}
+
+
+def tied(values, pairs, rivals=("PCA", "PLS", "NCA", "all features")):
+    rows = [row | {"rival": row["arm"] in rivals} for row in make_rows(values)]
+    return contrasts(rows, pairs, sizes=(75, 25))
+
+
+def test_a_method_is_not_better_than_rivals_that_equal_it_in_every_fold():
+    without = {key: row for key, row in EQUAL_RIVALS.items() if key[0] not in ("PLS", "NCA")}
+    (ahead,) = tied(without, [("best method", "best rival")])
+    assert ahead["difference"] > 0 and ahead["ties"] == []
+    found = tied(EQUAL_RIVALS, [("best method", "best rival"), ("best rival", "best method"), ("OPLS", "PLS")])
+    for entry in found:
+        assert entry["difference"] == 0 and entry["p"] == 1 and entry["bayes"] == {"worse": 0, "rope": 1, "better": 0}
+    assert [entry["ties"] for entry in found] == [["NCA", "PLS"], ["OPLS"], ["PLS"]]
+
+
+def test_an_equal_rival_hides_no_other_one_that_is_ahead():
+    ahead = EQUAL_RIVALS | {("PCA", 5): [0.80, 0.81, 0.79, 0.82]}
+    (found,) = tied(ahead, [("best method", "best rival")])
+    assert found["difference"] == pytest.approx(-0.1) and found["ties"] == ["NCA", "PLS"]

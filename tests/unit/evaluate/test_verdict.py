@@ -108,3 +108,15 @@ def test_sparse_features_are_counted_by_their_nonzero_entries():
 def test_few_rows_cannot_tell_and_the_rows_that_would_are_said():
     found = goals(entry("OPLS", 5, spread=0.2))["predict"]
     assert found["word"] == CANNOT_TELL and found["rows_needed"] > found["rows"] == 60
+
+
+def test_what_a_baseline_equals_in_every_fold_is_not_better():
+    """The choice on other folds takes another baseline, which is below ours on the fold itself."""
+    ours = entry("OPLS", 2, near=0.6)
+    ours["scores"][NEAR]["by_fold"] = [0.6, 0.6, 0.6]
+    equal, unsteady = (entry(arm, 2, near=0.6, rival=True) for arm in ("PLS", "PCA"))
+    equal["scores"][NEAR]["by_fold"] = [0.6, 0.6, 0.6]
+    unsteady["scores"][NEAR] |= {"by_fold": [0.75, 0.51, 0.51], "mean": 0.59}
+    alone, found = goals(ours, unsteady)["map"], goals(ours, equal, unsteady)["map"]
+    assert alone["gain"] > 0 and alone["ties"] == []
+    assert found["gain"] == 0 and found["word"] == LEVEL and found["ties"] == ["PLS"]

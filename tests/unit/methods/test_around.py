@@ -6,6 +6,7 @@ Scaled: the method on rows that it scales for itself.
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.decomposition import PCA as SKPCA
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import QuantileTransformer
@@ -18,6 +19,7 @@ from proxembed.evaluate.costs import Shape, fit_work
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part, prepare
 from proxembed.evaluate.scoring import fit_arm, place_again
+from proxembed.features.scaling import scaling_apply
 from proxembed.methods.around import readout_axes
 from proxembed.model import embedding_pipeline
 from proxembed.splits.splits import standard_split
@@ -208,7 +210,9 @@ def test_a_search_finds_the_scaling_that_serves(tmp_path):
     path = tmp_path / "model.skops"
     save(found.best_estimator_, path)
     assert np.array_equal(load(path).transform(features), found.transform(features))
-    assert abs(dict(found.best_estimator_.explain(0).features)["x0"]) <= 1
+    first = found.best_estimator_["embedding"]
+    effect = first.components_[0, 0] * features[:, 0].std()
+    assert dict(found.best_estimator_.explain(0).features)["x0"] == pytest.approx(effect)
 
 
 def test_quantiles_are_saved_as_arrays(tmp_path):
@@ -217,5 +221,22 @@ def test_quantiles_are_saved_as_arrays(tmp_path):
     assert np.array_equal(load(tmp_path / "model.skops").transform(X[:9] + 1), model.transform(X[:9] + 1))
     state, axes = model["embedding"].state_, model["embedding"].axes_
     assert state.quantiles.shape == (150, 8)
-    weights = model["embedding"].components_[0] @ axes.axes.T
-    assert dict(model.explain(0).features)["x3"] == pytest.approx(weights[3])
+    effects = model["embedding"].components_[0] @ axes.axes.T * scaling_apply(state, X).std(axis=0)
+    assert dict(model.explain(0).features)["x3"] == pytest.approx(effects[3])
+
+
+@pytest.mark.parametrize("inner", [OPLS(), Kernelized(OPLS(), kernel="linear")], ids=["linear", "kernel"])
+@pytest.mark.parametrize("pca_var", [1.0, 0.95])
+@pytest.mark.parametrize("kind", ["none", "center", "standard", "pca", "whiten", "quantile"])
+def test_bars_show_the_effect_of_one_standard_deviation(kind, pca_var, inner):
+    """A rare label-like column has scores of -5.2 and 5.2: its weight alone would say little of its effect."""
+    rows = np.column_stack([X[:, :4] * [1, 2, 3, 1], X[:, 0] > 1.2])
+    model = Scaled(clone(inner), kind, pca_var=pca_var, n_components=2).fit(rows, Y)
+    told = model.explain(1)
+    scaled = rows if kind in ("pca", "whiten") else scaling_apply(model.state_, rows)
+    slopes = np.linalg.lstsq(scaled - scaled.mean(axis=0), model.transform(rows)[:, 1], rcond=None)[0]
+    effects = slopes * scaled.std(axis=0)
+    assert told.effects and [name for name, _ in told.features] == [f"x{j}" for j in np.argsort(-np.abs(effects))]
+    np.testing.assert_allclose(
+        [dict(told.features)[f"x{j}"] for j in range(5)], effects, atol=1e-6 * abs(effects).max()
+    )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from proxembed.cli.terminal import contrast_text
 from proxembed.report import verdict_card, worded
 
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
@@ -59,3 +60,13 @@ def test_level_is_a_success_only_with_fewer_numbers():
     assert "✓" in compressed("level")[1] and "Compress: level with fewer numbers</b>" in compressed("level")[1]
     same = compressed("level", components=50)[1]
     assert "✓" not in same and "Compress: level</b>" in same
+
+
+def test_arms_that_are_equal_in_every_fold_are_named():
+    goal = {"measure": NEAR, "arm": "OPLS", "k": 2, "components": 2, "value": 0.7, "rival": None, "gain": 0.0}
+    base = {"arm": "PCA", "k": 2, "value": 0.7}
+    told, _ = words("map", word="level", base=base, interval=[0.0, 0.0], ties=["NCA", "PCA", "PLS"], **goal)
+    assert told.endswith(f"OPLS at k = 2, {NEAR}. It is equal to NCA, PCA and PLS in every fold.")
+    tested = {"a": "OPLS", "b": "best rival", "difference": 0.0, "interval": None, "p_holm": None, "bayes": None}
+    line = "OPLS - best rival: +0.000; OPLS is equal to PCA in every fold"
+    assert contrast_text({**tested, "ties": ["PCA"]}) == line

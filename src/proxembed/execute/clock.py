@@ -1,0 +1,15 @@
+"""The clock of budgets and deadlines, in one place. Tests replace ``monotonic``; callers write ``clock.now()``."""
+
+from time import monotonic
+
+
+def now() -> float:
+    """Seconds of the monotonic clock, which nobody can set.
+
+    Examples
+    --------
+    >>> from proxembed.execute import clock
+    >>> clock.now() <= clock.now()
+    True
+    """
+    return monotonic()
