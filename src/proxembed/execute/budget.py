@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from proxembed.algebra.arrays.parallel import sets_pools
+from proxembed.execute import clock
 
 AGAIN = 1.0  # seconds after which the work is stopped once more: a callback of the interpreter swallows exceptions
 SOON = 0.01  # seconds after which work is stopped that would leave something half made behind
@@ -71,7 +72,7 @@ class Budget:
         self._started = self._now()
 
     def _now(self) -> float:
-        return time.process_time() if self._of_cpu else time.monotonic()
+        return time.process_time() if self._of_cpu else clock.now()
 
     @property
     def left(self) -> float:
