@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.sources import RowBlocks
+from proxembed.tables.notes import few_names
 
 LARGE_GROUP = 256 << 20  # bytes of a row group, all of which lie in memory while it is read
 
@@ -116,15 +117,15 @@ def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
 
 
 def _features(parquet: Any, path: Path, labels: list[str]) -> list[str]:
-    return [name for name in parquet.ParquetFile(path).schema_arrow.names if name not in labels]
+    apart = set(labels)
+    return [name for name in parquet.ParquetFile(path).schema_arrow.names if name not in apart]
 
 
 def _check(file: Any, path: Path, columns: list[str]) -> None:
-    missing = [name for name in columns if name not in file.schema_arrow.names]
+    known = dict.fromkeys(file.schema_arrow.names)
+    missing = [name for name in columns if name not in known]
     if missing:
-        raise ValueError(
-            f"{path} has no column {missing[0]!r}; its columns are {', '.join(file.schema_arrow.names[:20])}."
-        )
+        raise ValueError(f"{path} has no column {missing[0]!r}; its columns are {few_names(list(known))}.")
     groups = (file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
     largest = max(groups, default=0)
     if largest > LARGE_GROUP:
