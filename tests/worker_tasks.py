@@ -4,11 +4,13 @@ import os
 import signal
 import threading
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 
 from proxembed import RowBlocks
 from proxembed.execute.executor import Executor
+from proxembed.study.study import Evaluator
 
 
 def total(shared, item):
@@ -64,3 +66,15 @@ def fatal_once(marker, item):
         os.remove(marker)
         os.kill(os.getpid(), signal.SIGKILL)
     return item, os.getpid()
+
+
+class Deadly(Evaluator):
+    """The score of a step is the step; the worker that takes step 3 of the configuration "fatal" ends itself."""
+
+    def evaluate(self, config, step):
+        if (config, step) == ("fatal", 3):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return SimpleNamespace(score=step, failure=None)
+
+    def lost(self, config, step, reason):
+        return SimpleNamespace(score=-1, failure=reason)

@@ -1,9 +1,10 @@
 """`proxembed demo`: the main job on built-in data."""
 
 from pathlib import Path
-from time import time as now
 
 import typer
+
+from proxembed.execute import clock
 
 from .refusal import refusals
 from .search import search_and_show
@@ -20,7 +21,7 @@ def demo(
     json_output: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
     """Search built-in data: 1,797 images of digits with seven attributes each (even, prime, a loop, ...)."""
-    started = now()
+    started = clock.now()
     with refusals():
         from proxembed.data import digits
         from proxembed.workflow.options import SearchOptions

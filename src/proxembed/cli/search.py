@@ -2,11 +2,11 @@
 
 from dataclasses import fields, replace
 from pathlib import Path
-from time import time as now
 from typing import Any
 
 import typer
 
+from proxembed.execute import clock
 from proxembed.workflow.options import SearchOptions
 
 from .columns import (
@@ -78,7 +78,7 @@ def search(
     json_output: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
     """Find the embedding that serves the labels best, compare it with simple rivals, and save it."""
-    started = now()
+    started = clock.now()
     with refusals():
         options = search_options(locals())
         large = large_table(file, table_options(locals()), memory, sample, seed) if test is None else None

@@ -209,6 +209,12 @@ class Objective(Evaluator):
         seconds = perf_counter() - start
         return Evaluation(switches.as_tuple(), values, score, k, by_fold, seconds, tuple(repairs), failed)
 
+    def lost(self, switches: Any, params: Mapping[str, float], reason: str) -> Evaluation:
+        """The evaluation of a candidate whose process was ended."""
+        switches = Switches.of(switches).canonical()
+        values = {name: params[name] for name in switches.numeric()}
+        return Evaluation(switches.as_tuple(), values, -np.inf, None, (), 0.0, failed=reason)
+
     def key(self, switches: Any, params: Mapping[str, float]) -> list[Any]:
         """Switches and parameters."""
         return [list(Switches.of(switches).canonical().as_tuple()), dict(params)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from proxembed.execute.executor import Executor
+from proxembed.execute import clock
+from proxembed.execute.executor import Executor, killed
 from proxembed.splits.splits import Split
 
 from .part import Part, prepare
@@ -42,7 +42,7 @@ def split_order(splits: list[Split]) -> list[int]:
 
 def too_late(protocol: Protocol) -> bool:
     """Whether the deadline has passed."""
-    return protocol.deadline is not None and time.time() >= protocol.deadline
+    return protocol.deadline is not None and clock.now() >= protocol.deadline
 
 
 def _finished(split: int, arm: int, outcome: Outcome, part: Part) -> Finished:
@@ -168,5 +168,4 @@ def _arm(shared: _Prepared, item: tuple[Any, ...]) -> Finished:
 def _died(shared: _Prepared, item: tuple[Any, ...], reason: str) -> Finished:
     protocol, split, arm, _ = item
     part = shared.part(split)
-    reason = f"its process was killed ({reason})"
-    return _finished(split, arm, lost(protocol.arms[0], part, protocol, reason), part)
+    return _finished(split, arm, lost(protocol.arms[0], part, protocol, killed(reason)), part)

@@ -77,7 +77,7 @@ class Protocol:
     decided : tuple of str, optional
         Names of the arms whose decisions and probabilities are measured; None for all.
     deadline : float, optional
-        ``time.time()`` from which on no further fold is begun; two folds and the test rows are scored whatever it says.
+        ``clock.now()`` from which on no further fold is begun; two folds and the test rows are scored whatever it says.
 
     Raises
     ------

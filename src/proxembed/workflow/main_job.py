@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.evaluate.results import TEST, Results, sign_of
 from proxembed.evaluate.summary import summarise
+from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent
 from proxembed.methods.sizes import with_size
 from proxembed.model import embedding_pipeline, fit_on, training_labels
@@ -188,7 +188,7 @@ def search(
         max_work,
         dask,
     )
-    started, folder = time.time(), folder_of(folder, resume)
+    started, folder = clock.now(), folder_of(folder, resume)
     dataset, head = data_and_head("search", X, y, options, groups=groups, test=test, **columns)
     return run_search(dataset, options, head, folder, progress or silent, started, resume is not None)
 
@@ -215,7 +215,7 @@ def run_search(
     folder : str or Path, optional
     progress : callable
     started : float, optional
-        ``time.time()`` when the command began; None: now.
+        ``clock.now()`` when the command began; None: now.
     resume : bool, default=False
         Whether the run goes on with the study that the folder holds.
     large : LargeFit, optional
@@ -227,7 +227,7 @@ def run_search(
     """
     if not has_test_rows(dataset):
         options = replace(options, refit_all=True)
-    started = time.time() if started is None else started
+    started = clock.now() if started is None else started
     dataset, split = with_test_rows(dataset, options.seed)
     options = replace(options, folds=fold_limit(dataset, options.folds, split.train))
     work = stored_work(Path(folder), options) if resume and folder is not None else None
@@ -318,7 +318,7 @@ def compared(job: Job) -> Results | None:
         train_rows=None if plan.cuts.rows is None else job.split.train,
         test_rows=None if plan.cuts.test_rows is None else job.split.held_out,
         decided=(ALL_FEATURES, *(arm.name for arm in leaders[:1])) if plan.cuts.leading else None,
-        deadline=None if deadline == inf else time.time() + deadline,
+        deadline=None if deadline == inf else clock.now() + deadline,
     )
     try:
         results = run(protocol, job.dataset, job.progress, job.arms)

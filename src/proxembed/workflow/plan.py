@@ -5,7 +5,6 @@ All of it follows from the sizes of the data, the options and the work. Seconds 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -28,6 +27,7 @@ from proxembed.evaluate.costs import (
 from proxembed.evaluate.maps import LAID_OUT
 from proxembed.evaluate.preprocessing import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS
 from proxembed.evaluate.rivals import FOREST_ROWS, ForestProximity
+from proxembed.execute import clock
 from proxembed.execute.executor import in_this_process, workers
 from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.layout import Layout
@@ -142,7 +142,7 @@ class Plan:
         """Seconds until the emergency clock: infinite where work was asked for."""
         if self.options.max_work is not None or self.options.max_seconds is None:
             return inf
-        return self.options.max_seconds - (time.time() - self.started)
+        return self.options.max_seconds - (clock.now() - self.started)
 
     @property
     def planned(self) -> float:
@@ -359,7 +359,7 @@ def make_plan(
     sizes : tuple of int
         Numbers of components to compare.
     started : float
-        ``time.time()`` when the command began.
+        ``clock.now()`` when the command began.
     work : float, optional
         That of an ended run which these options continue; None: as they ask for.
 
@@ -385,7 +385,7 @@ def make_plan(
         work = inf
     else:
         starting = STARTING / machine_speed() * (not in_this_process(options.n_jobs))  # all at a time
-        left = max(options.max_seconds - (time.time() - started) - starting, 0.5 * options.max_seconds)
+        left = max(options.max_seconds - (clock.now() - started) - starting, 0.5 * options.max_seconds)
         work = float(f"{left * machine_speed() * _processes(options):.3g}")
     whole = has_whole_rows(dataset)
     given: dict[str, Any] = {"splits": options.folds + 1, "whole_rows": whole}

@@ -11,6 +11,7 @@ import pytest
 import proxembed
 from proxembed.data import Dataset
 from proxembed.evaluate import costs
+from proxembed.execute import clock
 from proxembed.study.work_budget import WorkBudget
 from proxembed.workflow import main_job, plan
 from proxembed.workflow.engines import run_engine
@@ -86,7 +87,7 @@ def test_seconds_become_work_once_by_the_speed_of_the_machine(monkeypatch):
     monkeypatch.setattr(plan, "machine_speed", lambda: 4.0)
     data = drawn()
     options = SearchOptions(max_seconds=50.0)
-    found = make_plan(options, data, plan.Split("test", data.train_idx, data.test_idx), (2, 5), time.time())
+    found = make_plan(options, data, plan.Split("test", data.train_idx, data.test_idx), (2, 5), clock.now())
     assert found.work == pytest.approx(200, rel=0.01)
     again = make_plan(SearchOptions(max_work=found.work), data, found.split, (2, 5), 0.0)
     assert again.cuts == found.cuts and again.phases == found.phases
@@ -102,7 +103,7 @@ def test_the_search_and_the_known_leaders_settle_the_rest():
 def test_a_phase_must_leave_time_for_those_after_it():
     data = drawn()
     split = plan.Split("test", data.train_idx, data.test_idx)
-    late = make_plan(SearchOptions(max_seconds=10.0), data, split, (2, 5), time.time() - 100)
+    late = make_plan(SearchOptions(max_seconds=10.0), data, split, (2, 5), clock.now() - 100)
     assert late.leave_for("last fit and page") < -90
     assert make_plan(SearchOptions(max_work=5.0), data, split, (2, 5), 0.0).leave_for("diagnosis") == np.inf
 
