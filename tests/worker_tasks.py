@@ -4,12 +4,14 @@ import os
 import signal
 import threading
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from proxembed import RowBlocks
 from proxembed.execute.executor import Executor
+from proxembed.study.study import Evaluator
 
 
 def total(shared, item):
@@ -76,3 +78,15 @@ class NeedsFrame(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         return X[[self.first_]].to_numpy()
+
+
+class Deadly(Evaluator):
+    """The score of a step is the step; the worker that takes step 3 of the configuration "fatal" ends itself."""
+
+    def evaluate(self, config, step):
+        if (config, step) == ("fatal", 3):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return SimpleNamespace(score=step, failure=None)
+
+    def lost(self, config, step, reason):
+        return SimpleNamespace(score=-1, failure=reason)

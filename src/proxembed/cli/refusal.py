@@ -106,7 +106,7 @@ def faults_text(error: ValueError) -> list[str]:
 
     if isinstance(error, TableFaults):
         problems, answers = error.problems, error.answers
-        lines = [f"{error.path}: settle these problems first:", *(f"- {text}" for text, *_ in problems)]
+        lines = [f"{error.path}: settle these problems first:", *(f"- {text}" for text in error.texts)]
     else:
         problems = [(str(error), getattr(error, "options", ()))]
         answers, lines = [options for _, options in problems if options], [str(error)]

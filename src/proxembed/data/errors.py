@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from proxembed.tables.notes import few_notes
 
 Option = tuple[str, str]  # an argument and its value, such as ("drop", "v")
 
@@ -50,9 +53,14 @@ class TableFaults(DataError):
 
     def __init__(self, path: str | Path, problems: list[Any]) -> None:
         self.path, self.problems = str(path), problems
-        texts = "; ".join(problem[0] for problem in problems)
+        texts = "; ".join(self.texts)
         count = f"{len(problems)} problems: " if len(problems) > 1 else ""
         super().__init__(f"{path}: {count}{texts}; {self.remedy}.")
+
+    @property
+    def texts(self) -> list[str]:
+        """What is wrong; of many problems of one kind the first ones, and the columns of the others."""
+        return few_notes((_column_of(text), text) for text, *_ in self.problems)
 
     @property
     def answers(self) -> list[tuple[Option, ...]]:
@@ -70,6 +78,12 @@ class TableFaults(DataError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.problems)
+
+
+def _column_of(text: str) -> str:
+    """The column that a problem names first, in quotes; "" for none."""
+    quoted = re.search("'[^']*'", text)
+    return "" if quoted is None else quoted[0]
 
 
 def arguments_text(options: Sequence[Option]) -> str:

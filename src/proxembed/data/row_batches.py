@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from proxembed.data.readers.parquet_parts import parquet_files, read_from, valid_batches
 from proxembed.sources import RowBlocks
+from proxembed.tables.notes import few_names
 
 LARGE_GROUP = 256 << 20  # bytes of a row group, all of which lie in memory while it is read
 
@@ -118,16 +119,16 @@ def _paths(files: str | Path | Sequence[str | Path]) -> list[Path]:
 
 
 def _features(path: Path, labels: list[str]) -> list[str]:
+    apart = set(labels)
     with read_from(path) as file:
-        return [name for name in file.schema_arrow.names if name not in labels]
+        return [name for name in file.schema_arrow.names if name not in apart]
 
 
 def _check(file: Any, path: Path, columns: list[str]) -> None:
-    missing = [name for name in columns if name not in file.schema_arrow.names]
+    known = dict.fromkeys(file.schema_arrow.names)
+    missing = [name for name in columns if name not in known]
     if missing:
-        raise ValueError(
-            f"{path} has no column {missing[0]!r}; its columns are {', '.join(file.schema_arrow.names[:20])}."
-        )
+        raise ValueError(f"{path} has no column {missing[0]!r}; its columns are {few_names(list(known))}.")
 
 
 def _warn_of_groups(file: Any, path: Path) -> None:

@@ -227,6 +227,12 @@ class Objective(Evaluator):
                 return placed, placed[-1].failed
         return placed, None
 
+    def lost(self, switches: Any, params: Mapping[str, float], reason: str) -> Evaluation:
+        """The evaluation of a candidate whose process was ended."""
+        switches = Switches.of(switches).canonical()
+        values = {name: params[name] for name in switches.numeric()}
+        return Evaluation(switches.as_tuple(), values, -np.inf, None, (), 0.0, failed=reason)
+
     def key(self, switches: Any, params: Mapping[str, float]) -> list[Any]:
         """Switches and parameters."""
         return [list(Switches.of(switches).canonical().as_tuple()), dict(params)]

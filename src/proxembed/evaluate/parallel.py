@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proxembed.execute import clock
-from proxembed.execute.executor import Executor
+from proxembed.execute.executor import Executor, killed
 from proxembed.splits.splits import Split
 
 from .part import Part, prepare
@@ -168,5 +168,4 @@ def _arm(shared: _Prepared, item: tuple[Any, ...]) -> Finished:
 def _died(shared: _Prepared, item: tuple[Any, ...], reason: str) -> Finished:
     protocol, split, arm, _ = item
     part = shared.part(split)
-    reason = f"its process was killed ({reason})"
-    return _finished(split, arm, lost(protocol.arms[0], part, protocol, reason), part)
+    return _finished(split, arm, lost(protocol.arms[0], part, protocol, killed(reason)), part)

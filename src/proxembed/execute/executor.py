@@ -8,26 +8,31 @@ worker once: arrays above 10 kB by copy-on-write memory map, on a cluster from t
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import threading
+import time
 import uuid
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
-from functools import partial
+from functools import cache, partial
+from multiprocessing import resource_tracker
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.externals.loky.process_executor import ShutdownExecutorError
 from joblib.parallel import get_active_backend
 
 from proxembed.execute.configuration import carried
-from proxembed.sources.cluster import ClusterTasks, active_client, cores
+from proxembed.sources.cluster import ClusterTasks, active_client, cores, leave_interruptions
 
 Progress = Callable[[int, int, str], None]
 Task = Callable[[Any, Any], Any]
 Warned = tuple[str, type[Warning]]
+PARENT_SECONDS = 1.0  # between two looks of a worker whether its parent is there
 MAPPED = 10_000  # bytes of an array from which on it is sent once, by memory map
 ENDED = BrokenProcessPool, ShutdownExecutorError  # a worker was ended; the second where items were still dispatched
 _received: dict[str, Any] = {}
@@ -66,6 +71,15 @@ def _cluster() -> Any:
     """The client of the cluster that is active, by ``on_cluster`` or as joblib's backend; None for none."""
     backend, _ = get_active_backend()
     return active_client() or (backend.client if type(backend).__name__ == "DaskDistributedBackend" else None)
+
+
+def killed(reason: str) -> str:
+    """Why an item whose worker was ended has failed.
+
+    >>> killed("SIGKILL(-9)")
+    'its process was killed (SIGKILL(-9))'
+    """
+    return f"its process was killed ({reason})"
 
 
 class Executor:
@@ -120,9 +134,9 @@ class Executor:
             Importable by name where workers are processes.
         items : iterable
         died : callable, optional
-            Called as ``died(item, reason)`` for an item whose worker was ended from outside (for want of memory, say),
-            also when it ran alone, or on a cluster again; its value is the result. None raises BrokenProcessPool, or
-            on a cluster KilledWorker.
+            Called as ``died(item, reason)`` for an item whose worker was ended from outside (for want of memory, say)
+            again when it ran alone; its value is the result. None raises BrokenProcessPool, or on a cluster
+            KilledWorker.
 
         Returns
         -------
@@ -163,15 +177,15 @@ class Executor:
             self._pool = None
             raise
         except ENDED:
-            if died is None:
-                raise
+            self._stack.close()  # the next items get new workers
+            self._pool = None
             for number, item in left.items():
                 yield self._alone(task, number, item, died)
 
     def _calls(self, task: Task, items: dict[int, Any]) -> list[Any]:
         return [delayed(_call)(self._token, self.shared, task, number, item) for number, item in items.items()]
 
-    def _alone(self, task: Task, number: int, item: Any, died: Callable[[Any, str], Any]) -> Any:
+    def _alone(self, task: Task, number: int, item: Any, died: Callable[[Any, str], Any] | None) -> Any:
         """One item with the machine to itself."""
         try:
             with ended_quietly(iter(_pool(2, True)(self._calls(task, {number: item})))) as results:
@@ -179,6 +193,8 @@ class Executor:
                 _warn_again(told)
                 return result
         except ENDED as error:
+            if died is None:
+                raise
             return died(item, " ".join(str(error).split())[:200])
 
 
@@ -221,14 +237,30 @@ def _pool(n_jobs: int, ordered: bool) -> Parallel:
         options["return_as"] = "generator" if ordered else "generator_unordered"
     if type(backend).__name__ != "LokyBackend":
         return Parallel(n_jobs, **options)
+    _start_trackers()
     with parallel_config(backend="loky", inner_max_num_threads=1):
         return Parallel(n_jobs, **options)
+
+
+def _start_trackers() -> None:
+    """Start the processes that clean up after workers, such that a hang-up of the terminal does not end them first.
+
+    A process inherits the signals that are blocked where it is started.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        return
+    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        for tracker in (resource_tracker, loky_tracker):
+            tracker.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
 
 
 def _call(token: str, shared: Any, task: Task, number: int, item: Any) -> tuple[int, Any, list[Warned]]:
     """A task in a worker without workers of its own: number, result, and the warnings where the worker is a process.
 
-    Ctrl-C is for the first process, which then ends the workers.
+    Ctrl-C and hang-ups are for the first process, which then ends the workers.
     """
     if multiprocessing.parent_process() is None:
         return number, _alone_in_worker(task, shared, item), []
@@ -240,12 +272,25 @@ def _call(token: str, shared: Any, task: Task, number: int, item: Any) -> tuple[
 
 def _first_received(token: str, shared: Any) -> Any:
     """What a worker process received first."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interruptions()
+    _end_with_parent()
     if token not in _received:
         _received.clear()
         _received[token] = shared
     return _received[token]
+
+
+@cache
+def _end_with_parent() -> None:
+    """From now on, end this worker process soon after the process that began it, which else leaves it behind."""
+
+    def watch(parent: int) -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_SECONDS)
+        os._exit(1)
+
+    if os.name == "posix":  # elsewhere the number of a parent that has ended stays
+        threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
 
 
 def _warn_again(told: list[Warned]) -> None:

@@ -285,7 +285,8 @@ def _dense(rows: TableRows, numbers: Any, medians: Any, holed: Any, categories: 
 
 
 def _dense_names(rows: TableRows, filled: Any, holed: Any, categories: Any) -> list[str]:
-    numbers = [_number_names(rows)[j] for j in filled]
+    every = _number_names(rows)
+    numbers = [every[j] for j in filled]
     names = numbers + [f"{numbers[j]} {EMPTY}" for j in holed]
     for name, values, _ in categories:
         names += [f"{name}={value or EMPTY}" for value in values[:MOST_VALUES]]

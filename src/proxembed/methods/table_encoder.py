@@ -14,6 +14,7 @@ from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, coded, read_columns
 from ..tables.frame_matrix import columns_by_position
 from ..tables.frames import frame_of, named_columns, number_array, rows_of
+from ..tables.notes import few_names, few_notes
 from ..tables.rows import cells_of
 from ..tables.unseen import warn_of
 from ..validation import in_range, refuse_masked
@@ -102,8 +103,8 @@ class TableEncoder(Embedder):
         if isinstance(X, TableRows):
             if X.columns != columns:
                 raise ValueError(
-                    f"X has the columns {', '.join(column.name for column in X.columns)}, read otherwise than in fit; "
-                    "read new rows by the source of the training file (read_rows)."
+                    f"X has the columns {few_names([column.name for column in X.columns])}, read otherwise than in "
+                    "fit; read new rows by the source of the training file (read_rows)."
                 )
             return X
         names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
@@ -122,7 +123,7 @@ class TableEncoder(Embedder):
         if array is None or array.ndim != 2:
             raise ValueError(
                 f"X is a {type(X).__name__}, but this {type(self).__name__} was fitted on a table; pass a DataFrame "
-                f"with the columns {', '.join(column.name for column in self.state_.columns)}, or a 2-D array."
+                f"with the columns {few_names([column.name for column in self.state_.columns])}, or a 2-D array."
             )
         refuse_masked(X)
         if array.shape[1] != len(names):
@@ -192,13 +193,14 @@ def table_and_notes(X: Any) -> tuple[TableRows | None, tuple[str, ...]]:
         return None, ()
     cells = {name: coded(cells_of(given)) for name, given in named_columns(X).items()}
     readings = read_columns(cells, missing=())
-    if faults := [f"column {each.name!r} {each.problem}" for each in readings if each.problem]:
+    if faults := few_notes((each.name, f"column {each.name!r} {each.problem}") for each in readings if each.problem):
         raise ValueError(f"X cannot be encoded: {'; '.join(faults)}. Leave these columns out.")
     columns = [each.column for each in readings if each.column is not None]
     if not columns:
-        raise ValueError(f"X has no column that is a feature: {'; '.join(f'{r.name}: {r.words}' for r in readings)}.")
+        told = few_notes((each.name, f"{each.name}: {each.words}") for each in readings)
+        raise ValueError(f"X has no column that is a feature: {'; '.join(told)}.")
     rows = TableRows(columns, [column.parse(*cells[column.name]) for column in columns])
-    return rows, tuple(each.note for each in readings if each.note)
+    return rows, tuple(few_notes((each.name, each.note) for each in readings if each.note))
 
 
 def _with_unknown(X: Any) -> TableRows | None:

@@ -65,9 +65,21 @@ def on_cluster(address: str | None, n_workers: int = 1) -> Iterator[None]:
 
 
 def dask_setup(worker: Any) -> None:
-    """What a worker of this machine does first: it leaves Ctrl-C to the process that began it, which then ends it."""
+    """What a worker of this machine does first."""
+    leave_interruptions()
+
+
+def leave_interruptions() -> None:
+    """Ignore Ctrl-C and hang-ups in a worker: they are for the process that began it, which then ends its workers.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(1) as pool:  # signals are set in the main thread only
+    ...     pool.submit(leave_interruptions).result()
+    """
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for name in ("SIGINT", "SIGHUP"):  # Windows has no hang-ups
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
 def _connected(client: type, place: Any) -> Any:

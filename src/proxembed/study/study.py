@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from proxembed.execute import clock
-from proxembed.execute.executor import Executor, Progress, ended_quietly, silent
+from proxembed.execute.executor import Executor, Progress, ended_quietly, killed, silent
 
 from .storage import StudyFile
 from .strategies import Strategy
@@ -75,6 +76,10 @@ class Evaluator:
         """Whether nothing is to be gained by further steps of this trial."""
         return False
 
+    def lost(self, config: Any, step: Any, reason: str) -> Any:
+        """The failed outcome of a step whose worker process was ended."""
+        raise TypeError(f"{type(self).__name__} must define lost(config, step, reason) to be run by workers.")
+
     def key(self, config: Any, step: Any) -> Any:
         """What tells a step from all others, as plain data."""
         raise TypeError(f"{type(self).__name__} must define key(config, step) to be stored.")
@@ -89,7 +94,10 @@ class Evaluator:
 
 
 class _Call(NamedTuple):
-    """Steps that a worker takes, ``least`` of them however late it is; ``known`` holds outcomes by place."""
+    """Steps that a worker takes, ``least`` of them however late it is; ``known`` holds outcomes by place.
+
+    ``until`` is a time of ``clock``; of a cluster, whose machines share no other clock, that is the wall clock.
+    """
 
     config: Any
     steps: Sequence[Any]
@@ -98,18 +106,30 @@ class _Call(NamedTuple):
     until: float
     file: StudyFile | None
     known: Mapping[int, Any]
+    clock: Callable[[], float] = clock.now
 
 
-def _take(evaluator: Evaluator, call: _Call) -> tuple[list[tuple[int, Any, float]], int, Mapping[str, int]]:
+Taken = tuple[list[tuple[int, Any, float]], int | None, Mapping[str, int]]
+
+
+def _take(evaluator: Evaluator, call: _Call) -> Taken:
     """Take steps until the time is spent: place, outcome and end of each; the process and the counts of its cache."""
     done: list[tuple[int, Any, float]] = []
     for place in evaluator.order(call.steps):
-        if len(done) >= call.least and clock.now() >= call.until and place not in call.known:
+        if len(done) >= call.least and call.clock() >= call.until and place not in call.known:
             break
-        done.append((place, _outcome(evaluator, call, place), clock.now()))
+        done.append((place, _outcome(evaluator, call, place), call.clock()))
         if evaluator.enough(done[-1][1]):
             break
     return sorted(done, key=lambda one: one[0]), os.getpid(), evaluator.cache_stats
+
+
+def _lost(evaluator: Evaluator, call: _Call, reason: str) -> Taken:
+    """The first step that is not known as lost, as its process was ended twice; no process returns it."""
+    found = dict(call.known)
+    for place in [place for place in evaluator.order(call.steps) if place not in found][:1]:
+        found[place] = evaluator.lost(call.config, call.steps[place], killed(reason))
+    return [(place, found[place], clock.now()) for place in sorted(found)], None, {}
 
 
 def _outcome(evaluator: Evaluator, call: _Call, place: int) -> Any:
@@ -282,14 +302,17 @@ class Study:
         self._show(batch[0].trial)
         here = len(calls) == 1 or all(len(call.known) == len(call.steps) for call in calls)
         alone, apart = map(partial(_take, self.evaluator), calls), self.executor.remote and not here
-        sent = [call._replace(file=None) for call in calls] if apart else calls
-        with ended_quietly(alone if here else self.executor.map(_take, sent)) as returned:
+        by_wall: dict[str, Any] = {"file": None, "until": time.time() + self.left, "clock": time.time}
+        sent = [call._replace(**by_wall) for call in calls] if apart else calls
+        died = partial(_lost, self.evaluator)
+        with ended_quietly(alone if here else self.executor.map(_take, sent, died)) as returned:
             for work, call, (done, process, stats) in zip(batch, calls, returned, strict=True):
-                self._caches[process] = stats
+                if process is not None:
+                    self._caches[process] = stats
                 for place, outcome, ended in done:
-                    if apart:
+                    if apart and process is not None:
                         _stored(self.evaluator, call, place, outcome)
-                    self._record(work.trial, work.steps[place], outcome, ended)
+                    self._record(work.trial, work.steps[place], outcome, clock.now() if apart else ended)
                     results.append((work.trial, work.steps[place], outcome))
                 self._show(work.trial)
         return results

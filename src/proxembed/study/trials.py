@@ -59,7 +59,7 @@ class Rung(NamedTuple):
 class Outcome:
     """What one fit gave: the score at each size (k -> score), seconds, the reason of a failure, warnings.
 
-    ``stopped``: the clock ended it, so that another run may have another outcome.
+    ``stopped``: the clock, or the end of its process, ended it, so that another run may have another outcome.
     """
 
     curve: dict[int, float]
@@ -70,7 +70,7 @@ class Outcome:
     stopped: bool = False
 
     def plain(self) -> dict[str, Any]:
-        """The same as plain data, which has no place for what the clock ended."""
+        """The same as plain data, which has no place for what was stopped."""
         values = {name: value for name, value in asdict(self).items() if name != "stopped"}
         return values | {"curve": [[k, as_json(score)] for k, score in self.curve.items()]}
 
@@ -426,12 +426,16 @@ class FoldScores(Evaluator):
         return [title_of(config), settings(config), *step]
 
     def plain(self, outcome: Outcome) -> dict[str, Any] | None:
-        """An outcome as plain data; None where the clock ended it."""
+        """An outcome as plain data; None where it was stopped."""
         return None if outcome.stopped else outcome.plain()
 
     def restored(self, plain: dict[str, Any]) -> Outcome:
         """The outcome of its plain data."""
         return Outcome.of(plain)
+
+    def lost(self, config: Any, step: tuple[int, int], reason: str) -> Outcome:
+        """The outcome of a fit whose process was ended."""
+        return Outcome({}, 0.0, failure=reason, stopped=True)
 
     def evaluate(self, config: Any, step: tuple[int, int], **options: Any) -> Outcome:
         """The outcome of one fit; ``options`` are those of ``run_trial``."""

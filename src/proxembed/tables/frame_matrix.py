@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,9 +45,10 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
         name if entry is None or entry[1] not in vectors else entry[1]
         for name, entry in zip(names, entries, strict=True)
     ]
-    given, arrays = columns_by_name(X, list(dict.fromkeys(owners))), []
+    sizes = Counter(owners)
+    given, arrays = columns_by_name(X, list(sizes)), []
     for name in given:
-        size = owners.count(name) if name in vectors else 1
+        size = sizes[name]
         arrays.append(_vectors(name, given[name], size) if name in vectors else _numbers(name, given[name])[:, None])
     return _known(np.hstack(arrays), names)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .column import word_of
 from .identifiers import grouping, is_entity, settles
+from .notes import few_notes
 from .reading import Reading
 
 
@@ -65,8 +66,8 @@ def owners(
             chosen = name if settles(codes[chosen], codes[name]) else chosen
     own = None if chosen is None else codes[chosen]
     left = tuple(name for name in entities if name == chosen or own is None or not settles(own, codes[name]))
-    notes = [_note(name, codes[name], chosen, "an identifier") for name in found]
-    notes += [_note(name, codes[name], chosen, "an entity, each value of which has one label set") for name in left]
+    kinds = (found, "an identifier"), (left, "an entity, each value of which has one label set")
+    notes = few_notes((name, _note(name, codes[name], chosen, what)) for names, what in kinds for name in names)
     return Owners(chosen, tuple(notes), left)
 
 

@@ -26,6 +26,8 @@ def is_empty(value: Any) -> bool:
     kind = type(value)
     if kind in PLAIN:
         return False
+    if kind is float:
+        return bool(value != value)
     if value is None or value is np.ma.masked or kind.__name__ in NO_VALUE:
         return True
     if isinstance(value, np.datetime64 | np.timedelta64):

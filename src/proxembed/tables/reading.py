@@ -147,17 +147,19 @@ def read_columns(
     when | date
     """
     table = {name: _cells(name, *cells, tuple(missing or ())) for name, cells in columns.items()}
-    open_columns = {name: cells.numbers for name, cells in table.items() if name not in (*texts, *categories)}
+    as_texts, as_categories, as_features = set(texts), set(categories), set(kept)
+    apart = as_texts | as_categories
+    open_columns = {name: cells.numbers for name, cells in table.items() if name not in apart}
     styled = table_style(open_columns, decimal, points)
     style, asks = styled.style, missing is None
     found = []
     for name, cells in table.items():
-        if name in texts:
+        if name in as_texts:
             reading = _said(cells, "text", Column(name, "text"))
-        elif name in categories and cells.values:
+        elif name in as_categories and cells.values:
             reading = _category(cells, "category")
         else:
-            reading = _read(cells, style, asks=asks, kept=name in kept)
+            reading = _read(cells, style, asks=asks, kept=name in as_features)
         found.append(reading)
     rows = [place for place, reading in enumerate(found) if reading.role == "rows"]
     if rows and not others and all(reading.column is None and not reading.problem for reading in found):

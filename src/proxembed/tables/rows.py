@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .column import CellError, Column
 from .frames import columns_by_name
+from .notes import few_names
 from .plain import plain_value
 
 
@@ -36,6 +37,7 @@ class TableRows:
     def __init__(self, columns: Sequence[Column], arrays: Sequence[NDArray[Any]], new: bool = False) -> None:
         self.columns, self.arrays, self.new = tuple(columns), tuple(arrays), new
         self.shape = (len(self.arrays[0]), len(self.columns))
+        self._places = {column.name: j for j, column in enumerate(self.columns)}
 
     @classmethod
     def of(cls, frame: Any, columns: Sequence[Column]) -> TableRows:
@@ -76,7 +78,7 @@ class TableRows:
     def __getitem__(self, key: Any) -> Any:
         """The cells of a column by its name, or the rows of a selection (numbers, a mask, a slice)."""
         if isinstance(key, str):
-            return self.arrays[[column.name for column in self.columns].index(key)]
+            return self.arrays[self._places[key]]
         rows = key if isinstance(key, slice) else np.asarray(key)
         return TableRows(self.columns, [array[rows] for array in self.arrays], self.new)
 
@@ -86,7 +88,7 @@ class TableRows:
         raise TypeError("rows of a table are no matrix; encode them first (TableEncoder).")
 
     def __repr__(self) -> str:
-        return f"TableRows({self.shape[0]:,} rows of {', '.join(column.name for column in self.columns)})"
+        return f"TableRows({self.shape[0]:,} rows of {few_names([column.name for column in self.columns])})"
 
 
 def coded(cells: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:

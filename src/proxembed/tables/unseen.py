@@ -14,6 +14,7 @@ from typing import Any
 
 from scipy.special import bdtrc
 
+from .notes import few_notes
 from .quantities import LEADING_ZERO
 from .rows import TableRows
 
@@ -159,8 +160,8 @@ def unseen_notes(train: TableRows, new: TableRows) -> list[str]:
             values = dict.fromkeys(chain.from_iterable(cells) if column.kind == "names" else cells)
             unseen = unseen_of(column.name, list(values), cells)
             unseen.add(new[column.name])
-            found += unseen.notes
-    return found
+            found += [(column.name, note) for note in unseen.notes]
+    return few_notes(found)
 
 
 _FILE: ContextVar[dict[str, UnseenCells] | None] = ContextVar("unseen cells of a file", default=None)
@@ -170,7 +171,7 @@ def warn_of(found: Iterable[UnseenCells]) -> None:
     """Warn of the columns with most cells unseen, or at the end of ``parts_of_one_file`` where it is open."""
     gathered = _FILE.get()
     if gathered is None:
-        for note in chain.from_iterable(unseen.notes for unseen in found):
+        for note in few_notes((unseen.column, note) for unseen in found for note in unseen.notes):
             warnings.warn(note, UnseenCellsWarning, stacklevel=4)
         return
     for unseen in found:

@@ -11,6 +11,7 @@ from proxembed.data import Dataset
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import table_fit
 from proxembed.tables import TableRows
+from proxembed.tables.notes import few_notes
 
 LEAK = 0.99
 LEAST = 5  # rows with the label, and without it
@@ -18,7 +19,7 @@ MOST_ROWS, MOST_CELLS = 5000, 20_000_000
 
 
 def leaks(dataset: Dataset) -> list[str]:
-    """One line for each column of a table that alone predicts a label, with an area under the ROC curve above .99.
+    """Notes on columns of a table that alone predict a label, with an area under the ROC curve above .99.
 
     At most 5,000 rows are looked at, none of them a test row that the file names. Words of texts are left out.
 
@@ -57,8 +58,8 @@ def leaks(dataset: Dataset) -> list[str]:
     for j in np.flatnonzero((area > LEAK).any(axis=1)):
         label = int(np.argmax(area[j]))
         told = f"{names[j]} alone predicts {dataset.label_names[label]!r} (AUC {area[j, label]:.3f})"
-        found.append(f"{told}: leave it out (drop) if it is known only after the label")
-    return found
+        found.append((names[j], f"{told}: leave it out (drop) if it is known only after the label"))
+    return few_notes(found)
 
 
 def with_leaks(dataset: Dataset) -> Dataset:

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from concurrent.futures import BrokenExecutor
 from contextlib import nullcontext
 
 import numpy as np
@@ -11,7 +12,7 @@ from joblib import parallel_config
 from joblib.externals.loky.process_executor import ShutdownExecutorError, _ExecutorManagerThread
 
 from proxembed.execute.executor import Executor, _pool, ended_quietly
-from worker_tasks import count, fatal, mapped, nested, process, total, warned
+from worker_tasks import count, fatal, fatal_once, mapped, nested, process, total, warned
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
@@ -64,6 +65,24 @@ def test_an_item_whose_worker_dies_is_told_and_the_others_go_on():
     with Executor(2, None, ordered=False) as executor:
         found = list(executor.map(fatal, range(4), lambda item, reason: (item, "died" if reason else "")))
     assert sorted(map(str, found)) == sorted(map(str, [0, (1, "died"), 2, 3]))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
+@pytest.mark.parametrize("ordered", [True, False])
+def test_items_of_a_pool_that_a_killed_worker_ends_are_done_again(tmp_path, ordered):
+    marker = tmp_path / "kill"
+    marker.touch()
+    with Executor(2, str(marker), ordered=ordered) as executor:
+        assert sorted(item for item, _ in executor.map(fatal_once, range(6))) == [*range(6)]
+        assert not marker.exists()
+        again = [*executor.map(fatal_once, range(20))]
+    assert sorted(item for item, _ in again) == [*range(20)] and len({process for _, process in again}) <= 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
+def test_an_item_that_ends_its_worker_twice_raises_without_a_substitute():
+    with Executor(2, None) as executor, pytest.raises(BrokenExecutor):
+        list(executor.map(fatal, range(3)))
 
 
 def test_a_pool_that_ends_during_the_dispatch_leaves_no_item_undone(monkeypatch):

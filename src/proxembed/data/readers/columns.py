@@ -181,7 +181,8 @@ def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
 
 def required(wanted: Sequence[str], names: Sequence[str], path: Path, of: str) -> None:
     """Refuse a file that lacks a column; `of` says who needs it."""
-    missing = [name for name in wanted if name not in set(names)]
+    known = set(names)
+    missing = [name for name in wanted if name not in known]
     if missing:
         several, near = len(missing) > 1, _near(missing[0], names)
         lacking = (

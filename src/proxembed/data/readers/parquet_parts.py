@@ -225,7 +225,8 @@ def _joint(schema: Any, other: Any, file: Path, first: Path) -> Any:
 
     remedy = "write all parts with the same columns, or take the file out of the folder"
     for one, two, reason in ((schema, other, "no column"), (other, schema, "a further column")):
-        if missing := [name for name in one.names if name not in two.names]:
+        known = set(two.names)
+        if missing := [name for name in one.names if name not in known]:
             raise DataError.at(file, None, f"it has {reason} {shorten(missing[0])}, unlike {first.name}", remedy)
     for name in schema.names:
         try:

@@ -35,6 +35,7 @@ from proxembed.data.readers.table_parts import PartsOfTable
 from proxembed.data.readers.table_readings import MixedRows, as_rows, described, is_matrix, mixed_rows
 from proxembed.tables import Column, TableRows, read_columns
 from proxembed.tables.dates import date_style
+from proxembed.tables.notes import few_notes
 from proxembed.tables.owners import group_codes
 from proxembed.tables.reading import holds_missing_code
 
@@ -230,7 +231,7 @@ def _matrix(
         return None
     features_left = tuple(name for name in roles.features if name not in left)
     changed = replace(roles, features=features_left, groups=roles.groups or found.groups)
-    notes = (*(reading.note for reading in readings if reading.note), *found.notes)
+    notes = (*few_notes((reading.name, reading.note) for reading in readings if reading.note), *found.notes)
     read = read if changed == roles else _whole_matrix(files, changed, columns)
     return None if read is None else (*read, changed, notes)
 

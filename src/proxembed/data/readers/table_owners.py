@@ -25,6 +25,7 @@ from proxembed.tables.identifiers import (
     says_which_row,
     settles,
 )
+from proxembed.tables.notes import few_notes
 from proxembed.tables.owners import entities_of
 from proxembed.tables.reading import row_numbers_note
 
@@ -176,8 +177,8 @@ def without_row_numbers(file: TableFile, columns: Columns, most: int) -> tuple[C
     counted = counted and _counting(file, list(counted), most)
     if not counted or len(counted) == len(features):
         return columns, ()
-    notes = tuple(row_numbers_note(name, first, n) for name, (first, n) in counted.items())
-    return replace(columns, drop=(*columns.drop, *counted)), notes
+    notes = few_notes((name, row_numbers_note(name, first, n)) for name, (first, n) in counted.items())
+    return replace(columns, drop=(*columns.drop, *counted)), tuple(notes)
 
 
 def _counting(file: TableFile, names: list[str], most: int, first: bool = False) -> dict[str, tuple[int, int]]:

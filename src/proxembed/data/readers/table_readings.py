@@ -14,6 +14,7 @@ from proxembed.data.readers.cells import Cells
 from proxembed.data.readers.columns import Columns, Roles
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
+from proxembed.tables.notes import few_names, few_notes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.unseen import unseen_notes
 
@@ -38,14 +39,15 @@ class MixedRows:
     @property
     def notes(self) -> list[str]:
         """What a person must be told of the columns."""
-        notes = [reading.note for reading in self.readings if reading.note]
+        told = [(reading.name, reading.note) for reading in self.readings if reading.note]
         constant = [reading.name for reading in self.readings if reading.words.startswith(("constant", "empty,"))]
         for column in () if self.rows is None else self.rows.columns:
             if column.kind == "date" and _ordered(self.rows[column.name]):
                 option = f"time={column.name!r}"
-                notes.append(f"the rows are in the order of {column.name} ({option} tests on the latest ones)")
-        notes += self.unseen
-        return notes + ([f"left out, because they say nothing: {', '.join(constant)}"] if constant else [])
+                text = f"the rows are in the order of {column.name} ({option} tests on the latest ones)"
+                told.append((column.name, text))
+        notes = [*few_notes(told), *self.unseen]
+        return notes + ([f"left out, because they say nothing: {few_names(constant)}"] if constant else [])
 
 
 def is_matrix(file: TableFile, names: Sequence[str], decimal: str | None = None) -> bool:
@@ -73,7 +75,8 @@ def _shows_points(file: TableFile) -> bool:
 def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRows:
     """Read the cells of the feature columns; the first file, the training file, says what they hold."""
     file, cells = parts[0]
-    chosen = [name for name in file.names if name in roles.features or name in roles.text]
+    purposes = {*roles.features, *roles.text}
+    chosen = [name for name in file.names if name in purposes]
     names = [name for name in chosen if name in cells]
     found = read_columns(
         {name: (cells[name].values, cells[name].codes) for name in names},
