@@ -177,7 +177,8 @@ def label_means(method: Any, source: RowBlocks) -> np.ndarray:
 
 def _cell_counts(method: Any, labels: Iterable[Any], number: int) -> tuple[Any, Any]:
     """The rows of each label, and those whose cell is known."""
-    positive, known = 0.0, 0.0
+    positive: Any = 0.0
+    known: Any = 0.0
     for y in labels:
         if not all_unknown(y):
             own = LabelMatrix.of(y)

@@ -123,7 +123,7 @@ def dataset_from(
         "separator": separator,
         "test": test,
     }
-    others = {"empty": empty, "decimal": decimal, "target_type": target_type}
+    others: dict[str, Any] = {"empty": empty, "decimal": decimal, "target_type": target_type}
     dataset = in_program(read_labelled(file, **more, **others))
     say_notes(dataset.notes)
     return dataset

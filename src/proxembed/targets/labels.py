@@ -119,8 +119,9 @@ class LabelMatrix:
     @property
     def known_counts(self) -> np.ndarray:
         """Rows per label whose cell is known."""
-        unknown = 0.0 if self.unknown is None else np.asarray(self.unknown.sum(axis=0), dtype=np.float64).ravel()
-        return self.n - unknown
+        if self.unknown is None:
+            return np.full(self.c, float(self.n))
+        return self.n - np.asarray(self.unknown.sum(axis=0), dtype=np.float64).ravel()
 
     def with_means(self, means: np.ndarray | None = None) -> LabelMatrix:
         """The labels with each unknown cell at the mean of its label: that of the known cells, or as given.
