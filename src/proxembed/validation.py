@@ -169,8 +169,9 @@ def refuse_far(X: Any) -> None:
     if not sp.issparse(X) or not np.any(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]):
         return
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
+    mean: Any = rows.centre
     if not rows.constant:
-        refuse_lost(rounding_of_sums(rows.centre, X.shape[0]), rows.squared_norm())
+        refuse_lost(rounding_of_sums(mean, X.shape[0]), rows.squared_norm())
 
 
 def refuse_lost(noise: float, scatter: float) -> None:

@@ -343,7 +343,7 @@ class LLE(GraphMap):
 
     def renumber(self, place: np.ndarray) -> None:
         super().renumber(place)
-        self.landmarks_ = self.distinct_[self.landmarks_]
+        self.landmarks_: np.ndarray = self.distinct_[self.landmarks_]
 
     def extend(self, X: Any) -> np.ndarray:
         index, weights = self._mixtures(stored_like(X, self.training_), self.training_)
