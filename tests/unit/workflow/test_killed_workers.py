@@ -14,8 +14,8 @@ import pytest
 from proxembed.study.storage import STUDY
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="processes are looked up in /proc")
-SEARCH = ["--methods", "opls,mvmd,lfda", "--max-trials", "30", "-k", "1,2", "--folds", "2", "--shuffles", "0"]
-SEARCH += ["--max-work", "300"]  # not the seconds of this machine
+SEARCH = ["--methods", "opls,mvmd,lfda", "--max-trials", "40", "-k", "1,2", "--folds", "2", "--shuffles", "0"]
+SEARCH += ["--max-work", "10"]  # not the seconds of this machine
 PROGRAM = (
     "import signal\n"
     "from proxembed.evaluate import arms\n"
