@@ -23,7 +23,7 @@ from proxembed.data.unpacking import check_array, check_arrays, most_unpacked
 from .card import CARD_MARK, LIBRARIES
 from .whole import check_place, check_writable, write_whole
 
-FORMAT = 6
+FORMAT = 7
 FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
 MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple of its size, or to this number of bytes
