@@ -85,13 +85,15 @@ class CentredMatrix:
     def _centre_filled(self) -> None:
         """Take the mean off the columns of sparse rows that are stored in full, whose products would cancel."""
         mean: Any = self.mean
-        filled = np.bincount(self.X.indices, minlength=self.shape[1]) == self.shape[0]
+        d, by_rows = self.shape[1], self.X.format == "csr"
+        columns = self.X.indices if by_rows else np.repeat(np.arange(d), np.diff(self.X.indptr))
+        filled = np.bincount(columns, minlength=d) == self.shape[0]
         if not np.any(mean[filled]) or not self.X.has_canonical_format:
             return
         self.taken = np.where(filled, mean, 0.0)
         self.mean = np.where(filled, 0.0, mean)
         X = self.X.astype(np.float64)
-        X.data -= self.taken[X.indices]
+        X.data -= self.taken[columns]
         self.X = X
 
     def _prepare(self, weights: np.ndarray, factors: Sequence[Any]) -> None:
