@@ -106,7 +106,7 @@ def _against(goal: dict[str, Any], features: int) -> str:
     size = f" with {count(goal['components'])} instead of {features:,}" if whole else ""
     if said == LEVEL:
         return f"{kept}{size}: {ours}, {values}." if whole else f"{kept}: {ours}."
-    if goal["interval"] or goal["few"]:
+    if goal["interval"] or goal.get("few"):
         why = _unsure(goal, behind=bool(goal["interval"]) and goal["interval"][1] < 0)
     else:
         why = "no interval, so nothing can be told"
@@ -171,12 +171,12 @@ def _share(share: dict[str, Any]) -> str:
 def _unsure(goal: dict[str, Any], behind: bool) -> str:
     """Why it cannot be told, also where the interval lies below 0, and how many rows could tell.
 
-    >>> [_unsure({"rows": 50, "few": None, "rows_needed": needed}, False) for needed in (62, 10**6)]
+    >>> [_unsure({"rows": 50, "rows_needed": needed}, False) for needed in (62, 10**6)]
     ['50 rows are too few to tell, about 62 could', '50 rows are too few to tell, more than 100 times as many could']
-    >>> _unsure({"rows": 50, "few": None, "rows_needed": None}, True)
+    >>> _unsure({"rows": 50, "rows_needed": None}, True)
     'behind, but perhaps by less than the tolerance: 50 rows are too few to tell'
     """
-    if goal["few"]:
+    if goal.get("few"):
         return goal["few"]
     needed = goal["rows_needed"]
     text = "behind, but perhaps by less than the tolerance: " if behind else ""
