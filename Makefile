@@ -12,7 +12,7 @@ export SCIPY_ARRAY_API = 1
 help:
 	@echo "make demo    find the best embedding of the built-in digits (under a minute); writes the folder $(OUT)/"
 	@echo "make test    ruff, mypy, the import contract and the tests, some of them also under a second OpenBLAS kernel"
-	@echo "make test-slow  the tests that make test leaves out: searches with default budgets, two in three cases of long tests, and tests under other configurations of scikit-learn"
+	@echo "make test-slow  the tests that make test leaves out: searches with default budgets, two in three cases of long tests, and the tests under three configurations of scikit-learn"
 	@echo "make kill-test  compare a search that is killed with -9 at KILLS=20 moments and resumed with an uninterrupted one"
 	@echo "make test-kernels  the tests under every other OpenBLAS kernel that runs on this machine"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
@@ -49,11 +49,9 @@ suite: $(VENV)/.ready-dev
 
 test-slow: $(VENV)/.ready-dev
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q -m slow
-	PROXEMBED_SKLEARN_CONFIG=routing OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
-	    $(VENV)/bin/python -m pytest -n 2 -q -m "not slow" tests
-	for each in pandas polars; do \
+	for each in routing pandas polars; do \
 	    PROXEMBED_SKLEARN_CONFIG=$$each OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
-	        $(VENV)/bin/python -m pytest -n 2 -q -m "not slow" tests/contracts || exit 1; \
+	        $(VENV)/bin/python -m pytest -n 2 -q -m "not slow" tests || exit 1; \
 	done
 
 KILLS ?= 20

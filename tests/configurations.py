@@ -1,8 +1,43 @@
 """Global configurations of scikit-learn under which every result must be that of the default one."""
 
+import sys
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _set_output
+
+from proxembed.model import EmbeddingPipeline
+
 CONFIGURATIONS = {
     "routing": {"enable_metadata_routing": True},
     "pandas": {"transform_output": "pandas"},
     "polars": {"transform_output": "polars"},
 }
 DEFAULT = {"enable_metadata_routing": False, "transform_output": "default"}
+
+SKIPPED = ("sklearn", "contextlib", "joblib", "functools")
+
+
+def arrays_for_tests(monkeypatch):
+    """Tests get arrays, as they read them; the package gets the container that scikit-learn makes."""
+    made, contained = _set_output._wrap_data_with_container, EmbeddingPipeline._contained
+
+    def read(container, skipped):
+        kept = sparse.issparse(container) or _caller(skipped) == "proxembed"
+        return container if kept else np.asarray(container)
+
+    monkeypatch.setattr(_set_output, "_wrap_data_with_container", lambda *args: read(made(*args), SKIPPED))
+    monkeypatch.setattr(
+        EmbeddingPipeline, "_contained", lambda *args: read(contained(*args), (*SKIPPED, "proxembed.model"))
+    )
+
+
+def _caller(skipped):
+    """The package of the nearest caller outside of this module and of the skipped ones."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name != __name__ and not any(name == each or name.startswith(f"{each}.") for each in skipped):
+            return name.partition(".")[0]
+        frame = frame.f_back
+    return ""

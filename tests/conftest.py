@@ -13,7 +13,7 @@ import pytest  # noqa: E402
 import sklearn  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
-from configurations import CONFIGURATIONS, DEFAULT  # noqa: E402
+from configurations import CONFIGURATIONS, DEFAULT, arrays_for_tests  # noqa: E402
 from proxembed.algebra.arrays.parallel import one_pool, one_thread  # noqa: E402
 
 settings.register_profile("suite", max_examples=40, deadline=None)
@@ -75,9 +75,11 @@ CONFIGURED = os.environ.get("PROXEMBED_SKLEARN_CONFIG")
 
 
 @pytest.fixture(autouse=True)
-def configuration(request):
+def configuration(request, monkeypatch):
     """The global configuration that PROXEMBED_SKLEARN_CONFIG names; the default one for tests marked so."""
     own = CONFIGURED is None or request.node.get_closest_marker("default_configuration") is not None
+    if not own:
+        arrays_for_tests(monkeypatch)
     with sklearn.config_context(**(DEFAULT if own else CONFIGURATIONS[CONFIGURED])):
         yield
 

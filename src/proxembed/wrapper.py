@@ -103,17 +103,22 @@ class LabelledFeatures(Wrapper, abstract=True):
         method = self.member("method")
         return method.fills_unknown or method.keeps_unknown
 
+    @property
+    def _takes_means(self) -> bool:
+        """Whether unknown cells are the mean of their label here; a semi-supervised method takes them as they are."""
+        return self.method_.fills_unknown and not self.method_.keeps_unknown
+
     def _rows(self, X: Any, y: Any) -> Rows:
         """Where unknown cells are taken as the mean of their label, rows without any known label are as new rows."""
         rows = super()._rows(X, y)
-        if rows.labels is None or rows.labels.unknown is None or not self.method_.fills_unknown:
+        if rows.labels is None or rows.labels.unknown is None or not self._takes_means:
             return rows
         known = np.flatnonzero(rows.labels.rows_any)
         return rows.take(known)
 
     def with_means(self, rows: Rows) -> Rows:
         """The rows with each unknown cell at the mean of its label, if the wrapped method takes them so."""
-        if rows.labels is None or rows.labels.unknown is None or not self.method_.fills_unknown:
+        if rows.labels is None or rows.labels.unknown is None or not self._takes_means:
             return rows
         return replace(rows, labels=rows.labels.with_means())
 

@@ -25,6 +25,7 @@ from proxembed.workflow.one_diagnosis import diagnose_method
 from worker_tasks import NeedsFrame
 
 N_NEW = 7
+pytestmark = pytest.mark.default_configuration
 configurations = pytest.mark.parametrize("configuration", CONFIGURATIONS)
 
 

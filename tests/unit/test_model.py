@@ -180,7 +180,7 @@ def test_cuts_of_unseen_rows_serve_new_rows_better():
 
 def test_rows_with_unknown_labels_are_learnt_from_in_every_fold_and_have_no_scores():
     values, labels = noisy()
-    labels[::9, 0] = np.nan
+    labels[::9] = np.nan
     fitted = []
 
     class Watched(PCA):
@@ -240,6 +240,7 @@ def named_data(single: bool = False) -> Dataset:
     return Dataset(X, Y, names, labels)
 
 
+@pytest.mark.default_configuration
 def test_a_model_is_a_pipeline_that_embeds():
     """What scikit-learn asks of a pipeline, with and without a read-out."""
     model = fit_on(OPLS(n_components=2), named_data())
@@ -337,6 +338,7 @@ def test_a_refit_forgets_the_names():
     assert not hasattr(model, "feature_names_")
 
 
+@pytest.mark.default_configuration
 def test_a_frame_keeps_its_index_in_the_output():
     rows = NAMED[NAMED.columns[::-1]].set_axis([f"row {i}" for i in range(N)])
     with config_context(transform_output="pandas"):

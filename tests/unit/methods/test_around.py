@@ -68,7 +68,7 @@ def test_a_method_without_a_rule_for_new_rows_is_refused():
 
 def test_rows_with_unknown_labels_take_no_part_in_the_axes():
     unknown = Y.astype(float)
-    unknown[:20, 1] = np.nan
+    unknown[:20] = np.nan
     Z = rng.normal(size=(150, 3))
     assert np.array_equal(readout_axes(Z, LabelMatrix.of(unknown)), readout_axes(Z[20:], LabelMatrix.of(Y[20:])))
 
