@@ -74,7 +74,7 @@ def test_a_kernel_takes_them_and_leaves_out_unknown_rows():
     given = Kernelized(OPLS(ridge=1.0), tau=50.0, prototypes=lambda *_, **__: (model.prototypes_, None), n_prototypes=K)
     assert_same_gram(model.transform(X[:99]), given.fit(X, Y).transform(X[:99]), 1e-8)
     holes = Y.astype(float)
-    holes[2000:, 0] = np.nan
+    holes[2000:] = np.nan
     with pytest.warns(UserWarning, match="1000"):
         known = method.fit(RowBlocks.from_arrays(X, holes, block_rows=700)).prototypes_
     far = np.abs(known - method.fit(RowBlocks.from_arrays(X[:2000], Y[:2000], block_rows=700)).prototypes_).max()

@@ -77,10 +77,17 @@ def test_read_outs_of_rows_in_memory_predict_blocks(model):
 
 def test_unknown_labels_leave_rows_out():
     y = Y.astype(float)
-    y[:40, 1] = np.nan
+    y[:40] = np.nan
     with pytest.warns(UserWarning, match="MultiOutputRidge cannot use unknown labels: 40 of 300 rows"):
         found = MultiOutputRidge().fit(RowBlocks.from_arrays(X, y, block_rows=30))
     np.testing.assert_allclose(found.coef_, MultiOutputRidge().fit(X[40:], Y[40:]).coef_, atol=1e-10)
+
+
+def test_unknown_cells_are_means_of_labels():
+    y = Y.astype(float)
+    y[:40, 1] = np.nan
+    found = MultiOutputRidge().fit(RowBlocks.from_arrays(X, y, block_rows=30))
+    np.testing.assert_allclose(found.coef_, MultiOutputRidge().fit(X, y).coef_, atol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,7 @@ def test_describe_counts_what_it_says(form):
         "rows_without_label": 2,
         "unknown_cells": 0,
         "rows_known": 5,
+        "rows_partly_known": 0,
         "labels_without_row": 0,
         "zero_rows": 0,
         "duplicate_rows": 2,

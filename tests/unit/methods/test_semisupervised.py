@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 import proxembed
 import strategies
+from invariants.cases import gram_distance
 from proxembed import (
     CCA,
     DNE,
@@ -98,7 +99,15 @@ def test_what_marks_the_unknown_is_free(method):
         np.testing.assert_allclose(clone(method).fit(X, form).transform(X), expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("method", [SSDR(), SSMOPE(), SSDR(MDDM(), PCA(), constraint="mixed")], ids=repr)
+DROPPING = [
+    SSDR(MESD(FDA(), unknown="drop")),
+    SSMOPE(),
+    SSDR(MDDM(unknown="drop"), PCA(), constraint="mixed"),
+    SSDR(MDDM(label_kernel="rbf"), PCA(), constraint="mixed"),
+]
+
+
+@pytest.mark.parametrize("method", DROPPING, ids=repr)
 def test_rows_known_in_part_are_unlabelled_and_counted(method):
     holes = Y.copy()
     holes[LABELLED[:2], 1] = np.nan
@@ -115,7 +124,7 @@ def test_a_label_that_no_fully_known_row_has_is_left_out_of_the_fit():
     wider = np.column_stack([Y, np.where(np.isnan(Y[:, 0]), np.nan, 0.0)])
     wider[1] = [0.0, 1.0, np.nan, 0.0, 1.0]
     with pytest.warns(UserWarning, match="1 of 45 rows"):
-        fitted = SSDR(CCA(), PCA(), constraint="mixed").fit(X, wider)
+        fitted = SSDR(CCA(unknown="drop"), PCA(), constraint="mixed").fit(X, wider)
     np.testing.assert_allclose(
         fitted.transform(X), SSDR(CCA(), PCA(), constraint="mixed").fit(X, Y).transform(X), rtol=0, atol=1e-10
     )
@@ -148,7 +157,16 @@ def test_rows_known_in_part_alone_are_no_labelled_rows():
     holes = FULL.astype(float)
     holes[np.arange(N), np.arange(N) % 4] = np.nan
     with pytest.warns(UserWarning, match="45 of 45"), pytest.raises(ValueError, match="only 0 of 45 rows are fully"):
-        SSDR().fit(X, holes)
+        SSDR(MESD(FDA(), unknown="drop")).fit(X, holes)
+
+
+@pytest.mark.parametrize("supervised", [OPLS(ridge=0.1), MESD(FDA(ridge=0.1))], ids=str)
+def test_rows_known_in_part_are_labelled_rows_where_cells_are_means(supervised):
+    holes = FULL.astype(float)
+    holes[np.arange(N), np.arange(N) % 4] = np.nan
+    method = SSDR(supervised, PCA(), mix=0.0, constraint="mixed")
+    alone = clone(supervised).fit(X, holes)
+    assert gram_distance(method.fit(X, holes).transform(X), alone.transform(X)) < 1e-8
 
 
 # ------------------------------------------------------------------------------------------------ members

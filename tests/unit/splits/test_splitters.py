@@ -40,7 +40,8 @@ def test_unknown_rows_always_train_whatever_the_form_of_y(X, y, form):
         labels[unknown] = np.nan
     elif form == "indicator":
         labels = np.column_stack([y, 1 - y]).astype(float)
-        labels[unknown, 1] = np.nan
+        labels[unknown] = np.nan
+        labels[12, 1] = np.nan  # a row with a known label may be held out
     else:
         labels = [None if i in unknown else {"a", "b"} if y[i] else {"b"} for i in range(N)]
     splits = list(StratifiedFolds(4).split(X, labels))
@@ -48,6 +49,7 @@ def test_unknown_rows_always_train_whatever_the_form_of_y(X, y, form):
     for train, held_out in splits:
         assert np.isin(unknown, train).all() and not np.isin(unknown, held_out).any()
         assert len(train) + len(held_out) == N
+    assert any(12 in held_out for _, held_out in splits)
 
 
 def test_groups_are_whole_and_unknown_rows_of_a_held_out_group_are_on_neither_side(X, y):
