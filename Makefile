@@ -18,7 +18,7 @@ help:
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
 	@echo "make test-python PYTHON=python3.13  the tests under another interpreter, in .venv-3.13"
 	@echo "make coverage  line coverage of the tests of make test, and its page in docs/results; faster from Python 3.12 on"
-	@echo "make fuzz    odd inputs for every estimator, and odd tables, frames and files, for SECONDS=300; CASE=\"...\" repeats one, SEED= repeats all"
+	@echo "make fuzz    odd inputs for every estimator, and odd tables, frames and files, for SECONDS=300, under CONFIG=pandas or another configuration; CASE=\"...\" repeats one, SEED= repeats all"
 	@echo "make bench   speed and memory against named rivals (minutes); BENCH=startup selects one"
 	@echo "make results  the comparisons of docs/results/ on real data (PROXEMBED_DATA names the folder)"
 	@echo "make search-results  searches on ten real data sets, into docs/results/search/; SETS=scene selects one"
@@ -70,7 +70,7 @@ coverage: $(VENV)/.ready-dev
 
 SECONDS ?= 300
 fuzz: $(VENV)/.ready-dev
-	PYTHONPATH=src:tests $(VENV)/bin/python -m contracts.fuzz \
+	PYTHONPATH=src:tests $(if $(CONFIG),PROXEMBED_SKLEARN_CONFIG=$(CONFIG)) $(VENV)/bin/python -m contracts.fuzz \
 	    $(if $(CASE),"$(CASE)",--seconds $(SECONDS) $(if $(SEED),--seed $(SEED)))
 
 # Numbers differ in their last bits from processor to processor: tests must not hang on them.

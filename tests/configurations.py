@@ -1,8 +1,12 @@
 """Global configurations of scikit-learn under which every result must be that of the default one."""
 
+import os
 import sys
+from contextlib import contextmanager
 
 import numpy as np
+import pytest
+import sklearn
 from scipy import sparse
 from sklearn.utils import _set_output
 
@@ -14,8 +18,17 @@ CONFIGURATIONS = {
     "polars": {"transform_output": "polars"},
 }
 DEFAULT = {"enable_metadata_routing": False, "transform_output": "default"}
-
+NAMED = os.environ.get("PROXEMBED_SKLEARN_CONFIG")
 SKIPPED = ("sklearn", "contextlib", "joblib", "functools")
+
+
+@contextmanager
+def configured(name):
+    """A block under a configuration by its name, in which tests read arrays; None: under the default one."""
+    with pytest.MonkeyPatch.context() as patch, sklearn.config_context(**(CONFIGURATIONS[name] if name else DEFAULT)):
+        if name:
+            arrays_for_tests(patch)
+        yield
 
 
 def arrays_for_tests(monkeypatch):

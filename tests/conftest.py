@@ -10,10 +10,9 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
-import sklearn  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
-from configurations import CONFIGURATIONS, DEFAULT, arrays_for_tests  # noqa: E402
+from configurations import NAMED, configured  # noqa: E402
 from proxembed.algebra.arrays.parallel import one_pool, one_thread  # noqa: E402
 
 settings.register_profile("suite", max_examples=40, deadline=None)
@@ -71,16 +70,10 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
 
 
-CONFIGURED = os.environ.get("PROXEMBED_SKLEARN_CONFIG")
-
-
 @pytest.fixture(autouse=True)
-def configuration(request, monkeypatch):
+def configuration(request):
     """The global configuration that PROXEMBED_SKLEARN_CONFIG names; the default one for tests marked so."""
-    own = CONFIGURED is None or request.node.get_closest_marker("default_configuration") is not None
-    if not own:
-        arrays_for_tests(monkeypatch)
-    with sklearn.config_context(**(DEFAULT if own else CONFIGURATIONS[CONFIGURED])):
+    with configured(None if request.node.get_closest_marker("default_configuration") else NAMED):
         yield
 
 

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import threading
 
+from configurations import NAMED, configured
+
 from . import tables
 from .case import Case
 from .judge import Verdict, judge
@@ -85,11 +87,12 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what a library prints is no answer
     limit_memory()
-    for line in sys.stdin:
-        laws, _, text = line.rstrip("\n").partition(" ")
-        of_table = text.startswith(tables.START)
-        verdict = tables.judge(TableCase.read(text)) if of_table else judge(Case.read(text), int(laws))
-        print(json.dumps(verdict.as_dict()), file=answers)
+    with configured(NAMED):
+        for line in sys.stdin:
+            laws, _, text = line.rstrip("\n").partition(" ")
+            of_table = text.startswith(tables.START)
+            verdict = tables.judge(TableCase.read(text)) if of_table else judge(Case.read(text), int(laws))
+            print(json.dumps(verdict.as_dict()), file=answers)
 
 
 if __name__ == "__main__":
