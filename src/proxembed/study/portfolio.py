@@ -65,7 +65,8 @@ def winners(shape: Shape, neighbors: bool = False, without: Collection[str] = ()
 
 
 def _distance(one: Shape, other: Shape) -> float:
-    pairs = ((one.n, other.n), (one.d, other.d), (one.w / one.d, other.w / other.d), (one.c, other.c))
+    shares = (max(shape.w, 1.0) / shape.d for shape in (one, other))  # rows of zeros alone store nothing
+    pairs = ((one.n, other.n), (one.d, other.d), tuple(shares), (one.c, other.c))
     return sum(math.log(a / b) ** 2 for a, b in pairs)
 
 

@@ -203,7 +203,8 @@ def empty_label(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | No
     """A label that no row has changes no embedding and no other label's score."""
     if trial.plain_y is None or trial.labels.single:
         return None
-    wider = trial.refitted(trial.matrix, np.insert(trial.plain_y, 1, 0.0, axis=1))
+    known = ~np.isnan(np.asarray(trial.plain_y, dtype=float)).all(axis=1)  # a known cell lets a row take part
+    wider = trial.refitted(trial.matrix, np.insert(trial.plain_y, 1, np.where(known, 0.0, np.nan), axis=1))
     if isinstance(wider, dict):
         wider = {
             name: Z if name in ("transform", "embedding_") else np.delete(Z, 1, axis=1) for name, Z in wider.items()
@@ -305,7 +306,7 @@ def unit_of_x(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None
         return trial.refitted(X, trial.plain_y, (X, new))
 
     one, others = scaled(0), (scaled(1), scaled(-3))
-    if isinstance(one, Refusal) or any(isinstance(other, Refusal) for other in others):
+    if any(isinstance(other, Refusal) for other in (trial.expected, one, *others)):
         return None
     if any(trial.disagreement(_unit(other), _unit(one)) for other in others):
         return None

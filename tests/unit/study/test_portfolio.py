@@ -100,3 +100,7 @@ def test_winners_that_the_first_half_of_the_work_did_not_reach_are_raced_after_t
     search = EmbeddingSearch(["pls", "opls", "mvmd"], strategy="auto", max_trials=4, cv=2, refit=False).fit(X, Y)
     assert entered[0] == entered[2] == ["MVMD(beta=0.2)"] and "MVMD" in entered[1]
     assert {"beta": 0.2} in [t["params"] for t in search.trials_]
+
+
+def test_rows_of_zeros_alone_have_winners():
+    assert winners(Shape(120, 10, 0.0, 4))
