@@ -64,7 +64,7 @@ def test_agrees_with_a_dense_solve(name, centred, weights, scale, shift):
     E = right_hand_side(X.shape[1], 5)
     before = E.copy()
     G, steps = conjugate_gradients(rows, weights, scale, shift, E, TOL)
-    M = dense_matrix(X, weights, scale, shift, rows.mean)
+    M = dense_matrix(X, weights, scale, shift, rows.centre)
     assert G.shape == E.shape and G.dtype == np.float64 and 1 <= steps < 1000
     assert residuals(M, G, E).max() <= TOL
     expected = np.linalg.solve(M, E)
@@ -207,7 +207,7 @@ def test_products_are_those_of_the_matrix_and_leave_their_input(name, weights, q
     V = right_hand_side(X.shape[1], q)
     before = V.copy()
     rows = CentredMatrix.centred(X, WEIGHTS)
-    M = dense_matrix(X, weights, 1.7, 0.3, rows.mean)
+    M = dense_matrix(X, weights, 1.7, 0.3, rows.centre)
     found = normal_product(rows, weights, 1.7, 0.3, V)
     np.testing.assert_array_equal(V, before)
     np.testing.assert_allclose(found, M @ V, rtol=0, atol=1e-12 * np.abs(M @ V).max())

@@ -253,9 +253,12 @@ class CentredMatrix:
         return self._careful_gram(weights) if centred is None else centred
 
     def gram_from(self, raw: np.ndarray) -> np.ndarray | None:
-        """``gram()`` from X'X where that is known; None where the correction would cancel."""
+        """``gram()`` from the Gram matrix of ``given``; None where the correction would cancel, or where columns are
+        centred in place."""
         if self.mean is None:
             return raw
+        if self.taken is not None:
+            return None
         return recentred_gram(raw.copy(), self.mean, self._weighted_sums(None), self._total(None))
 
     def _weighted_sums(self, weights: np.ndarray | None) -> np.ndarray:
