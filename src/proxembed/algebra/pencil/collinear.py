@@ -55,12 +55,16 @@ def near_collinear(problem: Problem) -> np.ndarray:
     if problem.side != "features" or problem.d >= rows.count or problem.gram_factor.full:
         return none
     size = np.sqrt(np.maximum(np.diag(problem.gram), 0.0))
-    inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
-    w, V = descending(problem.gram * inverse[:, None] * inverse[None, :])
-    near = (w <= NEAR * w[0]) & (np.abs(V[size > 0]).max(axis=0) > PART)
+    varying = np.flatnonzero(size)  # constant columns would mix with the dependences in the eigenvectors of 0
+    if len(varying) == 0:
+        return none
+    w, U = descending(problem.gram[np.ix_(varying, varying)] / np.outer(size[varying], size[varying]))
+    near = w <= NEAR * w[0]
     if not near.any():
         return none
-    left, V = _left(problem, inverse[:, None] * V[:, near], w[~near])
+    V = np.zeros((len(size), np.count_nonzero(near)))
+    V[varying] = U[:, near] / size[varying, None]
+    left, V = _left(problem, V, w[~near])
     share = np.abs(V[:, left]) * size[:, None]
     return np.flatnonzero((share > PART * share.max(axis=0)).any(axis=1))
 
