@@ -32,8 +32,7 @@ class Explanation:
 def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndarray) -> np.ndarray:
     """(k, c): covariance of each component with each standardised label, scaled to unit length a component.
 
-    Of labels with unknown cells, those of the rows without one; if every row has one, of all rows with a known cell,
-    with unknown cells at the mean of their label.
+    Rows without a known label are left out; other unknown cells are at the mean of their label.
     """
     if labels.unknown is not None:
         index = np.flatnonzero(labels.rows_any)
