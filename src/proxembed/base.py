@@ -571,15 +571,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge
         if rows.labels is not None:
-            self.label_loadings_ = label_loadings(*_labelled(found.problem.rows, rows.labels), self.components_)
-
-
-def _labelled(rows: CentredMatrix, labels: LabelMatrix) -> tuple[CentredMatrix, LabelMatrix]:
-    """The rows without unknown labels; if every row has one, all rows with unknown cells at the mean of their label."""
-    if labels.unknown is None:
-        return rows, labels
-    index = np.flatnonzero(labels.rows_any)
-    return rows.take(index), labels.take(index).with_means()
+            self.label_loadings_ = label_loadings(found.problem.rows, rows.labels, self.components_)
 
 
 def natural_components(rows: Rows) -> int:

@@ -30,7 +30,13 @@ class Explanation:
 
 
 def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndarray) -> np.ndarray:
-    """(k, c): covariance of each component with each standardised label, scaled to unit length a component."""
+    """(k, c): covariance of each component with each standardised label, scaled to unit length a component.
+
+    Rows without a known label are left out; other unknown cells are at the mean of their label.
+    """
+    if labels.unknown is not None:
+        index = np.flatnonzero(labels.rows_any)
+        rows, labels = rows.take(index), labels.take(index).with_means()
     share = labels.nk / labels.n
     deviation = np.sqrt(share * (1.0 - share))
     components = over(components, unit_of(components))

@@ -16,6 +16,10 @@ import scipy.sparse as sp
 
 from contracts.estimators import SPECTRAL, build, gram_distance, kind
 from proxembed import FDA, RowBlocks
+from proxembed.algebra.operators.structured import Centering
+from proxembed.algebra.pencil.collinear import near_collinear
+from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.template import Template
 
 N, D, DRAWS = 60, 5, 2
 SAME, TIMES = 1e-8, 100
@@ -183,3 +187,14 @@ def test_exact_dependence_and_a_ridge_give_no_warning(cls, level, name):
         build(cls, **options(cls)).fit(full, target(cls, X))
         if "ridge" in options(cls):
             build(cls, **(options(cls) | {"ridge": 1e-3})).fit(near, target(cls, X))
+
+
+@pytest.mark.parametrize("n_constant", [1, 6])
+def test_exact_dependence_beside_constant_columns_gives_no_warning(n_constant):
+    X = np.zeros((60, 6 + n_constant))
+    X[:, :4] = np.random.default_rng(0).standard_normal((60, 4))
+    X[30, 4:6] = 3.0, 1.0
+    problem = Problem(Template(Centering(), Centering(), offset=np.ones(60)), X)
+    assert near_collinear(problem).tolist() == []
+    X[:, 5] = X[:, 0] + 1e-8 * X[:, 1] + 1e-8 * np.random.default_rng(1).standard_normal(60)
+    assert near_collinear(Problem(problem.template, X)).tolist() == [0, 5]

@@ -106,7 +106,7 @@ class Stages:
         ValueError
             For a parameter that is missing.
         """
-        values = {name: _value(params, name) for name in switches.numeric()}
+        values = switches.values(params)
         repairs = [f"{self._dropped} constant features removed"] if self._dropped else []
         try:
             if not len(self._setting.columns):
@@ -114,12 +114,6 @@ class Stages:
             return Candidate(self._setting, switches, values, repairs).embed()
         except ValueError as error:
             return Embedded(repairs=tuple(repairs), failed=str(error))
-
-
-def _value(params: Mapping[str, float], name: str) -> Any:
-    if name not in params:
-        raise ValueError(f"params lacks {name!r}, which this model has; params holds {', '.join(params) or 'nothing'}.")
-    return params[name]
 
 
 def _check_part(part: Part) -> None:

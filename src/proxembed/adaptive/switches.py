@@ -6,7 +6,7 @@ another number: ``canonical()`` gives the number that stands for all of these, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -172,6 +172,14 @@ class Switches:
         else:
             names += ["n_friends"] * (self.eo != 3) + ["n_enemies"] * (self.eo != 4)
         return (*names, "lam") if self.eo <= 2 else tuple(names)
+
+    def values(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of the parameters that this model has; raises ValueError for one that is missing."""
+        for name in self.numeric():
+            if name not in params:
+                held = ", ".join(params) or "nothing"
+                raise ValueError(f"params lacks {name!r}, which this model has; params holds {held}.")
+        return {name: params[name] for name in self.numeric()}
 
     def describe(self) -> str:
         """The model in words.

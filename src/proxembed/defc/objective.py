@@ -200,7 +200,7 @@ class Objective(Evaluator):
         """
         start = perf_counter()
         switches = Switches.of(switches).canonical()
-        values = {name: params[name] for name in switches.numeric()}
+        values = switches.values(params)
         repairs: list[str] = []
         found: tuple[int | None, float, tuple[float, ...]] = None, -np.inf, ()
         try:
@@ -230,7 +230,7 @@ class Objective(Evaluator):
     def lost(self, switches: Any, params: Mapping[str, float], reason: str) -> Evaluation:
         """The evaluation of a candidate whose process was ended."""
         switches = Switches.of(switches).canonical()
-        values = {name: params[name] for name in switches.numeric()}
+        values = switches.values(params)
         return Evaluation(switches.as_tuple(), values, -np.inf, None, (), 0.0, failed=reason)
 
     def key(self, switches: Any, params: Mapping[str, float]) -> list[Any]:

@@ -16,8 +16,9 @@ from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import Part
+from proxembed.execute import clock
 from proxembed.study import candidates as space
-from proxembed.study import fold_parts, study, trials
+from proxembed.study import fold_parts, trials
 from proxembed.study.method_strategies import Halving
 from proxembed.study.study import Study
 
@@ -111,7 +112,7 @@ class Clock:
     def __init__(self, power, unit):
         self.now, self.power, self.unit, self.fits = 0.0, power, unit, []
 
-    def time(self):
+    def __call__(self):
         return self.now
 
     def run_trial(self, estimator, part, sizes, measure, bounded, limit):
@@ -122,10 +123,10 @@ class Clock:
         return trials.Outcome({2: 0.5 + len(self.fits) / 1e4}, seconds)
 
 
-def timed_search(monkeypatch, clock, budget, final=()):
+def timed_search(monkeypatch, fits, budget, final=()):
     """A search of 3 folds of 3,600 of 5,400 rows by the clock alone, and of final folds of so many rows."""
-    monkeypatch.setattr(study, "time", clock)
-    monkeypatch.setattr(trials, "run_trial", clock.run_trial)
+    monkeypatch.setattr(clock, "monotonic", fits)
+    monkeypatch.setattr(trials, "run_trial", fits.run_trial)
     counts = (3600,) * 3 + final
     folds = SimpleNamespace(
         rows=counts, part=lambda fold, rows=None: Part(np.empty((rows or counts[fold], 2)), None, None, None)
@@ -136,26 +137,26 @@ def timed_search(monkeypatch, clock, budget, final=()):
 
 @pytest.mark.parametrize(("unit", "owed"), [(0.4, True), (0.5, False)])
 def test_the_kernel_form_may_take_one_budget_more_and_no_second_one(monkeypatch, unit, owed):
-    clock = Clock(1, unit)
-    searched = timed_search(monkeypatch, clock, 60.0)
+    fits = Clock(1, unit)
+    searched = timed_search(monkeypatch, fits, 60.0)
     assert ("Kernelized(OPLS)" in [t.title for t in searched.trials if t.complete]) is owed
-    assert clock.now < 120
+    assert fits.now < 120
 
 
 @pytest.mark.parametrize("final", [(), (4320,) * 5], ids=["one set of folds", "final folds"])
 @pytest.mark.parametrize(("power", "unit"), [(1, 0.05), (2, 0.3), (3, 0.3), (3, 1.0), (3, 4.0)])
 def test_seconds_are_kept(monkeypatch, power, unit, final):
     """The search, and the fit of the best on all rows after it, end within the budget and leave little of it."""
-    clock, budget = Clock(power, unit), 60.0
-    best = trials.chosen(timed_search(monkeypatch, clock, budget, final).trials).trial
+    fits, budget = Clock(power, unit), 60.0
+    best = trials.chosen(timed_search(monkeypatch, fits, budget, final).trials).trial
     last = unit * 5.4**power * (10 if best.title.startswith("Kernelized") else 1)
     forced = 3 * unit * 3.6**power
     if forced + last < budget:
-        assert clock.now + last <= budget
+        assert fits.now + last <= budget
     else:
-        assert [name for name, rows, _ in clock.fits if rows >= 3600] == ["OPLS"] * 3
+        assert [name for name, rows, _ in fits.fits if rows >= 3600] == ["OPLS"] * 3
     if unit < 0.1:
-        assert clock.now + last >= (0.7 if final else 0.9) * budget  # cheap finalists are forecast too dear
+        assert fits.now + last >= (0.7 if final else 0.9) * budget  # cheap finalists are forecast too dear
 
 
 def test_a_leader_that_final_folds_cannot_afford_is_not_passed_over(monkeypatch):
