@@ -317,3 +317,23 @@ def test_columns_stored_in_full_are_centred_in_place(stored):
     ):
         assert_close(found, expected, 1e-10)
     assert_close(a.dot(np.eye(20)), X - b.mean, 1e-9)
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array, sparse.csc_array], ids=["dense", "csr", "csc"])
+def test_a_known_gram_matrix_of_the_given_rows_is_taken_about_their_mean(stored):
+    """Or computed anew: the mean that is left after centring in place is not that of the given rows."""
+    X = 1.0 + np.random.default_rng(1).standard_normal((60, 8))
+    X[::2, :3] = 0.0
+    rows = CentredMatrix.centred(stored(X), np.ones(60))
+    known, centred = rows.gram_from(X.T @ X), X - X.mean(axis=0)
+    assert_close(rows.gram() if known is None else known, centred.T @ centred)
+
+
+@pytest.mark.parametrize("weights", [np.ones(60), POSITIVE60], ids=["rows weigh 1", "weighted"])
+@pytest.mark.parametrize("value", [0.1, 7.7, -1e6 / 3])
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array, sparse.csc_array], ids=["dense", "csr", "csc"])
+def test_centring_leaves_nothing_of_a_constant_column(stored, value, weights):
+    X = np.column_stack([np.random.default_rng(1).standard_normal((60, 3)), np.full(60, value)])
+    rows = CentredMatrix.centred(stored(X), weights)
+    np.testing.assert_array_equal(rows.gram(weights)[:, 3], 0.0)
+    np.testing.assert_allclose(rows.centre[3], value, rtol=1e-14)

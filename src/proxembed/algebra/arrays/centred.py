@@ -83,7 +83,10 @@ class CentredMatrix:
         return found
 
     def _centre_filled(self) -> None:
-        """Take the mean off the columns of sparse rows that are stored in full, whose products would cancel."""
+        """Take the mean off the columns of sparse rows that are stored in full, whose products would cancel.
+
+        Where that leaves rounding alone, the column becomes zero.
+        """
         mean: Any = self.mean
         d, by_rows = self.shape[1], self.X.format == "csr"
         columns = self.X.indices if by_rows else np.repeat(np.arange(d), np.diff(self.X.indptr))
@@ -94,6 +97,9 @@ class CentredMatrix:
         self.mean = np.where(filled, 0.0, mean)
         X = self.X.astype(np.float64)
         X.data -= self.taken[columns]
+        left = np.bincount(columns, X.data**2, minlength=d)
+        constant = filled & (left <= self.shape[0] * (16 * EPS * self.taken) ** 2)
+        X.data[constant[columns]] = 0.0
         self.X = X
 
     def _prepare(self, weights: np.ndarray, factors: Sequence[Any]) -> None:
