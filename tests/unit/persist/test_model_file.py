@@ -22,7 +22,7 @@ from proxembed.base import registry
 from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, Thresholded
 from proxembed.model import embedding_part, embedding_pipeline
 from proxembed.persist import load, load_source, model_card, model_file, save, trusted_names
-from proxembed.persist.model_file import FACTS
+from proxembed.persist.model_file import FACTS, FORMAT
 
 N, D = 40, 9
 Y = strategies.labels_multi(N, 4, 3).astype(int)
@@ -161,7 +161,8 @@ def test_the_file_keeps_source_versions_and_card(path):
     assert "# PCA: 9 features to 2 components" in path.with_suffix(".md").read_text(encoding="utf-8")
     with zipfile.ZipFile(path) as archive:
         facts = json.loads(archive.read(FACTS))
-    assert facts["format"] == 6 and {"proxembed", "numpy", "scipy", "scikit-learn", "skops", "python"} <= set(facts)
+    assert facts["format"] == FORMAT
+    assert {"proxembed", "numpy", "scipy", "scikit-learn", "skops", "python"} <= set(facts)
 
 
 def test_without_a_source_there_is_none(path):
@@ -275,7 +276,7 @@ def test_another_version_warns_and_another_format_is_refused(path):
     with pytest.warns(UserWarning, match=r"was saved by proxembed 0\.0\.1, and this is .*; results may differ"):
         other = load(path)
     assert_same(model, other, X)
-    for number in (5, 7):
+    for number in (FORMAT - 1, FORMAT + 1):
         with_facts(path, format=number, proxembed="9.0")
         for read in (load, load_source):
             with pytest.raises(ValueError, match=rf"has format {number} \(proxembed 9\.0\).*install proxembed 9\.0"):
