@@ -191,7 +191,7 @@ def prototype_scales(prototypes: Any, n_scale: int = 7) -> np.ndarray:
 
 
 def _to_nearest(distance: np.ndarray, K: int) -> np.ndarray:
-    """The K-th smallest positive entry of each row, or the last; 0 where none is positive."""
+    """The K-th smallest positive entry of each row, or the last; 0 for rows without a positive entry."""
     if isinstance(K, bool) or not isinstance(K, int | np.integer) or K < 1:
         raise ValueError(f"n_scale={K!r} is out of range: an integer of at least 1 is needed.")
     rank = min(int(K), distance.shape[1]) - 1

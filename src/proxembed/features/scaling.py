@@ -298,7 +298,7 @@ def scaling_kinds(X: Any) -> tuple[str, ...]:
 
     Dense features have one, "standard"; where entries are whole numbers of which at least 80 % are 0, as in a matrix of
     words, "tfidf" and "none" are others. Sparse whole numbers that are not negative have "tfidf", "unit" and "none",
-    the last of them first where all are 0 or 1; other sparse features "none" and, where none is negative, "unit".
+    "none" first if all are 0 or 1; other sparse features "none", and "unit" too if no number is negative.
 
     Parameters
     ----------

@@ -266,7 +266,7 @@ def ssdr_mfa(
     [chatpatanasiri2010ssdr]
 
     Parameters: gamma >= 0, weight of the graph of all rows; supervised, an MFA (or MESD of one); unsupervised, an OLPP
-    with the graph; objective, that of the OLPP where none is given: "laplacian" (None), as published, or "proximity",
+    with the graph; objective, that of the default OLPP: "laplacian" (None), as published, or "proximity",
     which puts -HWH in the place of L; settings, further parameters of SSDR. Returns an unfitted SSDR, whose eigenvalues
     are the minimum over 1 + gamma, with "proximity" the maximum of the negative sum. Raises ValueError for a negative
     gamma; its fit does for an objective beside a given OLPP.

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from .cluster import LARGE, active_client
-from .readings import DASK_REMEDY, Found, Readings
+from .readings import DASK_REMEDY, Readings, ReadingTotals
 from .row_blocks import Block, RowBlocks, length, pair, rows_between
 
 FAN = 8  # results that are merged at a time: the tree is the same whatever the workers, and so are the bits
@@ -312,22 +312,22 @@ def _mapped(step: _Kept, X: Any, y: Any, number: int, precision: str) -> RowBloc
 
 def _of_rows(
     function: _Kept, X: Any, y: Any, number: int, precision: str, labels: bool, checked: bool
-) -> tuple[Any, dict[int, Found]]:
+) -> tuple[Any, dict[int, ReadingTotals]]:
     """The value of a function of a piece, and what was read of the piece."""
     readings, rows = Readings(""), _rows_of(X, y, number, precision)
     rows = rows.checked(readings) if checked else rows
     value = function.value(rows.labels() if labels else rows, number)
-    return value, {number: readings.found} if checked else {}
+    return value, {number: readings.totals} if checked else {}
 
 
-def _of_labels(function: _Kept, y: Any, number: int, checked: bool) -> tuple[Any, dict[int, Found]]:
+def _of_labels(function: _Kept, y: Any, number: int, checked: bool) -> tuple[Any, dict[int, ReadingTotals]]:
     y, readings = _assembled(y), Readings("")
     pairs = [(None, y)] if length(y) else []
     value = function.value([y for _, y in (readings.over(pairs) if checked else pairs)], number)
-    return value, {number: readings.found} if checked else {}
+    return value, {number: readings.totals} if checked else {}
 
 
-def _merged(merge: _Kept, parts: list[tuple[Any, dict[int, Found]]]) -> tuple[Any, dict[int, Found]]:
+def _merged(merge: _Kept, parts: list[tuple[Any, dict[int, ReadingTotals]]]) -> tuple[Any, dict[int, ReadingTotals]]:
     found = {number: reading for _, own in parts for number, reading in own.items()}
     return merge.value([value for value, _ in parts]), found
 

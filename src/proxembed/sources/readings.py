@@ -1,6 +1,6 @@
 """Readings: the row count and a checksum of each reading of a source, which must be the same every time.
 
-In: blocks (X, y) as they are read. Out: the same blocks, or a ValueError where a reading differs from an earlier one.
+In: blocks (X, y) as they are read. Out: the same blocks, or a ValueError if a reading differs from an earlier one.
 """
 
 from __future__ import annotations
@@ -72,17 +72,17 @@ class Readings:
             self.ends.setdefault(kind, {**ends.get(kind, {}), rows: value})
 
     @property
-    def found(self) -> Found:
+    def totals(self) -> ReadingTotals:
         """Row count and checksums of the first whole reading."""
-        return Found(self.rows or 0, {kind: ends[self.rows or 0] for kind, ends in self.ends.items()})
+        return ReadingTotals(self.rows or 0, {kind: ends[self.rows or 0] for kind, ends in self.ends.items()})
 
-    def compare(self, found: Found) -> None:
+    def compare(self, totals: ReadingTotals) -> None:
         """Compare a whole reading that another process has made."""
         self.begun += 1
-        self._compare(self.begun, found.rows, found.sums, whole=True)
-        self.rows = found.rows
-        for kind, value in found.sums.items():
-            self.ends.setdefault(kind, {found.rows: value})
+        self._compare(self.begun, totals.rows, totals.sums, whole=True)
+        self.rows = totals.rows
+        for kind, value in totals.sums.items():
+            self.ends.setdefault(kind, {totals.rows: value})
 
     def _compare(self, number: int, rows: int, sums: dict[str, int], whole: bool = False) -> None:
         if self.rows is None:
@@ -98,7 +98,7 @@ class Readings:
 
 
 @dataclass(frozen=True)
-class Found:
+class ReadingTotals:
     """Row count and checksums of a whole reading."""
 
     rows: int

@@ -469,7 +469,7 @@ def _place(column: Any) -> str:
 
 
 def _separator(line: str) -> str:
-    """The candidate that occurs most often outside quotes; a comma where none does."""
+    """The candidate that occurs most often outside quotes; a comma if no candidate occurs."""
     bare = "".join(line.split('"')[::2])
     return max(SEPARATORS, key=bare.count)
 
