@@ -70,7 +70,7 @@ def moderate(X: Any) -> Any:
 
 
 def extreme_powers(top: np.ndarray) -> np.ndarray | None:
-    """Powers of two of the values whose squares leave the range of numbers, 0 for the others; None without such values."""
+    """Powers of two of the values whose squares leave the range of numbers, 0 for others; None without such values."""
     top = np.asarray(top, dtype=np.float64)
     far = (top > HUGE) | ((top < 1.0 / HUGE) & (top > 0.0))
     return np.where(far, np.frexp(top)[1], 0) if far.any() else None
