@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import sklearn
-from scipy import sparse
 from sklearn.utils import _set_output
 
 from proxembed.model import EmbeddingPipeline
@@ -26,7 +25,7 @@ SKIPPED = ("sklearn", "contextlib", "joblib", "functools")
 def configured(name):
     """A block under a configuration by its name, in which tests read arrays; None: under the default one."""
     with pytest.MonkeyPatch.context() as patch, sklearn.config_context(**(CONFIGURATIONS[name] if name else DEFAULT)):
-        if name:
+        if name and "transform_output" in CONFIGURATIONS[name]:
             arrays_for_tests(patch)
         yield
 
@@ -36,8 +35,8 @@ def arrays_for_tests(monkeypatch):
     made, contained = _set_output._wrap_data_with_container, EmbeddingPipeline._contained
 
     def read(container, skipped):
-        kept = sparse.issparse(container) or _caller(skipped) == "proxembed"
-        return container if kept else np.asarray(container)
+        frame = type(container).__module__.partition(".")[0] in ("pandas", "polars")
+        return np.asarray(container) if frame and _caller(skipped) != "proxembed" else container
 
     monkeypatch.setattr(_set_output, "_wrap_data_with_container", lambda *args: read(made(*args), SKIPPED))
     monkeypatch.setattr(

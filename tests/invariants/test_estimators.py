@@ -162,6 +162,7 @@ def test_clone_and_parameters(case, data):
     assert repr(again) == repr(clone(estimator))
 
 
+@pytest.mark.default_configuration
 @on_cases(kinds=("tall", "sparse text"))
 def test_output_as_a_table(case, data):
     import pandas as pd
@@ -175,6 +176,7 @@ def test_output_as_a_table(case, data):
     assert_same_numbers(table.to_numpy(), fitted(case, data).transform(data.X))
 
 
+@pytest.mark.default_configuration
 @on_cases(kinds=("tall",))
 def test_tables_in_names_out(case, data):
     """A DataFrame with names: they are kept, checked at transform, used by explain; its index goes to the output."""

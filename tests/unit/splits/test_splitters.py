@@ -22,6 +22,7 @@ def y(X):
     return (X[:, 0] > 0.2).astype(int)
 
 
+@pytest.mark.default_configuration  # under metadata routing, groups= is no argument of cross_val_score
 @pytest.mark.parametrize("cv", [StratifiedFolds(3), StratifiedFolds(2, n_repeats=2), GroupFolds(3)])
 def test_scikit_learn_takes_them(X, y, cv):
     groups = np.arange(N) % 6
