@@ -45,13 +45,14 @@ lint: $(VENV)/.ready-dev
 	$(VENV)/bin/repo-review --show err .
 
 suite: $(VENV)/.ready-dev
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q -m "not slow"
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q
 
 test-slow: $(VENV)/.ready-dev
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q -m slow
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q tests/slow
+	TEST_PRODUCTS=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q tests
 	for each in routing pandas polars; do \
 	    PROXEMBED_SKLEARN_CONFIG=$$each OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
-	        $(VENV)/bin/python -m pytest -n 2 -q -m "not slow" tests || exit 1; \
+	        $(VENV)/bin/python -m pytest -n 2 -q tests || exit 1; \
 	done
 
 KILLS ?= 20
@@ -63,7 +64,7 @@ kill-test: $(VENV)/.ready-dev
 coverage: $(VENV)/.ready-dev
 	COVERAGE_CORE=$$($(VENV)/bin/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
 	    OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
-	    $(VENV)/bin/python -m pytest -n 2 -q -m "not slow" --cov=proxembed --cov-report=
+	    $(VENV)/bin/python -m pytest -n 2 -q --cov=proxembed --cov-report=
 	$(VENV)/bin/coverage json -q --fail-under=0 -o .coverage.json
 	$(VENV)/bin/python tests/rooms_covered.py .coverage.json docs/results/coverage.md
 	$(VENV)/bin/coverage report --format=total

@@ -47,7 +47,7 @@ def main() -> None:
             file.extractall(place, filter="data")
         (source,) = place.glob("proxembed-*")
         run(python, "-m", "pip", "install", "--quiet", f"{wheel}[dev]")
-        run(python, "-m", "pytest", "-q", "-n", "2", "-m", "not slow", *TESTS, cwd=source)
+        run(python, "-m", "pytest", "-q", "-n", "2", *TESTS, cwd=source)
 
 
 if __name__ == "__main__":

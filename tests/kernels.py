@@ -52,7 +52,7 @@ def run(kernel: str, tests: tuple[str, ...], share: int = 1) -> int:
     """The exit status of the tests, or one in so many of them, under a kernel."""
     print(f"tests under OPENBLAS_CORETYPE={kernel}: {' '.join(tests) or 'all'}", flush=True)
     environment = {**os.environ, "OPENBLAS_CORETYPE": kernel, "TEST_SHARE": str(share)}
-    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", "-m", "not slow", *tests]
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", *tests]
     return subprocess.run(command, cwd=ROOT, env=environment).returncode
 
 
