@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn import get_config
 
 from .cluster import LARGE, active_client
 from .readings import DASK_REMEDY, Readings, ReadingTotals
@@ -174,6 +173,8 @@ def transformed_later(estimator: Any, X: Any) -> Any:
     blocks = isinstance(X, RowBlocks)
     if not blocks and not is_dask(X):
         return None
+    from sklearn import get_config
+
     container = getattr(estimator, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
     if container != "default":
         found, given = (
