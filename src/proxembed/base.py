@@ -32,7 +32,7 @@ from .explain import Explanation, explanation, label_loadings
 from .params import WithoutRidge, check_params, complete_parameters, declared, param, shown, with_parameters
 from .partial import PartialFits
 from .rows import Origin, Rows
-from .sources import RowBlocks, blocks_of, is_dask, results_of
+from .sources import blocks_of, transformed_later
 from .sums import summed_rows
 from .targets.labels import LabelMatrix
 from .validation import checked_features, in_range, learning, refuse_extreme
@@ -143,12 +143,6 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
     def _input(self, X: Any, reset: bool) -> Any:
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
         return checked_features(self, X, reset=reset)
-
-    def _later(self, X: Any) -> Any:
-        """``transform`` of rows that are not in memory, as they are asked for; None for rows in memory."""
-        if isinstance(X, RowBlocks):
-            return X.map(self.transform)
-        return results_of(X, self.transform, self.get_feature_names_out) if is_dask(X) else None
 
     def _rows(self, X: Any, y: Any) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
@@ -480,7 +474,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         places others by its rule for new rows.
         """
         check_is_fitted(self, "n_components_")
-        if (later := self._later(X)) is not None:
+        if (later := transformed_later(self, X)) is not None:
             return later
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):

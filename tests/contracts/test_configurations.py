@@ -11,15 +11,17 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import proxembed
 from configurations import CONFIGURATIONS, DEFAULT
 from contracts.estimators import READINGS, X, Y, build, dense, every, y_for
-from proxembed import OPLS, Scaled, Scaling, Thresholded, diagnose
+from proxembed import OPLS, RowBlocks, Scaled, Scaling, Thresholded, diagnose
 from proxembed.data import Dataset
 from proxembed.model import fit_on
+from proxembed.proximity.neighbors import nearest
 from proxembed.workflow.map_job import draw_map
 from proxembed.workflow.one_diagnosis import diagnose_method
 from worker_tasks import NeedsFrame
@@ -177,3 +179,22 @@ def test_estimators_of_the_caller_run_under_the_configuration_of_the_caller(n_jo
         read = Thresholded(make_pipeline(StandardScaler(), NeedsFrame(), OneVsRestClassifier(LogisticRegression())))
         assert read.fit(X, Y).predict(X).shape == Y.shape
     assert found.failed_resamples == 0 and found.held_out > 0
+
+
+@pytest.mark.parametrize("configuration", ["pandas", "polars"])
+@pytest.mark.parametrize("estimator", [OPLS(), Scaling("standard")], ids=lambda e: type(e).__name__)
+def test_blocks_of_rows_into_frames_are_refused_with_the_way_out(configuration, estimator):
+    fitted = clone(estimator).fit(RowBlocks([(X, Y)]))
+    with sklearn.config_context(**CONFIGURATIONS[configuration]):
+        with pytest.raises(ValueError, match=f"X is RowBlocks, and the output is set to '{configuration}'. Call set_o"):
+            fitted.transform(RowBlocks([X]))
+        blocks = clone(estimator).set_output(transform="default").fit(X, Y).transform(RowBlocks([X]))
+        np.testing.assert_allclose(blocks.stacked(), fitted.set_output(transform="default").transform(X))
+
+
+@configurations
+def test_a_search_object_of_scikit_learn_gives_its_sparse_graph(configuration):
+    expected = nearest(X, 3)
+    with sklearn.config_context(**CONFIGURATIONS[configuration]):
+        found = nearest(X, 3, algorithm=KNeighborsTransformer(n_neighbors=3))
+    np.testing.assert_array_equal(found.index, expected.index)

@@ -403,6 +403,7 @@ def test_what_a_stream_of_rows_cannot_do(monkeypatch):
             OPLS(**options).fit(RowBlocks.from_arrays(X, Y))
 
 
+@pytest.mark.default_configuration
 def test_transform_by_blocks():
     X, Y = told()
     model = OPLS().fit(X, Y)

@@ -147,6 +147,7 @@ def test_rows_with_unknown_labels_take_no_part():
     assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
 
 
+@pytest.mark.default_configuration
 def test_transform_by_blocks():
     X, Y = told()
     model = Kernelized(OPLS(), n_prototypes=PROTOTYPES, random_state=0).fit(X, Y)
@@ -154,6 +155,7 @@ def test_transform_by_blocks():
     np.testing.assert_allclose(blocks.stacked(), model.transform(X), rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.default_configuration
 @pytest.mark.parametrize("kind", ["cosine", "gaussian", "polynomial", "euclidean"])
 def test_relation_features_of_blocks(kind):
     X, Y = told()

@@ -44,6 +44,7 @@ def test_sums_far_from_zero_lose_no_digits():
     np.testing.assert_allclose(joint.mean - 1e8, (far - 1e8).mean(axis=0), atol=1e-7)
 
 
+@pytest.mark.default_configuration
 def test_a_pipeline_on_blocks_is_that_of_all_rows():
     model, whole = make_pipeline(Scaling("standard"), OPLS()), make_pipeline(Scaling("standard"), OPLS())
     whole.fit(X, Y)
@@ -54,6 +55,7 @@ def test_a_pipeline_on_blocks_is_that_of_all_rows():
         np.testing.assert_allclose(np.abs(Z), np.abs(whole.transform(X)), rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.default_configuration
 def test_frames_of_dask_give_frames():
     from dask import dataframe
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from proxembed.adaptive.embedding_model import chosen_landmarks
 from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.arrays.matrix import float_matrix
 from proxembed.classify.rows import known_labels
+from proxembed.evaluate.results import reason_of
 from proxembed.params import SEED, declared, param
 from proxembed.study.search_estimator import COUNT, JOBS, PROGRESS, SECONDS, STORAGE, STORED, SearchEstimator
 from proxembed.study.study import Study
@@ -211,12 +213,8 @@ class DEFC(SearchEstimator):
             part, part_labels, self.landmarks_ = self._landmarks(rows, labels, seed)
             few = None if further is None else self._landmarks(*further, seed, validation=True)[:2]
             study = self._searched(part, part_labels, few, seed)
-            best = ranked(study.outcomes)[0]
-            self._check_failures(study.outcomes, best)
-            self._keep(study, best)
-            self._refit(
-                best, study.evaluator, (rows, labels), further, seed
-            )  # last, so that a KeyboardInterrupt leaves what was searched
+            outcomes = self._refit_best(study, (rows, labels), further, seed)
+            self._tell_failures(outcomes)
             self.classes_ = labels.classes_
         return self
 
@@ -259,13 +257,26 @@ class DEFC(SearchEstimator):
             )
         return X_val, labels_val
 
-    def _check_failures(self, outcomes: Sequence[Evaluation], best: Evaluation) -> None:
-        """Raise a ValueError if every candidate has failed, and warn of those that raised exceptions."""
-        if best.failed is not None:
-            raise ValueError(
-                f"no candidate can be used on these rows; the first of {len(outcomes)}: {best.failed}. Pass rows that "
-                "vary, or another classifier."
-            )
+    def _refit_best(self, study: Study, known: Any, further: Any, seed: int) -> list[Evaluation]:
+        """Refit the best candidate whose classifier can be fitted on all rows; the outcomes, with those that cannot.
+
+        What was searched is kept before each refit, so that a KeyboardInterrupt leaves it.
+        """
+        outcomes = list(study.outcomes)
+        while (best := ranked(outcomes)[0]).failed is None:
+            self._keep(study, outcomes, best)
+            failed = self._refit(best, study.evaluator, known, further, seed)
+            if failed is None:
+                return outcomes
+            place = next(place for place, each in enumerate(outcomes) if each is best)
+            outcomes[place] = replace(best, score=-math.inf, failed=failed)
+        raise ValueError(
+            f"no candidate can be used on these rows; the first of {len(outcomes)}: {best.failed}. Pass rows that "
+            "vary, or another classifier."
+        )
+
+    def _tell_failures(self, outcomes: Sequence[Evaluation]) -> None:
+        """Warn of the candidates that raised exceptions."""
         raised = [each.failed for each in outcomes if each.failed is not None and each.failed.startswith(RAISED)]
         if raised:
             warnings.warn(
@@ -326,8 +337,8 @@ class DEFC(SearchEstimator):
                 )
         return splits
 
-    def _refit(self, best: Evaluation, objective: Objective, known: Any, further: Any, seed: int) -> None:
-        """Fit the best candidate again, on landmarks where there are any, and its classifier on all rows."""
+    def _refit(self, best: Evaluation, objective: Objective, known: Any, further: Any, seed: int) -> str | None:
+        """Refit a candidate, on landmarks if any, and its classifier on all rows; the reason if that raised."""
         X, labels = known
         if further is not None and self.refit == "all":
             X, labels = joined(X, labels, further)
@@ -335,17 +346,26 @@ class DEFC(SearchEstimator):
         rows, options = trained_on(objective), objective.options
         params = carried_over(best.params, best.switches, objective.labels, rows, part_labels, **options)
         model = refitted(best, params, part, part_labels, **options)
-        self._trained = model.transform(X.astype(np.float64, copy=False)), labels
-        self.classifier_ = PrefixClassifier(self.classifier, one_label=objective.one_label).fit(*self._trained)
-        self.best_estimator_ = model
+        trained = model.transform(X.astype(np.float64, copy=False)), labels
+        classifier = PrefixClassifier(self.classifier, one_label=objective.one_label)
+        try:
+            classifier = classifier.fit(*trained)
+        except MemoryError:
+            raise
+        except Exception as error:  # classifiers of other libraries raise errors of any kind
+            if not is_unfitted_classifier(self.classifier):
+                raise
+            return f"{RAISED}{reason_of(error)} (on all {labels.n} rows)"
+        self._trained, self.classifier_, self.best_estimator_ = trained, classifier, model
+        return None
 
-    def _keep(self, study: Study, best: Evaluation) -> None:
+    def _keep(self, study: Study, outcomes: Sequence[Evaluation], best: Evaluation) -> None:
         self.best_switches_ = Switches.of(best.switches)
         self.best_params_ = {**best.params, "k": best.k}
         self.best_score_ = best.score
-        self.leaderboard_ = [evaluation.entry() for evaluation in ranked(study.outcomes)]
+        self.leaderboard_ = [evaluation.entry() for evaluation in ranked(outcomes)]
         self.history_, self.cache_stats_ = study.history, study.cache_stats
-        self.n_models_, self.n_evaluations_ = len(study.trials), len(study.outcomes)
+        self.n_models_, self.n_evaluations_ = len(study.trials), len(outcomes)
         self.measure_, self.interrupted_ = study.evaluator.measure.name, study.interrupted
 
     def describe(self) -> str:

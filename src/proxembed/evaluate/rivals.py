@@ -131,7 +131,7 @@ class ForestProximity(Rival):
         -------
         array of shape (m, n_components_)
         """
-        return self.leaves_.transform(self._new_rows(X)).astype(np.float64)
+        return np.asarray(self.leaves_.transform(self._new_rows(X)), dtype=np.float64)
 
 
 class UMAP(Rival):

@@ -28,7 +28,7 @@ from ..features.relation import RELATIONS, checked_relation, median_squared_dist
 from ..features.scaling import BY_SUMS, KINDS, ScalingState, scaling_apply, scaling_fit
 from ..params import call, check_params, log, methods, param
 from ..reading import joint_columns, moved_centroids, summed_columns
-from ..sources import RowBlocks, blocks_of
+from ..sources import RowBlocks, blocks_of, transformed_later
 from ..validation import in_range
 from ..wrapper import Wrapper, refuse_features
 from .dependence import OPLS
@@ -99,7 +99,7 @@ class Scaling(Embedder):
     def transform(self, X: Any) -> Any:
         """The scaled rows, (m, d), or (m, r) for "pca" and "whiten"; blocks of them for RowBlocks."""
         check_is_fitted(self, "state_")
-        if (later := self._later(X)) is not None:
+        if (later := transformed_later(self, X)) is not None:
             return later
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -217,7 +217,7 @@ class RelationFeatures(Embedder):
     def transform(self, X: Any) -> Any:
         """The relation features of rows X, (m, p); blocks of them for RowBlocks."""
         check_is_fitted(self, "prototypes_")
-        if (later := self._later(X)) is not None:
+        if (later := transformed_later(self, X)) is not None:
             return later
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):

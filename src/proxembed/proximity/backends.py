@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.execute.configuration import own_configuration
 
 from .distances import canonical, pair_distances
 from .libraries import InvertedLists, by_descent, by_hnsw, one_at_a_time, single
@@ -127,7 +128,8 @@ def _by_object(transformer: Any, X: Any, Q: Any) -> np.ndarray:
             f"algorithm={transformer!r} has no fit and transform; pass a name, or an object with the interface of "
             "scikit-learn's KNeighborsTransformer."
         )
-    graph = (clone(transformer) if hasattr(transformer, "get_params") else transformer).fit(X).transform(Q)
+    with own_configuration(keeps_routing=True):  # whose graph is sparse
+        graph = (clone(transformer) if hasattr(transformer, "get_params") else transformer).fit(X).transform(Q)
     if not sparse.issparse(graph) or graph.shape != (Q.shape[0], X.shape[0]):
         raise ValueError(
             f"algorithm={transformer!r} must transform {Q.shape[0]} rows into a sparse {Q.shape[0]} x {X.shape[0]} "

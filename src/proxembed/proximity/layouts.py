@@ -14,6 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.pencil.symmetric import descending, fix_signs, lead_signs
+from proxembed.execute.configuration import own_configuration
 
 from .neighbors import nearest
 
@@ -159,6 +160,7 @@ class NeighborMap:
         return place_new((Z - self.mean) * self.factors, self.Z, self.places, self.unit)
 
 
+@own_configuration()
 def lay_out(Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: int | None = None) -> np.ndarray:
     """Places of the rows of an embedding by their neighbours in it.
 

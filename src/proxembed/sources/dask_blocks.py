@@ -141,11 +141,6 @@ def results_of(X: Any, function: Callable[[Any], Any], names: Callable[[], Any] 
     frame = hasattr(X, "_meta_nonempty")
     tried = X._meta_nonempty if frame else np.zeros((1, X.shape[1]), X.dtype)
     found = function(tried)
-    if names is not None and not isinstance(found, np.ndarray):
-        raise ValueError(
-            "X is a dask collection, and the output is set to another container. Call set_output(transform='default'): "
-            "a dask DataFrame gives a dask DataFrame with named columns, an array an array."
-        )
     if frame and names is not None:
         step = _Step(function, list(names()))
         return X.map_partitions(step, meta=step(tried).iloc[:0])
@@ -171,6 +166,26 @@ def pieces_of(make: Callable[[Any, Any], Any], shared: Any, items: Sequence[Any]
     """
     shared = _constant(shared)
     return DaskBlocks([(_delayed(_made)(make, shared, _constant(item)), None) for item in items])
+
+
+def transformed_later(estimator: Any, X: Any) -> Any:
+    """``transform`` of rows that are not in memory, as they are asked for; None for rows in memory."""
+    blocks = isinstance(X, RowBlocks)
+    if not blocks and not is_dask(X):
+        return None
+    from sklearn import get_config
+
+    container = getattr(estimator, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+    if container != "default":
+        found, given = (
+            ("RowBlocks", "RowBlocks give RowBlocks of arrays.")
+            if blocks
+            else ("a dask collection", "a dask DataFrame gives a dask DataFrame with named columns, an array an array.")
+        )
+        raise ValueError(
+            f"X is {found}, and the output is set to {container!r}. Call set_output(transform='default'): {given}"
+        )
+    return X.map(estimator.transform) if blocks else results_of(X, estimator.transform, estimator.get_feature_names_out)
 
 
 def lazily(X: Any, function: Callable[[Any], Any]) -> Any:

@@ -55,6 +55,7 @@ def test_a_label_that_no_row_has_is_never_predicted():
     np.testing.assert_allclose(found.intercept_, whole.intercept_, atol=1e-10)
 
 
+@pytest.mark.default_configuration
 def test_a_pipeline_of_blocks():
     """From the kernel to the read-out, without an array of all rows."""
     pipeline = make_pipeline(Kernelized(OPLS(), n_prototypes=40, random_state=0), MultiOutputRidge("auto"))

@@ -39,6 +39,7 @@ def test_cross_fitting_of_blocks_is_that_of_the_same_folds(estimator, block_rows
         assert [row for _, own in parts for row in np.asarray(own).tolist()] == np.asarray(y).tolist()
 
 
+@pytest.mark.default_configuration
 def test_a_row_has_no_part_in_its_own_place():
     """Labels of noise: rows look well separated where they were fitted, and not where they were left out."""
     draw = np.random.default_rng(1)

@@ -308,6 +308,7 @@ class StartsAt(Plain):
 CLASSES = np.array(["low", "mid", "high"])
 
 
+@pytest.mark.default_configuration  # the transformer reads arrays
 @pytest.mark.parametrize("estimator", [Plain(), make_pipeline(StandardScaler(), Plain())])
 def test_a_foreign_transformer_gets_labels_in_a_form_that_it_takes(estimator):
     X, Y = made(n=60)
@@ -324,6 +325,7 @@ def test_a_foreign_transformer_gets_labels_in_a_form_that_it_takes(estimator):
         assert found.null[0] < found.held_out
 
 
+@pytest.mark.default_configuration  # the transformer reads arrays
 def test_labels_are_never_the_second_argument_of_a_fit_that_takes_none():
     X, Y = made(n=60)
     for estimator in (StartsAt(), make_pipeline(StandardScaler(), StartsAt())):

@@ -10,6 +10,8 @@ from proxembed.evaluate.maps import K, drawn_maps, map_figures
 from proxembed.evaluate.part import prepare
 from proxembed.splits.folds import Split
 
+pytestmark = pytest.mark.default_configuration
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(160, 40))
 SPLIT = Split("test", np.arange(120), np.arange(120, 160))

@@ -77,6 +77,7 @@ class _Semisupervised(OPLS):
         return X[:, : self.n_components]
 
 
+@pytest.mark.default_configuration
 def test_rows_with_unknown_labels_leave_with_their_group():
     X, Y, groups = grouped()
     unknown = np.zeros(Y.shape, dtype=bool)

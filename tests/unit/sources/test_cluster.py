@@ -42,6 +42,7 @@ def readings(folder, log: str) -> list[tuple[str, str]]:
     return [tuple(line.split()) for line in (folder / log).read_text().splitlines()]
 
 
+@pytest.mark.default_configuration
 @pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
 def test_two_workers_of_which_one_is_killed(files):
     X, Y, folder = files

@@ -33,6 +33,8 @@ from proxembed import (
     RowBlocks,
 )
 
+pytestmark = pytest.mark.default_configuration
+
 TOLERANCE = 1e-10
 N, D, C = 240, 8, 5
 Y = strategies.labels_multi(N, C, 3)

@@ -87,6 +87,7 @@ def test_equal_readings_may_be_cut_in_other_places():
     assert found.ridge_ == pytest.approx(OPLS().fit(X, Y).ridge_, rel=1e-9)
 
 
+@pytest.mark.default_configuration
 def test_each_fit_compares_its_own_readings():
     """Rows may be replaced between two fits, and between a fit and a transform."""
     held = [blocks()]

@@ -50,6 +50,7 @@ def test_pieces_are_row_groups_of_one_file(parts):
     assert piece.place(7) == "row 308 of part-2.parquet"
 
 
+@pytest.mark.default_configuration
 @pytest.mark.parametrize(
     ("method", "columns"),
     [

@@ -17,6 +17,8 @@ from proxembed.persist import load
 from proxembed.workflow.large_fit import large_fit
 from unit.cli.model_files import program, refused
 
+pytestmark = pytest.mark.default_configuration
+
 N, NAMES = 4000, ("sea", "sky")
 rng = np.random.default_rng(0)
 X = rng.normal(size=(N, 5)) + [0, 10, 0, 0, 0]
