@@ -12,7 +12,7 @@ from proxembed.data import read
 from proxembed.targets.labels import LabelMatrix
 
 
-@pytest.mark.parametrize("name", ["emotions", "scene", "yeast", "enron"])
+@pytest.mark.parametrize("name", ["emotions", "scene", "yeast"])
 def test_ridges_of_blocks(name, data_folder):
     """At most one step of the grid, half a decade, apart where rows are read once; else the same."""
     data = read(data_folder / f"{name}.npz")
@@ -24,11 +24,7 @@ def test_ridges_of_blocks(name, data_folder):
     assert abs(np.log10(once.ridge_ / whole.ridge_)) < 0.51
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["birds", "dna", "emotions", "enron", "satimage", "scene", "yeast"]
-    + [pytest.param(name, marks=pytest.mark.slow) for name in ("corel5k", "tmc2007-500")],
-)
+@pytest.mark.parametrize("name", ["birds", "dna", "emotions", "enron", "satimage", "scene", "yeast"])
 def test_the_ridge_is_found_without_the_whole_grid(name, data_folder, monkeypatch):
     """A few ridges about the one of least generalised cross-validation error: the least of the grid is among them."""
     data = read(data_folder / f"{name}.npz")

@@ -12,6 +12,7 @@ from data.tables import TABLES
 from proxembed import load
 from proxembed.cli import app
 from proxembed.data import Columns, read, read_rows
+from runs import empty_figures, planes_alone  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("few_rivals")
 
@@ -62,6 +63,26 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def fits():
+    """Folders by the name of their table."""
+    return {}
+
+
+@pytest.fixture
+def fitted(fits, tmp_path_factory, monkeypatch):
+    """The folder of a table and its model, which is fitted once, as the working folder."""
+
+    def found(name):
+        folder = fits.get(name) or fits.setdefault(name, tmp_path_factory.mktemp(name))
+        monkeypatch.chdir(folder)
+        if not (folder / "m.skops").exists():
+            succeeded(program("fit", *made(folder, name), "-k", 1, "-o", "m.skops"))
+        return folder
+
+    return found
+
+
 def program(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
@@ -87,13 +108,22 @@ def test_the_data_verb_says_how_each_column_was_read(folder, name):
     assert {column: read_as[column] for column in READ.get(name, {})} == READ.get(name, {})
 
 
-IN_EVERY_RUN = ("tickets", "survey", "image_vectors", "diagnosis_codes")  # texts, scales, vectors, codes
+@every_table
+def test_fit_transform_and_predict_take_the_table(fitted, name):
+    folder = fitted(name)
+    succeeded(program("transform", "m.skops", f"{name}.csv", "-o", "z.npz"))
+    succeeded(program("predict", "m.skops", f"{name}.csv", "-o", "y.csv"))
+    model = load(folder / "m.skops")
+    data = dataset(folder, name)
+    np.testing.assert_array_equal(np.load("z.npz")["Z"], model[:-1].transform(data.X))
+    assert len((folder / "y.csv").read_text().splitlines()) == 1 + data.X.shape[0]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in IN_EVERY_RUN else pytest.mark.slow) for name in TABLES]
-)
-def test_every_verb_takes_the_table(folder, name):
+def test_search_and_compare_take_the_table(folder):
+    searched_and_compared(folder, "survey")
+
+
+def searched_and_compared(folder, name):
     words = made(folder, name)
     succeeded(program("search", *words, *SMALL, "--max-trials", 1, "--shuffles", 0, "-o", "out"))
     found = json.loads((folder / "out" / "results.json").read_text())
@@ -101,13 +131,6 @@ def test_every_verb_takes_the_table(folder, name):
     best = {entry["arm"]: entry["scores"] for entry in found["summary"]["best"]}
     assert best["OPLS"]["AP (ridge)" if "AP (ridge)" in best["OPLS"] else next(iter(best["OPLS"]))]["mean"] > 0.4
     succeeded(program("compare", *words, *SMALL, "--jobs", 1, "-o", "compared"))
-    succeeded(program("fit", *words, "-k", 1, "-o", "m.skops"))
-    succeeded(program("transform", "m.skops", words[0], "-o", "z.npz"))
-    succeeded(program("predict", "m.skops", words[0], "-o", "y.csv"))
-    model = load(folder / "m.skops")
-    data = dataset(folder, name)
-    np.testing.assert_array_equal(np.load("z.npz")["Z"], model[:-1].transform(data.X))
-    assert len((folder / "y.csv").read_text().splitlines()) == 1 + data.X.shape[0]
 
 
 def dataset(folder, name):
@@ -135,10 +158,9 @@ def test_a_number_that_may_be_an_empty_cell_is_asked_about_and_the_command_that_
 
 
 @pytest.mark.parametrize("name", ["churn", "tickets", "logs", "bibliography"])
-def test_unseen_categories_and_empty_cells_of_new_rows_are_taken(folder, name):
-    file = made(folder, name)[0]
-    succeeded(program("fit", *made(folder, name), "-k", 1, "-o", "m.skops"))
-    header, row = list(csv.reader((folder / file).read_text(encoding="utf-8").splitlines()))[:2]
+def test_unseen_categories_and_empty_cells_of_new_rows_are_taken(fitted, name):
+    file = fitted(name) / f"{name}.csv"
+    header, row = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))[:2]
     unseen = ["unheard" if column in ("Contract", "zip") else cell for column, cell in zip(header, row, strict=True)]
     rows = [["" if j % 2 == k else cell for j, cell in enumerate(unseen)] for k in (0, 1)]
     with open("new.csv", "w", newline="", encoding="utf-8") as out:

@@ -19,7 +19,7 @@ def read_arff(folder, name):
     return read(folder / f"{name}-train{suffix}", test=folder / f"{name}-test{suffix}")
 
 
-@pytest.mark.parametrize("name", ["emotions", "yeast", "birds", "enron", "tmc2007-500"])
+@pytest.mark.parametrize("name", ["emotions", "yeast", "birds", "enron"])
 def test_arff_equals_npz(data_folder, name):
     arff, npz = read_arff(data_folder, name), read(data_folder / f"{name}.npz")
     assert sparse.issparse(arff.X) == sparse.issparse(npz.X) == (name in GZIPPED)
@@ -95,7 +95,7 @@ def write_npz(path, data):
     np.savez(path, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape, Y=data.Y.toarray())
 
 
-@pytest.mark.parametrize("name", ["emotions", "scene", "corel5k", "satimage", "banana"])
+@pytest.mark.parametrize("name", ["emotions", "corel5k", "banana"])
 def test_a_set_written_in_three_formats_reads_back_the_same(data_folder, tmp_path, name):
     data = read(data_folder / f"{name}.npz")
     for suffix, write in ((".arff", write_arff), (".svm", write_svmlight), (".npz", write_npz)):

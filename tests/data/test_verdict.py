@@ -1,7 +1,5 @@
 """What must hold of the verdict on real data: stored figures to the bit, order of the test rows, known baselines."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -11,11 +9,11 @@ from proxembed.data import read
 from proxembed.evaluate.arms import Arm, rival_arms
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import prepare
-from proxembed.evaluate.protocol import Protocol, run, same_rows_similarity
+from proxembed.evaluate.protocol import Protocol, same_rows_similarity
 from proxembed.evaluate.scoring import run_arm
-from proxembed.evaluate.summary import summarise
 from proxembed.proximity.layouts import tsne_installed, umap_installed
-from proxembed.splits.splits import Splitting, standard_split
+from proxembed.splits.splits import standard_split
+from runs import empty_figures, planes_alone  # noqa: F401
 
 QUICK = {"methods": "opls", "n_components": [2, 5], "folds": 2}
 
@@ -28,11 +26,11 @@ def test_the_same_ten_rows_have_the_figures_that_were_measured_elsewhere(data_fo
     assert same_rows_similarity(protocol, data, split.train, split.held_out).mean() == pytest.approx(known, abs=6e-4)
 
 
-@pytest.mark.parametrize("folds", [{"test"}, pytest.param({"1", "2"}, marks=pytest.mark.slow)])
-def test_every_figure_is_recomputed_from_the_file_of_predictions(data_folder, tmp_path, folds):
+def recomputed(data_folder, folder, folds):
+    """Compares each stored figure with that of the stored scores; the number of arms in all folds."""
     data = read(data_folder / "emotions.npz")
-    found = proxembed.compare(data, **QUICK, standard_split="test" in folds, folder=tmp_path)
-    stored = np.load(tmp_path / "predictions.npz")
+    found = proxembed.compare(data, **QUICK, standard_split="test" in folds, folder=folder)
+    stored = np.load(folder / "predictions.npz")
     Y, values = data.Y.toarray(), {}
     for row in found.results.rows:
         values[row["arm"], row["k"] or -1, row["fold"], row["measure"], row["readout"]] = row["value"]
@@ -42,28 +40,17 @@ def test_every_figure_is_recomputed_from_the_file_of_predictions(data_folder, tm
         assert precision == values[(*key, "macro average precision", "ridge")]
         assert stored[f"similarity_{i}"].mean() == values[(*key, "Jaccard@10", "cosine kNN")]
         assert stored[f"new_similarity_{i}"].mean() == values[(*key, "new-new Jaccard@10", "cosine kNN")]
-    # six without a size, five at two sizes, and MESD(FDA), the rival of maps, at two components alone
+    assert set(stored["fold"]) == folds
+    return i + 1
+
+
+def test_every_figure_is_recomputed_from_the_file_of_predictions(data_folder, tmp_path, few_rivals):
+    # one without a size, five at two sizes, and MESD(FDA), the rival of maps, at two components alone
     maps = 2 * 2 * umap_installed() + tsne_installed()  # of an extra, which may be installed
-    assert set(stored["fold"]) == folds and i + 1 == len(folds) * (6 + 2 * 5 + 1 + maps)
+    assert recomputed(data_folder, tmp_path, {"test"}) == 1 + 2 * 5 + 1 + maps
 
 
-@pytest.mark.usefixtures("few_rivals")
-@pytest.mark.slow
-def test_the_order_of_the_test_rows_changes_nothing(data_folder):
-    data = read(data_folder / "yeast.npz").take(np.arange(450))
-    figures = []
-    for test in (np.arange(300, 450), np.arange(450)[:299:-1]):
-        order = np.concatenate([np.arange(300), test])
-        X, Y = data.X[order], data.Y.toarray()[order]
-        found = proxembed.compare(X, Y, test=np.arange(300, 450), **QUICK).record["summary"]
-        names = found["measures"]
-        figures.append({(e["arm"], e["k"]): [e["scores"][n]["test"] for n in names] for e in found["leaderboard"]})
-    assert figures[0].keys() == figures[1].keys()
-    for key, values in figures[0].items():
-        assert values == pytest.approx(figures[1][key], abs=1e-9)
-
-
-def test_one_component_of_two_classes_tells_them_apart_by_neighbours():
+def test_one_component_of_two_classes_tells_them_apart_by_neighbours(few_rivals):
     X, y = load_breast_cancer(return_X_y=True)
     found = proxembed.compare(X, y, methods="opls,mddm", n_components=1, folds=2)
     majority = max(np.bincount(y)) / len(y)
@@ -78,20 +65,3 @@ def test_a_failed_arm_scores_nothing(data_folder):
     arm = Arm("OPLS", proxembed.OPLS(ridge=-1.0))
     outcome = run_arm(arm, prepare(data, split), Protocol((arm,), (2,)))
     assert outcome.similarity == outcome.predictions == {} and all(row["failure"] for row in outcome.rows)
-
-
-@pytest.mark.slow
-def test_labels_that_mean_nothing_are_seldom_better(data_folder):
-    """The interval has 95 %, so that of 100 shuffles at most 8 say better (97.5 % of the binomial) for either goal."""
-    data = read(data_folder / "emotions.npz")
-    split = standard_split(data)
-    arms = (Arm("all features", None, rival=True), Arm("OPLS", proxembed.OPLS()))
-    protocol = Protocol(arms, (2, 5), splitting=Splitting(n_folds=2), standard=True)
-    better = {"predict": 0, "neighbours": 0}
-    for seed in range(100):
-        order = np.random.default_rng(seed).permutation(data.X.shape[0])
-        shuffled = replace(data, Y=data.Y.tocsr()[order], train_idx=split.train, test_idx=split.held_out)
-        goals = summarise(run(protocol, shuffled), shuffled)["verdict"]["goals"]
-        for name in better:
-            better[name] += goals[name]["word"] == "better"
-    assert max(better.values()) <= 8, better

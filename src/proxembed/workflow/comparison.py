@@ -162,7 +162,7 @@ def compare(
     --------
     >>> import proxembed
     >>> from proxembed.data import digits
-    >>> data = digits().take(range(300))
+    >>> data = digits().take(range(100))
     >>> proxembed.compare(data, methods="opls", n_components=5, folds=2).verdict["goals"]["predict"]["arm"]
     'OPLS'
     """

@@ -165,7 +165,8 @@ def search(
     >>> import proxembed
     >>> from proxembed.data import digits
     >>> data = digits().take(range(300))
-    >>> found = proxembed.search(data, methods="opls", n_components=[2, 5], folds=2, shuffles=0, max_trials=1)
+    >>> found = proxembed.search(data, methods="opls", n_components=[2, 5], folds=2, shuffles=0, max_trials=1,
+    ...                          max_work=5)
     >>> found.verdict["goals"]["predict"]["arm"], found.embedding.shape[0]
     ('OPLS', 300)
     """

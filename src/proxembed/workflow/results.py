@@ -45,10 +45,10 @@ class Comparison:
     Examples
     --------
     >>> import proxembed
-    >>> from proxembed.data import digits
-    >>> found = proxembed.compare(digits().take(range(200)), methods="opls", n_components=2, folds=2)
+    >>> from proxembed.data import banana
+    >>> found = proxembed.compare(banana().take(range(100)), methods="opls", n_components=1, folds=2)
     >>> found
-    Comparison(neighbours='...', predict='...', compress='...', map='...', arms=...)
+    Comparison(neighbours='...', predict='...', compress='...', arms=...)
     >>> found.report()[:15]
     '<!doctype html>'
     """
@@ -118,9 +118,9 @@ class Comparison:
         >>> import proxembed
         >>> from matplotlib.figure import Figure
         >>> from proxembed.data import digits
-        >>> found = proxembed.compare(digits().take(range(200)), methods="opls", n_components=2, folds=2)
+        >>> found = proxembed.compare(digits().take(range(100)), methods="opls", n_components=2, folds=2)
         >>> found.plot(Figure().add_subplot()).get_title(loc="left")
-        'OPLS: 99 held-out rows'
+        'OPLS: 49 held-out rows'
         """
         if "map" not in self.record:
             raise ValueError("no map can be drawn: the run was interrupted before it, or no method could be fitted.")

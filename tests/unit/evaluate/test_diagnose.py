@@ -85,19 +85,13 @@ def random_scores(Y, n_draws):
 @pytest.mark.parametrize("estimator", [OPLS(ridge=1e-3), Kernelized(OPLS()), PCA(n_components=3)])
 def test_permuted_labels_give_chance_on_held_out_rows(estimator):
     """Over permutations, and not for each: a single one may be related to X by chance."""
-    X, Y = made(n=180)
+    X, Y = made(n=120)
     permuted = [Y[np.random.default_rng(seed).permutation(len(Y))] for seed in range(10)]
     found = [diagnose(estimator, X, P, n_shuffles=1, n_resamples=1) for P in permuted]
     chance = random_scores(Y, 400)
     for values in ([each.held_out for each in found], [each.null[0] for each in found]):
         error = np.hypot(np.std(values, ddof=1) / np.sqrt(len(values)), np.std(chance) / np.sqrt(len(chance)))
         assert abs(np.mean(values) - chance.mean()) < 3 * error
-
-
-@pytest.mark.slow
-def test_p_is_uniform_enough_where_there_is_nothing():
-    passed = [diagnose(OPLS(), *noise(seed, n=60), n_shuffles=9, n_resamples=1).p for seed in range(20)]
-    assert np.mean(np.array(passed) <= 0.1) <= 0.35 and np.mean(np.array(passed) > 0.5) >= 0.2
 
 
 def test_a_leaky_estimator_is_caught():

@@ -2,23 +2,24 @@
 
 import signal
 import threading
-import time
 
 import pytest
 
-from clocks import set_clock
+from clocks import Clock, set_clock
 from proxembed.execute.budget import Budget, CpuSeconds, OutOfBudget
 
 
-def nap():
-    for _ in range(500):
-        time.sleep(0.01)
+def ring(timer, number, seconds):
+    """What the timer does at its end, of which about that many seconds are left."""
+    assert signal.getitimer(timer)[0] == pytest.approx(seconds, abs=2)
+    signal.raise_signal(number)
     raise AssertionError("not stopped")
 
 
-def test_work_is_stopped_in_the_main_thread():
-    with pytest.raises(OutOfBudget, match="the budget of 0.1 seconds"), Budget(0.1).limit():
-        nap()
+def test_work_is_stopped_in_the_main_thread(monkeypatch):
+    set_clock(monkeypatch)
+    with pytest.raises(OutOfBudget, match="the budget of 100 seconds"), Budget(100).limit():
+        ring(signal.ITIMER_REAL, signal.SIGALRM, 100)
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
@@ -51,7 +52,8 @@ def test_the_clock_goes_on_between_blocks(monkeypatch):
         raise AssertionError("not entered")
 
 
-def test_no_limit_and_enough_time_change_nothing():
+def test_no_limit_and_enough_time_change_nothing(monkeypatch):
+    set_clock(monkeypatch)
     for seconds in (None, 60):
         with Budget(seconds).limit():
             done = sum(range(10))
@@ -61,7 +63,8 @@ def test_no_limit_and_enough_time_change_nothing():
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
-def test_the_alarm_of_somebody_else_is_left_alone():
+def test_the_alarm_of_somebody_else_is_left_alone(monkeypatch):
+    set_clock(monkeypatch)
     mine = lambda *_: None  # noqa: E731
     signal.signal(signal.SIGALRM, mine)
     try:
@@ -71,11 +74,15 @@ def test_the_alarm_of_somebody_else_is_left_alone():
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def test_cpu_seconds_count_work_and_not_waiting():
-    with Budget(CpuSeconds(0.2)).limit():
-        time.sleep(0.4)
-    with pytest.raises(OutOfBudget, match="the budget of 0.2 CPU seconds"), Budget(CpuSeconds(0.2)).limit():
-        for _ in range(10**6):
-            sum(range(1000))
-        raise AssertionError("not stopped")
+def test_cpu_seconds_count_work_and_not_waiting(monkeypatch):
+    wall, work = set_clock(monkeypatch), Clock()
+    monkeypatch.setattr("time.process_time", work)
+    budget = Budget(CpuSeconds(50))
+    with budget.limit():
+        wall.forward(200)
+    assert budget.left == 50
+    with pytest.raises(OutOfBudget, match="the budget of 50 CPU seconds"), budget.limit():
+        ring(signal.ITIMER_PROF, signal.SIGPROF, 50)
     assert signal.getsignal(signal.SIGPROF) == signal.SIG_DFL and signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+    with pytest.raises(OutOfBudget), budget.limit():
+        work.forward(60)

@@ -1,6 +1,5 @@
 """Several processes: the same values as one, failures and deaths as losses, Ctrl-C, one BLAS thread a worker."""
 
-import os
 import threading
 from dataclasses import replace
 
@@ -11,9 +10,10 @@ from sklearn.decomposition import PCA
 
 from proxembed import OPLS
 from proxembed.data import Dataset
-from proxembed.evaluate import LabelScores
+from proxembed.evaluate import LabelScores, parallel
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.protocol import Protocol, run
+from proxembed.execute.executor import Executor
 from proxembed.splits.splits import Splitting
 
 ARMS = (
@@ -57,7 +57,24 @@ def test_two_processes_find_what_one_finds_in_the_same_order(dataset, several):
     assert [call[0] for call in calls] == [*range(16), 15] and calls[-1] == (15, 15, "all scored")
 
 
-def test_interruption_keeps_what_is_done(dataset, several):
+class InThisProcess(Executor):
+    """Runs the tasks here; that of an arm named "deadly" counts as one that ended its process."""
+
+    def __init__(self, n_jobs, shared, *, ordered):
+        super().__init__(1, shared, ordered=ordered)
+
+    def map(self, task, items, died):
+        for item in items:
+            arms = {arm.name for arm in item[0].arms}
+            yield died(item, "SIGKILL(-9)") if "deadly" in arms else task(self.shared, item)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    monkeypatch.setattr(parallel, "Executor", InThisProcess)
+
+
+def test_interruption_keeps_what_is_done(dataset, several, in_this_process):
     def stop(done, total, text):
         if done == 7 and not text.startswith("interrupted"):
             raise KeyboardInterrupt
@@ -66,6 +83,20 @@ def test_interruption_keeps_what_is_done(dataset, several):
     assert results.interrupted and list(results.folds) == ["1"]
     assert len({(row["fold"], row["arm"]) for row in results.rows}) == 7
     assert not run(several, dataset).interrupted
+
+
+def test_an_arm_that_ends_its_process_is_a_loss_and_the_others_go_on(dataset, several, in_this_process):
+    deadly_is_a_loss(dataset, several, Arm("deadly", OPLS()))
+
+
+def deadly_is_a_loss(dataset, several, deadly):
+    arms = (*ARMS[:2], deadly)
+    results = run(replace(several, arms=arms, sizes=(2,), splitting=Splitting(n_folds=2)), dataset)
+    reasons = {row["failure"] for row in results.rows if row["arm"] == "deadly"}
+    assert len(reasons) == 1 and "its process was killed (" in (reason := reasons.pop())
+    assert {row["failure"] for row in results.rows if row["arm"] != "deadly"} == {None}
+    assert list(results.folds) == ["1", "2"]
+    return reason
 
 
 def counter():
@@ -95,37 +126,6 @@ def counter():
 def test_a_worker_has_one_thread(dataset, several):
     results = run(replace(several, arms=(Arm("threads", counter()),), sizes=(2,)), dataset)
     assert {row["failure"] for row in results.rows} == {None}
-
-
-def deadly():
-    """An estimator whose class workers get by value: they cannot import this file."""
-
-    class Deadly(TransformerMixin, BaseEstimator):
-        """Ends its process, as the system does for want of memory."""
-
-        def __init__(self, parent=0, n_components=None):
-            self.parent = parent
-            self.n_components = n_components
-
-        def fit(self, X, y=None):
-            if os.getpid() == self.parent:
-                raise RuntimeError("not in the first process")
-            os._exit(9)
-
-        def transform(self, X):
-            return X
-
-    return Deadly(os.getpid())
-
-
-@pytest.mark.filterwarnings("ignore:A worker stopped:UserWarning")
-def test_an_arm_that_ends_its_process_is_a_loss_and_the_others_go_on(dataset, several):
-    arms = (*ARMS[:2], Arm("deadly", deadly()))
-    results = run(replace(several, arms=arms, sizes=(2,), splitting=Splitting(n_folds=2)), dataset)
-    reasons = {row["failure"] for row in results.rows if row["arm"] == "deadly"}
-    assert len(reasons) == 1 and "its process was killed (A worker process" in reasons.pop()
-    assert {row["failure"] for row in results.rows if row["arm"] != "deadly"} == {None}
-    assert list(results.folds) == ["1", "2"]
 
 
 def test_no_thread_is_left_waiting(dataset, several):

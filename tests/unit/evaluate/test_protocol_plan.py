@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from clocks import set_clock
 from proxembed import OPLS
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.protocol import Protocol, run
-from proxembed.execute import clock
 from proxembed.splits.splits import Splitting
+from unit.evaluate.test_protocol_parallel import in_this_process  # noqa: F401
 
 ARMS = (Arm("all features", None, rival=True), Arm("OPLS", OPLS()), Arm("shorter", OPLS(ridge=0.1)))
 
@@ -56,8 +57,9 @@ def test_rows_that_do_not_take_part_are_on_no_side(data, protocol):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_after_the_deadline_two_folds_and_the_test_rows_are_whole(data, protocol, n_jobs):
-    late = replace(protocol, deadline=clock.now() - 1, n_jobs=n_jobs)
+def test_after_the_deadline_two_folds_and_the_test_rows_are_whole(data, protocol, monkeypatch, in_this_process, n_jobs):  # noqa: F811
+    set_clock(monkeypatch)
+    late = replace(protocol, deadline=-1.0, n_jobs=n_jobs)
     found, whole = run(late, data), run(protocol, data)
     assert {"1", "2", "test"} <= set(found.folds) and len(found.folds) < len(whole.folds) and not found.interrupted
     for fold in ("1", "test"):

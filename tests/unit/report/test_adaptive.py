@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from functools import cache
 from xml.etree import ElementTree
 
 import numpy as np
@@ -19,6 +20,7 @@ from unit.report.synthetic import made_labels, made_record
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+@cache
 def made_search(n_models=14, settings=6, seed=0):
     """A leaderboard and its history: models drawn at random, scores that rise, a failure in every tenth evaluation."""
     rng = np.random.default_rng(seed)
@@ -50,17 +52,23 @@ def made_section(scaling="standard", fitted=None, **options):
     return adaptive_section(*made_search(**options), **facts)
 
 
-def adaptive_record(single_label=True):
-    record = made_record(120, 4)
-    Z, Y = made_labels(120, 4)
+@pytest.fixture(scope="module")
+def record():
+    record = made_record(60, 4)
+    Z, Y = made_labels(60, 4)
     panels = [("DEFC [1]", Z), ("DEFC [1] on shuffled labels", Z[::-1])]
     matrices = proximity_section(Z, panels, Y, list("abcd"), measure="gaussian")
     summary = copy.deepcopy(record["summary"])
-    summary["dataset"]["single_label"] = single_label
+    summary["dataset"]["single_label"] = True
     return make_record(
         "search", summary, record["rows"], "proxembed search", seed=0, map=record["map"], proximity=matrices,
         label_table=record["label_table"], adaptive=made_section(), diagnosis=record["diagnosis"],
     )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page(record):
+    return page_html(record)
 
 
 def test_the_best_setting_of_each_model_best_first():
@@ -105,18 +113,19 @@ def test_the_line_of_python_makes_the_best_model():
         assert model._values(model.switches()) == shown
 
 
-def test_all_is_written_as_a_word_and_no_model_is_no_section():
+def test_all_is_written_as_a_word_and_no_model_is_no_section(record, without_figures):
     assert parameter_words({"n_neighbors": None, "lam": 1e-5, "p": 3}) == ["n_neighbors = all", "lam = 1e-05", "p = 3"]
     failed = [{**entry, "score": -np.inf, "failed": "no"} for entry in made_search()[0]]
     found = adaptive_section(failed, [], search="ga", classifier="1nn", measure="subset accuracy", rows=9, folds=2)
     assert found["models"] == [] and found["n_failed"] == len(failed) and adaptive_view(found) is None
-    record = {**adaptive_record(), "adaptive": found}
-    assert 'id="models"' not in page_html(record)
+    assert 'id="models"' not in page_html({**record, "adaptive": found})
 
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_the_figure_has_both_axes_with_units_and_n(narrow):
-    root = ElementTree.fromstring(convergence(made_section(), narrow=narrow))
+    section = made_section()
+    drawn = convergence(section, narrow=narrow)
+    root = ElementTree.fromstring(drawn)
     words = " ".join("".join(node.itertext()) for node in root.iter(f"{SVG}text"))
     for word in (
         "evaluations (settings",
@@ -125,12 +134,10 @@ def test_the_figure_has_both_axes_with_units_and_n(narrow):
         "n = 391 training rows",
     ):
         assert word in words
-    assert convergence(made_section(), narrow=narrow) == convergence(made_section(), narrow=narrow)
+    assert convergence(section, narrow=narrow) == drawn
 
 
-def test_the_page_shows_models_convergence_and_matrices_before_and_after():
-    record = adaptive_record()
-    page = page_html(record)
+def test_the_page_shows_models_convergence_and_matrices_before_and_after(record, page):
     order = ["Held-out rows on the map", "The models that the search found", "Convergence",
              "Proximity before and after", "Label by label", "Leaderboard: each arm"]  # fmt: skip
     places = [page.index(part) for part in order]
@@ -145,7 +152,7 @@ def test_the_page_shows_models_convergence_and_matrices_before_and_after():
     assert "Gaussian kernel of the features" in page and "cosine of the features" not in page
 
 
-def test_a_page_of_other_engines_has_no_such_part():
+def test_a_page_of_other_engines_has_no_such_part(without_figures):
     record = made_record(60, 4)
     assert record["adaptive"] is None
     page = page_html(record)
@@ -159,8 +166,7 @@ def written(tmp_path, record):
     return tmp_path
 
 
-def test_the_page_is_the_same_after_the_file(tmp_path):
-    record = adaptive_record()
+def test_the_page_is_the_same_after_the_file(tmp_path, record, without_figures):
     again = read_record(written(tmp_path, record))
     assert again == record and page_html(again) == page_html(record)
 
@@ -176,8 +182,8 @@ def test_the_page_is_the_same_after_the_file(tmp_path):
         (("fitted",), 3, "adaptive.fitted must be an object or null"),
     ],
 )
-def test_a_damaged_section_is_refused_with_its_place(tmp_path, path, value, message):
-    record = copy.deepcopy(adaptive_record())
+def test_a_damaged_section_is_refused_with_its_place(tmp_path, record, path, value, message):
+    record = copy.deepcopy(record)
     place = record["adaptive"]
     for key in path[:-1]:
         place = place[key]

@@ -90,7 +90,7 @@ def test_only_the_script_of_the_page_may_run(page):
     assert "innerHTML" not in ours and "eval" not in ours and "fetch" not in ours
 
 
-def test_a_name_that_no_file_can_hold_does_not_stop_the_page():
+def test_a_name_that_no_file_can_hold_does_not_stop_the_page(without_figures):
     record = made_record(60, 3, hostile=False)
     record["label_table"][0]["label"] = "half \ud800 a pair"
     assert "half \\ud800 a pair" in page_html(record).encode().decode()
@@ -126,7 +126,7 @@ def test_the_parts_stand_in_order(page, summary):
     assert "7 rows have the features of an earlier row" in page and "numpy 2" in page and "sha256:aaa" in page
 
 
-def test_parts_that_a_record_lacks_are_left_out():
+def test_parts_that_a_record_lacks_are_left_out(without_figures):
     record = made_record(sections=False)
     assert [record[key] for key in SECTIONS] == [None] * len(SECTIONS)
     page = page_html(record)
@@ -135,7 +135,7 @@ def test_parts_that_a_record_lacks_are_left_out():
     assert "<details><summary>Labels (8)</summary>" in page and page.count("<svg") == 4
 
 
-def test_laid_out_maps_stand_before_the_first_two_components(record, page):
+def test_laid_out_maps_stand_before_the_first_two_components(record, page, without_figures):
     assert 'name="places"' not in page and "data-places" not in page
     panels = record["map"]["panels"]
     both = record | {"map": record["map"] | {"panels": [*panels, *({**panel, "laid_out": True} for panel in panels)]}}
@@ -163,7 +163,7 @@ def test_the_pictures_of_the_matrices_are_those_of_the_record(page, record):
     assert all(f"r {panel['agreement']:.2f}" in page for panel in record["proximity"]["panels"][2:])
 
 
-def test_labels_that_lose_more_than_the_tolerance_are_told_in_words_too(record):
+def test_labels_that_lose_more_than_the_tolerance_are_told_in_words_too(record, without_figures):
     """A loss that the verdict counts as level is no loss of a label either."""
     losses = [0.001, 0.002, 0.0149, 0.0151, 0.3]
     table = [{**record["label_table"][0], "ap_raw": 0.5, "ap_embedded": 0.5 - loss} for loss in losses]
@@ -174,7 +174,7 @@ def test_labels_that_lose_more_than_the_tolerance_are_told_in_words_too(record):
     assert "▼ 1 loses more" in page_html({**record, "label_table": table, "summary": wide})
 
 
-def test_a_null_that_is_not_beaten_is_said_beside_the_verdict(record):
+def test_a_null_that_is_not_beaten_is_said_beside_the_verdict(record, without_figures):
     failed = {**record, "diagnosis": {**record["diagnosis"], "passed": False, "p": 0.4}}
     page = page_html(failed)
     assert "Not better than on shuffled labels" in page[: page.index("Measures against size")]
@@ -196,7 +196,7 @@ def test_leak_warnings_name_their_cause(summary):
     assert leak_warnings({**clean, "groups": None, "time_order": False}, {}) == []
 
 
-def test_the_page_tells_the_folds_that_ran_and_what_the_sizes_are(record):
+def test_the_page_tells_the_folds_that_ran_and_what_the_sizes_are(record, without_figures):
     summary = record["summary"]
     protocol = {**summary["protocol"], "splitting": {"kind": "groups", "n_repeats": 2}}
     facts = {**summary["dataset"], "train": 300, "test": 83}
@@ -225,7 +225,7 @@ def test_no_two_lines_look_alike_and_few_share_a_colour():
     assert len({looks[arm]["color"] for arm, _ in arms[: len(LINES)]}) == len(LINES)
 
 
-def test_wide_tables_and_links_fit_the_screen(page):
+def test_wide_tables_and_links_fit_the_screen(page, without_figures):
     """Links wrap, headings of the leaderboard too, and names of labels break after an underscore."""
     style = page[page.index("<style>") : page.index("</style>")]
     rules = dict(re.findall(r"^([^{}@]+?) \{ (.*?) \}$", style, flags=re.MULTILINE))
@@ -262,7 +262,7 @@ def test_an_unknown_measure_is_refused(summary):
         k_curve(summary, "recall")
 
 
-def test_the_time_of_neighbour_queries_stands_beside_the_compress_goal(record):
+def test_the_time_of_neighbour_queries_stands_beside_the_compress_goal(record, without_figures):
     summary = record["summary"]
     goal = summary["verdict"]["goals"]["compress"]
     times = {(goal["arm"], goal["k"]): 0.0123, ("all features", None): 1.26}

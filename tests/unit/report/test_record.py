@@ -21,7 +21,7 @@ def written(tmp_path, record):
     return tmp_path
 
 
-def test_the_page_is_the_same_after_the_file(record, tmp_path):
+def test_the_page_is_the_same_after_the_file(record, tmp_path, without_figures):
     again = read_record(written(tmp_path, record))
     assert again == record and page_html(again) == page_html(record)
 
