@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import kernels
 
 
@@ -17,7 +15,6 @@ def test_a_kernel_that_does_not_run_is_not_chosen():
 
 def test_other_kernels_run_and_are_not_the_own_one(monkeypatch):
     monkeypatch.setattr(kernels, "KERNELS", ("Nehalem", "Haswell"))
-    monkeypatch.setattr(kernels, "kernels_in_use", cache(kernels.kernels_in_use))
     own, others = kernels.kernels_in_use(), kernels.other_kernels()
     assert not own & set(others)
     assert all(kernels.kernels_in_use(kernel) == {kernel} for kernel in others)

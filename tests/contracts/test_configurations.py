@@ -98,7 +98,7 @@ def arms(found) -> dict[str, float]:
 
 def searched(rows, **options) -> dict:
     found = proxembed.search(
-        rows, Y, methods="opls", max_trials=1, shuffles=0, max_seconds=None, n_components=2, folds=2, **options
+        rows, Y, methods="opls", max_trials=1, max_work=1, shuffles=0, n_components=2, folds=2, **options
     )
     saved = {"embedding": np.asarray(found.embedding), "predict": np.asarray(found.model.predict(rows))}
     return saved | arms(found)
@@ -149,9 +149,9 @@ def assert_job_is_the_same(configuration: str, job: str) -> None:
     np.testing.assert_equal(got, known(job))
 
 
-# Every short job under every configuration, one comparison and one search; `tests/slow` has the others.
+# Every short job under every configuration, and one search, which compares methods too; `tests/slow` has the others.
 SHORT = [(each, job) for each in CONFIGURATIONS for job in JOBS if not job.startswith(("compare", "search"))]
-SHORT += [("polars", "compare"), ("routing", "search")]
+SHORT += [("routing", "search")]
 
 
 @pytest.mark.parametrize(("configuration", "job"), SHORT)
