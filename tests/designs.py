@@ -2,14 +2,16 @@
 
 A test with several `parametrize` marks runs their whole product. Above the marks, `@each_value` keeps one case per
 value of the longest parameter, with the other values in rotation, and every case of its first value; `@pairwise` keeps
-enough cases that every two values of two parameters meet. With TEST_PRODUCTS=1 in the environment, as in
-`make test-slow`, both keep the whole product.
+enough cases that every two values of two parameters meet. `@in_turn` keeps a share of the values of one parameter, and
+`@one_each` and `@covered` some pairs of a list of pairs: other ones for a test of another name, so that several tests
+together meet them all. With TEST_PRODUCTS=1 in the environment, as in `make test-slow`, all of them keep everything.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Collection, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -50,6 +52,60 @@ def covering(sizes: Sequence[int]) -> Rows:
                 met |= {(c, d, row[c], row[d]) for c, d in axes}
                 rows.append(row)
     return rows
+
+
+def share(values: Sequence, turn: int, of: int, always: Collection = ()) -> list:
+    """One value in so many, other ones at the next turn, and those that are always kept."""
+    return [value for place, value in enumerate(values) if value in always or (place + turn) % of == 0]
+
+
+def singled(pairs: Sequence[tuple], turn: int, whole_for: Callable[[Any], bool] = lambda first: False) -> list[tuple]:
+    """One pair per first value with the second ones in rotation, and all pairs of some first values."""
+    groups: dict[Any, list[tuple]] = {}
+    for pair in pairs:
+        groups.setdefault(pair[0], []).append(pair)
+    kept = []
+    for place, (first, group) in enumerate(groups.items()):
+        kept += group if whole_for(first) else [group[(place + turn) % len(group)]]
+    return kept
+
+
+def cover(pairs: Sequence[tuple], turn: int) -> list[tuple]:
+    """Pairs in which every first and every second value occurs, found from another pair on at another turn."""
+    start = turn % len(pairs)
+    firsts, seconds, kept = set(), set(), []
+    for first, second in (*pairs[start:], *pairs[:start]):
+        if first not in firsts or second not in seconds:
+            kept.append((first, second))
+            firsts.add(first), seconds.add(second)
+    return kept
+
+
+def turn_of(test: Callable) -> int:
+    """The turn of a test, by its name alone."""
+    return zlib.crc32(test.__name__.encode())
+
+
+def in_turn(name: str, values: Sequence, of: int, always: Collection = (), ids: Any = None) -> Callable:
+    """Decorator: one value of a parameter in so many, and those that every test takes."""
+    return _chosen(name, values, lambda turn: share(values, turn, of, always), ids)
+
+
+def one_each(names: str, pairs: Sequence, whole_for: Callable[[Any], bool], ids: Any = None) -> Callable:
+    """Decorator: every first value of the pairs with one second value, and some first values with all of theirs."""
+    return _chosen(names, pairs, lambda turn: singled(pairs, turn, whole_for), ids)
+
+
+def covered(names: str, pairs: Sequence, ids: Any = None, of: int = 1) -> Callable:
+    """Decorator: pairs in which every first and every second value occurs, or one in so many of such pairs."""
+    return _chosen(names, pairs, lambda turn: share(cover(pairs, turn), turn, of), ids)
+
+
+def _chosen(names: str, values: Sequence, choose: Callable[[int], list], ids: Any) -> Callable:
+    def mark(test: Callable) -> Callable:
+        return pytest.mark.parametrize(names, values if WHOLE else choose(turn_of(test)), ids=ids)(test)
+
+    return mark
 
 
 def each_value(test: Callable) -> Callable:

@@ -81,7 +81,7 @@ def test_evaluation() -> None:
 
 def test_searches() -> None:
     assert isinstance(assert_type(EmbeddingSearch(max_trials=1), EmbeddingSearch), EmbeddingSearch)
-    found = proxembed.search(DATA, methods="opls", n_components=2, folds=2, shuffles=0, max_trials=1)
+    found = proxembed.search(DATA, methods="opls", n_components=2, folds=2, shuffles=0, max_trials=1, max_work=1)
     assert assert_type(found, SearchResult).embedding.shape == (200, 2)
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 import proxembed
 import strategies
+from designs import in_turn
 from proxembed import LSI, MLSI, SLVM
 from proxembed.base import Embedder, SpectralEmbedder
 
@@ -60,6 +61,20 @@ every, spectral, supervised, labelled, single, multi = (
     for group in (EVERY, SPECTRAL, SUPERVISED, LABELLED, SINGLE, MULTI)
 )
 READINGS = ("transform", "predict", "predict_proba", "decision_function")
+
+
+def role(cls: type) -> tuple:
+    """What a class shares with its like: the eigenproblem, the labels that it takes, and what it tells of rows."""
+    return issubclass(cls, SpectralEmbedder), kind(cls), hasattr(cls, "transform"), hasattr(cls, "predict")
+
+
+# One class per role: in every test. `several` and its like add one in three of the others, in rotation over the tests:
+# for rules that one place of the package keeps for all classes.
+REPRESENTATIVES = {role(cls): cls for cls in EVERY if cls.__name__ not in BUDGETS}.values()
+several, several_spectral, several_supervised, several_labelled, several_multi = (
+    in_turn("cls", group, 3, REPRESENTATIVES, ids=lambda c: c.__name__)
+    for group in (EVERY, SPECTRAL, SUPERVISED, LABELLED, MULTI)
+)
 
 
 def readings(estimator, rows) -> dict[str, np.ndarray]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from designs import WHOLE, covering, whole
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassWeights
 from proxembed.algebra.graphs.class_residuals import ClassResiduals, Residual
@@ -99,11 +100,11 @@ def low_rank_cases(n: int) -> list[Case]:
     factors = {"dense": (dense, dense), "csc": (sparse.csc_array(spotted), spotted)}
     inner = {"I": None, "vector": frozen(np.array([1.5, -0.7, 0.3])), "matrix": frozen(draw(3, 3) + draw(3, 3).T)}
     centers = {"none": None, "uniform": frozen(np.ones(n)), "weighted": weights(n), "zeros": weights_with_zeros(n)}
+    axes = list(factors.items()), list(inner.items()), list(centers.items())
+    rows = (whole if WHOLE else covering)([*map(len, axes)])
     cases = [
         Case(f"low rank, {f} F, S {s}, center {c}", LowRank(F, S, w), low_rank_array(A, S, w), null=w is not None)
-        for f, (F, A) in factors.items()
-        for s, S in inner.items()
-        for c, w in centers.items()
+        for (f, (F, A)), (s, S), (c, w) in ((axes[0][i], axes[1][j], axes[2][k]) for i, j, k in sorted(rows))
     ]
     csr, one = sparse.csr_array(spotted), draw(n, 1, seed=2)
     return cases + [

@@ -24,10 +24,12 @@ from contracts.estimators import (
     every,
     gram_distance,
     output,
+    several,
+    several_supervised,
     spectral,
-    supervised,
     y_for,
 )
+from designs import each_value
 from proxembed import (
     LSI,
     MLSI,
@@ -52,6 +54,7 @@ def test_there_are_estimators():
     assert len(SINGLE) >= 2 and len(LABELLED) >= 15
 
 
+@each_value
 @every
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf], ids=str)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -88,7 +91,8 @@ NO_MATRIX = {
 }
 
 
-@every
+@each_value
+@several
 @pytest.mark.parametrize("name", NO_MATRIX)
 def test_what_is_no_matrix_of_numbers(cls, name):
     if name in ("dates", "dates alone", "dates of a zone") and cls is TableEncoder:
@@ -102,14 +106,14 @@ def test_what_is_no_matrix_of_numbers(cls, name):
         build(cls).fit(bad, y)
 
 
-@every
+@several
 def test_new_rows_of_dates_are_refused(cls):
     fitted = build(cls).fit(X[:, :1], y_for(cls))
     with pytest.raises(ValueError, match="dates as days"):
         output(fitted, np.arange(3)[:, None].astype("datetime64[D]"))
 
 
-@every
+@several
 def test_sparse_x_far_from_the_origin_is_refused(cls):
     """Centring by sums would leave rounding alone; the dense form is exact, and a column of zeros and ones is none."""
     far = X + 1e9
@@ -118,14 +122,16 @@ def test_sparse_x_far_from_the_origin_is_refused(cls):
     build(cls).fit(sp.csr_array(np.where(far > 1e9, 1e9, 0.0)), y_for(cls))
 
 
-@supervised
+@each_value
+@several_supervised
 @pytest.mark.parametrize("cut", [N - 1, 1, 0])
 def test_x_and_y_of_different_length(cls, cut):
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples|no label|0 sample|unknown"):
         build(cls).fit(X, y_for(cls)[:cut])
 
 
-@every
+@each_value
+@several
 @pytest.mark.parametrize("width", [D - 1, D + 1])
 def test_wrong_number_of_features_at_transform(cls, width):
     fitted = build(cls).fit(X, y_for(cls))
@@ -133,7 +139,7 @@ def test_wrong_number_of_features_at_transform(cls, width):
         output(fitted, np.ones((3, width)))
 
 
-@every
+@several
 def test_unfitted(cls):
     with pytest.raises(NotFittedError):
         output(build(cls), X)
@@ -149,7 +155,7 @@ def test_a_row_of_zeros_is_a_row(cls):
         assert np.all(np.isfinite(dense(output(fitted, rows[[4]]))))
 
 
-@every
+@several
 def test_entries_in_parts_are_their_sum(cls):
     """Compressed rows may hold an entry several times: it is the sum, whatever is squared or compared later."""
     whole = sp.csr_array(X)
@@ -163,7 +169,7 @@ def test_entries_in_parts_are_their_sum(cls):
     np.testing.assert_array_equal(parts.data, before)
 
 
-@every
+@several
 def test_equal_rows_get_equal_places(cls):
     rows = X.copy()
     rows[20:30] = rows[:10]
@@ -185,6 +191,7 @@ def test_constant_features_change_nothing(cls):
     assert gram_distance(same.fit(wider, y_for(cls)).transform(wider), model.transform(X)) < 1e-8
 
 
+@each_value
 @pytest.mark.parametrize("cls", CENTRED, ids=lambda c: c.__name__)
 @pytest.mark.parametrize("value", [0.0, 3.0, 0.1])
 def test_features_that_are_all_constant(cls, value):
@@ -199,6 +206,7 @@ def test_no_feature_but_zeros(cls):
         cls(**options).fit(np.zeros((N, D)), y_for(cls))
 
 
+@each_value
 @spectral
 @pytest.mark.parametrize("factor", [1e-30, 1e-9, 1e9])
 def test_the_unit_of_x_does_not_break_a_method(cls, factor):

@@ -22,14 +22,16 @@ from contracts.estimators import (
     build,
     gram_distance,
     kind,
-    labelled,
     multi,
     output,
     readings,
+    several_labelled,
+    several_multi,
+    several_supervised,
     single,
-    supervised,
     y_for,
 )
+from designs import each_value
 from proxembed import (
     BSML,
     BSSML,
@@ -54,13 +56,13 @@ from proxembed.targets.labels import LabelMatrix
 from proxembed.transductive.propagator import Propagation
 
 
-@supervised
+@several_supervised
 def test_no_y_at_all(cls):
     with pytest.raises(ValueError, match="requires y to be passed"):
         build(cls).fit(X, None)
 
 
-@labelled
+@several_labelled
 def test_one_class_only(cls):
     for y in (np.zeros(N, dtype=int), np.full(N, "a"), np.ones((N, 3), dtype=int)):
         if kind(cls) == "single" and np.ndim(y) == 2:
@@ -69,7 +71,7 @@ def test_one_class_only(cls):
             build(cls).fit(X, y)
 
 
-@labelled
+@several_labelled
 def test_no_row_has_a_label(cls):
     for y in (np.zeros((N, 3), dtype=int), [set() for _ in range(N)], sp.csr_array((N, 3))):
         with pytest.raises(ValueError, match="label|class"):
@@ -97,7 +99,8 @@ BAD_LABELS = {
 }
 
 
-@supervised
+@each_value
+@several_supervised
 @pytest.mark.parametrize("name", BAD_LABELS)
 def test_labels_that_are_none(cls, name):
     y, message = BAD_LABELS[name]
@@ -163,6 +166,7 @@ def hidden(complete: int) -> np.ndarray:
     return np.where((np.arange(N)[:, None] < complete) | (np.arange(4) != np.arange(N)[:, None] % 4), Y, np.nan)
 
 
+@each_value
 @pytest.mark.parametrize("complete", [0, 1, 2, 3, N - 1])
 @pytest.mark.parametrize("cls", FILLING, ids=lambda c: c.__name__)
 def test_an_unknown_cell_counts_as_the_mean_of_its_label_whatever_the_share_of_unknown_cells(cls, complete):
@@ -212,7 +216,7 @@ def test_mesd_of_class_means_is_copy_lda_with_unknown_cells():
         assert gram_distance(found.transform(X), expected.transform(X)) < 1e-8
 
 
-@supervised
+@several_supervised
 def test_sparse_unknown_cells_are_the_same_as_dense_ones(cls):
     y = strategies.one_hot(CLASSES) if kind(cls) == "single" else Y.copy()
     y[[1, 5, 30]] = np.nan
@@ -222,7 +226,7 @@ def test_sparse_unknown_cells_are_the_same_as_dense_ones(cls):
     np.testing.assert_allclose(output(other, X), output(one, X), rtol=0, atol=1e-10)
 
 
-@supervised
+@several_supervised
 def test_almost_everything_unknown(cls):
     y = np.full(N, np.nan)
     y[0] = 1.0
@@ -232,7 +236,7 @@ def test_almost_everything_unknown(cls):
             fit_and_read(cls, y)
 
 
-@multi
+@several_multi
 def test_one_row_with_known_labels(cls):
     """It is enough for some classifiers; the others say what is missing."""
     y = np.full((N, 4), np.nan)
@@ -274,7 +278,7 @@ def test_equal_label_columns_count_once_in_cca():
     assert gram_distance(CCA(ridge=0.1).fit_transform(X, np.column_stack([Y, Y[:, 2]])), expected) < 1e-8
 
 
-@supervised
+@several_supervised
 def test_masked_labels_are_unknown(cls):
     hole = np.zeros((N, 4), dtype=bool)
     hole[[1, 5, 30], [0, 3, 1]] = True
@@ -290,6 +294,7 @@ def test_masked_labels_are_unknown(cls):
 SCORING = [cls for cls in SUPERVISED if hasattr(cls, "score")]
 
 
+@each_value
 @pytest.mark.parametrize("cls", SCORING, ids=lambda c: c.__name__)
 @pytest.mark.parametrize("form", ["classes", "indicator", "sets"])
 def test_scores_count_rows_in_every_form_of_labels_and_never_what_is_masked(cls, form):

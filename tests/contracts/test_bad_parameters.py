@@ -12,9 +12,11 @@ from contracts.estimators import (
     EVERY,
     X,
     Y,
+    several_spectral,
     spectral,
     y_for,
 )
+from designs import covered, each_value
 from proxembed import (
     DEFC,
     FDA,
@@ -30,13 +32,15 @@ from proxembed.adaptive import PairOptions
 from proxembed.params import declared
 
 
-@spectral
+@each_value
+@several_spectral
 @pytest.mark.parametrize("k", [0, -1, 1.5, 1.0, 0.0, True, False, "2", "mle", np.nan, np.inf, [2]], ids=repr)
 def test_n_components_out_of_range(cls, k):
     with pytest.raises(ValueError, match=f"{cls.__name__}: n_components=.* is not allowed"):
         cls(n_components=k).fit(X, y_for(cls))
 
 
+@each_value
 @spectral
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_n_components_above_the_bound(cls, form):
@@ -49,7 +53,7 @@ def test_n_components_above_the_bound(cls, form):
     assert fitted.n_components_ == bound and np.all(np.isfinite(fitted.transform(form(X))))
 
 
-@spectral
+@several_spectral
 def test_numpy_integers_are_integers(cls):
     np.testing.assert_array_equal(
         cls(n_components=np.int64(1)).fit(X, y_for(cls)).transform(X),
@@ -83,7 +87,7 @@ def checked(cls: type, name: str) -> bool:
 PARAMETERS = [(cls, name) for cls in EVERY for name in declared(cls) if checked(cls, name)]
 
 
-@pytest.mark.parametrize(("cls", "name"), PARAMETERS, ids=lambda v: getattr(v, "__name__", v))
+@covered("cls,name", PARAMETERS, ids=lambda v: getattr(v, "__name__", v))
 def test_wrong_values_of_every_parameter(cls, name):
     values = wrong_values(cls, name)
     assert values, "a declaration that permits everything checks nothing"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas
 import polars
@@ -18,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 import proxembed
 from configurations import CONFIGURATIONS, DEFAULT
 from contracts.estimators import READINGS, X, Y, build, dense, every, y_for
+from designs import each_value
 from proxembed import OPLS, RowBlocks, Scaled, Scaling, Thresholded, diagnose
 from proxembed.data import Dataset
 from proxembed.model import fit_on
@@ -65,6 +68,7 @@ def wanted():
     return of
 
 
+@each_value
 @every
 @configurations
 def test_an_estimator_gives_the_values_of_the_default_configuration(configuration, cls, wanted):
@@ -96,7 +100,7 @@ def arms(found) -> dict[str, float]:
 
 def searched(rows, **options) -> dict:
     found = proxembed.search(
-        rows, Y, methods="opls", max_trials=1, shuffles=0, max_seconds=None, n_components=2, folds=2, **options
+        rows, Y, methods="opls", max_trials=1, max_work=1, shuffles=0, n_components=2, folds=2, **options
     )
     saved = {"embedding": np.asarray(found.embedding), "predict": np.asarray(found.model.predict(rows))}
     return saved | arms(found)
@@ -134,27 +138,27 @@ JOBS = {
 }
 
 
-@pytest.fixture(scope="module")
-def known_jobs():
-    return {}
+@cache
+def known(job: str) -> dict:
+    """The result of a job under the default configuration."""
+    with sklearn.config_context(**DEFAULT):
+        return JOBS[job]()
 
 
-def run_jobs() -> list:
-    """Every job under every configuration; ``make test`` has each short job, one comparison and one search."""
-    short = {(each, job) for each in CONFIGURATIONS for job in JOBS if not job.startswith(("compare", "search"))}
-    short |= {("polars", "compare"), ("routing", "search")}
-    pairs = [(each, job) for each in CONFIGURATIONS for job in JOBS]
-    return [pytest.param(*pair, marks=[] if pair in short else [pytest.mark.slow]) for pair in pairs]
-
-
-@pytest.mark.parametrize(("configuration", "job"), run_jobs())
-def test_a_job_gives_the_result_of_the_default_configuration(configuration, job, known_jobs):
-    if job not in known_jobs:
-        with sklearn.config_context(**DEFAULT):
-            known_jobs[job] = JOBS[job]()
+def assert_job_is_the_same(configuration: str, job: str) -> None:
     with sklearn.config_context(**CONFIGURATIONS[configuration]):
         got = JOBS[job]()
-    np.testing.assert_equal(got, known_jobs[job])
+    np.testing.assert_equal(got, known(job))
+
+
+# Every short job under every configuration, and one search, which compares methods too; `tests/slow` has the others.
+SHORT = [(each, job) for each in CONFIGURATIONS for job in JOBS if not job.startswith(("compare", "search"))]
+SHORT += [("routing", "search")]
+
+
+@pytest.mark.parametrize(("configuration", "job"), SHORT)
+def test_a_job_gives_the_result_of_the_default_configuration(configuration, job):
+    assert_job_is_the_same(configuration, job)
 
 
 FRAMES = {"pandas": pandas.DataFrame, "polars": polars.DataFrame}
@@ -171,8 +175,7 @@ def test_the_embedding_of_a_model_is_in_the_container_of_the_caller(container, r
         assert isinstance(frame, FRAMES[container]) and list(frame.columns) == ["opls0", "opls1"]
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_estimators_of_the_caller_run_under_the_configuration_of_the_caller(n_jobs):
+def assert_frames_reach_estimators_of_the_caller(n_jobs: int) -> None:
     method = make_pipeline(StandardScaler(), NeedsFrame())
     with sklearn.config_context(transform_output="pandas"):
         found = diagnose(method, X, Y, n_shuffles=2, n_resamples=2, n_jobs=n_jobs)
@@ -198,3 +201,7 @@ def test_a_search_object_of_scikit_learn_gives_its_sparse_graph(configuration):
     with sklearn.config_context(**CONFIGURATIONS[configuration]):
         found = nearest(X, 3, algorithm=KNeighborsTransformer(n_neighbors=3))
     np.testing.assert_array_equal(found.index, expected.index)
+
+
+def test_estimators_of_the_caller_run_under_the_configuration_of_the_caller():
+    assert_frames_reach_estimators_of_the_caller(n_jobs=1)

@@ -15,13 +15,15 @@ import pytest
 import scipy.sparse as sp
 
 from contracts.estimators import SPECTRAL, build, gram_distance, kind
+from designs import WHOLE, each_value, pairwise
 from proxembed import FDA, RowBlocks
 from proxembed.algebra.operators.structured import Centering
 from proxembed.algebra.pencil.collinear import near_collinear
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.template import Template
 
-N, D, DRAWS = 60, 5, 2
+N, D = 60, 5
+DRAWS = 2 if WHOLE else 1
 SAME, TIMES = 1e-8, 100
 CLASSES = np.arange(N) % 3
 W = np.random.default_rng(7).random((N, N))
@@ -101,6 +103,7 @@ def test_the_others_do_not_project_the_features(cls):
     assert not hasattr(fitted, "components_") or fitted.components_.shape[1] != D
 
 
+@pairwise
 @scatter
 @dependent
 @LEVELS
@@ -114,6 +117,7 @@ def test_a_dependent_column_leaves_the_embedding_unchanged(cls, name, level, for
         assert gram_distance(found.transform(form(full)), own.transform(form(X))) < SAME
 
 
+@each_value
 @linear
 @dependent
 @LEVELS
@@ -132,6 +136,7 @@ def test_a_dependent_column_does_not_enlarge_the_components(cls, name, level, fo
         assert np.abs(found.components_).max() <= TIMES * np.abs(own.components_).max()
 
 
+@pairwise
 @pytest.mark.parametrize("cls", [cls for cls in SCATTER if cls.__name__ not in GIVEN], ids=lambda c: c.__name__)
 @dependent
 @LEVELS
@@ -148,6 +153,7 @@ def nearly(X: np.ndarray, gap: float) -> np.ndarray:
     return np.column_stack([X, X[:, 0] + gap * np.random.default_rng(5).standard_normal(N)])
 
 
+@each_value
 @scatter
 @pytest.mark.parametrize("gap", [1e-7, 1e-9])
 def test_nearly_collinear_columns_are_named_once(cls, gap):
@@ -175,6 +181,7 @@ def test_at_most_a_handful_of_columns_are_named():
         FDA(ridge=0.0).fit(full, CLASSES)
 
 
+@pairwise
 @scatter
 @LEVELS
 @dependent

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from contracts.estimators import D, N, X, build, dense, every, output, y_for
+from contracts.estimators import D, N, X, build, dense, every, output, several, y_for
+from designs import each_value
 from proxembed import LSI
 from proxembed.validation import refuse_extreme
 
@@ -42,7 +43,8 @@ def results(estimator, rows) -> np.ndarray:
     return Z / np.abs(Z).max()
 
 
-@every
+@each_value
+@several
 @TYPES
 @FORMS
 @pytest.mark.parametrize("end", [0, 1], ids=["small", "large"])
@@ -64,6 +66,7 @@ def test_the_factor_is_a_number_of_the_type_of_x(dtype, of_end):
     refuse_extreme(bad * dtype(float(str(refusal.value).split("Pass X * ")[1][:-1])))
 
 
+@each_value
 @every
 @pytest.mark.parametrize(
     ("dtype", "form"), [(np.float32, np.asarray), (np.float64, sp.csr_array)], ids=["float32-dense", "float64-sparse"]
@@ -83,7 +86,8 @@ def test_x_inside_the_ends_has_the_results_of_ordinary_numbers(cls, dtype, form)
         assert gap < (1e-8 if dtype is np.float64 else 1e-3)
 
 
-@every
+@each_value
+@several
 @TYPES
 def test_single_entries_may_be_as_small_as_they_come(cls, dtype):
     rows, zeros = X.astype(dtype), X.astype(dtype)
@@ -92,6 +96,7 @@ def test_single_entries_may_be_as_small_as_they_come(cls, dtype):
     np.testing.assert_allclose(one @ one.T, other @ other.T, rtol=0, atol=1e-5 * np.linalg.norm(other @ other.T))
 
 
+@each_value
 @pytest.mark.filterwarnings("ignore:.*new rows have no link to a row of training:UserWarning")
 @every
 @pytest.mark.parametrize(
@@ -137,14 +142,15 @@ FAULTS = {
 }
 
 
-@every
+@each_value
+@several
 @pytest.mark.parametrize("kind", FAULTS)
 def test_malformed_sparse_x(cls, kind):
     with pytest.raises(ValueError, match=FAULTS[kind]):
         build(cls).fit(faulty(kind), y_for(cls))
 
 
-@every
+@several
 def test_malformed_sparse_new_rows(cls):
     estimator = fitted(cls, X)
     with pytest.raises(ValueError, match="malformed csr matrix"):

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from contracts.estimators import READINGS, D, X, Y, build, every, multi, readings, y_for
+from contracts.estimators import READINGS, D, X, Y, build, every, readings, several, several_multi, y_for
+from designs import each_value
 from proxembed import DEFC
 
 NAMES = [f"feature {letter}" for letter in "hgfedcbai"]
@@ -33,7 +34,7 @@ def test_names_of_features_are_kept_and_compared(cls):
         np.testing.assert_allclose(told[method], values, rtol=0, atol=1e-9 * np.abs(values).max())  # stored by columns
 
 
-@every
+@several
 def test_a_second_fit_without_names_has_none(cls):
     fitted = build(cls).fit(TABLE, y_for(cls)).fit(X, y_for(cls))
     assert not hasattr(fitted, "feature_names_in_")
@@ -45,7 +46,8 @@ def test_names_of_validation_rows_are_compared():
         DEFC(max_evals=8).fit(TABLE, Y, TABLE[NAMES[::-1]], Y)
 
 
-@every
+@each_value
+@several
 @pytest.mark.parametrize("names", [["a"] * 2 + list("bcdefgh"), [0, 0, *range(1, 8)]], ids=["text", "numbers"])
 def test_columns_of_one_name_are_refused(cls, names):
     table = TABLE.set_axis(names, axis=1)
@@ -57,7 +59,7 @@ def test_columns_of_one_name_are_refused(cls, names):
             getattr(fitted, method)(table)
 
 
-@multi
+@several_multi
 def test_labels_of_one_name_are_refused(cls):
     with pytest.raises(ValueError, match=r"y has several columns named 'a'; .*y.to_numpy\(\)"):
         build(cls).fit(X, pd.DataFrame(Y, columns=["a", "b", "c", "a"]))
@@ -72,6 +74,7 @@ def masked_rows() -> dict:
     return {"array": table, "list of rows": list(table), "sparse": entries}
 
 
+@each_value
 @every
 @pytest.mark.parametrize("form", masked_rows())
 def test_masked_features_are_refused(cls, form):
@@ -84,7 +87,7 @@ def test_masked_features_are_refused(cls, form):
             getattr(fitted, method)(rows)
 
 
-@every
+@several
 def test_a_masked_array_without_masked_entries_is_an_array(cls):
     for method, values in readings(build(cls).fit(np.ma.array(X), y_for(cls)), np.ma.array(X)).items():
         np.testing.assert_array_equal(values, readings(build(cls).fit(X, y_for(cls)), X)[method])

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import strategies
-from contracts.estimators import EVERY, X, Y, build, dense, every, output, spectral, y_for
+from contracts.estimators import EVERY, X, Y, build, dense, output, several, several_spectral, y_for
+from designs import covered, each_value
 from proxembed import BSML, LLE, LSI, MLSI, MORP, OPLS, SSDRMC, Kernelized, LaplacianEigenmaps
 from proxembed.algebra.arrays import guard
 from proxembed.base import Embedder
@@ -30,7 +31,9 @@ FEW = {
     "RelationFeatures": {"random_state": 0},
 }
 PARAMETERS = [(cls, name) for cls in EVERY for name in cls().get_params(deep=False)]
-parameters = pytest.mark.parametrize(("cls", "name"), PARAMETERS, ids=lambda v: getattr(v, "__name__", v))
+parameters, some_parameters = (
+    covered("cls,name", PARAMETERS, ids=lambda v: getattr(v, "__name__", v), of=of) for of in (1, 2)
+)
 ODD = [10**400, -(10**400), 10**5000, Fraction(1, 3), Fraction(10**400, 3), Decimal("0.5"), np.longdouble("1e4000"), 1j]
 ENDLESS = {("DEFC", "max_seconds"), ("DEFC", "cache_bytes"), ("EmbeddingSearch", "max_seconds")}  # documented: no bound
 pytestmark = [
@@ -64,7 +67,7 @@ def test_numbers_that_no_float_holds_are_refused_by_name(cls, name):
             fit(cls, {name: value})
 
 
-@parameters
+@some_parameters
 def test_infinity_is_refused_by_name_or_documented(cls, name):
     for value in (math.inf, -math.inf, np.float32(np.inf)):
         if (cls.__name__, name) in ENDLESS and type(value) is float and value > 0:
@@ -81,7 +84,8 @@ COUNTS = [
 ] + [(cls, name) for cls, name in PARAMETERS if issubclass(cls, Embedder) and declared(cls)[name][1].integer]
 
 
-@pytest.mark.parametrize(("cls", "name"), list(dict.fromkeys(COUNTS)), ids=lambda v: getattr(v, "__name__", v))
+@each_value
+@covered("cls,name", list(dict.fromkeys(COUNTS)), ids=lambda v: getattr(v, "__name__", v))
 @pytest.mark.parametrize("value", [10**9, 10**18, 2**63, np.uint64(2**63)], ids=["10^9", "10^18", "2^63", "uint64"])
 @pytest.mark.usefixtures("in_time")
 def test_huge_counts_are_bounded(cls, name, value):
@@ -93,8 +97,8 @@ def test_huge_counts_are_bounded(cls, name, value):
         assert np.isfinite(dense(output(fitted, X))).all()
 
 
-@pytest.mark.parametrize(
-    ("cls", "name"),
+@covered(
+    "cls,name",
     [(cls, name) for cls, name in dict.fromkeys(COUNTS) if name != "n_jobs"],  # processes are slow to start
     ids=lambda v: getattr(v, "__name__", v),
 )
@@ -111,7 +115,7 @@ def test_narrow_integers_count_like_others(cls, name):
     np.testing.assert_array_equal(dense(output(narrow, X)), dense(output(plain, X)))
 
 
-@spectral
+@several_spectral
 def test_shares_of_other_float_types_are_shares(cls):
     try:
         expected = fit(cls, {"n_components": 0.5})
@@ -134,7 +138,8 @@ DECLARED = [(cls, name) for cls in EVERY if issubclass(cls, Embedder) for name i
 FUNCTIONS = [(cls, name) for cls, name in DECLARED if declared(cls)[name][1].callable]
 
 
-@pytest.mark.parametrize(("cls", "name"), FUNCTIONS, ids=lambda v: getattr(v, "__name__", v))
+@each_value
+@covered("cls,name", FUNCTIONS, ids=lambda v: getattr(v, "__name__", v))
 @pytest.mark.parametrize(
     "function",
     [len, lambda: 0, lambda *given, **named: "text", lambda *given, **named: None, lambda *given, **named: np.ones(1)],
@@ -146,7 +151,7 @@ def test_functions_that_do_not_fit_are_named(cls, name, function):
     assert "/proxembed/" in str(refusal.traceback[-1].path)
 
 
-@parameters
+@some_parameters
 def test_a_class_is_no_function_and_no_estimator(cls, name):
     for value in (int, OPLS, object):
         with pytest.raises(ValueError, match=f"{name}="):
@@ -160,7 +165,7 @@ WRONG = {
 }
 
 
-@every
+@several
 def test_what_cannot_be_explained(cls):
     if not hasattr(cls, "explain") or not hasattr(fitted := fit(cls, {}), "explain"):
         return

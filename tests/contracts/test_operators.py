@@ -20,6 +20,7 @@ from contracts.operators import (
     spread_cases,
     weights,
 )
+from designs import each_value, in_turn
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import (
@@ -38,9 +39,11 @@ from proxembed.algebra.operators.structured import (
 RELATIVE = 1e-12
 
 
-CASES = leaves(N) + composed_cases(N) + spread_cases()
-every = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-sized = pytest.mark.parametrize("case", [c for c in CASES if c.operator.n is not None], ids=lambda case: case.name)
+WITHIN = leaves(N) + composed_cases(N)
+CASES = WITHIN + spread_cases()
+# One spread operator in six, other ones for the next test.
+every = in_turn("case", CASES, 6, WITHIN, ids=lambda case: case.name)
+sized = in_turn("case", [c for c in CASES if c.operator.n is not None], 6, WITHIN, ids=lambda case: case.name)
 
 
 MATRICES = matrices()
@@ -72,6 +75,7 @@ def test_array_diagonal_and_trace(case):
     assert isinstance(case.operator.trace(N), float)
 
 
+@each_value
 @pytest.mark.parametrize("form", MATRICES)
 @every
 def test_sandwich(case, form):
@@ -83,6 +87,7 @@ def test_sandwich(case, form):
     assert_close(found, found.T, size.max())
 
 
+@each_value
 @pytest.mark.parametrize("form", MATRICES)
 @every
 def test_trace_of_the_sandwich(case, form):
@@ -163,6 +168,7 @@ def test_laplacian_of_a_normalised_rank_one_weight_is_known_as_centering():
 SCALARS = [3, 3.0, np.float64(3), np.float32(3), np.int64(3), np.array(3.0)]
 
 
+@each_value
 @pytest.mark.parametrize("scalar", SCALARS, ids=lambda s: type(s).__name__)
 @pytest.mark.parametrize("case", leaves(N)[::6] + composed_cases(N), ids=lambda case: case.name)
 def test_scalars_of_every_type_on_either_side(case, scalar):
@@ -171,6 +177,7 @@ def test_scalars_of_every_type_on_either_side(case, scalar):
         assert_close(found.todense(N), factor * case.array, 3 * np.abs(case.array).max())
 
 
+@each_value
 @pytest.mark.parametrize("left", leaves(N)[::5], ids=lambda case: case.name)
 @pytest.mark.parametrize("right", leaves(N)[2::7], ids=lambda case: case.name)
 def test_sums_and_differences(left, right):

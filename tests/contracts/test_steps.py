@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from designs import in_turn
 from invariants.cases import Case, cases, data_for
 from proxembed import LLE, MESD, MFA, PCA, SELF, SSDR, Isomap, Kernelized
 from proxembed.algebra.template import Template
@@ -19,8 +20,9 @@ COMBINED = [
     SSDR(MESD(), Isomap()),
     SSDR(MESD(MFA()), LLE(), constraint="supervised"),
 ]
-CASES = [*cases(), *(Case(repr(method).replace("\n", ""), method) for method in COMBINED)]
-on_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+COMBINED_CASES = [Case(repr(method).replace("\n", ""), method) for method in COMBINED]
+CASES = [*cases(), *COMBINED_CASES]
+PLAIN = [case for case in CASES if case.default or case in COMBINED_CASES]
 
 
 def parts(estimator: SpectralEmbedder) -> list[SpectralEmbedder]:
@@ -62,7 +64,7 @@ def assert_equal(one: Template, other: Template, n: int) -> None:
             assert_close(*pair)
 
 
-@on_cases
+@in_turn("case", CASES, 3, PLAIN, ids=lambda case: case.name)
 def test_template_and_lift_set_nothing(case):
     """Twice, in any order, after ``prepare``: the same attributes, the same objects, equal templates."""
     data = data_for(case)[0]
@@ -103,7 +105,7 @@ def test_a_template_that_sets_something_is_seen():
             test_template_and_lift_set_nothing(Case("control", method))
 
 
-@on_cases
+@in_turn("case", CASES, 4, COMBINED_CASES, ids=lambda case: case.name)
 def test_a_fitted_estimator_holds_nothing_that_only_fit_needs(case):
     """Neither rows nor templates, in itself or in a member; what new rows are lifted by is arrays and numbers."""
     estimator = case.fit(data_for(case)[0])

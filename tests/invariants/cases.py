@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 import strategies
+from designs import WHOLE, share, singled, turn_of
 from proxembed import (
     CCA,
     DNE,
@@ -27,6 +28,7 @@ from proxembed import (
     MESD,
     MFA,
     MLDA,
+    MLLS,
     MMC,
     MOPE,
     NPP,
@@ -405,20 +407,40 @@ def fitted(case: Case, data: Data) -> SpectralEmbedder:
     return _FITTED[key]
 
 
+# One class per kind of labels, and one that predicts: their default constructions meet every kind of data in every law.
+EVERYWHERE = (PCA, FDA, OPLS, MLLS)
+
+
 def on_cases(
     only: Callable[[Case], bool] = lambda case: True,
     kinds: tuple[str, ...] = ("tall", "wide", "sparse text"),
-    variants: bool = True,
+    shared: bool = False,
 ):
-    """Decorator: the test runs on every chosen case with every chosen kind of data, arguments ``case``, ``data``.
+    """Decorator: the test runs on the chosen cases, each with one of the chosen kinds of data, arguments ``case``,
+    ``data``; kinds and cases are in rotation over the tests.
 
-    Where ``variants`` is False, on the variants with the first kind alone: for laws that the base classes keep.
+    Of a law that depends on the method: every default construction, and one variant in three. Where ``shared`` is True,
+    of a law that the base classes keep: one default construction in two, and one variant in eight. With all cases
+    (`designs.WHOLE`), a shared law meets the variants with the first kind alone.
     """
-    chosen = [
-        (c, d)
-        for c in cases()
-        if only(c)
-        for d in data_for(c)
-        if d.name in (kinds if variants or c.default else kinds[:1])
-    ]
-    return pytest.mark.parametrize(("case", "data"), [pytest.param(c, d, id=f"{c.name}-{d.name}") for c, d in chosen])
+
+    def mark(test: Callable) -> Callable:
+        chosen = [case for case in cases() if only(case)]
+        pairs = [(case, data) for case in chosen for data in data_for(case) if data.name in kinds]
+        if WHOLE:
+            pairs = [(case, data) for case, data in pairs if not shared or case.default or data.name == kinds[0]]
+        else:
+            turn = turn_of(test)
+            always = [case for case in chosen if everywhere(case)]
+            kept = share([case for case in chosen if case.default], turn, 2 if shared else 1, always)
+            kept += share([case for case in chosen if not case.default], turn, 8 if shared else 3)
+            pairs = singled([(case, data) for case, data in pairs if case in kept], turn, everywhere)
+        named = [pytest.param(case, data, id=f"{case.name}-{data.name}") for case, data in pairs]
+        return pytest.mark.parametrize(("case", "data"), named)(test)
+
+    return mark
+
+
+def everywhere(case: Case) -> bool:
+    """Whether the case meets every kind of data in every law."""
+    return case.default and isinstance(case.prototype, EVERYWHERE)

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 import strategies
-from invariants.cases import assert_same_gram, data_for, embedded, fitted, on_cases
+from invariants.cases import assert_same_gram, cases, data_for, embedded, fitted, on_cases
 from proxembed import CCA, FDA, MESD, MLLS, MMC, OPLS, PCA, SLVM, Kernelized, MultiOutputRidge
 
 ROUNDING, INVERTED = 1e-8, 1e-6
@@ -30,7 +30,7 @@ def assert_same_numbers(Z, expected) -> None:
     np.testing.assert_allclose(Z, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
-@on_cases(variants=False)
+@on_cases(shared=True)
 def test_input_is_left_as_it_was(case, data):
     X, new, y = data.X.copy(), data.new.copy(), data.y.copy()
     arrays = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
@@ -45,7 +45,7 @@ def test_input_is_left_as_it_was(case, data):
     np.testing.assert_array_equal(y, data.y)
 
 
-@on_cases(kinds=("tall",))
+@on_cases(kinds=("tall",), shared=True)
 def test_read_only_memory_maps_are_enough(case, data, tmp_path):
     for name, array in (("X", data.X), ("y", data.y)):
         np.save(tmp_path / f"{name}.npy", array)
@@ -54,7 +54,7 @@ def test_read_only_memory_maps_are_enough(case, data, tmp_path):
     np.testing.assert_array_equal(estimator.transform(X), fitted(case, data).transform(data.X))
 
 
-@on_cases(variants=False)
+@on_cases(shared=True)
 def test_another_fit_gives_identical_numbers_which_fit_transform_returns(case, data):
     expected = embedded(fitted(case, data), data)
     estimator = case.build()
@@ -65,14 +65,14 @@ def test_another_fit_gives_identical_numbers_which_fit_transform_returns(case, d
         np.testing.assert_array_equal(estimator.embedding_, Z)
 
 
-@on_cases(kinds=("tall",))
+@on_cases(kinds=("tall",), shared=True)
 def test_nothing_is_left_of_an_earlier_fit(case, data):
     other = data_for(case)[1]
     estimator = case.fit(other).fit(data.X, labels_of(case, data))
     np.testing.assert_array_equal(embedded(estimator, data), embedded(fitted(case, data), data))
 
 
-@on_cases(variants=False)
+@on_cases(shared=True)
 def test_one_thread_and_two_agree(case, data):
     with threadpool_limits(OTHER_THREADS):
         other = embedded(case.fit(data), data)
@@ -80,7 +80,7 @@ def test_one_thread_and_two_agree(case, data):
     assert_same_gram(other, expected, INVERTED if "MORP" in case.name or "MLSI" in case.name else ROUNDING)
 
 
-@on_cases(variants=False)
+@on_cases(shared=True)
 def test_rows_are_embedded_one_by_one(case, data):
     """The place of a row does not depend on the rows beside it."""
     estimator = fitted(case, data)
@@ -139,7 +139,7 @@ def test_a_share_of_the_spectrum(case, data):
         assert abs(numbers[1] - expected) == 0
 
 
-@on_cases(variants=False)
+@on_cases(shared=True)
 def test_pickles_come_back_whole(case, data):
     estimator = fitted(case, data)
     again = pickle.loads(pickle.dumps(estimator))
@@ -149,7 +149,7 @@ def test_pickles_come_back_whole(case, data):
         assert again.explain(0) == estimator.explain(0)
 
 
-@on_cases(kinds=("tall",))
+@on_cases(kinds=("tall",), shared=True)
 def test_clone_and_parameters(case, data):
     estimator = fitted(case, data)
     fresh = clone(estimator)
@@ -163,7 +163,7 @@ def test_clone_and_parameters(case, data):
 
 
 @pytest.mark.default_configuration
-@on_cases(kinds=("tall", "sparse text"))
+@on_cases(kinds=("tall", "sparse text"), shared=True)
 def test_output_as_a_table(case, data):
     import pandas as pd
 
@@ -177,7 +177,7 @@ def test_output_as_a_table(case, data):
 
 
 @pytest.mark.default_configuration
-@on_cases(kinds=("tall",))
+@on_cases(kinds=("tall",), shared=True)
 def test_tables_in_names_out(case, data):
     """A DataFrame with names: they are kept, checked at transform, used by explain; its index goes to the output."""
     import pandas as pd
@@ -201,7 +201,7 @@ def test_tables_in_names_out(case, data):
     assert estimator.set_output(transform="pandas").transform(X).index.tolist() == X.index.tolist()
 
 
-@on_cases(lambda c: c.explains)
+@on_cases(lambda c: c.explains, shared=True)
 def test_explain(case, data):
     estimator = fitted(case, data)
     for component in range(estimator.n_components_):
@@ -219,7 +219,7 @@ def test_explain(case, data):
             estimator.explain(component)
 
 
-@on_cases(lambda c: c.labels is not None, ("tall",))
+@on_cases(lambda c: c.labels is not None, ("tall",), shared=True)
 def test_explain_names_the_labels_that_a_component_serves(case, data):
     """Signed loadings: covariances of the standardised labels with the component, at unit length over all labels."""
     estimator = fitted(case, data)
@@ -234,19 +234,18 @@ def test_explain_names_the_labels_that_a_component_serves(case, data):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
-@on_cases(kinds=("tall",))
-def test_citation_is_bibtex_of_every_key_in_the_docstring(case, data):
+def test_citations_are_bibtex_of_every_key_in_the_docstrings():
     from proxembed.citation import cited_keys
 
-    entry, keys = case.prototype.citation(), cited_keys(type(case.prototype))
-    assert keys and entry.count("@") >= len(keys)
-    for key in keys:
-        assert f"{{{key}," in entry
-    expected = CITED.get(type(case.prototype).__name__)
-    assert expected is None or expected in keys
+    for case in cases():
+        entry, keys = case.prototype.citation(), cited_keys(type(case.prototype))
+        assert keys and entry.count("@") >= len(keys), case.name
+        assert [key for key in keys if f"{{{key}," not in entry] == [], case.name
+        expected = CITED.get(type(case.prototype).__name__)
+        assert expected is None or expected in keys, case.name
 
 
-@on_cases()
+@on_cases(shared=True)
 def test_sign_convention(case, data):
     """The entry of largest absolute value of every component (of every column of Z for a direct method) is positive."""
     estimator = fitted(case, data)

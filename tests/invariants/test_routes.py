@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import strategies
+from designs import each_value
 from invariants.cases import Case, Data, assert_same_gram, embedded, fitted, on_cases, stated
 from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, MLSI, MORP, OPLS, PCA, PLS, CopyLDA
 
@@ -28,6 +29,7 @@ def settled(case: Case, data: Data) -> dict:
     return options
 
 
+@each_value
 @on_cases(lambda c: not c.prototype.direct and c.nested)
 @pytest.mark.parametrize("solver", ["thin", "primal", "dual", "iterative"])
 def test_every_route_gives_the_same_embedding(case, data, solver):
@@ -98,6 +100,7 @@ BOUNDED = [
 ]
 
 
+@each_value
 @pytest.mark.parametrize("shape", [(60, 11), (30, 60)], ids=["tall", "wide"])
 @pytest.mark.parametrize(("method", "bound"), BOUNDED, ids=lambda v: str(v).replace(" ", ""))
 def test_the_rank_bound_holds_on_every_route(method, bound, shape):

@@ -40,14 +40,14 @@ def test_permuted_rows_give_the_permuted_embedding(case, data):
     assert_same_gram(embedded(permuted, data), embedded(fitted(case, data), data), tolerance(case))
 
 
-@on_cases(lambda c: c.labels == "multi")
+@on_cases(lambda c: c.labels == "multi", shared=True)
 def test_order_of_label_columns_is_free(case, data):
     order = np.random.default_rng(3).permutation(data.Y.shape[1])
     permuted = case.build().fit(data.X, data.Y[:, order])
     assert_same_gram(embedded(permuted, data), embedded(fitted(case, data), data), tolerance(case))
 
 
-@on_cases(lambda c: c.labels == "single")
+@on_cases(lambda c: c.labels == "single", shared=True)
 def test_names_of_classes_are_free(case, data):
     expected = embedded(fitted(case, data), data)
     for names in (
@@ -61,7 +61,7 @@ def test_names_of_classes_are_free(case, data):
     assert_same_gram(embedded(one_hot, data), expected, tolerance(case))
 
 
-@on_cases(lambda c: c.labels == "multi")
+@on_cases(lambda c: c.labels == "multi", shared=True)
 def test_names_of_labels_are_free(case, data):
     names = np.array(["zeta", "alpha", "mid", "beta"])
     sets = [set(names[row > 0]) for row in data.Y]
@@ -70,7 +70,7 @@ def test_names_of_labels_are_free(case, data):
     )
 
 
-@on_cases(lambda c: c.labels == "multi", ("tall",))
+@on_cases(lambda c: c.labels == "multi", ("tall",), shared=True)
 def test_coding_of_labels_is_free(case, data):
     expected = embedded(fitted(case, data), data)
     for Y in (2 * data.Y - 1, data.Y.astype(bool), sp.csr_array(data.Y), sp.csc_matrix(data.Y)):
@@ -93,7 +93,7 @@ def test_sparse_equals_dense(case, data):
         assert_same_gram(sparse_rows, expected, tolerance(case))
 
 
-@on_cases(kinds=("sparse text",))
+@on_cases(kinds=("sparse text",), shared=True)
 def test_storage_of_a_sparse_matrix_is_free(case, data):
     """Unsorted columns, entries in parts and stored zeros are the same matrix."""
     X = data.X.tocoo()
@@ -133,7 +133,7 @@ def test_rotated_features_give_the_same_embedding(case, data):
     assert_same_gram(embedded(case.fit(turned), turned), embedded(fitted(case, data), data), tolerance(case))
 
 
-@on_cases(kinds=("sparse text",))
+@on_cases(kinds=("sparse text",), shared=True)
 def test_constant_and_absent_features_change_nothing(case, data):
     """Columns of zeros for every method; columns of ones too where the method does not see the origin."""
     n, m = data.X.shape[0], len(data.new)
@@ -143,7 +143,7 @@ def test_constant_and_absent_features_change_nothing(case, data):
     assert_same_gram(embedded(case.fit(wider), wider), embedded(fitted(case, data), data), tolerance(case))
 
 
-@on_cases(lambda c: c.labels == "multi")
+@on_cases(lambda c: c.labels == "multi", shared=True)
 def test_an_empty_label_column_changes_nothing(case, data):
     Y = np.insert(data.Y, 2, 0.0, axis=1)
     other = case.build().fit(data.X, Y)

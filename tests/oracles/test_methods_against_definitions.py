@@ -18,6 +18,7 @@ import pytest
 
 import proxembed
 import strategies
+from designs import WHOLE, each_value, pairwise
 from oracles import dense
 
 EIGENVALUES, PROJECTION, GAP = 1e-10, 1e-8, 1e-3
@@ -208,12 +209,18 @@ def test_single_label_methods_are_their_definitions(case, problem):
     check(case, problem, problem.classes)
 
 
-@pytest.mark.parametrize("case", MULTI, ids=ids)
-@pytest.mark.parametrize("problem", strategies.problems_multi(), ids=ids)
+def in_thirds(cases: list[Case], problems: list[strategies.Problem]) -> list:
+    """Each case with one problem in three, other ones for the next case."""
+    pairs = [(case, p) for i, case in enumerate(cases) for j, p in enumerate(problems) if WHOLE or (i + j) % 3 == 0]
+    return [pytest.param(case, problem, id=f"{problem.name}-{case.name}") for case, problem in pairs]
+
+
+@pytest.mark.parametrize(("case", "problem"), in_thirds(MULTI, strategies.problems_multi()))
 def test_multi_label_methods_are_their_definitions(case, problem):
     check(case, problem, problem.Y.astype(int))
 
 
+@each_value
 @pytest.mark.parametrize("case", [c for c in MULTI if c.options.get("weighting") != "printed"], ids=ids)
 @pytest.mark.parametrize("problem", strategies.problems_single()[1:4], ids=ids)
 def test_multi_label_methods_are_their_definitions_on_one_hot_labels(case, problem):
@@ -224,6 +231,7 @@ def weighted_hypergraph_edges(Y):
     return np.linspace(0.5, 2.0, dense.drop_empty(Y).shape[1])
 
 
+@each_value
 @pytest.mark.parametrize("expansion", ["zhou", "clique", "star"])
 @pytest.mark.parametrize("problem", [strategies.problems_multi()[i] for i in (0, 1, 4)], ids=ids)
 def test_hypergraph_edges_carry_their_weights(expansion, problem):
@@ -263,6 +271,7 @@ def test_mmc_on_copies_goes_on_below_zero_inside_the_row_space(problem):
     )
 
 
+@pairwise
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("problem", strategies.problems_multi(), ids=ids)
@@ -303,6 +312,7 @@ RELATIVE = [
 ]
 
 
+@each_value
 @pytest.mark.parametrize(("name", "labels", "define"), RELATIVE, ids=[r[0] for r in RELATIVE])
 @pytest.mark.parametrize("index", range(4))
 def test_a_relative_ridge_is_a_share_of_the_mean_of_the_constraint(name, labels, define, index):

@@ -7,6 +7,7 @@ import pytest
 
 import proxembed
 import strategies
+from designs import each_value, pairwise
 from oracles import dense
 
 DIRECT, ITERATIVE = 1e-8, 1e-4  # the iterative route stops at a relative residual of 1e-6, times cond(Bp) <= 1e3 below
@@ -51,6 +52,7 @@ def check(name, define, options, solver, problem, tolerance):
     assert dense.gram_error(method.transform(problem.X), Z) < tolerance
 
 
+@pairwise
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
 @pytest.mark.parametrize("solver", ["thin", "primal", "dual"])
 @pytest.mark.parametrize("name", LOW_RANK)
@@ -58,6 +60,7 @@ def test_direct_routes_of_low_rank_methods(name, solver, problem):
     check(name, *LOW_RANK[name], solver, problem, DIRECT)
 
 
+@pairwise
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
 @pytest.mark.parametrize("solver", ["primal", "dual"])
 @pytest.mark.parametrize("name", FULL_RANK)
@@ -65,6 +68,7 @@ def test_direct_routes_of_other_methods(name, solver, problem):
     check(name, *FULL_RANK[name], solver, problem, DIRECT)
 
 
+@each_value
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
 @pytest.mark.parametrize("name", [*LOW_RANK, *FULL_RANK])
 def test_iterative_route(name, problem):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "results", "_build")
 LAWS = "tests/invariants", "tests/contracts", "tests/test_sklearn_contract.py"
 FAMILY = "src/proxembed/methods/variance.py"
@@ -55,7 +55,6 @@ def checkout(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "words"),
     [
@@ -66,7 +65,7 @@ def checkout(tmp_path_factory):
 )
 def test_there_is_no_further_step(checkout, files, words):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= {"PYTHONPATH": str(checkout / "src")}
+    environment |= {"PYTHONPATH": str(checkout / "src"), "TEST_PRODUCTS": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", words, *files]
     done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:]
