@@ -1,4 +1,4 @@
-"""Runs a command and prints the CPU seconds that it and its children have taken: python tests/cpu_seconds.py COMMAND."""
+"""Runs a command and prints the CPU seconds of it and its children: python tests/cpu_seconds.py COMMAND."""
 
 import resource
 import subprocess
