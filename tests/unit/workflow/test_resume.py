@@ -282,10 +282,12 @@ def test_other_options_or_data_are_refused_in_one_line(two_rivals, data, tmp_pat
 
 
 def test_with_nothing_to_resume_the_search_begins(two_rivals, data, tmp_path):
-    done = CliRunner().invoke(app, ["search", str(data), *COMMAND, "-o", str(tmp_path / "out"), "--resume"])
+    done = CliRunner().invoke(
+        app, ["search", str(data), *COMMAND, "--max-trials", "2", "-o", str(tmp_path / "out"), "--resume"]
+    )
     assert done.exit_code == 0 and f"nothing to resume in {tmp_path / 'out'}" in done.stderr
     record = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert len(record["search"]["trials"]) == 9 and "--resume" not in record["command"]
-    again = CliRunner().invoke(app, ["search", str(data), *COMMAND, "-o", str(tmp_path / "out")])
+    assert len(record["search"]["trials"]) == 2 and "--resume" not in record["command"]
+    again = CliRunner().invoke(app, ["search", str(data), *COMMAND, "--max-trials", "2", "-o", str(tmp_path / "out")])
     assert again.exit_code == 0 and f"the earlier search in {tmp_path / 'out'} is replaced" in again.stderr
     assert "replaced" not in done.stderr
