@@ -59,7 +59,7 @@ test-slow: $(VENV)/.ready-dev
 
 KILLS ?= 20
 kill-test: $(VENV)/.ready-dev
-	KILLS=$(KILLS) KILL_SHUFFLES=19 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -q tests/unit/workflow/test_resume.py
+	KILLS=$(KILLS) KILL_SHUFFLES=19 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -q tests/slow/unit/workflow/test_resume.py
 
 # What runs in processes that the tests start (workers, the program itself) is not counted.
 # From Python 3.12 on coverage uses sys.monitoring, which slows the tests less than the tracer of older versions.

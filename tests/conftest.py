@@ -1,7 +1,7 @@
 """Settings and fixtures shared by every test."""
 
 import os
-import time
+import threading
 import zlib
 
 # scikit-learn's estimator checks test array API support only when scipy was imported with this switch on.
@@ -38,10 +38,11 @@ def configuration(request):
 def blas_has_its_threads_again():
     """No test leaves a pool of BLAS on one thread; threads that a test has given up may still be at work."""
     yield
+    pause = threading.Event()
     for _ in range(2000):
         if not (one_pool.entered or one_thread.entered):
             return
-        time.sleep(0.01)
+        pause.wait(0.01)
     raise AssertionError("a fit has left the pools of BLAS on one thread")
 
 

@@ -1,6 +1,7 @@
 """Fixtures of tests that run the main job: small labelled files with and without test rows, a disk that is full."""
 
 import os
+from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
@@ -18,30 +19,55 @@ def nothing(figure):
     """What the empty figures draw."""
 
 
-@pytest.fixture(autouse=True)
-def empty_figures(monkeypatch):
-    """Figures of the page without lines: tests of the report room look at them, these look at what lies around them."""
-    monkeypatch.setattr(map_page, "svg_text", figures.svg_text)  # the pictures of maps stay whole
+def without_figures(patch):
+    patch.setattr(map_page, "svg_text", figures.svg_text)  # the pictures of maps stay whole
     for module in (figures, convergence):
-        monkeypatch.setattr(module, "svg_text", lambda size, draw, salt: EMPTY(size, nothing, salt))
+        patch.setattr(module, "svg_text", lambda size, draw, salt: EMPTY(size, nothing, salt))
 
 
-@pytest.fixture(autouse=True)
-def planes_alone(monkeypatch):
-    """No maps laid out, which take a second each; ``LAY_OUT`` makes them."""
-    monkeypatch.setattr(evidence, "_laid_out", lambda *given: [])
+def without_layouts(patch):
+    patch.setattr(evidence, "_laid_out", lambda *given: [])
 
 
-@pytest.fixture
-def few_rivals(monkeypatch):
-    """Comparisons without the rivals whose fits take seconds: these have tests of their own."""
+def with_few_rivals(patch):
     whole, dear = arms.entrants, {"logistic regression", "forest scores", "linear SVM", "gradient boosting", "NCA"}
 
     def entrants(*given, **named):
         return tuple(entrant for entrant in whole(*given, **named) if entrant.arm.name not in dear)
 
     for module in (arms, plan):
-        monkeypatch.setattr(module, "entrants", entrants)
+        patch.setattr(module, "entrants", entrants)
+
+
+def with_usual_speed(patch):
+    patch.setattr("proxembed.workflow.plan.machine_speed", lambda: 1.0)
+
+
+@contextmanager
+def quick_runs():
+    """Whole runs in fixtures of a module, as tests have them by the fixtures below."""
+    with pytest.MonkeyPatch.context() as patch:
+        for change in (without_figures, without_layouts, with_few_rivals, with_usual_speed):
+            change(patch)
+        yield patch
+
+
+@pytest.fixture(autouse=True)
+def empty_figures(monkeypatch):
+    """Figures of the page without lines: tests of the report room look at them, these look at what lies around them."""
+    without_figures(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def planes_alone(monkeypatch):
+    """No maps laid out, which take a second each; ``LAY_OUT`` makes them."""
+    without_layouts(monkeypatch)
+
+
+@pytest.fixture
+def few_rivals(monkeypatch):
+    """Comparisons without the rivals whose fits take seconds: these have tests of their own."""
+    with_few_rivals(monkeypatch)
 
 
 @pytest.fixture
@@ -65,9 +91,13 @@ def made():
 @pytest.fixture
 def unsplit(tmp_path, made):
     """These in a file that names no test rows."""
-    X, Y = made
-    np.savez(tmp_path / "made.npz", X=X, Y=Y, label_names=["<b>", "two", "three"])
-    return tmp_path / "made.npz"
+    return without_split(made, tmp_path / "made.npz")
+
+
+def without_split(made, path):
+    """The path of a file of rows and labels that names no test rows."""
+    np.savez(path, X=made[0], Y=made[1], label_names=["<b>", "two", "three"])
+    return path
 
 
 @pytest.fixture
@@ -91,4 +121,4 @@ def full_at(monkeypatch):
 @pytest.fixture(autouse=True)
 def usual_speed(monkeypatch):
     """Plans do not depend on what else the machine does while it is tested."""
-    monkeypatch.setattr("proxembed.workflow.plan.machine_speed", lambda: 1.0)
+    with_usual_speed(monkeypatch)

@@ -4,14 +4,11 @@ import os
 import signal
 import threading
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from proxembed import RowBlocks
 from proxembed.execute.executor import Executor
-from proxembed.study.study import Evaluator
 
 
 def total(shared, item):
@@ -47,8 +44,17 @@ def fatal(shared, item):
     return item
 
 
+def held(shared, item):
+    """Tells its process in the named pipe ``shared``, which it keeps open, and never ends."""
+    with open(shared, "w") as told:
+        print(os.getpid(), file=told, flush=True)
+        threading.Event().wait()
+
+
 def rows_of_files(X, y, log, fatal):
     """Rows of two .npy files; each reading is logged, and the process that finds the file ``fatal`` ends itself."""
+
+    from proxembed import RowBlocks
 
     def read():
         with open(log, "a") as file:
@@ -78,15 +84,3 @@ class NeedsFrame(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         return X[[self.first_]].to_numpy()
-
-
-class Deadly(Evaluator):
-    """The score of a step is the step; the worker that takes step 3 of the configuration "fatal" ends itself."""
-
-    def evaluate(self, config, step):
-        if (config, step) == ("fatal", 3):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return SimpleNamespace(score=step, failure=None)
-
-    def lost(self, config, step, reason):
-        return SimpleNamespace(score=-1, failure=reason)

@@ -103,7 +103,7 @@ def process(words, **pipes):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes that nobody reads end a program in this way on POSIX")
-@pytest.mark.parametrize("words", [["--help"], ["methods"], ["methods", "--json"]])
+@pytest.mark.parametrize("words", [["--help"], ["methods"]])
 def test_where_nobody_reads_the_program_ends_quietly(words):
     read, write = os.pipe()
     os.close(read)
@@ -115,7 +115,7 @@ def test_where_nobody_reads_the_program_ends_quietly(words):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
-@pytest.mark.parametrize("words", [["--help"], ["methods"], ["methods", "--json"]])
+@pytest.mark.parametrize("words", [["--help"], ["methods", "--json"]])
 def test_an_output_that_cannot_be_printed_is_one_line_and_code_2(words):
     with open("/dev/full", "wb") as full:
         done = process(words, stdout=full)
@@ -133,13 +133,13 @@ def test_a_closed_output_is_no_error():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names of any bytes")
 def test_a_file_name_that_is_no_text_is_read_and_shown(tmp_path):
-    name = os.path.join(os.fsencode(tmp_path), b"\xff.npz")
+    name = os.fsdecode(os.path.join(os.fsencode(tmp_path), b"\xff.npz"))
     with open(name, "wb") as file:
         np.savez(file, X=np.eye(4), Y=np.eye(4))
-    done = process(["data", name])
-    assert done.returncode == 0 and rb"\udcff" in done.stdout and done.stderr == b""
-    done = process(["data", name + b".gz"])
-    assert done.returncode == 2 and rb"\udcff.npz.gz: no such file" in done.stderr
+    done = program("data", name)
+    assert done.exit_code == 0 and r"\udcff" in done.stdout and done.stderr == ""
+    done = program("data", name + ".gz")
+    assert done.exit_code == 2 and r"\udcff.npz.gz: no such file" in done.stderr
 
 
 def test_the_package_runs_as_a_module():

@@ -2,9 +2,8 @@
 
 import json
 import os
+import shutil
 import signal
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -15,6 +14,7 @@ from proxembed.cli import app
 from proxembed.cli.interruption import exit_code, interruptible
 from proxembed.evaluate.results import Results
 from proxembed.persist import load
+from proxembed.study import trials
 from proxembed.workflow import comparison, main_job
 from proxembed.workflow import record as record_room
 from proxembed.workflow.record import retry_once
@@ -196,81 +196,79 @@ def test_folds_that_cannot_be_made_are_refused_before_the_search(unsplit, tmp_pa
 
 
 SIGNALS = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-RUN = (
-    "import signal, sys\n"
-    "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # whatever the tests run under
-    "signal.signal(signal.SIGTERM, signal.SIG_DFL)\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
-    "from proxembed.cli import main\n"
-    "from proxembed.workflow import main_job\n"
-    "from proxembed.study import trials\n"
-    "rivals = main_job.rival_arms\n"
-    "main_job.rival_arms = lambda *args, **options: rivals(*args, **options)[:2]\n"
-    "trial = trials.run_trial\n"
-    "def told(*args, **options):\n    print('trial', flush=True)\n    return trial(*args, **options)\n"
-    "trials.run_trial = told\n"
-    "def slow(*args):\n    print('diagnosis', flush=True)\n    import time\n    time.sleep(60)\n"
-    "main_job.diagnosed = slow\n"
-    "main()\n"
-)
 
 
-def signalled(unsplit, out, number, word, count, *options):
-    """The program under a signal that it gets when it has said a word so many times: exit code and standard error."""
-    command = [sys.executable, "-c", RUN, "search", str(unsplit), *QUICK, *options, "-o", str(out)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, start_new_session=True, **pipes) as run:
-        for line in run.stdout:
-            count -= line.strip() == word
-            if count == 0:
-                break
-        os.kill(run.pid, number)
-        _, told = run.communicate(timeout=300)
-        return run.returncode, told
+@pytest.fixture
+def usual_handlers():
+    """Those of a program, whatever the tests run under."""
+    earlier = {}
+    for name in SIGNALS:
+        usual = signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL
+        earlier[name] = signal.signal(getattr(signal, name), usual)
+    yield
+    for name, handler in earlier.items():
+        signal.signal(getattr(signal, name), handler)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
-def test_a_signal_in_the_search_keeps_the_best_so_far(unsplit, tmp_path):
-    out, number = tmp_path / "out", signal.SIGTERM
-    code, told = signalled(unsplit, out, number, "trial", 9, "--max-trials", "100000", "--max-seconds", "600")
-    assert code == 143 and names(out) == MODEL | UNFINISHED | STUDY
-    last = told.strip().splitlines()[-1]
-    assert last.startswith("proxembed: interrupted; the best so far (") and "Traceback" not in told, told
+def at_call(monkeypatch, room, name, number, act):
+    """Do something as the call of this number of a function begins."""
+    whole, calls = getattr(room, name), []
+
+    def acting(*arguments, **options):
+        calls.append(name)
+        if len(calls) == number:
+            act()
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(room, name, acting)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
-@pytest.mark.parametrize("name", [SIGNALS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in SIGNALS[1:])])
-def test_a_signal_after_the_comparison_keeps_it_with_the_model_and_the_page(unsplit, tmp_path, name):
-    out, number = tmp_path / "out", getattr(signal, name)
-    code, told = signalled(unsplit, out, number, "diagnosis", 1)
-    assert code == 128 + number and names(out) == PAGE | MODEL | STUDY and str(out) in told
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
-def test_a_killed_run_leaves_what_was_finished_and_the_next_one_clears_the_rest(unsplit, tmp_path):
+def test_a_signal_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypatch, usual_handlers):
+    at_call(monkeypatch, trials, "run_trial", 9, lambda: signal.raise_signal(signal.SIGTERM))
     out = tmp_path / "out"
-    code, told = signalled(unsplit, out, signal.SIGKILL, "diagnosis", 1)
-    assert code == -signal.SIGKILL and "Traceback" not in told
-    left = names(out)
+    done = program("search", unsplit, *QUICK, "--max-trials", "1000", "-o", out)
+    assert done.exit_code == 143 and names(out) == MODEL | UNFINISHED | STUDY
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("proxembed: interrupted; the best so far (") and "Traceback" not in done.output, done.output
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_a_signal_after_the_comparison_keeps_it_with_the_model_and_the_page(
+    unsplit, tmp_path, monkeypatch, usual_handlers, name
+):
+    out, number = tmp_path / "out", getattr(signal, name)
+    at_call(monkeypatch, main_job, "diagnosed", 1, lambda: signal.raise_signal(number))
+    done = program("search", unsplit, *QUICK, "-o", out)
+    assert done.exit_code == 128 + number and names(out) == PAGE | MODEL | STUDY and str(out) in done.stderr
+
+
+def test_what_a_kill_leaves_is_what_was_finished_and_the_next_run_clears_the_rest(unsplit, tmp_path, monkeypatch):
+    out, killed = tmp_path / "out", tmp_path / "killed"
+    at_call(monkeypatch, main_job, "diagnosed", 1, lambda: shutil.copytree(out, killed))
+    assert program("search", unsplit, *QUICK, "-o", out).exit_code == 0
+    left = names(killed)
     assert len(left - COMPARED - STUDY) == 1 and left > COMPARED | STUDY
     assert (left - COMPARED - STUDY).pop().startswith(".running-")
-    assert program("report", out).exit_code == 0 and names(out) == PAGE | STUDY
-    record = json.loads((out / "results.json").read_text())
+    assert program("report", killed).exit_code == 0 and names(killed) == PAGE | STUDY
+    record = json.loads((killed / "results.json").read_text())
     assert record["map"] is not None and record["diagnosis"] is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="locks are a POSIX matter here")
-def test_a_second_run_into_the_same_folder_is_refused_while_the_first_lives(unsplit, file, tmp_path):
-    out = tmp_path / "out"
-    command = [sys.executable, "-c", RUN, "search", str(unsplit), *QUICK, "-o", str(out)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, start_new_session=True, **pipes) as run:
-        next(line for line in run.stdout if line.strip() == "diagnosis")
+def test_a_second_run_into_the_same_folder_is_refused_while_the_first_lives(unsplit, file, tmp_path, monkeypatch):
+    out, second = tmp_path / "out", []
+
+    def start_another():
         before = names(out)
         done = program("compare", file, *FAST, "-o", out)
-        assert done.exit_code == 2 and f"{out} is being written by another run (process {run.pid})" in done.stderr
-        assert names(out) == before
-        run.kill()
-    assert program("compare", file, *FAST, "-o", out).exit_code == 0 and names(out) == PAGE | STUDY
+        second.append((done, before, names(out)))
+
+    at_call(monkeypatch, main_job, "diagnosed", 1, start_another)
+    assert program("search", unsplit, *QUICK, "-o", out).exit_code == 0
+    ((done, before, after),) = second
+    assert done.exit_code == 2 and f"{out} is being written by another run (process {os.getpid()})" in done.stderr
+    assert before == after
+    assert program("compare", file, *FAST, "-o", out).exit_code == 0 and names(out) == PAGE | MODEL | STUDY
 
 
 def test_what_is_ignored_or_handled_stays_so():

@@ -22,7 +22,7 @@ RIVALS = [
     "MESD(FDA)",
 ]
 RIVALS += ["UMAP", "supervised UMAP"] * umap_installed() + ["t-SNE"] * tsne_installed()  # of an extra
-FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2"]
+FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
 
 
 def program(*words):

@@ -7,8 +7,10 @@ import typer
 from typer.testing import CliRunner
 
 from proxembed.cli.report import report
+from proxembed.report import convergence, figures
 from unit.report.synthetic import made_record
 
+DRAWN = figures.svg_text  # before the fixture that empties figures
 app = typer.Typer()
 app.command()(report)
 
@@ -18,8 +20,10 @@ def program(*words):
 
 
 @pytest.fixture
-def empty_figures():
-    """Here the figures are drawn."""
+def drawn(monkeypatch):
+    """Figures are drawn."""
+    for module in (figures, convergence):
+        monkeypatch.setattr(module, "svg_text", DRAWN)
 
 
 @pytest.fixture
@@ -28,7 +32,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_the_page_and_the_table_are_written_again(folder, monkeypatch):
+def test_the_page_and_the_table_are_written_again(folder, drawn, monkeypatch):
     monkeypatch.setattr("proxembed.evaluate.protocol.run", None)
     done = program(folder)
     assert done.exit_code == 0, done.output
@@ -74,7 +78,7 @@ def test_what_is_no_record_ends_with_one_line_and_code_2(folder):
         (("summary", "best", 0, "seconds"), 10**400),
     ],
 )
-def test_a_record_that_is_damaged_within_its_parts_is_one_line(folder, place, value):
+def test_a_record_that_is_damaged_within_its_parts_is_one_line(folder, drawn, place, value):
     record = part = json.loads((folder / "results.json").read_text())
     for key in place[:-1]:
         part = part[key]

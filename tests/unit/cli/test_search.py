@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import warnings
 
 import numpy as np
@@ -14,11 +15,13 @@ from proxembed.persist import load
 from proxembed.workflow import main_job
 from proxembed.workflow import record as record_room
 from proxembed.workflow.record import file_hash
+from runs import quick_runs, without_split
 
 APP = typer.Typer()
 APP.command()(search)
 QUICK = ["--methods", "opls,mvmd", "--max-trials", "4", "-k", "1,2", "--folds", "2", "--max-work", "1000"]
 QUICK += ["--shuffles", "19"]
+SHORT = ["--max-trials", "1", "--shuffles", "0"]
 FILES = [
     "embedding.npz",
     "index.html",
@@ -40,10 +43,25 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir() if path.name != ".comparison")
 
 
-def test_the_folder_holds_model_rows_evidence_and_page(unsplit, tmp_path, made):
-    out = tmp_path / "out"
-    done = program(unsplit, *QUICK, "-o", out)
+@pytest.fixture(scope="module")
+def whole(made, tmp_path_factory):
+    """The folder of one search, its file, and what it printed."""
+    folder = tmp_path_factory.mktemp("whole")
+    file, out = without_split(made, folder / "made.npz"), folder / "out"
+    with quick_runs():
+        done = program(file, *QUICK, "-o", out)
     assert done.exit_code == 0, done.output
+    return out, file, done.output
+
+
+@pytest.fixture
+def earlier(whole, tmp_path):
+    """A copy of this folder."""
+    return shutil.copytree(whole[0], tmp_path / "out")
+
+
+def test_the_folder_holds_model_rows_evidence_and_page(whole, made):
+    out, unsplit, output = whole
     assert names(out) == FILES
     record = json.loads((out / "results.json").read_text())
     assert record["kind"] == "search" and record["data_hash"] == file_hash(unsplit)
@@ -58,13 +76,15 @@ def test_the_folder_holds_model_rows_evidence_and_page(unsplit, tmp_path, made):
         kinds = {row["arm"]: row["kind"] for row in csv.DictReader(lines)}
     assert kinds["OPLS"] == "method" and kinds["all features"] == kinds["label scores"] == "rival"
     verdict = record["summary"]["verdict"]
-    assert " ".join(done.output.split()).endswith(verdict["note"])
+    assert " ".join(output.split()).endswith(verdict["note"])
     assert "<b>two" not in (out / "index.html").read_text()
 
 
-def test_the_saved_model_the_verdict_and_the_board_have_the_choice_of_the_search(unsplit, tmp_path):
-    done = program(unsplit, *QUICK, "--json", "-o", tmp_path / "out")
+def test_the_saved_model_the_verdict_and_the_board_have_the_choice_of_the_search_which_repeats(whole, tmp_path):
+    done = program(whole[1], *QUICK, "--json", "-o", tmp_path / "out")
     summary = json.loads(done.stdout)
+    rows = [json.loads((out / "results.json").read_text())["rows"] for out in (whole[0], tmp_path / "out")]
+    assert [{**row, "seconds": 0} for row in rows[0]] == [{**row, "seconds": 0} for row in rows[1]]
     record, choice = json.loads((tmp_path / "out" / "results.json").read_text()), summary["choice"]
     scores = {trial["method"]: trial["scores"] for trial in reversed(record["search"]["trials"]) if trial["complete"]}
     joint = {}  # the five folds of the search and those of the comparison, alike
@@ -88,20 +108,11 @@ def test_the_saved_model_the_verdict_and_the_board_have_the_choice_of_the_search
     )
 
 
-def test_it_repeats(unsplit, tmp_path):
-    rows = []
-    for name in "ab":
-        program(unsplit, *QUICK, "--seed", "3", "-o", tmp_path / name)
-        record = json.loads((tmp_path / name / "results.json").read_text())
-        rows.append([{**row, "seconds": 0} for row in record["rows"]])
-    assert rows[0] == rows[1]
-
-
 def test_a_standard_split_and_classes_are_taken_as_they_are(tmp_path, made):
     X, Y = made
     path = tmp_path / "classes.npz"
     np.savez(path, X=X, Y=Y.sum(axis=1), train_idx=np.arange(80), test_idx=np.arange(80, 120))
-    done = program(path, *QUICK, "-o", tmp_path / "out")
+    done = program(path, *QUICK, *SHORT, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert record["summary"]["fold_sizes"]["test"] == {"train": 80, "held_out": 40}
@@ -109,7 +120,7 @@ def test_a_standard_split_and_classes_are_taken_as_they_are(tmp_path, made):
 
 
 def test_without_shuffles_there_is_no_diagnosis(unsplit, tmp_path):
-    done = program(unsplit, *QUICK[:-1], "0", "-o", tmp_path / "out")
+    done = program(unsplit, *QUICK, *SHORT, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "out" / "results.json").read_text())["diagnosis"] is None
 
@@ -183,9 +194,8 @@ def test_a_folder_that_is_a_file_is_refused_before_the_work(unsplit, tmp_path, m
     assert done.exit_code == 2 and "taken" in done.stderr and (tmp_path / "taken").read_text() == "mine"
 
 
-def test_a_disk_that_is_full_from_the_start_leaves_the_earlier_folder_whole(unsplit, tmp_path, full_at):
-    out = tmp_path / "out"
-    assert program(unsplit, *QUICK, "-o", out).exit_code == 0
+def test_a_disk_that_is_full_from_the_start_leaves_the_earlier_folder_whole(unsplit, earlier, full_at):
+    out = earlier
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     full_at(None)
     done = program(unsplit, *QUICK, "--seed", "1", "-o", out)
@@ -193,15 +203,14 @@ def test_a_disk_that_is_full_from_the_start_leaves_the_earlier_folder_whole(unsp
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-def test_a_disk_that_is_full_at_the_page_keeps_all_else_and_no_earlier_page(unsplit, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    assert program(unsplit, *QUICK, "-o", out).exit_code == 0
+def test_a_disk_that_is_full_at_the_page_keeps_all_else_and_no_earlier_page(unsplit, earlier, monkeypatch):
+    out = earlier
 
     def full(*arguments, **options):
         raise OSError(28, "No space left on device", "index.html")
 
     monkeypatch.setattr(record_room, "page_html", full)
-    done = program(unsplit, *QUICK, "--seed", "1", "-o", out)
+    done = program(unsplit, *QUICK, *SHORT, "--seed", "1", "-o", out)
     assert done.exit_code == 2 and "No space left on device" in done.stderr
     last = done.stderr.strip().splitlines()[-1]
     assert "No space left on device" in last and f"Before that: kept in {out}: model.skops" in last
@@ -225,7 +234,7 @@ def test_unknown_labels_are_trained_on_and_never_scored(tmp_path, made):
         csv.writer(lines).writerows([[*(f"f{j}" for j in range(6)), "kind"], *rows])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        done = program(path, "--labels", "kind", *QUICK, "-o", tmp_path / "out")
+        done = program(path, "--labels", "kind", *QUICK, *SHORT, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
     record = json.loads((tmp_path / "out" / "results.json").read_text())
     assert sum(fold["held_out"] for fold in record["summary"]["fold_sizes"].values()) == 100

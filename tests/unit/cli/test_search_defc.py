@@ -21,6 +21,7 @@ from proxembed.report import adaptive
 from proxembed.report.adaptive import adaptive_view
 from proxembed.workflow import engines, main_job, options
 from proxembed.workflow.options import SearchOptions
+from runs import quick_runs, without_split
 
 APP = typer.Typer(pretty_exceptions_enable=False)
 for verb in (search, report, predict, transform):
@@ -38,9 +39,17 @@ def searched(file, out, *options):
     return json.loads((out / "results.json").read_text())
 
 
-def test_the_folder_tells_of_the_models_and_holds_the_best(unsplit, tmp_path, made):
-    out = tmp_path / "out"
-    record = searched(unsplit, out, "--shuffles", "19")
+@pytest.fixture(scope="module")
+def whole(made, tmp_path_factory):
+    """The folder of one search, its file and its record."""
+    folder = tmp_path_factory.mktemp("whole")
+    file = without_split(made, folder / "made.npz")
+    with quick_runs():
+        return folder / "out", file, searched(file, folder / "out", "--shuffles", "19")
+
+
+def test_the_folder_tells_of_the_models_and_holds_the_best(whole, made):
+    out, _, record = whole
     found, chosen = record["adaptive"], record["search"]["chosen"]
     assert (found["search"], found["classifier"], found["measure"]) == ("reduced8", "1nn", "macro F1")
     assert (found["n_models"], found["n_evaluations"], found["rows"], found["folds"]) == (8, 8, 90, 3)
@@ -56,9 +65,8 @@ def test_the_folder_tells_of_the_models_and_holds_the_best(unsplit, tmp_path, ma
     assert 'id="models"' in page and "Proximity before and after" in page and "<b>two" not in page
 
 
-def test_the_page_is_rebuilt_and_new_rows_are_embedded_and_labelled(unsplit, tmp_path, made, monkeypatch):
-    out = tmp_path / "out"
-    searched(unsplit, out)
+def test_the_page_is_rebuilt_and_new_rows_are_embedded_and_labelled(whole, tmp_path, made, monkeypatch):
+    out, unsplit, _ = whole
     page = (out / "index.html").read_bytes()
     monkeypatch.setattr(engines, "adaptive_models", None)
     assert program("report", out).exit_code == 0 and (out / "index.html").read_bytes() == page
@@ -69,23 +77,6 @@ def test_the_page_is_rebuilt_and_new_rows_are_embedded_and_labelled(unsplit, tmp
     assert done.exit_code == 0, done.output
     given = np.loadtxt(tmp_path / "y.csv", delimiter=",", skiprows=1)
     assert np.mean(given == made[1]) > 0.75
-
-
-@pytest.mark.slow
-def test_sizes_that_were_found_are_compared_unless_others_are_asked_for(unsplit, tmp_path):
-    record = searched(unsplit, tmp_path / "a", "--strategy", "random", "--classifier", "flda")
-    found = record["adaptive"]
-    assert (found["search"], found["classifier"]) == ("random", "flda")
-    assert {model["k"] for model in found["models"][:3]} <= {*record["summary"]["protocol"]["sizes"]}
-    record = searched(unsplit, tmp_path / "b", "-k", "1,2")
-    assert record["summary"]["protocol"]["sizes"] == [1, 2]
-    assert max(model["k"] for model in record["adaptive"]["models"]) <= 2
-
-
-@pytest.mark.slow
-def test_it_repeats(unsplit, tmp_path):
-    rows = [[{**row, "seconds": 0} for row in searched(unsplit, tmp_path / name)["rows"]] for name in "ab"]
-    assert rows[0] == rows[1]
 
 
 def test_the_search_sees_neither_test_rows_nor_unknown_labels(tmp_path, made, monkeypatch):
@@ -206,23 +197,13 @@ def test_the_genetic_algorithm_gets_thousands_of_evaluations_where_none_are_aske
     assert asked == [{"reduced8": 200, "ga": 4000}[strategy]]
 
 
-@pytest.mark.slow
-def test_two_features_have_models_of_more_components_which_are_compared_at_them(tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(160, 2))
-    Y = ((np.floor(2 * X[:, 0]) + np.floor(2 * X[:, 1])) % 2).astype(np.uint8)[:, None]
-    np.savez(tmp_path / "squares.npz", X=X, Y=Y, label_names=["odd"])
-    record = searched(tmp_path / "squares.npz", tmp_path / "out", "--classifier", "flda", "--max-trials", "40")
-    assert max(model["k"] for model in record["adaptive"]["models"]) > 2
-    wide = [entry for entry in record["summary"]["best"] if entry["components"] and entry["components"] > 2]
-    assert wide and not any(entry["rival"] or entry["failures"] for entry in wide)
-
-
 @pytest.mark.parametrize("classifier", ["1nn", "flda", "svm"])
 def test_one_column_of_0_and_1_is_a_label_like_any_other(tmp_path, classifier):
     data = banana(120, 1)
     table = np.column_stack([data.X, data.Y.toarray()[:, 0] if hasattr(data.Y, "toarray") else data.Y[:, 0]])
     np.savetxt(tmp_path / "one.csv", table, delimiter=",", header="x,y,label", comments="", fmt=["%.4f", "%.4f", "%d"])
-    record = searched(tmp_path / "one.csv", tmp_path / "out", "--labels", "label", "--classifier", classifier)
+    record = searched(
+        tmp_path / "one.csv", tmp_path / "out", "--labels", "label", "--classifier", classifier, "--max-trials", "4"
+    )
     assert record["adaptive"]["n_failed"] == 0 and record["adaptive"]["models"][0]["score"] > 0.8
     assert load(tmp_path / "out" / "model.skops").predict(data.X).shape == (120,)

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
@@ -12,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
+from clocks import set_clock
 from papers.defc.trials import by_chance
 from proxembed import DEFC, EmbeddingModel, unlabelled
 from proxembed.adaptive import Limits, Switches
@@ -52,10 +54,12 @@ def without_seconds(leaderboard):
     return [{name: value for name, value in entry.items() if name != "seconds"} for entry in leaderboard]
 
 
-@pytest.mark.parametrize(
-    "classifier", ["1nn", pytest.param("flda", marks=pytest.mark.slow), "svm", GaussianNB()], ids=str
-)
+@pytest.mark.parametrize("classifier", ["1nn", GaussianNB()], ids=str)
 def test_it_embeds_predicts_and_tells_what_it_has_tried(made, classifier):
+    tells_what_it_has_tried(made, classifier)
+
+
+def tells_what_it_has_tried(made, classifier):
     X, y = made
     names = np.array(["red", "green", "blue"])[y]
     search = found(X, names, classifier=classifier)
@@ -124,6 +128,11 @@ def test_sparse_rows_are_the_same(made):
 
 @pytest.mark.parametrize("search", ["reduced8", "ga", "random"])
 def test_workers_and_the_cache_change_nothing(made, search):
+    with parallel_config(backend="threading"):
+        workers_and_the_cache_change_nothing(made, search)
+
+
+def workers_and_the_cache_change_nothing(made, search):
     X, y = made
     one = found(X, y, X[:20], y[:20][::-1], search=search, max_evals=40)
     two = found(X, y, X[:20], y[:20][::-1], search=search, max_evals=40, n_jobs=2)
@@ -200,12 +209,13 @@ def test_arcs_are_told_apart_better_than_before():
     assert search.n_evaluations_ == 200 and after <= 0.5 * before
 
 
-def test_seconds_end_the_search_and_one_evaluation_is_always_made(made):
+def test_seconds_end_the_search_and_one_evaluation_is_always_made(made, monkeypatch):
     X, y = made
+    set_clock(monkeypatch, step=0.01)
     assert found(X, y, max_evals=None, max_seconds=1e-9).n_evaluations_ == 1
     search = found(X, y, X, y[::-1], max_evals=None, max_seconds=1.0)
-    assert search.n_evaluations_ > 1
-    assert search.history_[-1]["seconds"] < 1.0 + max(e["seconds"] for e in search.leaderboard_) + 0.5
+    assert 1 < search.n_evaluations_ <= 100
+    assert 0.5 < search.history_[-1]["seconds"] < 1.1
 
 
 def test_patience_ends_a_search_after_the_batch_without_a_gain(made):

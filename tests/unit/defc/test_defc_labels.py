@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.neighbors import KNeighborsClassifier
 
+from designs import each_value
 from proxembed import EmbeddingModel
 from proxembed.adaptive import Limits
 from proxembed.defc.refit import grown
 from proxembed.targets.labels import LabelMatrix
-from unit.defc.test_defc import arcs, found, made, several, without_seconds
+from unit.defc.test_defc import found, made, several, without_seconds
 
 __all__ = ["made", "several"]  # fixtures
 
@@ -23,6 +23,7 @@ def test_validation_labels_of_other_classes_alone_are_refused(made, several):
         found(X[:40], Y[:40], X[40:], np.zeros((10, 3), dtype=int))
 
 
+@each_value
 @pytest.mark.parametrize("classifier", ["1nn", "flda"])
 @pytest.mark.parametrize("search", ["reduced8", "random"])
 def test_a_single_label_is_told_from_its_absence_and_comes_back_in_its_form(made, search, classifier):
@@ -81,16 +82,3 @@ def test_training_rows_with_one_label_each_learn_cuts_where_validation_rows_have
     assert search.score(X[30:], several_of_val) == pytest.approx(search.best_score_, abs=1e-12)
     plain = found(X[:30], one[:30], X[30:], one[30:], classifier="flda", refit="train")
     assert plain.classifier_.thresholds_ is None and (plain.predict(X).sum(axis=1) == 1).all()
-
-
-@pytest.mark.slow
-def test_nearest_neighbours_err_less_on_noisy_arcs():
-    """Spec 13.12, its half for 1-NN, on fewer rows: at least 15 per cent fewer errors, over three draws."""
-    before = after = 0.0
-    for seed in (3, 30, 60):
-        (X, y), (X_val, y_val), (X_test, y_test) = (
-            arcs(n, seed + i, noise=2.0) for i, n in enumerate((150, 300, 2900))
-        )
-        before += 1 - KNeighborsClassifier(1).fit(X, y).score(X_test, y_test)
-        after += 1 - found(X, y, X_val, y_val, max_evals=200, refit="train").score(X_test, y_test)
-    assert after <= 0.85 * before

@@ -2,19 +2,27 @@
 
 import os
 import threading
-import time
 from concurrent.futures import BrokenExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from joblib import parallel_config
-from joblib.externals.loky.process_executor import ShutdownExecutorError, _ExecutorManagerThread
+from joblib.externals.loky.process_executor import (
+    ShutdownExecutorError,
+    _ExecutorFlags,
+    _ExecutorManagerThread,
+)
 
+from designs import each_value
 from proxembed.execute.executor import Executor, _pool, ended_quietly
-from worker_tasks import count, fatal, fatal_once, mapped, nested, process, total, warned
+from worker_tasks import count, fatal, mapped, nested, process, total, warned
+
+DEADLINE = 300  # seconds after which a wait has failed
 
 
+@each_value
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
 @pytest.mark.parametrize("ordered", [True, False])
 def test_every_backend_gives_what_one_process_gives(backend, ordered):
@@ -60,29 +68,30 @@ def test_warnings_of_workers_reach_the_caller():
     assert [str(warning.message) for warning in caught] == ["half of 1", "half of 2"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
-def test_an_item_whose_worker_dies_is_told_and_the_others_go_on():
-    with Executor(2, None, ordered=False) as executor:
-        found = list(executor.map(fatal, range(4), lambda item, reason: (item, "died" if reason else "")))
-    assert sorted(map(str, found)) == sorted(map(str, [0, (1, "died"), 2, 3]))
+def broken_once(left, item):
+    """Raises what a pool raises whose worker was killed, as often as the list has entries for the item."""
+    if item in left:
+        left.remove(item)
+        raise BrokenProcessPool("A worker was killed: SIGKILL(-9)")
+    return item
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
 @pytest.mark.parametrize("ordered", [True, False])
-def test_items_of_a_pool_that_a_killed_worker_ends_are_done_again(tmp_path, ordered):
-    marker = tmp_path / "kill"
-    marker.touch()
-    with Executor(2, str(marker), ordered=ordered) as executor:
-        assert sorted(item for item, _ in executor.map(fatal_once, range(6))) == [*range(6)]
-        assert not marker.exists()
-        again = [*executor.map(fatal_once, range(20))]
-    assert sorted(item for item, _ in again) == [*range(20)] and len({process for _, process in again}) <= 2
+def test_items_of_a_pool_that_has_ended_are_done_again(ordered):
+    left = [1, 4]
+    with parallel_config(backend="threading"), Executor(2, left, ordered=ordered) as executor:
+        found = list(executor.map(broken_once, range(6)))
+        assert sorted(found) == [*range(6)] and found == (sorted(found) if ordered else found) and left == []
+        assert sorted(executor.map(broken_once, range(20))) == [*range(20)], "a new pool does the next items"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
-def test_an_item_that_ends_its_worker_twice_raises_without_a_substitute():
-    with Executor(2, None) as executor, pytest.raises(BrokenExecutor):
-        list(executor.map(fatal, range(3)))
+def test_an_item_that_ends_its_pool_twice_is_told_or_raises_and_the_others_go_on():
+    with parallel_config(backend="threading"), Executor(2, [1, 1], ordered=False) as executor:
+        found = list(executor.map(broken_once, range(4), lambda item, reason: (item, reason)))
+        assert sorted(map(str, found)) == sorted(map(str, [0, (1, "A worker was killed: SIGKILL(-9)"), 2, 3]))
+        executor.shared += [1, 1]
+        with pytest.raises(BrokenExecutor):
+            list(executor.map(broken_once, range(3)))
 
 
 def test_a_pool_that_ends_during_the_dispatch_leaves_no_item_undone(monkeypatch):
@@ -97,16 +106,17 @@ def test_a_pool_that_ends_during_the_dispatch_leaves_no_item_undone(monkeypatch)
         return nullcontext(broken) if len(pools) == 1 else _pool(n_jobs, ordered)
 
     monkeypatch.setattr("proxembed.execute.executor._pool", pool)
-    with Executor(2, np.ones(2)) as executor:
+    with parallel_config(backend="threading"), Executor(2, np.ones(2)) as executor:
         assert list(executor.map(total, [1, 2], died=lambda item, reason: reason)) == [3.0, 4.0]
     assert len(pools) == 3
 
 
 def test_closing_the_results_gives_up_the_rest():
-    with Executor(2, np.ones(1)) as executor:
+    with parallel_config(backend="threading"), Executor(2, np.ones(1)) as executor:
         results = executor.map(total, range(200))
         assert next(results) == 1.0
         results.close()
+        assert list(executor.map(total, range(3))) == [1.0, 2.0, 3.0]
     done = []
     with Executor(1, np.ones(1)) as executor:
         results = executor.map(lambda shared, item: done.append(item), range(5))
@@ -117,21 +127,34 @@ def test_closing_the_results_gives_up_the_rest():
 
 def test_closing_just_after_a_dispatch_leaves_no_traceback_and_working_workers(monkeypatch):
     """The next item is dispatched when a result comes in; here the results are closed before a worker receives it."""
-    receive, reported = _ExecutorManagerThread.process_result_item, []
+    receive, shut_down, reported = _ExecutorManagerThread.process_result_item, _ExecutorFlags.flag_as_shutting_down, []
+    closed = threading.Event()
 
-    def receive_slowly(thread, item):
+    def receive_and_wait(thread, item):
         receive(thread, item)
-        time.sleep(0.3)
+        closed.wait(DEADLINE)
+
+    def close(flags, *given, **named):
+        shut_down(flags, *given, **named)
+        closed.set()
 
     monkeypatch.setattr(threading, "excepthook", reported.append)
-    with Executor(2, np.ones(1)) as executor:
-        monkeypatch.setattr(_ExecutorManagerThread, "process_result_item", receive_slowly)
+    with Executor(2, np.ones(1), ordered=False) as executor:
+        monkeypatch.setattr(_ExecutorManagerThread, "process_result_item", receive_and_wait)
+        monkeypatch.setattr(_ExecutorFlags, "flag_as_shutting_down", close)
         results = executor.map(total, range(200))
         next(results)
         results.close()
         monkeypatch.undo()
-        assert list(executor.map(total, range(3))) == [1.0, 2.0, 3.0]
+        assert sorted(executor.map(total, range(3))) == [1.0, 2.0, 3.0]
     assert reported == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
+def test_an_item_whose_worker_dies_is_told_and_the_others_go_on():
+    with Executor(2, None, ordered=False) as executor:
+        found = list(executor.map(fatal, range(2), lambda item, reason: (item, "died" if reason else "")))
+    assert sorted(map(str, found)) == sorted(map(str, [0, (1, "died")]))
 
 
 def test_other_failures_of_threads_are_reported_while_results_are_closed(monkeypatch):

@@ -17,6 +17,7 @@ from skops import io as skops_io
 
 import strategies
 from contracts.estimators import EVERY, build, output, y_for
+from designs import each_value
 from proxembed import CCA, FDA, MESD, MMC, OPLS, PCA, Kernelized, MultiOutputRidge, RelationFeatures
 from proxembed.base import registry
 from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, Thresholded
@@ -81,6 +82,7 @@ def with_facts(path, **facts):
     repack(path, lambda name, content: json.dumps({**json.loads(content), **facts}) if name == FACTS else content)
 
 
+@each_value
 @pytest.mark.parametrize("cls", EVERY, ids=lambda c: c.__name__)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_estimator_comes_back_with_the_same_output(cls, kind, path):
@@ -89,6 +91,7 @@ def test_every_estimator_comes_back_with_the_same_output(cls, kind, path):
     assert_same(model, load(save(model, path)), rows, new)
 
 
+@each_value
 @pytest.mark.parametrize("model", WRAPPED, ids=repr)
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_wrappers_and_their_settings_come_back(model, kind, path):
@@ -103,6 +106,7 @@ def test_a_truncated_solution_comes_back(cls, path):
     assert_same(model, load(save(model, path)), X, NEW)
 
 
+@each_value
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
 @pytest.mark.parametrize(
     "y",

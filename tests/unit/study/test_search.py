@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.base import clone
 
 from proxembed import OPLS, EmbeddingSearch, Kernelized, unlabelled
-from proxembed.data import read
 from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import macro_average_precision
@@ -144,7 +143,7 @@ def test_the_kernel_form_may_take_one_budget_more_and_no_second_one(monkeypatch,
 
 
 @pytest.mark.parametrize("final", [(), (4320,) * 5], ids=["one set of folds", "final folds"])
-@pytest.mark.parametrize(("power", "unit"), [(1, 0.05), (2, 0.3), (3, 0.3), (3, 1.0), (3, 4.0)])
+@pytest.mark.parametrize(("power", "unit"), [(1, 0.09), (2, 0.3), (3, 0.3), (3, 1.0), (3, 4.0)])
 def test_seconds_are_kept(monkeypatch, power, unit, final):
     """The search, and the fit of the best on all rows after it, end within the budget and leave little of it."""
     fits, budget = Clock(power, unit), 60.0
@@ -180,13 +179,6 @@ def test_a_budget_too_small_for_anything_still_gives_the_first_method(made):
 def test_the_space_of_a_method_without_parameters_ends(made):
     tried = [t["params"] for t in found(*made, ["pls"], max_trials=None, max_seconds=60).trials_]
     assert tried[0] == {} and sorted(t["kind"] for t in tried[1:]) == ["none", "quantile", "unit"], "one a scaling"
-
-
-@pytest.mark.slow
-def test_a_perfect_score_ends_the_search():
-    X = np.repeat([[0.0, 0.0], [4.0, 4.0]], 20, axis=0) + np.random.default_rng(0).normal(scale=0.1, size=(40, 2))
-    searched = EmbeddingSearch(max_trials=None, max_seconds=60).fit(X, np.repeat(["a", "b"], 20))
-    assert searched.best_score_ == 1.0 and len(searched.trials_) <= 2 + len(space.candidates(several_labels=False))
 
 
 def test_ctrl_c_keeps_the_best_so_far(made, monkeypatch):
@@ -364,18 +356,6 @@ def test_labels_that_do_not_differ_are_refused(made):
         found(made[0], made[1][:10])
 
 
-@pytest.mark.slow
-def test_leaves_and_kernel_opls_come_out_best_on_scene(data_folder):
-    data = read(data_folder / "scene.npz").take(np.arange(0, 1211, 2))
-    methods = ["opls", "kernelized", "forestleaves", "mddm", "mvmd"]
-    searched = EmbeddingSearch(methods, max_trials=8, max_seconds=None).fit(data.X, data.Y)
-    linear, kernel, leaves = (
-        next(t["score"] for t in searched.trials_ if t["method"] == name)
-        for name in ("OPLS", "Kernelized(OPLS)", "ForestLeaves(OPLS)")
-    )
-    assert leaves > kernel > linear + 0.02 and leaves >= searched.best_score_ - 0.01
-
-
 def test_a_fold_with_fewer_components_counts_with_all_that_it_has():
     found = trial_of(OPLS(), {2: 0.5, 3: 0.6}, {2: 0.7, 4: 0.8})
     rung = found.rungs[0]
@@ -449,18 +429,6 @@ def test_from_a_thousand_rows_the_best_few_are_scored_on_folds_of_their_own(many
         for rows in StratifiedFolds(5, random_state=2).split(X, Y)
     ]
     assert searched.best_score_ == pytest.approx(np.mean(values), abs=1e-9)
-
-
-@pytest.mark.slow
-def test_final_folds_are_counted_work_and_half_of_it_at_most(many):
-    searched = found(*many, max_trials=None, max_work=1.0, refit=False, n_components=2)
-    spent = searched.work_
-    assert searched.final_ and spent <= 1.0
-    without = found(*many, max_trials=None, max_work=1.0, refit=False, n_components=2, final_cv=0)
-    assert not any(t["final"] for t in without.trials_) and without.n_choice_folds_ == 3
-    assert len(without.trials_) > len(searched.trials_)
-    again = found(*many, max_trials=None, max_work=1.0, refit=False, n_components=2, n_jobs=2)
-    assert without_seconds(again) == without_seconds(searched) and again.work_ == spent
 
 
 def test_a_search_that_was_ended_on_its_final_folds_goes_on(many, tmp_path, monkeypatch):

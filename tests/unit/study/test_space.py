@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from designs import WHOLE
 from proxembed import FDA, MESD, MMC, OPLS, Kernelized, Views
 from proxembed.base import Embedder
 from proxembed.catalogue import estimators
@@ -12,7 +13,7 @@ from proxembed.params import Methods, declared, integers, log
 from proxembed.study import candidates as space
 from proxembed.study.draws import Draws
 
-DRAWS = 8
+DRAWS = 8 if WHOLE else 3
 
 
 def data(single: bool):

@@ -43,10 +43,12 @@ def steps_of(lines):
     return [json.dumps(json.loads(line)["step"]) for line in lines[1:]]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "two workers")) for name in SEARCHES]
-)
+@pytest.mark.parametrize("name", [name for name in SEARCHES if name != "two workers"])
 def test_a_search_goes_on_from_any_line_and_ends_as_the_whole_one(name, tmp_path):
+    goes_on_from_any_line(name, tmp_path)
+
+
+def goes_on_from_any_line(name, tmp_path):
     whole, path = search(name, None), tmp_path / "study.jsonl"
     assert trials_of(search(name, tmp_path)) == trials_of(whole)
     lines = path.read_text().splitlines(keepends=True)

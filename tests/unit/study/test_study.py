@@ -3,11 +3,13 @@
 import os
 import re
 import time
+from concurrent.futures.process import BrokenProcessPool
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
-import pytest
+from joblib import parallel_config
 
 import proxembed
 from proxembed.defc.objective import Objective
@@ -15,7 +17,6 @@ from proxembed.execute import clock
 from proxembed.study.strategies import Strategy
 from proxembed.study.study import Evaluator, Study, Trial, Work
 from proxembed.targets.labels import LabelMatrix
-from worker_tasks import Deadly
 
 
 class Batches(Strategy):
@@ -43,9 +44,25 @@ class Steps(Evaluator):
         return type("Outcome", (), {"score": step})
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
+class Deadly(Evaluator):
+    """The score of a step is the step; step 3 of the configuration "fatal" ends its pool, as a killed worker does."""
+
+    def evaluate(self, config, step):
+        if (config, step) == ("fatal", 3):
+            raise BrokenProcessPool("SIGKILL(-9)")
+        return SimpleNamespace(score=step, failure=None)
+
+    def lost(self, config, step, reason):
+        return SimpleNamespace(score=-1, failure=reason)
+
+
 def test_work_that_ends_its_worker_twice_is_a_failure_and_the_rest_is_kept():
-    study = Study(Deadly(), n_jobs=2).run(Batches())
+    with parallel_config(backend="threading"):
+        work_that_ends_its_worker_is_a_failure(Deadly())
+
+
+def work_that_ends_its_worker_is_a_failure(evaluator):
+    study = Study(evaluator, n_jobs=2).run(Batches())
     scores = {name: [found.score for found in trial.outcomes.values()] for name, trial in study.entered.items()}
     assert scores == {"first": [1, 2, 3, 4], "fatal": [1, 2, -1], "last": [1, 2, 3, 4]}
     assert list(study.entered["fatal"].outcomes.values())[-1].failure.startswith("its process was killed (")

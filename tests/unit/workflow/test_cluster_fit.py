@@ -3,11 +3,13 @@
 import csv
 import json
 import os
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from distributed import LocalCluster
 
 from proxembed import FDA, OPLS
 from proxembed.data import Columns
@@ -50,8 +52,7 @@ def test_pieces_are_row_groups_of_one_file(parts):
     assert piece.place(7) == "row 308 of part-2.parquet"
 
 
-@pytest.mark.default_configuration
-@pytest.mark.parametrize(
+EACH_KIND = pytest.mark.parametrize(
     ("method", "columns"),
     [
         (OPLS(), COLUMNS),
@@ -60,10 +61,27 @@ def test_pieces_are_row_groups_of_one_file(parts):
     ],
     ids=["numbers", "categories", "classes"],
 )
+
+
+@contextmanager
+def cluster_here():
+    """The address of a cluster of one worker with two threads in this process."""
+    place = {"processes": False, "dashboard_address": "127.0.0.1:0", "protocol": "tcp"}
+    with LocalCluster(n_workers=1, threads_per_worker=2, **place) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.mark.default_configuration
+@EACH_KIND
 def test_a_fit_on_a_cluster_is_that_of_this_process(parts, method, columns):
+    with cluster_here() as address:
+        fit_is_that_of_this_process(parts, method, columns, address)
+
+
+def fit_is_that_of_this_process(parts, method, columns, address):
     here = large_fit(parts, columns, memory=40_000).fit(method)
     spread = large_fit(parts, columns, memory=40_000, spread=True)
-    with on_cluster("local", 2):
+    with on_cluster(address, 2):
         there = spread.fit(method)
     np.testing.assert_allclose(there["embedding"].eigenvalues_, here["embedding"].eigenvalues_, rtol=1e-9)
     new = spread.sample.X
@@ -71,10 +89,15 @@ def test_a_fit_on_a_cluster_is_that_of_this_process(parts, method, columns):
     assert np.array_equal(there.predict(new), here.predict(new))
 
 
-def test_the_program_fits_on_workers_of_this_machine(parts, tmp_path):
+def test_the_program_fits_on_a_cluster(parts, tmp_path):
+    with cluster_here() as address:
+        program_fits(parts, tmp_path, address)
+
+
+def program_fits(parts, tmp_path, address):
     out = tmp_path / "m.skops"
     words = ["fit", parts, "--labels", "sea,sky", "--id", "row", "--drop", "kind,class", "-o", out]
-    done = program(*words, "--dask", "local", "--json")
+    done = program(*words, "--dask", address, "--json")
     assert done.exit_code == 0, (done.output, done.exception)
     facts = json.loads(done.stdout)
     assert facts["rows"] == facts["sample"] == N and facts["scaled_by"] == "all"

@@ -1,6 +1,5 @@
 """The plan of a search: work alone decides, cuts come in their order, the command fits its budget."""
 
-import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -126,46 +125,20 @@ def test_work_is_no_budget_of_the_adaptive_model():
         SearchOptions(engine="defc", max_work=5.0)
 
 
-def test_two_searches_of_one_work_are_the_same_while_the_machine_is_busy():
-    data, stop = drawn(), threading.Event()
-    options = SearchOptions(max_work=6.0, max_trials=None, methods=("opls", "cca", "mvmd", "mddm", "pls"))
-
-    def searched():
-        found = make_plan(options, data, split, (2, 5), 0.0)
-        engine = run_engine(options, data, found.taking_part(), None, found)
-        trials = [(t["method"], str(t["params"]), t["rows"], t["complete"], t["score"]) for t in engine.trials]
-        return trials, [str(leader) for leader in engine.leaders], engine.work
-
-    split = plan.Split("test", data.train_idx, data.test_idx)
-    quiet = searched()
-    busy = [threading.Thread(target=lambda: [None for _ in iter(stop.is_set, True)]) for _ in range(2)]
-    for each in busy:
-        each.start()
-    try:
-        loaded = searched()
-    finally:
-        stop.set()
-        for each in busy:
-            each.join()
-    assert len(quiet[0]) >= 5 and loaded == quiet
-    assert quiet[2] <= 6.0
+def searched_by_work(work):
+    """Trials, leaders and the work done of a search that has so much work."""
+    data = drawn()
+    options = SearchOptions(max_work=work, max_trials=None, methods=("opls", "cca", "mvmd", "mddm", "pls"))
+    found = make_plan(options, data, plan.Split("test", data.train_idx, data.test_idx), (2, 5), 0.0)
+    engine = run_engine(options, data, found.taking_part(), None, found)
+    trials = [(t["method"], str(t["params"]), t["rows"], t["complete"], t["score"]) for t in engine.trials]
+    return trials, [str(leader) for leader in engine.leaders], engine.work
 
 
-@pytest.mark.slow
-def test_the_printed_call_repeats_trials_and_choice():
-    data = drawn(200)
-    fast = {"methods": ["opls", "mvmd", "cca"], "shuffles": 0, "folds": 2, "n_components": (2, 5)}
-    first = proxembed.search(data, max_seconds=6, **fast)
-    budget = first.record["search"]["budget"]
-    assert budget["repeat"].endswith(f"max_work={budget['work']:g})") and "max_seconds" not in budget["repeat"]
-    again = proxembed.search(data, max_work=budget["work"], **fast)
-    if not budget["by_clock"]:
-        assert [(t["method"], t["params"]) for t in first.record["search"]["trials"]] == [
-            (t["method"], t["params"]) for t in again.record["search"]["trials"]
-        ]
-        assert first.record["search"]["chosen"] == again.record["search"]["chosen"]
-    assert again.record["search"]["budget"]["by_clock"] == []
-    assert budget["repeat"] in first.report() or budget["repeat"].replace("'", "&#39;") in first.report()
+def test_two_searches_of_one_work_are_the_same_however_much_time_they_take(monkeypatch):
+    quick = searched_by_work(3.0)
+    set_clock(monkeypatch, step=3600.0)
+    assert len(quick[0]) >= 5 and searched_by_work(3.0) == quick and quick[2] <= 3.0
 
 
 def test_a_search_ends_within_its_seconds_with_a_whole_page(monkeypatch):

@@ -1,18 +1,10 @@
-"""A search that was killed with -9 at any moment goes on and ends as the one that was not.
-
-``make kill-test`` kills 20 times, the diagnosis included (KILLS=20 KILL_SHUFFLES=19); ``make test`` once and
-``make test-slow`` twice, at moments drawn anew each day.
-"""
+"""A search that was ended at any step goes on and ends as the one that was not: its fits, its arms, its budget."""
 
 import csv
 import json
 import os
-import random
-import subprocess
-import sys
-import time
+import shutil
 from dataclasses import replace
-from datetime import date
 
 import numpy as np
 import pytest
@@ -29,57 +21,8 @@ from proxembed.workflow import main_job
 from proxembed.workflow.stored_arms import StoredArms
 from runs import LAY_OUT
 
-KILLS = int(os.environ.get("KILLS", "3"))
-SEED = os.environ.get("KILL_SEED", str(date.today()))
-SHUFFLES = os.environ.get("KILL_SHUFFLES", "0")
-COMMAND = ["--max-trials", "9", "--methods", "opls,mvmd", "-k", "1,2", "--folds", "2", "--shuffles", SHUFFLES]
+COMMAND = ["--max-trials", "9", "--methods", "opls,mvmd", "-k", "1,2", "--folds", "2", "--shuffles", "0"]
 COMMAND += ["--max-work", "300"]
-RUNS = """
-import json, os, signal, sys, time
-import matplotlib.figure
-from proxembed.cli import main
-from proxembed.evaluate import arms
-from proxembed.report import convergence, figures
-from proxembed.workflow import main_job
-empty = figures.svg_text((1, 1), lambda figure: None, "")
-figures.svg_text = convergence.svg_text = lambda size, draw, salt: empty
-main_job.rival_arms = lambda *args, **options: arms.rival_arms(*args, **options)[:2]
-for line in sys.stdin:
-    words, kill_after = json.loads(line)
-    child = os.fork()
-    if child == 0:
-        sys.argv = ["proxembed", *words]
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        main()
-    if kill_after is not None:
-        time.sleep(kill_after)
-        os.kill(child, signal.SIGKILL)  # a child that has ended keeps its number until it is waited for
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-class Program:
-    """The program in processes of their own, which start at once: they are forked from one that has imported it."""
-
-    def __init__(self):
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self.parent = subprocess.Popen([sys.executable, "-c", RUNS], **pipes)
-
-    def run(self, *words, kill_after=None):
-        """Exit code and seconds of a run, killed after so many seconds."""
-        started = time.monotonic()
-        self.parent.stdin.write(json.dumps([[str(word) for word in words], kill_after]) + "\n")
-        self.parent.stdin.flush()
-        return int(self.parent.stdout.readline()), time.monotonic() - started
-
-
-@pytest.fixture(scope="module")
-def program():
-    program = Program()
-    yield program
-    with program.parent:
-        program.parent.stdin.close()
-    assert program.parent.returncode == 0
 
 
 @pytest.fixture(scope="module")
@@ -88,15 +31,6 @@ def data(tmp_path_factory):
     X = rng.normal(size=(120, 6))
     np.savez(path, X=X, Y=(X[:, :3] + 0.5 * rng.normal(size=(120, 3)) > 0).astype(np.uint8))
     return path
-
-
-@pytest.fixture(scope="module")
-def whole(program, data, tmp_path_factory):
-    """What the run that nobody kills leaves, and its seconds."""
-    out = tmp_path_factory.mktemp("whole") / "out"
-    code, seconds = program.run("search", data, *COMMAND, "-o", out)
-    assert code == 0
-    return left(out), seconds
 
 
 def without_times(value):
@@ -127,25 +61,40 @@ def check_same(found, expected):
     assert found[3] == expected[3]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork and kill are a POSIX matter")
-@pytest.mark.parametrize("number", range(KILLS))
-def test_a_killed_search_resumes_and_ends_as_the_whole_one(number, program, data, whole, tmp_path):
-    expected, seconds = whole
-    moment = random.Random(f"{SEED} {number}").uniform(0, seconds)
-    out = tmp_path / "out"
-    program.run("search", data, *COMMAND, "-o", out, kill_after=moment)
-    study = out / "study.jsonl"
-    stored = study.read_bytes().splitlines() if study.exists() else []
-    assert program.run("search", data, *COMMAND, "-o", out, "--resume")[0] == 0, f"killed after {moment:.3f} s"
-    check_same(left(out), expected)
-    complete = [line for line in stored if line.endswith(b"}")]
-    assert study.read_bytes().splitlines()[: len(complete)] == complete, "what was finished is not done again"
-
-
 @pytest.fixture
 def two_rivals(monkeypatch):
     whole = main_job.rival_arms
     monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: whole(*args, **options)[:2])
+
+
+@pytest.fixture
+def copies(monkeypatch, tmp_path):
+    """Copies of the folder ``out``, as a kill would leave it, one before each step to the disk."""
+    whole, made = os.fsync, []
+
+    def fsync(*given):
+        if (tmp_path / "out").exists():
+            made.append(shutil.copytree(tmp_path / "out", tmp_path / "copies" / str(len(made))))
+        return whole(*given)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return made
+
+
+def test_what_a_kill_leaves_resumes_and_ends_as_the_whole_run(two_rivals, data, tmp_path, copies):
+    def searched(out, *more):
+        done = CliRunner().invoke(app, ["search", str(data), *COMMAND, "-o", str(out), *more])
+        assert done.exit_code == 0, done.output
+
+    searched(tmp_path / "out")
+    expected, number = left(tmp_path / "out"), len(copies)
+    for place in (number // 4, number // 2, number - 1):
+        study = copies[place] / "study.jsonl"
+        stored = study.read_bytes().splitlines() if study.exists() else []
+        searched(copies[place], "--resume")
+        check_same(left(copies[place]), expected)
+        complete = [line for line in stored if line.endswith(b"}")]
+        assert study.read_bytes().splitlines()[: len(complete)] == complete, "what was finished is not done again"
 
 
 def stop_after(monkeypatch, number):
@@ -166,7 +115,7 @@ QUICK = {"methods": ["opls", "mvmd"], "n_components": (1, 2), "folds": 2, "shuff
 
 
 def test_an_interrupted_search_resumes_from_python_with_its_budget(two_rivals, tmp_path, monkeypatch):
-    data = proxembed.data.digits().take(range(200))
+    data = proxembed.data.digits().take(range(120))
     with monkeypatch.context() as patch:
         every = stop_after(patch, None)
         whole = proxembed.search(data, **QUICK, max_seconds=300)
@@ -186,9 +135,12 @@ def test_an_interrupted_search_resumes_from_python_with_its_budget(two_rivals, t
         proxembed.search(data, **QUICK, folder="a", resume="b")
 
 
-@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_the_arms_of_an_ended_comparison_are_not_fitted_again(two_rivals, tmp_path, monkeypatch, n_jobs):
-    data = proxembed.data.digits().take(range(200))
+def test_the_arms_of_an_ended_comparison_are_not_fitted_again(two_rivals, tmp_path, monkeypatch):
+    arms_are_not_fitted_again(tmp_path, monkeypatch)
+
+
+def arms_are_not_fitted_again(tmp_path, monkeypatch, n_jobs=1):
+    data = proxembed.data.digits().take(range(120))
     options = {**QUICK, "max_trials": 2, "max_seconds": None, "n_jobs": n_jobs}
     whole = proxembed.search(data, **options, folder=tmp_path / "whole")
     assert not (tmp_path / "whole" / ".comparison").exists(), "a finished run needs no parts"
@@ -220,7 +172,7 @@ def test_the_arms_of_an_ended_comparison_are_not_fitted_again(two_rivals, tmp_pa
 
 
 def test_the_shuffles_of_an_ended_diagnosis_are_not_fitted_again(two_rivals, tmp_path, monkeypatch):
-    data = proxembed.data.digits().take(range(150))
+    data = proxembed.data.digits().take(range(120))
     options = {**QUICK, "methods": "opls", "max_trials": 1, "max_seconds": None, "shuffles": 19}
     whole = proxembed.search(data, **options)
     null, done = diagnose._null, []
@@ -248,7 +200,7 @@ def test_the_shuffles_of_an_ended_diagnosis_are_not_fitted_again(two_rivals, tmp
 
 
 def test_the_fits_for_the_test_rows_are_not_made_again(two_rivals, tmp_path, monkeypatch):
-    data = proxembed.data.digits().take(range(150))
+    data = proxembed.data.digits().take(range(120))
     options = {**QUICK, "methods": "opls", "max_trials": 1, "max_seconds": None}
     monkeypatch.setattr(evidence, "_laid_out", LAY_OUT)
     whole = proxembed.search(data, **options)
@@ -330,10 +282,12 @@ def test_other_options_or_data_are_refused_in_one_line(two_rivals, data, tmp_pat
 
 
 def test_with_nothing_to_resume_the_search_begins(two_rivals, data, tmp_path):
-    done = CliRunner().invoke(app, ["search", str(data), *COMMAND, "-o", str(tmp_path / "out"), "--resume"])
+    done = CliRunner().invoke(
+        app, ["search", str(data), *COMMAND, "--max-trials", "2", "-o", str(tmp_path / "out"), "--resume"]
+    )
     assert done.exit_code == 0 and f"nothing to resume in {tmp_path / 'out'}" in done.stderr
     record = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert len(record["search"]["trials"]) == 9 and "--resume" not in record["command"]
-    again = CliRunner().invoke(app, ["search", str(data), *COMMAND, "-o", str(tmp_path / "out")])
+    assert len(record["search"]["trials"]) == 2 and "--resume" not in record["command"]
+    again = CliRunner().invoke(app, ["search", str(data), *COMMAND, "--max-trials", "2", "-o", str(tmp_path / "out")])
     assert again.exit_code == 0 and f"the earlier search in {tmp_path / 'out'} is replaced" in again.stderr
     assert "replaced" not in done.stderr
