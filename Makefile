@@ -50,7 +50,7 @@ suite: $(VENV)/.ready-dev
 
 test-slow: $(VENV)/.ready-dev
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q tests/slow
-	TEST_PRODUCTS=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q tests
+	TEST_PRODUCTS=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q
 	for each in routing pandas polars; do \
 	    PROXEMBED_SKLEARN_CONFIG=$$each OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 	        $(VENV)/bin/python -m pytest -n 2 -q tests || exit 1; \

@@ -36,8 +36,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if not any(name.startswith(f"{module}.") for name in public()) else None
 
 
-def pytest_collection_modifyitems(config, items) -> None:
+def pytest_collection_modifyitems(items) -> None:
     """Examples of names that the reference does not show are left out."""
-    out = [item for item in items if not WHOLE and item.path.is_relative_to(SRC) and item.name not in public()]
-    items[:] = [item for item in items if item not in out]
-    config.hook.pytest_deselected(items=out)
+    if not WHOLE:
+        items[:] = [item for item in items if not item.path.is_relative_to(SRC) or item.name in public()]
