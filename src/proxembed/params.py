@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from inspect import cleandoc
 from numbers import Integral
-from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -274,13 +273,12 @@ def parameters_section(cls: type) -> str:
 
 def with_parameters(cls: Any) -> str:
     """The docstring with the Parameters that the class declares and the Attributes that its family shares."""
-    body, mark, examples = cls.__doc__.rstrip().partition("    Examples\n")
+    body, mark, examples = cleandoc(cls.__doc__).partition("Examples\n--------")  # without indentation from 3.13 on
     if cls.attributes:
-        learned, raises, errors = body.partition("    Raises\n")
-        heading = "" if "    Attributes\n" in learned else "\n    Attributes\n    ----------\n"
-        body = f"{learned.rstrip()}\n{heading}{indent(cleandoc(cls.attributes), '    ')}\n\n{raises}{errors}"
-    section = indent(parameters_section(cls), "    ")
-    return f"{body.rstrip()}\n\n{section}\n\n{mark}{examples}\n    "
+        learned, raises, errors = body.partition("Raises\n------")
+        heading = "" if "Attributes\n----------" in learned else "\nAttributes\n----------\n"
+        body = f"{learned.rstrip()}\n{heading}{cleandoc(cls.attributes)}\n\n{raises}{errors}"
+    return f"{body.rstrip()}\n\n{parameters_section(cls)}\n\n{mark}{examples}\n"
 
 
 def complete_parameters(cls: Any, takes_y: bool, takes_shares: bool) -> None:

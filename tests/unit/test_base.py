@@ -304,7 +304,7 @@ def test_attributes_of_a_family_are_told_beside_its_own(scratch_registry):
         --------
         """
 
-    assert "    Attributes\n    ----------\n    shared_ : what all learn.\n" in Bare.__doc__
+    assert "\nAttributes\n----------\nshared_ : what all learn.\n" in Bare.__doc__
     assert Bare.__doc__.index("shared_") < Bare.__doc__.index("Raises")
     assert Own.__doc__.count("Attributes\n") == 1 and "shared_ : what all learn." in Own.__doc__
 

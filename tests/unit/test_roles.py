@@ -208,7 +208,7 @@ def test_a_planted_class_is_registered_and_listed(planted):
 def test_a_planted_class_has_its_parameters_built_checked_and_documented(planted):
     assert planted().get_params()["strength"] == 1.0
     assert repr(clone(planted(strength=2.0))) == f"{planted.__name__}(strength=2.0)"
-    assert "strength : a number > 0 and <= 1e+100, default=1.0\n        Strength of nothing.\n" in planted.__doc__
+    assert "strength : a number > 0 and <= 1e+100, default=1.0\n    Strength of nothing.\n" in planted.__doc__
     assert planted().fit(X, Y).n_features_in_ == 6
     with pytest.raises(ValueError, match=f"{planted.__name__}: strength=-1 is not allowed; strength must be a number"):
         planted(strength=-1).fit(X, Y)

@@ -14,13 +14,13 @@ AS_TEXT = ("Period", "Interval")
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a value stands for none: None, NaN, NaT, pandas' NA or a masked entry.
+    """Whether a value is missing: None, NaN, NaT, pandas' NA or a masked entry.
 
     Examples
     --------
     >>> import numpy as np
     >>> from proxembed.tables.plain import is_empty
-    >>> [is_empty(value) for value in (None, float("nan"), np.datetime64("NaT"), np.ma.masked, 0, "nan", [])]
+    >>> [is_empty(value) for value in (None, float("nan"), np.datetime64("NaT", "s"), np.ma.masked, 0, "nan", [])]
     [True, True, True, True, False, False, False]
     """
     kind = type(value)
