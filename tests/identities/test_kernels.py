@@ -7,6 +7,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import strategies
+from designs import each_value, pairwise
 from identities.comparison import DIFFERENT, IDENTITY, assert_same_embedding, gram_distance
 from oracles import dense, kernels
 from proxembed import CCA, FDA, MDDM, MESD, MMC, OPLS, PCA, PLS, Kernelized, RelationFeatures, load, save
@@ -28,6 +29,7 @@ def test_linear_kernel_fda_is_fda(problem):
     assert gram_distance(kernel.transform(new_rows(problem)), plain.transform(new_rows(problem))) < IDENTITY
 
 
+@each_value
 @pytest.mark.parametrize("problem", MULTI, ids=lambda p: p.name)
 @pytest.mark.parametrize(
     "method",
@@ -75,6 +77,7 @@ def test_polynomial_kernel_is_the_method_on_all_products(n, method):
     assert gram_distance(kernel.transform(new), plain.transform(squares_and_products(new))) < IDENTITY
 
 
+@pairwise
 @pytest.mark.parametrize("constraint", ["feature", "coef", "raw"])
 @pytest.mark.parametrize("tau", [5.0, 40.0])
 @pytest.mark.parametrize(

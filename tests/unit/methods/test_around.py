@@ -11,6 +11,7 @@ from sklearn.decomposition import PCA as SKPCA
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import QuantileTransformer
 
+from designs import pairwise
 from proxembed import OPLS, PCA, EmbeddingSearch, Kernelized, LaplacianEigenmaps, ReadoutAxes, Scaled, load, save
 from proxembed.classify.ridge import loo_penalty
 from proxembed.data import read
@@ -225,6 +226,7 @@ def test_quantiles_are_saved_as_arrays(tmp_path):
     assert dict(model.explain(0).features)["x3"] == pytest.approx(effects[3])
 
 
+@pairwise
 @pytest.mark.parametrize("inner", [OPLS(), Kernelized(OPLS(), kernel="linear")], ids=["linear", "kernel"])
 @pytest.mark.parametrize("pca_var", [1.0, 0.95])
 @pytest.mark.parametrize("kind", ["none", "center", "standard", "pca", "whiten", "quantile"])

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 
 import strategies
+from designs import pairwise
 from proxembed import FDA, LPP, MOPE, OPLS, PCA, Kernelized, LaplacianEigenmaps, RelationFeatures
 from proxembed.params import declared
 from proxembed.proximity.all_pairs import WIDTH_ROWS, AllPairs, BlockDistances, used_width
@@ -248,6 +249,7 @@ def test_the_guard_names_the_size_of_all_pairs():
 KINDS = ("constant", "gaussian", "local_scaling", "alternative", "cosine", "pearson", "spearman", "kendall")
 
 
+@pairwise
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
@@ -265,6 +267,7 @@ def test_weights_of_all_pairs_by_blocks(kind, form, metric):
         assert found.max() == pytest.approx(1.0, rel=1e-14) and found.max() <= 1.0
 
 
+@pairwise
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("size", [1e-200, 1e-9, 1.0, 1e9, 1e200])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])

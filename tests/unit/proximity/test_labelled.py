@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from designs import pairwise
 from proxembed.proximity import search, tiles
 from proxembed.proximity.labelled import class_neighbors, enemies, friends, shared_labels
 from proxembed.targets.labels import LabelMatrix
@@ -69,6 +70,7 @@ def enemies_by_copies(D, Y, K, by, link, rule, enemy):
     return collapsed(E, copies, len(Y), link)
 
 
+@pairwise
 @pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("K", [1, 3, 23])
 @pytest.mark.parametrize("seed", range(6))
@@ -79,6 +81,7 @@ def test_friends_equal_those_of_copies(seed, K, link):
     assert found.dtype == np.float64 and found.diagonal().sum() == 0.0
 
 
+@pairwise
 @pytest.mark.parametrize("enemy", ["any", "disjoint"])
 @pytest.mark.parametrize("rule", ["distinct", "count"])
 @pytest.mark.parametrize("by", ["point", "class"])
