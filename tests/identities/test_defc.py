@@ -273,11 +273,6 @@ def test_merged_switch_vectors_are_the_same_model():
     assert_merged([s for s in [*turned, *ends] if s.canonical() != s])
 
 
-@pytest.mark.slow
-def test_all_merged_switch_vectors_are_the_same_model():
-    assert_merged(merged_vectors())
-
-
 @pytest.mark.parametrize("criterion", [1, 2])
 @pytest.mark.parametrize("objective", [1, 2, 3, 4])
 def test_one_hot_sets_are_classes(criterion, objective, monkeypatch):
