@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import kendalltau, spearmanr
 
 import strategies
-from designs import each_value, pairwise
+from designs import WHOLE, each_value, pairwise
 from oracles import label_similarities as oracle
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.proximity import class_similarity as classes
@@ -71,7 +71,7 @@ def check(G: LabelSimilarity, expected: np.ndarray) -> None:
 
 @each_value
 @pytest.mark.parametrize("kind", STRINGS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6 if WHOLE else 2))
 def test_label_strings_equal_loops_over_sets(seed, kind):
     Y = random_labels(seed)
     G = label_similarity(LabelMatrix.of(Y), "labels", kind)
@@ -90,7 +90,7 @@ def test_the_width_of_hamming():
 
 @each_value
 @pytest.mark.parametrize("kind", OF_MEMBERS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6 if WHOLE else 2))
 def test_class_similarity_equals_loops_over_members(seed, kind):
     Y = random_labels(seed)
     labels = LabelMatrix.of(Y)
@@ -102,7 +102,7 @@ def test_class_similarity_equals_loops_over_members(seed, kind):
 @pairwise
 @pytest.mark.parametrize("latent", ["pca", "lsi"])
 @pytest.mark.parametrize("centred", [False, True])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if WHOLE else 1))
 def test_latent_classes_are_latent_labels_of_the_transposed_matrix(seed, centred, latent):
     """Classes without rows are left out; Y' is decomposed as it is, c x n."""
     Y = random_labels(seed)
@@ -117,7 +117,7 @@ def test_latent_classes_are_latent_labels_of_the_transposed_matrix(seed, centred
 
 @each_value
 @pytest.mark.parametrize("kind", LATENT_SIMILARITIES)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", range(2 if WHOLE else 1))
 def test_classes_are_compared_by_every_similarity_of_latent_points(seed, kind):
     Y = random_labels(seed)
     used = np.flatnonzero(Y.sum(axis=0))
@@ -422,7 +422,7 @@ def test_what_is_refused(options, message):
         label_similarity(labels, **options)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if WHOLE else 1))
 def test_the_label_kernels_of_other_methods(seed):
     """MDDM and SFEHS: unscaled kernels of the distinct sets."""
     sets = np.unique(random_labels(seed), axis=0)
