@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import strategies
+from designs import pairwise
 from identities.comparison import DIFFERENT, gram_distance
 from identities.local_problems import assert_close, matrices, problems, rows_of
 from oracles import dense, local
@@ -20,6 +21,7 @@ from proxembed.targets.labels import LabelMatrix
 # ----------------------------------------------------------------------------------------------------- reconstructions
 
 
+@pairwise
 @pytest.mark.parametrize("n", [2, 3, 6, 20])
 @pytest.mark.parametrize("reg", [1e-3, 1.0])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])

@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
+from designs import each_value
 from identities.comparison import IDENTITY, gram_distance, span_distance
 from proxembed import MMC
 from proxembed.adaptive import Limits, Part, Stages, Switches, sample
@@ -187,6 +188,7 @@ def test_row_space_equals_the_full_problem():
     assert gram_distance(found.Z[:, :2], rows @ P) < IDENTITY
 
 
+@each_value
 @pytest.mark.parametrize("p", [0, 1, 2, 3, 4, 5])
 @pytest.mark.parametrize("relation", [0, 5, 6])
 def test_gram_route_equals_dense_rows(p, relation):
@@ -269,11 +271,6 @@ def test_merged_switch_vectors_are_the_same_model():
     turned = [Switches(*head, *tails[i % len(tails)]) for i, head in enumerate(heads)]
     ends = [Switches(p, 5, 3, 4, em, g, eo, 1) for p in (0, 3) for em, g, eo, o in tails if eo != 2 and o]
     assert_merged([s for s in [*turned, *ends] if s.canonical() != s])
-
-
-@pytest.mark.slow
-def test_all_merged_switch_vectors_are_the_same_model():
-    assert_merged(merged_vectors())
 
 
 @pytest.mark.parametrize("criterion", [1, 2])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from designs import pairwise
 from identities.comparison import DIFFERENT, IDENTITY, gram_distance
 from oracles.local import Copies as Duplicated
 from proxembed import DEFC, EmbeddingModel
@@ -107,6 +108,7 @@ def embed(vector, values, rows=X, labels=LABELS, k_cap=4, **options):
     return found
 
 
+@pairwise
 @pytest.mark.parametrize("criterion", [1, 2])
 @pytest.mark.parametrize("weights", [1, 2])
 @pytest.mark.parametrize("objective", [1, 2, 3, 4])
@@ -151,6 +153,7 @@ def test_weights_of_rows_are_sums_over_their_copies(criterion):
         assert np.abs(copies.collapse(one) - EXPLICIT.collapse(other * S[ROW][:, ROW])).max() < 1e-14
 
 
+@pairwise
 @pytest.mark.parametrize("criterion", [1, 2])
 @pytest.mark.parametrize("weights", [1, 2])
 @pytest.mark.parametrize("objective", [1, 2, 3, 4])

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import strategies
+from designs import WHOLE, each_value
 from invariants.cases import assert_same_gram, fitted, gram_distance, on_cases
 from proxembed import (
     BSML,
@@ -88,8 +89,9 @@ def test_what_is_learned_beside_the_components(method):
         np.testing.assert_array_equal(found.predict(X), whole.predict(X))
 
 
+@each_value
 @pytest.mark.parametrize("method", ROW_LOCAL, ids=lambda method: type(method).__name__)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", range(2 if WHOLE else 1))
 def test_neither_cuts_nor_order_of_blocks_matter(method, seed):
     X, Y = told()
     draw = np.random.default_rng(seed)
@@ -127,6 +129,7 @@ FILLING = on_cases(
 DROPPING = [OPLS(ridge=0.1, unknown="drop"), MLDA(ridge=0.1, unknown="drop"), MDDM(label_kernel="rbf")]
 
 
+@each_value
 @FILLING
 @pytest.mark.parametrize("complete", [0, 1, 100])
 def test_unknown_cells_are_means_of_all_rows(case, data, complete):
@@ -221,6 +224,7 @@ LABEL_SETS += [
 ]
 
 
+@each_value
 @pytest.mark.parametrize("method", LABEL_SETS, ids=str)
 @pytest.mark.parametrize("objective", ["proximity", "laplacian", "normalized"])
 def test_proximities_that_labels_alone_tell(method, objective):
@@ -291,6 +295,7 @@ def test_terms_over_their_traces(coding, far):
         MVMD(balance="trace").fit(RowBlocks([(np.repeat(X[:60], 2, axis=0), signs)]))
 
 
+@each_value
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize(
     "options",

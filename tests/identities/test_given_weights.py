@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import strategies
+from designs import each_value
 from identities.comparison import DIFFERENT, IDENTITY, assert_same_embedding, gram_distance, span_distance
 from identities.local_problems import assert_close, matrices
 from oracles import dense, given, local, mope, preserving
@@ -86,6 +87,7 @@ def test_projections_take_w_as_it_is(weights):
     assert fitted.recall_ is None and fitted.algorithm_ is None
 
 
+@each_value
 @forms
 @pytest.mark.parametrize("normalization", ["random_walk", "symmetric", "none"])
 def test_eigenmaps_take_w_as_it_is(weights, normalization):

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import strategies
+from designs import each_value, pairwise
 from invariants.cases import assert_same_gram
 from proxembed import (
     CCA,
@@ -54,10 +55,14 @@ def of_signs(X, P):
     return np.exp((sparse.csr_array(X).sign() @ sparse.csr_array(P).sign().T).toarray() / 3)
 
 
+KERNELS = {name: name for name in ("linear", "polynomial", "cosine", "gaussian")} | {"function": of_signs}
+
+
 def y_for(estimator, Y):
     return None if estimator.label_kind is None else Y
 
 
+@each_value
 @pytest.mark.parametrize("constraint", ["feature", "coef"])
 @pytest.mark.parametrize("inner", INNER, ids=lambda method: type(method).__name__)
 def test_blocks_are_the_whole(inner, constraint):
@@ -83,7 +88,10 @@ def test_width_and_ridge_that_are_chosen(inner):
     assert_same_gram(found.transform(X), whole.transform(X), TOLERANCE)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "polynomial", "cosine", "gaussian", of_signs])
+@pairwise
+@pytest.mark.parametrize(
+    "kernel", ["linear", "polynomial", "cosine", "gaussian", of_signs], ids=lambda k: getattr(k, "__name__", k)
+)
 @pytest.mark.parametrize("constraint", ["feature", "coef"])
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
 def test_the_same_prototypes_give_the_same_map_of_more_rows_than_the_sample(kernel, constraint, stored, monkeypatch):

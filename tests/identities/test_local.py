@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import strategies
+from designs import each_value
 from identities.comparison import DIFFERENT, IDENTITY, assert_same_embedding, span_distance
 from identities.local_problems import assert_close, matrices, problems, rows_of
 from oracles import dense, local
@@ -49,6 +50,7 @@ def test_matrices_are_those_of_the_definition(method, problem):
         assert_close(B, Bp)
 
 
+@each_value
 @every
 @pytest.mark.parametrize("kind", [0, 1], ids=["wide", "tall"])
 def test_fits_are_the_solutions_of_the_definition(method, kind):

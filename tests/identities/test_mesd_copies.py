@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 import proxembed
 import strategies
+from designs import each_value, pairwise
 from identities.comparison import DIFFERENT, gram_distance
 from oracles import copies, dense, local
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MESD, MFA, MMC, OLPPR, ONPPR, SONPP, Kernelized
@@ -96,6 +97,7 @@ def test_every_single_label_method_has_its_row():
     assert all(type(method).__name__ == name for name, forms in TABLE.items() for method in forms)
 
 
+@pairwise
 @every
 @rules
 @problems
@@ -114,6 +116,7 @@ def test_matrices_are_those_of_explicit_duplication(method, rule, enemy, name):
         assert largest_error(found, expected) <= (WHOLE if whole else EXACT), weighting
 
 
+@pairwise
 @pytest.mark.parametrize("method", [m for m in COUNTS if not isinstance(m, DLA)], ids=repr)
 @rules
 @problems
@@ -124,6 +127,7 @@ def test_counts_of_links_are_exact(method, rule, enemy, name):
         np.testing.assert_array_equal(M, E)
 
 
+@each_value
 @every
 @pytest.mark.parametrize("rule", ["distinct", "count"])
 def test_one_hot_labels_have_the_matrices_of_the_method(method, rule):
@@ -209,6 +213,7 @@ def kernel_reference(method, X, Y, weighting, rule, k=2):
     return Z, found[::-1][:k]
 
 
+@pairwise
 @kernels
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 @pytest.mark.parametrize("rule", ["distinct", "count"])
@@ -273,6 +278,7 @@ def test_a_lone_label_is_two_classes(inner):
 # ---------------------------------------------------------------------------- the embedding of all copies orthonormal
 
 
+@each_value
 @every
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 def test_orthonormal_copies_are_those_of_explicit_duplication(method, weighting):

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import strategies
+from designs import each_value
 from identities.comparison import DIFFERENT
 from oracles import dense, local
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MESD, MFA, OLPPR, ONPPR, SONPP
@@ -61,6 +62,7 @@ def assert_same_matrices(method, rows, data, weighting) -> None:
         np.testing.assert_allclose(template.B.sandwich(rows.X), Bp, rtol=0, atol=1e-9 * scale)
 
 
+@each_value
 @every
 @weighted
 def test_matrices_of_explicit_duplication(method, weighting, problem):
@@ -69,6 +71,7 @@ def test_matrices_of_explicit_duplication(method, weighting, problem):
     assert_same_matrices(method, rows, local.Copies(X, Y), weighting)
 
 
+@each_value
 @searching
 @pytest.mark.parametrize(("copies", "enemy"), [("count", "any"), ("distinct", "disjoint"), ("count", "disjoint")])
 def test_rules_of_the_search_over_copies(method, copies, enemy, problem):
@@ -77,6 +80,7 @@ def test_rules_of_the_search_over_copies(method, copies, enemy, problem):
     assert_same_matrices(method, rows, local.Copies(X, Y, copies, enemy), "none")
 
 
+@each_value
 @every
 @weighted
 def test_fits_are_the_solutions_of_explicit_duplication(method, weighting):
@@ -95,6 +99,7 @@ def test_fits_are_the_solutions_of_explicit_duplication(method, weighting):
     assert dense.gram_error(fitted.transform(X), (X - mean) @ P) < 1e-6
 
 
+@each_value
 @every
 @weighted
 def test_one_hot_labels_give_the_method_itself(method, weighting):

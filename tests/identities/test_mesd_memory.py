@@ -14,7 +14,7 @@ from proxembed.proximity import affinity
 from proxembed.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
-N, D, CLASSES, EACH, K = 400, 2000, 16, 8, 5
+N, D, CLASSES, EACH, K = 300, 1500, 16, 8, 5
 METHODS = [
     FDA(), MMC(), LFDA(), LFDA(scope="global"), MFA(), MFA(pairs="point"), DLA(), DNE(), DNE(scope="class"), OLPPR(),
     SONPP(), DONPP(n_neighbors=5), ONPPR(),

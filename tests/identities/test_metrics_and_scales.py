@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsTransformer
 
 import strategies
+from designs import each_value
 from identities.comparison import IDENTITY, assert_same_embedding, gram_distance
 from identities.local_problems import assert_close, matrices
 from oracles import given, local, mope, preserving
@@ -88,7 +89,11 @@ def by_pairs(metric, Q: np.ndarray, X: np.ndarray) -> np.ndarray:
     return np.array([[of_two(*((x > 0, y > 0) if bits else (x, y))) for y in X] for x in Q])
 
 
-every = pytest.mark.parametrize("metric", (*MEASURED, minkowski, mahalanobis))
+def named(metric) -> str:
+    return getattr(metric, "__name__", metric)
+
+
+every = pytest.mark.parametrize("metric", (*MEASURED, minkowski, mahalanobis), ids=named)
 
 
 # ------------------------------------------------------------------------------------------------------- searches
@@ -148,6 +153,7 @@ def test_correlation_is_searched_by_approximations_and_objects_too():
 # ----------------------------------------------------------------------------------------------- methods, new rows
 
 
+@each_value
 @every
 @pytest.mark.parametrize("graph", ["undirected", "full"])
 def test_the_weights_of_a_method_are_those_of_its_distances(metric, graph):
@@ -202,8 +208,9 @@ def test_folds_of_given_distances_take_rows_and_columns():
     np.testing.assert_array_equal(scores, expected)
 
 
+@each_value
 @pytest.mark.parametrize("method", [LLE(), NPP(), OLPP(), SSDRMC(), LaplacianEigenmaps(), Isomap()], ids=repr)
-@pytest.mark.parametrize("metric", ["canberra", minkowski])
+@pytest.mark.parametrize("metric", ["canberra", minkowski], ids=["canberra", "minkowski"])
 def test_every_method_of_neighbours_takes_every_metric(method, metric):
     model = clone(method).set_params(metric=metric, n_neighbors=9)
     y = PARTLY if isinstance(method, SSDRMC) else None
@@ -261,7 +268,7 @@ LABELLED = [
     OLPPR(), SONPP(), DONPP(n_neighbors=4), ONPPR(),
 ]  # fmt: skip
 SOME = ("cosine", "correlation", "cityblock", "jensenshannon", minkowski)
-some = pytest.mark.parametrize("metric", SOME)
+some = pytest.mark.parametrize("metric", SOME, ids=named)
 
 
 def cosine_distance(x, y):
@@ -274,6 +281,7 @@ def distances(metric):
     return by_pairs(metric, X, X)
 
 
+@each_value
 @some
 @pytest.mark.parametrize("labels", [CLASSES, Y], ids=["classes", "several"])
 @pytest.mark.parametrize("method", LABELLED, ids=repr)
@@ -291,6 +299,7 @@ def test_friends_and_enemies_are_near_by_the_metric(method, labels, metric):
     assert np.abs(found[0] - euclidean[0]).max() > 1e-6 * np.abs(found[0]).max()
 
 
+@each_value
 @some
 @pytest.mark.parametrize("method", [MFA(), DNE(), DNE(scope="class"), OLPPR(), ONPPR()], ids=repr)
 def test_weights_of_links_are_of_their_distance_by_the_metric(method, metric):

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import strategies
+from designs import WHOLE, each_value, pairwise
 from identities.comparison import assert_different_span, assert_same_embedding, assert_same_span
 from oracles import mope
 from oracles.label_similarities import class_sigma
@@ -56,7 +57,8 @@ def feature_weights(X, Y, **options) -> np.ndarray:
 # --------------------------------------------------------------------------------------- similarities of label sets
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each_value
+@pytest.mark.parametrize("seed", range(3 if WHOLE else 1))
 @pytest.mark.parametrize("name", SETS)
 def test_label_strings_are_compared_as_defined(name, seed):
     X, Y = problem(seed)
@@ -72,7 +74,8 @@ def test_exponential_hamming_similarity(tau):
     assert np.abs(found - other).max() > 1e-2
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each_value
+@pytest.mark.parametrize("seed", range(3 if WHOLE else 1))
 @pytest.mark.parametrize("name", CLASSES)
 def test_classes_are_compared_as_defined(name, seed):
     X, Y = problem(seed)
@@ -177,6 +180,7 @@ def test_a_product_with_a_sparse_graph_is_sparse():
     assert isinstance(MOPE(weights="gaussian", combine="hadamard").proximity(rows_of(X, Y)), Sparse)
 
 
+@pairwise
 @pytest.mark.parametrize("loops", [False, True])
 @pytest.mark.parametrize("values", ["psi", "binary"])
 @pytest.mark.parametrize("link", ["undirected", "mutual", "directed"])
@@ -218,6 +222,7 @@ def test_more_links_than_rows_keep_every_other_row():
 # ------------------------------------------------------------------------------------------------------------ templates
 
 
+@pairwise
 @pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("objective", ["proximity", "laplacian", "normalized"])
 @pytest.mark.parametrize("options", [{}, {"weights": "gaussian"}, {"n_links": 4}], ids=str)

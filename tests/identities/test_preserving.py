@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from sklearn.neighbors import KNeighborsTransformer
 
 import strategies
+from designs import each_value, pairwise
 from identities.comparison import IDENTITY, assert_same_embedding, gram_distance, span_distance
 from oracles import dense, preserving
 from proxembed import LPP, NPP, OLPP, ONPP
@@ -44,6 +45,7 @@ def assert_solves(fitted, pencil: dense.Pencil, X, k: int = 3) -> None:
 # ------------------------------------------------------------------------------------------------ definitions
 
 
+@pairwise
 @pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("constraint", ["degree", "gram"])
 @on_fixtures
@@ -62,6 +64,7 @@ def test_npp_and_onpp_are_their_definitions(X):
     assert_solves(ONPP(n_components=3, n_neighbors=K).fit(X), preserving.orthogonal(as_dense(X), M), X)
 
 
+@each_value
 @pytest.mark.parametrize(("kind", "K"), [("undirected", 4), ("mutual", 20), ("directed", 4)])
 @on_fixtures
 def test_olpp_is_its_definition_on_every_graph(X, kind, K):

@@ -9,6 +9,7 @@ from scipy.linalg import solve_sylvester
 from sklearn.semi_supervised import LabelSpreading
 
 import strategies
+from designs import pairwise
 from proxembed import MLGFHF, MLGRF, MLLGC, SMSE
 from proxembed.transductive.label_correlation import label_correlation, laplacian
 
@@ -72,6 +73,7 @@ def test_a_label_without_rows_is_correlated_with_itself_alone():
     assert laplacian(S, normalized=True).tolist() == [[0.0, 0.0], [0.0, 0.0]]
 
 
+@pairwise
 @pytest.mark.parametrize("solver", ["factor", "cg"])
 @pytest.mark.parametrize("which", ["auto", "standard", "normalized"])
 @pytest.mark.parametrize("kind", SIGMAS)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from contracts.estimators import gram_distance
+from designs import each_value
 from proxembed import LLE, LaplacianEigenmaps
 
 U, K = 20, 5
@@ -37,6 +38,7 @@ def fitted(name: str, X, **options):
     return clone(MAPS[name]).set_params(**options).fit(X)
 
 
+@each_value
 @every
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_equal_rows_share_a_place_that_is_not_rounding(name, form):

@@ -7,6 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import strategies
+from designs import each_value
 from identities.comparison import IDENTITY, span_distance
 from oracles import dense
 from proxembed import FDA, MORP, OPLS, SLVM
@@ -62,6 +63,7 @@ def test_trace_ratio_is_a_fixed_point_that_no_ratio_trace_solution_beats(k):
     assert ratio(best) > max(ratio(best + 0.1 * rng.standard_normal(best.shape)) for _ in range(50))
 
 
+@each_value
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize("problem", strategies.problems_multi(), ids=lambda p: p.name)
 def test_slvm_places_new_rows_by_ridge_and_seen_rows_where_they_are(problem, center):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from designs import each_value, pairwise
 from identities.comparison import DIFFERENT, IDENTITY, assert_same_embedding, gram_distance, span_distance
 from identities.partly_labelled import OBJECTIVES, RIDGE, SHAPES, Partly, assert_solves, on_shapes
 from oracles import dense, local, preserving
@@ -70,6 +71,7 @@ def name(method) -> str:
     return repr(method).replace("\n", "").replace(" ", "")
 
 
+@each_value
 @on_shapes
 @pytest.mark.parametrize("supervised", SUPERVISED, ids=name)
 def test_without_share_of_the_unsupervised_method_the_supervised_one_is_left(supervised, shape):
@@ -82,6 +84,7 @@ def test_without_share_of_the_unsupervised_method_the_supervised_one_is_left(sup
         np.testing.assert_allclose(mixed.ridge_, alone.ridge_, rtol=1e-9)
 
 
+@each_value
 @on_shapes
 @pytest.mark.parametrize("unsupervised", UNSUPERVISED, ids=name)
 def test_with_the_whole_share_the_unsupervised_method_is_left(unsupervised, shape):
@@ -145,6 +148,7 @@ def test_ends_under_orthonormal_projections(supervised, shape):
 # ------------------------------------------------------------------------------------------------ the formulas between
 
 
+@pairwise
 @on_shapes
 @pytest.mark.parametrize("mix", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsTransformer
 
 import strategies
+from designs import pairwise
 from proxembed.algebra.operators.structured import Laplacian, Sparse
 from proxembed.proximity import graph as graphs
 from proxembed.proximity import labelled
@@ -110,6 +111,7 @@ def dense_parts() -> tuple[np.ndarray, np.ndarray]:
     return W, Y @ Y.T
 
 
+@pairwise
 @pytest.mark.parametrize("form", [sparse.csr_array, Sparse])
 @pytest.mark.parametrize("same_class", [True, False])
 @pytest.mark.parametrize("weighting", WEIGHTINGS)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from designs import each_value
 from proxembed import EmbeddingModel
 from proxembed.adaptive import Limits, Part, Stages, Switches, sample
 from proxembed.targets.labels import LabelMatrix
@@ -15,6 +16,7 @@ NEW = RNG.normal(size=(7, 6))
 EVERY = list(Switches.all())
 
 
+@each_value
 @pytest.mark.parametrize("number", RNG.choice(len(EVERY), 25, replace=False).tolist())
 @pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
 def test_it_is_the_candidate_of_a_search(number, stored):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from designs import each_value
 from proxembed.adaptive.measures import LARGEST_DEGREE, has_own_order, measure, median_distance, nearness
 from proxembed.adaptive.points import Preprocessing, inner
 from proxembed.adaptive.switches import PREPROCESSINGS, RELATIONS
@@ -31,6 +32,7 @@ def both(kind, rows, new):
 SIGNED = [("correlation", "pca"), ("correlation", "whiten")]  # depend on the signs of the components
 
 
+@each_value
 @pytest.mark.parametrize(
     ("kind", "scaling"), [pair for pair in product(RELATIONS[1:], PREPROCESSINGS) if pair not in SIGNED]
 )

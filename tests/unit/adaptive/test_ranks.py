@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from designs import pairwise
 from proxembed.adaptive.ranks import NEVER, directed_ranks, rank_matrices
 from proxembed.targets.labels import LabelMatrix
 
@@ -50,7 +51,8 @@ def similarities(rng, n):
     return rng.integers(0, 12, (n, n)).astype(float)  # ties, and not symmetric
 
 
-@pytest.mark.parametrize("make", [single, several])
+@pairwise
+@pytest.mark.parametrize("make", [single, several], ids=["single", "several"])
 @pytest.mark.parametrize("c", [2, 3, 4, 5])
 @pytest.mark.parametrize("link", ["undirected", "mutual"])
 @pytest.mark.parametrize("pool", ["pair", "other"])

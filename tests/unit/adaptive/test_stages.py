@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from designs import WHOLE
 from proxembed import EmbeddingModel
 from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of, sample
 from proxembed.adaptive.ranks import rank_matrices
@@ -12,6 +13,7 @@ from proxembed.targets.labels import LabelMatrix
 from unit.adaptive.refusals import assert_refused_for_its_reason
 
 EVERY = list(Switches.all())
+MANY = 500 if WHOLE else 120  # candidates that are drawn
 
 
 class Kept(dict):
@@ -68,7 +70,7 @@ def test_random_candidates_build(name):
     rng = np.random.default_rng(len(name))
     stages = Stages(Part(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6)
     limits = Limits.of(stages.labels)
-    for number in rng.choice(len(EVERY), 500 if name in ("ordinary", "degenerate") else 120, replace=False):
+    for number in rng.choice(len(EVERY), MANY if name in ("ordinary", "degenerate") else MANY // 4, replace=False):
         switches = EVERY[number]
         values = sample(switches, limits, rng)
         found = stages.embed(switches, values)
@@ -87,7 +89,7 @@ def test_random_candidates_build_with_further_options(name, option):
     rng = np.random.default_rng(7)
     stages = Stages(Part(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6, **option)
     limits = limits_of(stages.labels, PairOptions(**option))
-    for number in rng.choice(len(EVERY), 120, replace=False):
+    for number in rng.choice(len(EVERY), MANY // 4, replace=False):
         values = sample(EVERY[number], limits, rng)
         found = stages.embed(EVERY[number], values)
         if found.failed is not None:
@@ -103,7 +105,7 @@ def test_rows_of_the_fit_come_back_as_new_rows(name):
     rng = np.random.default_rng(1)
     stages = Stages(Part(X, LabelMatrix.of(y), X), Kept(), k_cap=3)
     limits = Limits.of(stages.labels)
-    for number in rng.choice(len(EVERY), 150, replace=False):
+    for number in rng.choice(len(EVERY), MANY // 3, replace=False):
         switches = EVERY[number]
         values = sample(switches, limits, rng)
         found = stages.embed(switches, values)
@@ -125,7 +127,7 @@ def test_caches_change_nothing(name):
     with_cache, without = Stages(part, cache, name=("fold", 1)), Stages(part)
     limits = Limits.of(with_cache.labels)
     base = EVERY[54321]
-    for number in rng.choice(36288, 40, replace=False):  # without whitening and PCA: nothing fails
+    for number in rng.choice(36288, MANY // 12, replace=False):  # without whitening and PCA: nothing fails
         switches = EVERY[number]
         first, second = sample(switches, limits, rng), sample(switches, limits, rng)
         mixed = [first | {name: second[name]} for name in second]
@@ -180,7 +182,7 @@ def test_no_enemies_doubles_k_e_and_says_so():
     assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "n_enemies": None}).repairs == ()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(20 if WHOLE else 5))
 def test_friends_that_coincide_are_no_friends_whatever_rounding_leaves_of_them(seed):
     counts = [6, 6, 3, 2]
     X = np.repeat(np.random.default_rng(seed).normal(size=(4, 3)), counts, axis=0)

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
+from designs import each_value
 from proxembed.algebra.arrays.factor import fill
 from proxembed.algebra.graphs import bottom as room
 from proxembed.algebra.graphs import order
@@ -63,6 +64,7 @@ PROBLEMS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("solver", ROUTES)
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_every_route_finds_the_whole_subspace(name, solver):

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import strategies
+from designs import each_value, pairwise
 from proxembed.algebra.arrays import centred as room
 from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.centred import CentredMatrix, symmetric_from_lower, weighted_mean
@@ -82,6 +83,7 @@ def test_products(form):
         assert_close(found, expected)
 
 
+@each_value
 @pytest.mark.parametrize("make", [sparse.csc_array, sparse.csr_array, sparse.csc_matrix], ids=lambda m: m.__name__)
 @every
 def test_transposed_product_with_a_sparse_matrix(form, make):
@@ -90,6 +92,7 @@ def test_transposed_product_with_a_sparse_matrix(form, make):
     assert_close(rows.tdot(make(U)), X.T @ U)
 
 
+@each_value
 @pytest.mark.parametrize("many", [0.0, 1.0], ids=["dense blocks", "sparse blocks"])
 @every
 def test_transposed_product_with_a_sparse_matrix_block_by_block(form, many, monkeypatch):
@@ -151,6 +154,7 @@ def test_what_is_kept_is_not_changed_through_an_answer(form):
         np.testing.assert_array_equal(ask(), kept)
 
 
+@each_value
 @weighted
 @every
 def test_gram_norm_and_column_norms(form, weights):
@@ -166,6 +170,7 @@ def test_gram_norm_and_column_norms(form, weights):
         assert_close(rows.column_norms(weights), np.diag(expected))
 
 
+@each_value
 @pytest.mark.parametrize("weights", [None, POSITIVE, np.where(SIGNED > 0, SIGNED, 0)], ids=["none", "+", "with 0"])
 @every
 def test_outer_gram(form, weights):
@@ -174,6 +179,7 @@ def test_outer_gram(form, weights):
     assert_close(rows.outer_gram(weights), (root[:, None] * X) @ (root[:, None] * X).T)
 
 
+@each_value
 @pytest.mark.parametrize(
     "index", [slice(3, 11), np.array([5, 0, 5, 36]), np.arange(N) % 3 == 0], ids=["slice", "rows", "mask"]
 )
@@ -329,6 +335,7 @@ def test_a_known_gram_matrix_of_the_given_rows_is_taken_about_their_mean(stored)
     assert_close(rows.gram() if known is None else known, centred.T @ centred)
 
 
+@pairwise
 @pytest.mark.parametrize("weights", [np.ones(60), POSITIVE60], ids=["rows weigh 1", "weighted"])
 @pytest.mark.parametrize("value", [0.1, 7.7, -1e6 / 3])
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array, sparse.csc_array], ids=["dense", "csr", "csc"])

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import strategies
 from contracts.operators import composed_cases, leaves
+from designs import each_value
 from proxembed.algebra.arrays import class_blocks, parallel
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassWeights
@@ -108,6 +109,7 @@ def test_no_tile_is_large():
     assert max(size for _, size in tiles.asked) <= class_blocks.TALL * class_blocks.WIDE
 
 
+@each_value
 @pytest.mark.parametrize("case", leaves(9) + composed_cases(9), ids=lambda case: case.name)
 @pytest.mark.parametrize("form", ["dense", "csr", "centred csr", "centred dense"])
 def test_traces_without_the_matrix(case, form):

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import strategies
+from designs import pairwise
 from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.pencil.conjugate import conjugate_gradients, normal_product, scaled_normal_product
@@ -53,6 +54,7 @@ MATRICES = {
 }
 
 
+@pairwise
 @pytest.mark.parametrize("scale, shift", [(1.0, 1.0), (0.2, 0.05), (3.0, 20.0)])
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["rows weigh 1", "weighted"])
 @pytest.mark.parametrize("centred", [False, True], ids=["as is", "centred"])
@@ -197,6 +199,7 @@ def test_the_number_of_threads_changes_rounding_only(name, monkeypatch):
         np.testing.assert_allclose(found[threads], found[1], rtol=0, atol=1e-7 * np.abs(found[1]).max())
 
 
+@pairwise
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("q", [1, 3, 35])
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["rows weigh 1", "weighted"])

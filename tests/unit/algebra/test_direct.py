@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import strategies
+from designs import pairwise
 from proxembed.algebra.operators.structured import Dense, Diagonal, Identity, LowRank, Sparse
 from proxembed.algebra.pencil import direct as room
 from proxembed.algebra.pencil.direct import solve_direct
@@ -37,6 +38,7 @@ def force(route: str, monkeypatch) -> None:
         monkeypatch.setattr(room, "THIN_UP_TO", 5)
 
 
+@pairwise
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("center", CENTERS)
 @pytest.mark.parametrize("name", OPERATORS)

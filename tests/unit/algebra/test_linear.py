@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import strategies
+from designs import each_value, pairwise
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators.structured import Centering, LowRank
 from proxembed.algebra.pencil import linear as room
@@ -74,6 +75,7 @@ def refitted_errors(X, T, w, ridges, center) -> np.ndarray:
     return np.array(errors)
 
 
+@pairwise
 @centred
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 50.0])
 @every
@@ -87,6 +89,7 @@ def test_ridge_solve_is_least_squares_with_a_penalty(name, lam, center):
     np.testing.assert_allclose(b, expected[1], rtol=0, atol=1e-9 * max(1.0, np.abs(expected[1]).max()))
 
 
+@each_value
 @centred
 @every
 def test_without_a_ridge_the_shortest_least_squares_solution(name, center):
@@ -99,6 +102,7 @@ def test_without_a_ridge_the_shortest_least_squares_solution(name, center):
     np.testing.assert_allclose(b, level - mean @ W, rtol=0, atol=1e-10 * max(1.0, np.abs(b).max()))
 
 
+@each_value
 @centred
 @every
 def test_the_iterative_side_agrees_with_the_direct_ones(name, center, monkeypatch):
@@ -119,6 +123,7 @@ def test_sparse_targets_are_the_same_targets():
 RIDGES = np.array([1e-3, 0.1, 2.0, 40.0])
 
 
+@each_value
 @centred
 @every
 def test_leave_one_out_is_refitting_without_each_row(name, center):
@@ -134,6 +139,7 @@ def coordinates(X, weights, center) -> Coordinates:
     return Coordinates(rows, weights, rows.gram(weights) if side == "features" else rows.outer_gram(weights), side)
 
 
+@pairwise
 @pytest.mark.parametrize("zeros", [False, True], ids=["all weigh", "some weigh nothing"])
 @centred
 @every
@@ -175,6 +181,7 @@ def test_leave_one_out_of_sparse_targets_and_in_small_blocks(name, monkeypatch):
     np.testing.assert_allclose(ridge_loo(X, T, RIDGES), expected, rtol=1e-7)
 
 
+@each_value
 @pytest.mark.parametrize("lowest", [0, 1, 5, 15, 16])
 @pytest.mark.parametrize("start", [0, 4, 16])
 def test_the_least_error_is_bracketed_from_any_start(start, lowest):
@@ -193,6 +200,7 @@ def test_of_equal_errors_the_largest_ridge_is_bracketed():
     assert bracketed(np.arange(9.0), lambda ridges: np.ones(len(ridges)), 3) == 8
 
 
+@pairwise
 @pytest.mark.parametrize("as_sparse", [False, True])
 @pytest.mark.parametrize("weighted", [False, True], ids=["rows weigh 1", "weighted"])
 @centred

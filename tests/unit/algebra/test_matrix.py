@@ -4,14 +4,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from designs import pairwise
 from proxembed.algebra.arrays.matrix import entry_bounds, largest_entry, unit_of
 
 X = np.random.default_rng(0).standard_normal((70, 5))
 X[X < -1.0] = 0.0
 
 
+@pairwise
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, lambda A: A[::2, 1:], sparse.csr_array])
+@pytest.mark.parametrize(
+    "make",
+    [np.asarray, np.asfortranarray, lambda A: A[::2, 1:], sparse.csr_array],
+    ids=["rows", "columns", "part", "csr"],
+)
 @pytest.mark.parametrize("size", [1.0, 1e-6, 1e9])
 def test_bounds_hold_the_largest_entry(make, dtype, size):
     rows = make((size * X).astype(dtype))

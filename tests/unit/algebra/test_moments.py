@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from designs import each_value
 from proxembed.algebra.arrays import moments as room
 from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.moments import Moments
@@ -38,6 +39,7 @@ def assert_sums(found: Moments, rows, weights, tolerance: float = 1e-13) -> None
     np.testing.assert_allclose(found.mean, rows.mean(axis=0), rtol=1e-14)
 
 
+@each_value
 @pytest.mark.parametrize("cuts", [[], [1], [89], [1, 2, 3, 40, 41], list(range(1, N))])
 @pytest.mark.parametrize("stored", [np.asarray, np.asfortranarray, sparse.csr_array])
 def test_sums_of_blocks(cuts, stored):

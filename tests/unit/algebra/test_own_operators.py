@@ -5,6 +5,7 @@ import pytest
 
 import strategies
 from contracts.operators import Products
+from designs import pairwise
 from proxembed import MESD
 from proxembed.algebra.operators.structured import Centering, Dense, LowRank, Operator
 from proxembed.algebra.template import Template, mix
@@ -64,6 +65,7 @@ def fitted(template: Template, X, solver: str) -> _Planted:
     return method.fit(X)
 
 
+@pairwise
 @pytest.mark.parametrize("solver", ["auto", "primal", "dual", "iterative"])
 @pytest.mark.parametrize("B", CONSTRAINTS)
 @pytest.mark.parametrize("A", OBJECTIVES)

@@ -10,10 +10,12 @@ from joblib import parallel_config
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import strategies
+from designs import pairwise
 from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.parallel import by_columns, in_order, in_threads, one_thread, threads_for
 
 
+@pairwise
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("columns", [0, 1, 2, 5, 33, 100])
 @pytest.mark.parametrize("chunk", [1, 16, 32])
@@ -36,6 +38,7 @@ def test_an_error_in_a_thread_reaches_the_caller(threads, monkeypatch):
         in_threads(work, 10)
 
 
+@pairwise
 @pytest.mark.parametrize("most", [None, 0, 1, 3])
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("number", [0, 1, 3, 20])

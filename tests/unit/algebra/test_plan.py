@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import strategies
+from designs import pairwise
 from proxembed.algebra import pencil as rooms
 from proxembed.algebra.operators.structured import Centering, Diagonal, LowRank, Operator
 from proxembed.algebra.pencil.plan import Aim
@@ -59,6 +60,7 @@ def orders(names: list[str]) -> list[list[str]]:
     return [names[start:] + names[:start] for start in range(len(names))]
 
 
+@pairwise
 @pytest.mark.parametrize("aim", AIMS)
 @pytest.mark.parametrize("B", ["none", "zero", "scatter", "squared", "general"])
 @pytest.mark.parametrize("offset", OFFSETS)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from designs import each_value, pairwise
 from oracles.dense import dense_solve
 from proxembed.algebra.pencil import eigen, pencil, plan
 from proxembed.algebra.pencil.conjugate import conjugate_gradients
@@ -29,6 +30,7 @@ def can_take(A: str, route: str) -> bool:
     return route != "thin" or A in ("labels", "both signs")
 
 
+@pairwise
 @ridges
 @offsets
 @constraints
@@ -55,6 +57,7 @@ def test_every_route_gives_the_leading_components(features, A, B, offset, ridge)
         assert found.ridge == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
+@pairwise
 @pytest.mark.parametrize(
     "A, route",
     [(A, route) for A in ("labels", "both signs", "graph", "mixed") for route in ROUTES if can_take(A, route)],
@@ -87,6 +90,7 @@ def test_certificate(features, A, B, offset, route):
             assert np.trace(other.T @ Ap @ other) <= best + tolerance * abs(best)
 
 
+@each_value
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("features", ["tall", "wide", "wide sparse"])
 def test_signs_do_not_depend_on_the_route(features, route):
@@ -98,6 +102,7 @@ def test_signs_do_not_depend_on_the_route(features, route):
     np.testing.assert_allclose(P, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
+@each_value
 @constraints
 @features
 def test_no_number_of_components_gives_the_whole_spectrum(features, B):

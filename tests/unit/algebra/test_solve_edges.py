@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import strategies
+from designs import pairwise
 from oracles.dense import dense_solve
 from proxembed.algebra.operators.structured import Centering, Dense, Diagonal, LowRank, Sparse
 from proxembed.algebra.pencil import eigen
@@ -25,6 +26,7 @@ def assert_same_solution(found, P, w, rows, tolerance=1e-7) -> None:
     assert np.linalg.norm(Z @ Z.T - R @ R.T) < tolerance * np.linalg.norm(R @ R.T)
 
 
+@pairwise
 @pytest.mark.parametrize("A", ["labels", "graph"])
 @pytest.mark.parametrize("B", ["total", "within"])
 @pytest.mark.parametrize("features", ["tall", "wide", "tall sparse", "wide sparse"])
@@ -119,6 +121,7 @@ def test_an_eigenvalue_of_zero_inside_the_row_space_counts():
     assert_same_solution(found, P, w, problem.rows)
 
 
+@pairwise
 @pytest.mark.parametrize("B", ["none", "total"])
 @pytest.mark.parametrize("route", ["auto", "dual", "iterative"])
 @pytest.mark.parametrize("features", ["wide", "wide sparse"])
@@ -168,6 +171,7 @@ def on_any_rows(kind: str, n: int) -> Template:
     return Template(A, Centering() if kind == "labels, total" else None, offset=np.ones(n))
 
 
+@pairwise
 @pytest.mark.parametrize("kind", ["variance", "labels", "labels, total"])
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1 / 3, 12345.6789], ids=lambda v: f"{v:g}")
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
@@ -217,6 +221,7 @@ def test_the_mean_that_transform_subtracts(offset):
         np.testing.assert_allclose(found.mean, expected, rtol=0, atol=1e-12)
 
 
+@pairwise
 @pytest.mark.parametrize("A", ["labels", "graph"])
 @pytest.mark.parametrize("features", FEATURES)
 @pytest.mark.parametrize("k", [1, 2, 4])

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 import strategies
+from designs import pairwise
 from oracles.dense import dense_solve, laplacian
 from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.centred import CentredMatrix
@@ -61,6 +62,7 @@ def forms(X: np.ndarray) -> dict[str, tuple[object, np.ndarray]]:
     }
 
 
+@pairwise
 @pytest.mark.parametrize("way", ["auto", "columns", "sparse products"])
 @pytest.mark.parametrize("kind", SEEDS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -199,6 +201,7 @@ def bottom(features: str, B: str, offset: str, b: float = 0.0):
     return X, template, rows, weighted, -rows.T @ laplacian(W) @ rows, Bp
 
 
+@pairwise
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 @pytest.mark.parametrize("offset", ["none", "uniform", "weighted"])
 @pytest.mark.parametrize("B", ["none", "scatter", "rows alike", "degrees", "laplacian"])

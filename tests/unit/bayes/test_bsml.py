@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import strategies
+from designs import pairwise
 from oracles.coupled import Plain
 from proxembed import BSML, BSSML, load, save
 from proxembed.bayes import targets
@@ -67,6 +68,7 @@ def assert_same(fit, model, bounds):
     np.testing.assert_allclose(fit.bias_, model.B[0], rtol=1e-8, atol=1e-10)
 
 
+@pairwise
 @pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS)
 @pytest.mark.parametrize("shape", [(40, 9), (12, 30), (20, 20)], ids=str)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -119,6 +121,7 @@ def test_unknown_cells_constrain_nothing_in_bsml():
     assert_same(fit, model, bounds)
 
 
+@pairwise
 @pytest.mark.parametrize("accelerate", [False, True], ids=["plain", "extrapolated"])
 @pytest.mark.parametrize("refresh", [1, 10])
 @pytest.mark.parametrize("holes", [False, True], ids=["full", "60 % missing"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from designs import pairwise
 from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.bayes.precision import (
@@ -49,6 +50,7 @@ def check(route, X, P, Z, v, keep, given=None):
         np.testing.assert_allclose(route.means(other), means, rtol=1e-8, atol=1e-11)
 
 
+@pairwise
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("kind", [FeaturePosterior, RowPosterior])
@@ -59,6 +61,7 @@ def test_a_precision_an_entry(kind, shape, sparse, keep):
     check(kind(CentredMatrix(sp.csr_array(X) if sparse else X), 0.3), X, P, Z, 0.3, keep)
 
 
+@pairwise
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("rank", [None, 4])

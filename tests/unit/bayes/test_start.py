@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import strategies
+from designs import pairwise
 from proxembed import BSML, BSSML
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.bayes.start import ridge_scores, start
@@ -45,6 +46,7 @@ def test_ridge_scores_and_their_singular_vectors(shape, form, scale):
     np.testing.assert_array_equal(found.T, T)
 
 
+@pairwise
 @pytest.mark.parametrize("shape", [(30, 7), (30, 15), (10, 25)], ids=str)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("holes", [False, True])

@@ -10,6 +10,7 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr
 from scipy.stats import norm, truncnorm
 
+from designs import each_value
 from proxembed.bayes.truncated import excess, gap_mean, hazard, labelled_mean, labelled_moments, variance
 
 PI = Decimal(
@@ -87,6 +88,7 @@ def test_no_jump_where_the_fraction_takes_over():
         assert function(below)[0] == pytest.approx(function(above)[0], rel=1e-12)
 
 
+@each_value
 @pytest.mark.parametrize("m", [-7.0, -2.0, -0.3, 0.0, 0.7, 4.0])
 @pytest.mark.parametrize("positive", [0.5, 0.8])
 def test_the_gap_against_quadrature(m, positive):

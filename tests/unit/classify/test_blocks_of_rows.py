@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import strategies
+from designs import pairwise
 from proxembed import OPLS, Kernelized, RowBlocks
 from proxembed.classify import FLDAClassifier, LabelKNN, MultiOutputRidge, Thresholded
 
@@ -18,6 +19,7 @@ SETS = [set(np.array(["p", "q", "r", "s"])[row > 0].tolist()) for row in Y]
 SIGNS = np.where(Y > 0, 1, -1)
 
 
+@pairwise
 @pytest.mark.parametrize("penalty", [0.1, 0.0, "auto"])
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("y", [Y, SIGNS, CLASSES, SETS], ids=["indicator", "signs", "classes", "sets"])

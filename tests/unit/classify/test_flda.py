@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import multivariate_normal
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from designs import pairwise
 from proxembed.classify import FLDAClassifier
+from unit.classify.contract_cases import checked_in_turn
 
 
 @pytest.fixture
@@ -39,13 +40,14 @@ def by_scatters(X, y, ridge, prior):
     return X @ w - cut + prior * np.log(len(high) / len(low)) / (n - 2)
 
 
-@parametrize_with_checks([FLDAClassifier(), FLDAClassifier("prior", ridge=0.1)])
+@checked_in_turn(FLDAClassifier(), FLDAClassifier("prior", ridge=0.1))
 def test_scikit_learn_contract(estimator, check):
     if check.func.__name__ == "check_classifiers_multilabel_output_format_predict_proba":
         assert not hasattr(estimator, "predict_proba"), "this check is skipped only for want of probabilities"
     check(estimator)
 
 
+@pairwise
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix])
 @pytest.mark.parametrize("ridge", [0, 1e-6, 0.5])
 @pytest.mark.parametrize("threshold", ["midpoint", "prior"])

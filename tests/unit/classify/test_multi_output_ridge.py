@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import Ridge
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, MultiOutputRidge
 from proxembed.classify.ridge import loo_penalty
+from unit.classify.contract_cases import checked_in_turn
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def data():
     return X, Y
 
 
-@parametrize_with_checks([MultiOutputRidge(), MultiOutputRidge("auto")])
+@checked_in_turn(MultiOutputRidge(), MultiOutputRidge("auto"))
 def test_scikit_learn_contract(estimator, check):
     if check.func.__name__ == "check_classifiers_multilabel_output_format_predict_proba":
         assert not hasattr(estimator, "predict_proba"), "this check is skipped only for want of probabilities"

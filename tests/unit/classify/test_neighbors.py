@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from designs import pairwise
 from proxembed.classify import MLKNN, LabelKNN
 from proxembed.classify.nearest import nearest_rows
+from unit.classify.contract_cases import checked_in_turn
 
 
 @pytest.fixture
@@ -28,13 +29,19 @@ def by_sorting(X, X_train, k, metric, own=False):
     return np.argsort(distances, axis=1, kind="stable")[:, :k]
 
 
-@parametrize_with_checks([LabelKNN(), LabelKNN(3, metric="cosine"), MLKNN(), MLKNN(2)])
-def test_scikit_learn_contract(estimator, check):
-    if isinstance(estimator, LabelKNN) and check.func.__name__.endswith("multilabel_output_format_predict_proba"):
+@checked_in_turn(LabelKNN(), LabelKNN(3, metric="cosine"))
+def test_scikit_learn_contract_of_lists(estimator, check):
+    if check.func.__name__.endswith("multilabel_output_format_predict_proba"):
         assert not hasattr(estimator, "predict_proba"), "this check is skipped only for want of probabilities"
     check(estimator)
 
 
+@checked_in_turn(MLKNN(), MLKNN(2))
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pairwise
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("width", [2, 30])
@@ -71,6 +78,7 @@ def test_far_from_the_origin_close_rows_are_told_apart():
     assert nearest_rows(1e6 + np.array([[1.1e-3]]), train, 4).tolist() == [[1, 2, 0, 3]]
 
 
+@pairwise
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("k", [1, 3, 7])

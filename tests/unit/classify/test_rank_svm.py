@@ -6,17 +6,17 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed.classify import RankSVM
 from proxembed.classify.rank_svm import mean_distance, middles
+from unit.classify.contract_cases import checked_in_turn
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
 Y = (X @ RNG.normal(size=(4, 5)) + RNG.normal(size=(60, 5)) > 0.3).astype(int)
 
 
-@parametrize_with_checks([RankSVM(), RankSVM(C=10.0, kernel="gaussian")])
+@checked_in_turn(RankSVM(), RankSVM(C=10.0, kernel="gaussian"))
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

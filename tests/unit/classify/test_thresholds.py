@@ -11,7 +11,6 @@ from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed.classify import (
     MLKNN,
@@ -24,6 +23,7 @@ from proxembed.classify import (
     cross_fitted_scores,
     tune_thresholds,
 )
+from unit.classify.contract_cases import checked_in_turn
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def data():
     return X, Y
 
 
-@parametrize_with_checks([Thresholded(), Thresholded(FLDAClassifier(), cv=3)])
+@checked_in_turn(Thresholded(), Thresholded(FLDAClassifier(), cv=3))
 def test_scikit_learn_contract(estimator, check):
     if check.func.__name__ == "check_classifiers_multilabel_output_format_predict_proba":
         assert not hasattr(estimator, "predict_proba"), "this check is skipped only for want of probabilities"

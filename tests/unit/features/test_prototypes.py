@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
+from designs import each_value
 from proxembed.features import prototypes as room
 from proxembed.features.prototypes import PROTOTYPES, distinct_rows, prototypes
 
@@ -26,6 +27,7 @@ def dense(M):
     return M.toarray() if sp.issparse(M) else M
 
 
+@each_value
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_matrix])
 @pytest.mark.parametrize("kind", PROTOTYPES)
 def test_number_type_and_seed(kind, form):
@@ -59,6 +61,7 @@ def test_another_seed_chooses_otherwise(kind):
     assert any(not np.array_equal(np.sort(found[0], axis=0), np.sort(f, axis=0)) for f in found[1:])
 
 
+@each_value
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("kind", PROTOTYPES)
 def test_duplicates_are_removed(kind, form):

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import rankdata, spearmanr
 
+from designs import each_value, pairwise
 from proxembed import RelationFeatures
 from proxembed.algebra.arrays import matrix
 from proxembed.features.relation import RELATIONS, median_squared_distance, relation
@@ -73,6 +74,7 @@ def loop(kind, X, P):
     return np.array([[naive(kind, list(x), list(p), **PARAMS.get(kind, {})) for p in P] for x in X])
 
 
+@pairwise
 @pytest.mark.parametrize("second", FORMS)
 @pytest.mark.parametrize("first", FORMS)
 @pytest.mark.parametrize("kind", RELATIONS)
@@ -100,6 +102,7 @@ def test_zero_and_constant_rows(first, second):
     assert relation("gaussian", A, B, tau=0.5)[2, 1] == 1.0
 
 
+@pairwise
 @pytest.mark.parametrize("first", FORMS)
 @pytest.mark.parametrize("second", FORMS)
 @pytest.mark.parametrize("offset", [0.0, 1e6])
@@ -158,6 +161,7 @@ def test_correlation_against_numpy():
     np.testing.assert_allclose(relation("correlation", sp.csr_array(X), P), expected, rtol=1e-8, atol=1e-10)
 
 
+@each_value
 @pytest.mark.parametrize("kind", RELATIONS)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_float32_stays_and_the_input_is_untouched(kind, form):

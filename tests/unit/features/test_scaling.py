@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from designs import each_value
 from proxembed.features.scaling import KINDS, ScalingState, scaling_apply, scaling_fit
 
 
@@ -183,6 +184,7 @@ def test_a_large_offset_costs_the_std_nothing_and_the_rows_one_rounding_of_the_m
     assert error.max() <= np.spacing(2.0**30)
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.float16])
 def test_other_real_types_become_float64(kind, dtype):
@@ -207,6 +209,7 @@ def test_one_row():
                     scaling_fit(kind, form(np.tile([0.1, 0.7, 1 / 3], (n, 1))))
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_float32_stays_and_the_input_is_untouched(kind, form):

@@ -11,18 +11,17 @@ from sklearn.decomposition import PCA as SKPCA
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import QuantileTransformer
 
+from designs import pairwise
 from proxembed import OPLS, PCA, EmbeddingSearch, Kernelized, LaplacianEigenmaps, ReadoutAxes, Scaled, load, save
 from proxembed.classify.ridge import loo_penalty
-from proxembed.data import read
 from proxembed.evaluate.arms import Arm, embedding_arm, title_of
 from proxembed.evaluate.costs import Shape, fit_work
 from proxembed.evaluate.measures import MEASURES
-from proxembed.evaluate.part import make_part, prepare
+from proxembed.evaluate.part import make_part
 from proxembed.evaluate.scoring import fit_arm, place_again
 from proxembed.features.scaling import scaling_apply
 from proxembed.methods.around import readout_axes
 from proxembed.model import embedding_pipeline
-from proxembed.splits.splits import standard_split
 from proxembed.study.candidates import candidates, family_of, suited
 from proxembed.study.draws import Draws
 from proxembed.study.trials import measured, run_trial
@@ -116,15 +115,6 @@ def test_sizes_costs_and_prototypes_are_those_of_its_method():
     assert fit_work(OPLS(), shape) < fit_work(ReadoutAxes(OPLS()), shape) < fit_work(Kernelized(), shape)
     made = suited(ReadoutAxes(Kernelized(OPLS())), 5000, 3)
     assert made.method.n_prototypes == 1000 and made.method.random_state == 3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", [OPLS(), Kernelized()], ids=title_of)
-def test_neighbours_of_enron_share_more_labels(data_folder, method):
-    data = read(data_folder / "enron.npz")
-    part = prepare(data, standard_split(data))
-    plain, weighed = (run_trial(each, part, (part.labels.c,), JACCARD) for each in (method, ReadoutAxes(method)))
-    assert max(weighed.curve.values()) > max(plain.curve.values()) + 0.03
 
 
 def test_it_is_the_method_on_rows_scaled_by_scikit_learn():
@@ -225,6 +215,7 @@ def test_quantiles_are_saved_as_arrays(tmp_path):
     assert dict(model.explain(0).features)["x3"] == pytest.approx(effects[3])
 
 
+@pairwise
 @pytest.mark.parametrize("inner", [OPLS(), Kernelized(OPLS(), kernel="linear")], ids=["linear", "kernel"])
 @pytest.mark.parametrize("pca_var", [1.0, 0.95])
 @pytest.mark.parametrize("kind", ["none", "center", "standard", "pca", "whiten", "quantile"])

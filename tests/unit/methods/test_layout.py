@@ -8,9 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, make_multilabel_classification
 
 from proxembed import FDA, OPLS, PCA, ForestLeaves, LaplacianEigenmaps, Layout, load, save
-from proxembed.data import read
 from proxembed.evaluate.metrics import jaccard_at_k
-from proxembed.evaluate.neighbors import neighbor_weights
 from proxembed.proximity.neighbors import nearest
 
 X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=1)
@@ -33,13 +31,6 @@ def chance(Y, Y_train) -> float:
 @pytest.fixture(scope="module")
 def fitted():
     return LAYOUT.fit(X, Y)
-
-
-@pytest.fixture(scope="module")
-def emotions(data_folder):
-    """The first 400 rows, standardised with the others by them, and all labels."""
-    data = read(data_folder / "emotions.npz")
-    return (data.X - data.X[:400].mean(axis=0)) / data.X[:400].std(axis=0), data.Y.toarray()
 
 
 @pytest.mark.parametrize("rows", [NEW, sp.csr_array(NEW), NEW.astype(np.float32)], ids=["dense", "sparse", "float32"])
@@ -131,30 +122,6 @@ def test_equal_rows_are_held_out_together():
     assert among(places, Y_distinct) < chance(Y_distinct, Y_distinct) + 0.1
 
 
-def test_noise_draws_clusters_on_a_plain_map_and_none_on_an_honest_one(emotions):
-    rows, labels = emotions
-    rows, shuffled = rows[:400], labels[np.random.default_rng(0).permutation(400)]
-    expected = chance(shuffled, shuffled)
-    plain, honest = (Layout(layout="sklearn", honest=flag).fit(rows, shuffled).places_ for flag in (False, True))
-    assert among(plain, shuffled) > expected + 0.2
-    assert abs(among(honest, shuffled) - expected) < 0.03
-
-
-@pytest.mark.slow
-def test_true_labels_stay_on_an_honest_map_which_tells_of_new_rows(emotions):
-    rows, labels = emotions
-    train, new = slice(400), slice(400, None)
-    inside, outside = {}, {}
-    for honest in (False, True):
-        layout = Layout(layout="sklearn", honest=honest).fit(rows[train], labels[train])
-        Z = layout.transform(rows[new])
-        inside[honest] = among(layout.places_, labels[train])
-        outside[honest] = jaccard_at_k(labels[new], labels[train], neighbor_weights(Z, layout.places_, 10))
-    assert inside[False] > outside[False] + 0.05
-    assert abs(inside[True] - outside[True]) < 0.05
-    assert outside[False] > 0.5 and outside[True] > chance(labels[new], labels[train]) + 0.2
-
-
 def test_digits_in_two_dimensions_keep_their_classes():
     rows, y = load_digits(return_X_y=True)
     rows, y = rows[:700], y[:700]
@@ -201,25 +168,3 @@ def test_a_layout_that_is_not_installed_names_the_remedy(layout, library, monkey
     with pytest.raises(ImportError, match=rf"layout='{layout}' needs {library}; install it \(pip install 'prox"):
         Layout(OPLS(), layout=layout).fit(X, Y)
     assert Layout(OPLS()).fit(X, Y).layout_ == "sklearn"
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("layout", "module"), [("opentsne", "openTSNE"), ("umap", "umap")])
-@pytest.mark.parametrize("honest", [False, True])
-def test_layouts_of_the_real_packages(layout, module, honest, emotions, tmp_path, monkeypatch):
-    pytest.importorskip(module)
-    rows, labels = emotions
-    fitted = Layout(layout=layout, honest=honest).fit(rows[:400], labels[:400])
-    Z = fitted.transform(rows[400:])
-    assert jaccard_at_k(labels[400:], labels[:400], neighbor_weights(Z, fitted.places_, 10)) > (0.43 if honest else 0.5)
-    alone = np.vstack([fitted.transform(rows[[i]]) for i in range(400, 420)])
-    np.testing.assert_allclose(alone, Z[:20], rtol=0, atol=1e-12 * np.abs(Z).max())
-    saved = load(save(fitted, tmp_path / "map.skops"))
-    with monkeypatch.context() as without:
-        without.setitem(sys.modules, module, None)
-        np.testing.assert_array_equal(saved.transform(rows), fitted.transform(rows))
-    other = Layout(layout=layout, n_components=1).fit(X[:12], Y[:12])
-    assert other.places_.shape == (12, 1) and np.isfinite(other.transform(NEW)).all()
-    narrow = Layout(OPLS(n_components=1), layout=layout, honest=honest).fit(X[:12], Y[:12])
-    assert narrow.places_.shape == (12, 2) and np.isfinite(narrow.places_).all()

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 import proxembed
 import strategies
+from designs import pairwise
 from invariants.cases import gram_distance
 from proxembed import (
     CCA,
@@ -223,6 +224,7 @@ def test_a_kernel_is_chosen_by_the_labelled_rows_alone():
     assert (mistaken.tau_, mistaken.ridge_) != (fitted.tau_, pytest.approx(fitted.ridge_))
 
 
+@pairwise
 @pytest.mark.parametrize("U", [LLE(), LaplacianEigenmaps(), Isomap(), ClassicalMDS(), LPP(), NPP()], ids=repr)
 @pytest.mark.parametrize("S", [MESD(LFDA()), MOPE(), SLVM(), CCA()], ids=repr)
 @pytest.mark.parametrize("constraint", ["mixed", "projection", "supervised"])

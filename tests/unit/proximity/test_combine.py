@@ -1,7 +1,5 @@
 """Psi pair by pair: the formulas, their limits and bounds, what is refused, and Psi of all pairs in structured form."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import strategies
+from designs import pairwise
 from oracles import label_similarities as oracle
 from proxembed.proximity.combine import checked_weights, combine, combine_grouped, unit_weights
 from proxembed.proximity.label_similarity import label_similarity
@@ -18,10 +17,11 @@ GRID = np.linspace(0.0, 1.0, 6)
 w, g = (part.ravel() for part in np.meshgrid(GRID, GRID))
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "beta", "gamma"),
-    list(itertools.product([0.0, 0.3, 1.0, 2.0], [0.0, 1.0, 1.3], [0.0, 1.0, 5.0], [0.0, 0.4, 1.0])),
-)
+@pairwise
+@pytest.mark.parametrize("a", [0.0, 0.3, 1.0, 2.0])
+@pytest.mark.parametrize("b", [0.0, 1.0, 1.3])
+@pytest.mark.parametrize("beta", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("gamma", [0.0, 0.4, 1.0])
 def test_priority_equals_its_formula(a, b, beta, gamma):
     found = combine("priority", w, g, a=a, b=b, beta=beta, gamma=gamma)
     expected = [oracle.priority(*pair, a, b, beta, gamma) for pair in zip(w, g, strict=True)]

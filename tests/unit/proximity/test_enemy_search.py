@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 import strategies
+from designs import pairwise
 from oracles import local
 from proxembed.proximity import labelled
 from proxembed.proximity.labelled import enemies, friends
@@ -39,6 +40,7 @@ def seen(X, Y, *options) -> np.ndarray:
     return data.collapse(local.enemies(data, K, by, link))
 
 
+@pairwise
 @pytest.mark.parametrize("singles", [0, 4, 20])
 @pytest.mark.parametrize("K", [1, 3, 9, 39])
 @pytest.mark.parametrize("by", ["point", "class"])
@@ -89,6 +91,7 @@ def test_pairs_of_a_class_need_few_long_lists(searches):
     assert 0 < found.nnz <= 4 * 2 * 20
 
 
+@pairwise
 @pytest.mark.parametrize("algorithm", ["faiss", "faiss-ivf", "faiss-hnsw"])
 @pytest.mark.parametrize("enemy", ["any", "disjoint"])
 @pytest.mark.parametrize("by", ["point", "class"])

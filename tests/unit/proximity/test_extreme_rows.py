@@ -6,6 +6,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import strategies
+from designs import pairwise
 from proxembed.proximity import duplicates, search, tiles
 from proxembed.proximity.distances import canonical, pair_distances
 from proxembed.proximity.neighbors import nearest
@@ -119,6 +120,7 @@ def test_equal_fingerprints_do_not_make_rows_identical(monkeypatch, small_blocks
         same(nearest(form(X), 3), wanted)
 
 
+@pairwise
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("power", [-1040, -700, -560, 600, 1000])
 @pytest.mark.parametrize(("n", "d"), [(60, 3), (1200, 3), (60, 40)])

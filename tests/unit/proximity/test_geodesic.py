@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 
+from designs import pairwise
 from proxembed.algebra.arrays import guard
 from proxembed.proximity import geodesic
 from proxembed.proximity.distances import canonical, pair_distances
@@ -144,6 +145,7 @@ def islands(sizes, d=3, seed=0):
     return np.vstack([rng.standard_normal((s, d)) + c for s, c in zip(sizes, centres, strict=True)])
 
 
+@pairwise
 @pytest.mark.parametrize("small", [0, 3, 64])
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 @pytest.mark.parametrize("sizes", [(9, 9), (3, 9, 5, 7), (2, 2, 2, 2, 2, 20)])

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import kendalltau, spearmanr
 
 import strategies
+from designs import WHOLE, each_value, pairwise
 from oracles import label_similarities as oracle
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.proximity import class_similarity as classes
@@ -68,8 +69,9 @@ def check(G: LabelSimilarity, expected: np.ndarray) -> None:
         np.testing.assert_allclose(F @ S @ F.T.toarray(), found, rtol=1e-13, atol=1e-14)
 
 
+@each_value
 @pytest.mark.parametrize("kind", STRINGS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6 if WHOLE else 2))
 def test_label_strings_equal_loops_over_sets(seed, kind):
     Y = random_labels(seed)
     G = label_similarity(LabelMatrix.of(Y), "labels", kind)
@@ -86,8 +88,9 @@ def test_the_width_of_hamming():
     assert mean_differing(np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])) == 3.0
 
 
+@each_value
 @pytest.mark.parametrize("kind", OF_MEMBERS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6 if WHOLE else 2))
 def test_class_similarity_equals_loops_over_members(seed, kind):
     Y = random_labels(seed)
     labels = LabelMatrix.of(Y)
@@ -96,9 +99,10 @@ def test_class_similarity_equals_loops_over_members(seed, kind):
     check(label_similarity(labels, "classes", kind), oracle.scheme_classes(Y, Sigma))
 
 
+@pairwise
 @pytest.mark.parametrize("latent", ["pca", "lsi"])
 @pytest.mark.parametrize("centred", [False, True])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if WHOLE else 1))
 def test_latent_classes_are_latent_labels_of_the_transposed_matrix(seed, centred, latent):
     """Classes without rows are left out; Y' is decomposed as it is, c x n."""
     Y = random_labels(seed)
@@ -111,8 +115,9 @@ def test_latent_classes_are_latent_labels_of_the_transposed_matrix(seed, centred
     np.testing.assert_allclose(np.abs(found), np.abs(phi), rtol=0, atol=1e-8)
 
 
+@each_value
 @pytest.mark.parametrize("kind", LATENT_SIMILARITIES)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", range(2 if WHOLE else 1))
 def test_classes_are_compared_by_every_similarity_of_latent_points(seed, kind):
     Y = random_labels(seed)
     used = np.flatnonzero(Y.sum(axis=0))
@@ -155,6 +160,7 @@ def latent_loops(kind: str, phi: np.ndarray) -> np.ndarray:
     return np.maximum([[of_two(x, y) for y in phi] for x in phi], 0.0)
 
 
+@pairwise
 @pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize("made", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("seed", range(3))
@@ -207,6 +213,7 @@ def principal(Y: np.ndarray, k: int, centre: bool) -> np.ndarray:
     return np.linalg.svd(Y - Y.mean(axis=0) if centre else Y)[2][:k].T
 
 
+@pairwise
 @pytest.mark.parametrize("kind", ["pca", "lsi"])
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize("seed", range(3))
@@ -262,6 +269,7 @@ def latent_by_loops(phi: np.ndarray, kind: str, p: float) -> np.ndarray:
     return np.maximum(oracle.pair_matrix(u, pair), 0.0)
 
 
+@pairwise
 @pytest.mark.filterwarnings("ignore::scipy.stats.ConstantInputWarning")
 @pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
 @pytest.mark.parametrize("kind", [kind for kind in LATENT_SIMILARITIES if kind != "geodesic"])
@@ -414,7 +422,7 @@ def test_what_is_refused(options, message):
         label_similarity(labels, **options)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if WHOLE else 1))
 def test_the_label_kernels_of_other_methods(seed):
     """MDDM and SFEHS: unscaled kernels of the distinct sets."""
     sets = np.unique(random_labels(seed), axis=0)

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from designs import WHOLE, pairwise
 from proxembed.proximity import search, tiles
 from proxembed.proximity.labelled import class_neighbors, enemies, friends, shared_labels
 from proxembed.targets.labels import LabelMatrix
@@ -69,9 +70,10 @@ def enemies_by_copies(D, Y, K, by, link, rule, enemy):
     return collapsed(E, copies, len(Y), link)
 
 
+@pairwise
 @pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("K", [1, 3, 23])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6 if WHOLE else 3))
 def test_friends_equal_those_of_copies(seed, K, link):
     X, Y = problem(seed, whole=seed % 2 == 0)
     found = friends(X, LabelMatrix.of(Y), K, link=link)
@@ -79,10 +81,11 @@ def test_friends_equal_those_of_copies(seed, K, link):
     assert found.dtype == np.float64 and found.diagonal().sum() == 0.0
 
 
+@pairwise
 @pytest.mark.parametrize("enemy", ["any", "disjoint"])
 @pytest.mark.parametrize("rule", ["distinct", "count"])
 @pytest.mark.parametrize("by", ["point", "class"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(8 if WHOLE else 4))
 def test_enemies_equal_those_of_copies(seed, by, rule, enemy):
     X, Y = problem(seed, whole=seed % 2 == 0)
     K = (1, 2, 4, 23)[seed % 4]

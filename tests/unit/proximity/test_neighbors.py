@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import strategies
+from designs import each_value
 from proxembed.proximity import search, tiles, trees
 from proxembed.proximity.distances import canonical, exact_sums, pair_distances
 from proxembed.proximity.neighbors import nearest
@@ -22,6 +23,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(tiles, "BLOCK", 16)
 
 
+@each_value
 @pytest.mark.parametrize("K", [1, 7, 40, 89])
 @pytest.mark.parametrize("d", [1, 4, 40])
 def test_whole_numbers_with_ties(small_blocks, d, K):

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 
+from designs import each_value
 from proxembed.proximity.reordering import covat, even_sample, ivat, vat
 
 
@@ -203,7 +204,8 @@ def test_2001_rows_are_sampled_by_default():
     assert len(vat(D).rows) == 2000 and vat(D).rows[0] == even_sample(2001, 2000)[0]
 
 
-@pytest.mark.parametrize("order", [vat, ivat])
+@each_value
+@pytest.mark.parametrize("order", [vat, ivat], ids=["vat", "ivat"])
 @pytest.mark.parametrize(
     ("D", "message"),
     [

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from designs import WHOLE, each_value, pairwise
 from oracles import label_similarities as oracle
 from proxembed.proximity import combine as combining
 from proxembed.proximity import sparsify as room
@@ -50,9 +51,10 @@ def same(found: sparse.csr_array, expected: np.ndarray) -> None:
     np.testing.assert_allclose(found.toarray(), expected, rtol=1e-13, atol=0)
 
 
+@pairwise
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("K", [1, 3, 27])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(5 if WHOLE else 2))
 def test_chosen_pairs_equal_sorted_rows(seed, K, kind):
     combined, options = KINDS[kind]
     for scheme in ("labels", "latent", "classes"):
@@ -63,8 +65,9 @@ def test_chosen_pairs_equal_sorted_rows(seed, K, kind):
         same(nearest_by_similarity(G, K, lambda rows, W=W: W[rows], combined, **options), expected)
 
 
+@each_value
 @pytest.mark.parametrize("K", [1, 4, 27])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(5 if WHOLE else 2))
 def test_chosen_pairs_by_labels_alone(seed, K):
     for scheme in ("labels", "latent", "classes"):
         G, _ = problem(seed, scheme=scheme)
@@ -73,9 +76,10 @@ def test_chosen_pairs_by_labels_alone(seed, K):
             same(nearest_by_similarity(G, K, None, kind, **options), expected)
 
 
+@pairwise
 @pytest.mark.parametrize("values", ["psi", "binary"])
 @pytest.mark.parametrize("link", LINKS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if WHOLE else 2))
 def test_links_and_values(seed, link, values):
     G, W = problem(seed)
     Psi = combine("priority", W, whole(G), a=0.3)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
+from designs import each_value
 from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.ranks import mid_ranks
 from proxembed.proximity import correlation
@@ -242,6 +243,7 @@ def test_policies_for_negative_similarities():
         assert found.data.min() >= 0 and (found.diagonal() == 0).all()
 
 
+@each_value
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("graph_kind", ["undirected", "mutual", "directed", "closeness", "full"])
 def test_every_kind_keeps_the_pattern_and_the_symmetry(kind, graph_kind):
@@ -325,6 +327,7 @@ def test_bad_arguments():
         assert edge_weights(X, feature_graph(X, "undirected", 3), "local_scaling").nnz == expected
 
 
+@each_value
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_new_rows_get_the_weights_of_training_rows(kind, form):

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from designs import each_value
 from proxembed.targets.labels import LabelMatrix
 
 NAMES = [["r", "g"], ["b"], [], None, ["r"]] * 3
@@ -29,6 +30,7 @@ CONTAINERS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("rows", [NAMES, NUMBERS], ids=["names", "numbers"])
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_a_column_of_lists_is_read_like_a_list_of_sets(container, rows):

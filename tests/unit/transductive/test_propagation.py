@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import average_precision_score, f1_score
 
 import strategies
+from designs import each_value, pairwise
 from proxembed import MLGFHF, MLGRF, MLLGC, SMSE
 from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.transductive.decision import mass_cuts
@@ -75,6 +76,7 @@ def test_a_row_of_training_keeps_its_scores(estimator):
     assert fitted.transform(X.astype(np.float32)).dtype == np.float32
 
 
+@each_value
 @every
 @pytest.mark.parametrize("decision", ["tuned", "cmn", "fixed"])
 def test_scores_probabilities_and_labels_agree(estimator, decision):
@@ -161,6 +163,7 @@ def test_labels_come_back_in_the_form_of_y(form):
     assert fitted.score(X, fitted.predict(X)) == 1.0
 
 
+@each_value
 @every
 @pytest.mark.parametrize("decision", ["tuned", "cmn"])
 def test_one_class_a_row(estimator, decision):
@@ -348,6 +351,7 @@ def test_real_rows_with_a_fifth_labelled(data_folder, name):
 CORRELATED = pytest.mark.parametrize("cls", [MLGRF, MLLGC, SMSE], ids=lambda c: c.__name__)
 
 
+@pairwise
 @CORRELATED
 @pytest.mark.parametrize("label_smoothness", [0.0, 5e-324, 1e6])
 @pytest.mark.parametrize("smoothness", [1e-6, 1e6])

@@ -12,7 +12,7 @@ from papers.entrants import Entrant
 from papers.mesd_mope import experiment as mesd_mope
 from papers.mvmd import experiment as mvmd
 from proxembed import OPLS, PCA
-from unit.papers.made import counted_set, dense_set
+from slow.unit.papers.made import counted_set, dense_set
 
 
 def program(*words):

@@ -7,8 +7,8 @@ import pytest
 
 from papers.defc.parts import REUTERS, ROLL_NOISE, SOURCES, Source, documents, quartered_roll, random_parts
 from proxembed.data import Dataset, swiss_roll
-from unit.papers.made import counted_set
-from unit.papers.made_classes import class_sets
+from slow.unit.papers.made import counted_set
+from slow.unit.papers.made_classes import class_sets
 
 BY_NAME = {source.name: source for source in SOURCES}
 ROWS = [source for source in SOURCES if source is not REUTERS]  # documents: see their own test

@@ -14,7 +14,7 @@ from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS
 from papers.defc.trials import Task, compete
 from papers.experiment import plain
 from proxembed.defc.prefix_classifier import PrefixClassifier
-from unit.papers.made_classes import small_parts
+from slow.unit.papers.made_classes import small_parts
 
 METHODS = (GA, REDUCED, "PCA", "MFA", "KFDA", "KMFA", ORIGINAL)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from papers.mesd_mope.reuters_ten import reuters_ten
-from unit.papers.made import counted_set, dense_set
+from slow.unit.papers.made import counted_set, dense_set
 
 
 @pytest.fixture(scope="session")

@@ -28,7 +28,7 @@ from proxembed.data import read
 from proxembed.evaluate.decisions import micro_f1
 from proxembed.proximity.neighbors import nearest
 from proxembed.transductive.decision import hidden_fifth
-from unit.papers.made import counted_set, dense_set
+from slow.unit.papers.made import counted_set, dense_set
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +203,6 @@ def test_an_entry_scores_the_unlabelled_rows_alone_and_keeps_a_failure():
     assert failed["failure"] == "FloatingPointError: no scores" and "f1" not in failed and failed["share"] is None
 
 
-@pytest.mark.slow
 def test_a_quick_run_leaves_its_folder_and_goes_on_from_it_with_more_draws(data, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
@@ -228,7 +227,6 @@ def test_a_quick_run_leaves_its_folder_and_goes_on_from_it_with_more_draws(data,
     assert scores[0] == scores[1]
 
 
-@pytest.mark.slow
 def test_the_progress_ends_at_its_total(data, tmp_path):
     told = []
     ssdr_mc.run(Request(data, tmp_path, quick=True, progress=lambda done, total, text: told.append((done, total))))

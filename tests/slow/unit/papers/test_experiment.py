@@ -78,7 +78,7 @@ def test_a_run_that_makes_no_entry_leaves_the_command_of_the_record(tmp_path):
 
 
 def test_the_commit_of_a_checkout_is_told():
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[4]
     if not (root / ".git").exists():
         assert code()["commit"] is None
         return

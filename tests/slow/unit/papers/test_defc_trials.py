@@ -14,7 +14,7 @@ from papers.defc.rivals import GA, ORIGINAL, PUBLISHED, REDUCED, RIVALS, Rival, 
 from papers.defc.trials import PERMUTED, RivalTrials, Task, by_chance, compete, tune
 from proxembed import DEFC, PCA
 from proxembed.adaptive.parameters import Domain, Limits
-from unit.papers.made_classes import small_parts
+from slow.unit.papers.made_classes import small_parts
 
 METHODS = (ORIGINAL, *RIVALS, GA, REDUCED, PERMUTED, *CRITERIA)
 SAME = ("chosen", "k", "validation", "evaluations", "models")

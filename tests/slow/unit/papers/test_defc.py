@@ -17,8 +17,8 @@ from papers.markdown import failures
 from proxembed.defc.genetic import POPULATION
 from proxembed.defc.model_strategies import REDUCED as MODELS_OF_REDUCED
 from proxembed.defc.model_strategies import NestedGA, random_genome
-from unit.papers.made import counted_set
-from unit.papers.made_classes import class_sets
+from slow.unit.papers.made import counted_set
+from slow.unit.papers.made_classes import class_sets
 
 FACTS = {"validation": 0.9, "evaluations": 3, "models": 1, "failed": 0, "seconds": 1.0, "failure": None, "k": 2}
 RATIO, DIFFERENCE = [3, 5, 0, 5, 1, 2, 2, 0], [3, 0, 0, 5, 1, 2, 1, 0]

@@ -12,7 +12,7 @@ from papers.mvmd.claims import LOSS, MEASURES, RIVALS, claims, superior
 from papers.mvmd.contenders import FEATURES, OURS, contenders, size_of
 from papers.mvmd.page import page
 from proxembed.data import read
-from unit.papers.made import dense_set
+from slow.unit.papers.made import dense_set
 
 SETS = ("emotions", "scene", "yeast")
 

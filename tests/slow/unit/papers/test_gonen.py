@@ -18,7 +18,7 @@ from papers.bsml.fits import BASELINES, DIMENSIONS, NEIGHBORS, PREDICTIVES, Rows
 from papers.bsml.readings import AUC, HAMMING, LOG_LOSS, less, measures, reading
 from proxembed import BSML, BSSML
 from proxembed.data import read
-from unit.papers.made import dense_set
+from slow.unit.papers.made import dense_set
 
 SMALL = gonen.Plan(sweeps=8, starts=1, relevance_starts=2)
 
@@ -72,7 +72,6 @@ def test_the_progress_has_one_total_for_sets_of_unequal_numbers_of_fits_and_ends
     assert totals == {sum(map(len, parts.values()))} == {done[-1]} and done == sorted(done)
 
 
-@pytest.mark.slow
 def test_two_processes_find_what_one_finds(folder, tmp_path, small):
     found = []
     for jobs in (1, 2):
@@ -84,7 +83,6 @@ def test_two_processes_find_what_one_finds(folder, tmp_path, small):
     assert found[0] == found[1]
 
 
-@pytest.mark.slow
 def test_a_fit_that_fails_is_told_and_the_others_stand(rows, folder, tmp_path, small, monkeypatch):
     whole = gonen.compete
 
