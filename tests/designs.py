@@ -142,7 +142,7 @@ def _parameter(value: Any, single: bool, ids: Any, place: int) -> Any:
     if name is None and ids is not None and not callable(ids):
         name = list(ids)[place]
     if name is None:
-        name = "-".join(str(ids(v) if callable(ids) else v) for v in values)
+        name = "-".join(str(ids(v) if callable(ids) else getattr(v, "__name__", v)) for v in values)
     return pytest.param(*values, id=name, marks=() if param is None else param.marks)
 
 
