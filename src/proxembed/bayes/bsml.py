@@ -154,8 +154,10 @@ class BSML(ProbitClassifier, Embedder):
 
         With ``ard`` there is one large decomposition in place of many columns, which keeps its threads.
         """
-        with super()._learning(), one_pool if self.ard else one_thread:
-            yield
+        with super()._learning():
+            check_params(self)
+            with one_pool if self.ard else one_thread:
+                yield
 
     def _rows(self, X: Any, y: Any) -> Rows:
         return self._usable(super()._rows(X, y))

@@ -109,8 +109,9 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
         if (blocks := lazily(X, self.decision_function)) is not None:
             return blocks
         scores = self._finite_scores(self._checked(X))
-        binary = self._labels.form == "classes" and len(self.classes_) == 2
-        return scores[:, 1] if binary else scores
+        if self._labels.form == "classes" and len(self.classes_) == 2:  # the larger one is predicted
+            return (scores[:, 1] - scores[:, 0]) / 2
+        return scores
 
     def predict(self, X: Any) -> Any:
         """Predict labels, in the form in which y came.

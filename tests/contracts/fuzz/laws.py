@@ -154,8 +154,8 @@ def fit_transform(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | 
 
 
 def order_of_rows(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:
-    """The order of the rows changes nothing, but where equal distances are documented to go by it."""
-    if trial.draws:
+    """The order of the rows changes nothing, but where equal distances or proximities are documented to go by it."""
+    if trial.draws or trial.links_equal_labels:
         return None
     order = np.random.default_rng(trial.case.seed).permutation(len(trial.matrix))
     y = trial.plain_y

@@ -172,6 +172,12 @@ class Trial:
                 return True
         return False
 
+    @cached_property
+    def links_equal_labels(self) -> bool:
+        """Whether the largest proximities of a row are kept, of which rows with equal labels have equal ones."""
+        kept = any(name.endswith("n_links") and value is not None for name, value in self.build().get_params().items())
+        return kept and self.labels is not None and len(np.unique(self.labels.on, axis=0)) < len(self.labels.on)
+
     def disagreement(self, found: Outputs | Refusal, expected: Outputs, dtype=None) -> str | None:
         """How two outputs that should be equal differ by more than rounding of X explains; None where they do not."""
         dtype = np.dtype(self.matrix.dtype if dtype is None else dtype)

@@ -84,7 +84,10 @@ def lanczos(
     The operator is taken over a power of two of about its size: to ARPACK, eigenvalues below 1e-10 have all converged.
     """
     start = np.random.default_rng(0).standard_normal(size)
-    unit = 2.0 ** np.frexp(linalg.norm(product(start)) / linalg.norm(start))[1]
+    reached = linalg.norm(product(start)) / linalg.norm(start)
+    if reached == 0.0:  # of the zero operator, which ARPACK refuses
+        return np.zeros(k), np.eye(size, k)
+    unit = 2.0 ** np.frexp(reached)[1]
     op = LinearOperator((size, size), matvec=lambda v: product(np.ravel(v)) / unit, dtype=np.float64)
     w, V = eigsh(op, k=k, which="LA", v0=start, tol=tol, ncv=min(size, max(2 * k + 1, k + 20)), maxiter=40)
     order = np.argsort(w)[::-1]
