@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.pencil.symmetric import descending, fix_signs, lead_signs
@@ -102,7 +103,7 @@ def opentsne_map(rows: Any, n_components: int, perplexity: float, seed: Any, n_j
         perplexity=perplexity_of(rows.shape[0], perplexity),
         initialization=_start(rows, n_components),
         random_state=seed,
-        n_jobs=1 if n_jobs is None else n_jobs,
+        n_jobs=1 if n_jobs is None else min(effective_n_jobs(n_jobs), cpu_count()),
     )
     return tsne.fit(rows)
 

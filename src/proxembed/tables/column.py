@@ -26,7 +26,7 @@ HELD = {
     "names": "a list of names",
     "vector": "a vector of numbers",
 }
-STYLED = {",": "with a decimal comma", ".": "with a decimal point"}
+STYLED = {",": "with a decimal comma", ".": "with a decimal point", "?": "without decimals"}
 
 
 class CellError(ValueError):
@@ -58,8 +58,8 @@ class Column:
     values : tuple of str
         The words for no and yes, or the steps of a scale in their order, in lower case.
     style : str
-        The decimal mark of numbers and the marks between thousands (".,"; "" is "."), "clock" for clock times, how
-        dates are written ("iso", "dmy", "mdy"), or what joins names (";"; "[]" for lists).
+        The decimal mark of numbers and the marks between thousands (".,"; "" is "."; "? " if no cell has decimals),
+        "clock" for clock times, how dates are written ("iso", "dmy", "mdy"), or what joins names (";"; "[]" for lists).
     unit : str
         What stands beside every number, such as "EUR".
     size : int

@@ -1,6 +1,7 @@
 """Numbers in text cells: sign, currency, groups of thousands, decimal mark, exponent and unit; the style of a table.
 
-A style is the decimal mark and the marks between groups of three digits, such as ".,", ",." or ", "; "" is ".".
+A style is the decimal mark and the marks between groups of three digits, such as ".,", ",." or ", "; "" is ".". In
+"? " no decimal mark is known: 1.234 may be 1234.
 """
 
 from __future__ import annotations
@@ -55,6 +56,11 @@ class Quantity:
 
     def value(self, style: str) -> float | None:
         """The number in a style; None if the digits do not fit it."""
+        if style[:1] == "?":
+            either = (
+                set() if GROUPED.fullmatch(self.digits) else {self.value(mark + style[1:]) for mark in ".,"} - {None}
+            )
+            return either.pop() if len(either) == 1 else None
         plain, grouped = _forms(style)
         if not plain(self.digits) and (self.exponent or not grouped(self.digits)):
             return None
@@ -122,7 +128,7 @@ def number(word: str, style: str, unit: str) -> float | None:
     >>> number("1.250,5", ",", ""), number("12.50", ",", ""), number("0,126", ".,", "")
     (1250.5, None, None)
     """
-    if SIMPLE[style[:1] or "."].fullmatch(word):
+    if style[:1] != "?" and SIMPLE[style[:1] or "."].fullmatch(word):
         return float(word.replace(",", "."))
     part = quantity(word)
     return None if part is None or part.unit not in ("", unit) else part.value(style)
@@ -253,7 +259,8 @@ def table_style(columns: Mapping[str, NumberWords], decimal: str | None = None, 
         return TableStyle(_with_groups(columns, "."), {comma: text})
     if not votes and undecided:
         return TableStyle(_with_groups(columns, "."), {name: _two_values(columns[name]) for name in undecided})
-    return TableStyle(_with_groups(columns, next(iter(votes), ".")))
+    style = _with_groups(columns, next(iter(votes), "."))
+    return TableStyle(style if votes or not style else "?" + style[1:])
 
 
 def _two_values(words: NumberWords) -> str:

@@ -87,6 +87,12 @@ def test_lanczos_finds_the_largest_and_repeats_itself(k):
     np.testing.assert_array_equal(V, again[1])
 
 
+def test_lanczos_of_the_zero_operator_gives_zeros_and_unit_vectors():
+    w, V = lanczos(np.zeros_like, 7, 3)
+    np.testing.assert_array_equal(w, np.zeros(3))
+    np.testing.assert_array_equal(V.T @ V, np.eye(3))
+
+
 def test_cholesky_solves_and_whitens():
     M, E = positive(12), strategies.features_dense(12, 3, 0)
     before = M.copy()

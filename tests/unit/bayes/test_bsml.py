@@ -343,6 +343,11 @@ def test_models_are_saved_and_loaded(tmp_path):
         np.testing.assert_array_equal(again.transform(X, return_std=True)[1], fit.transform(X, return_std=True)[1])
 
 
+def test_a_choice_that_is_an_array_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"BSML: ard=array\(\[1, 2\]\) is not allowed; ard must be True or False"):
+        BSML(ard=np.array([1, 2])).fit(np.eye(4), np.eye(4))
+
+
 def test_a_loss_of_rows_is_counted():
     X, Y = problem()
     Y[3:6] = np.nan

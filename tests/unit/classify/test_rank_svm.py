@@ -134,6 +134,15 @@ def test_an_unfinished_solution_is_said():
         RankSVM(C=1e5, tol=1e-9, max_iter=3).fit(X, Y)
 
 
+def test_the_score_of_two_classes_is_positive_where_the_second_is_predicted():
+    """Also with rows whose labels are ranked wrongly, which move the threshold away from the middle."""
+    rare = (np.arange(60) == 7).astype(int)
+    found, turned = (RankSVM().fit(X, y) for y in (rare, 1 - rare))
+    scores = found.decision_function(X)
+    np.testing.assert_array_equal(found.predict(X), (scores > 0).astype(int))
+    np.testing.assert_allclose(turned.decision_function(X), -scores, rtol=0, atol=1e-6)
+
+
 def test_the_width_is_the_mean_distance():
     distances = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
     assert mean_distance(X) == pytest.approx(distances.sum() / (60 * 59))

@@ -4,7 +4,7 @@ import pytest
 
 from proxembed.tables.quantities import NumberWords, number, quantity, table_style
 
-POINT, US, COMMA, GERMAN, SWISS, FRENCH = "", ".,", ",", ",.", ".'", ", "
+POINT, US, COMMA, GERMAN, SWISS, FRENCH, WHOLE = "", ".,", ",", ",.", ".'", ", ", "? "
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,13 @@ POINT, US, COMMA, GERMAN, SWISS, FRENCH = "", ".,", ",", ",.", ".'", ", "
         ("12\u202f345,5", FRENCH, 12345.5),
         ("1 234 56", FRENCH, None),
         ("1'234", US, None),
+        ("1 234", WHOLE, 1234),
+        ("12", WHOLE, 12),
+        ("1.234", WHOLE, None),
+        ("1,234", WHOLE, None),
+        ("1 234,5", WHOLE, 1234.5),
+        ("1 234.5", WHOLE, 1234.5),
+        ("0.5", WHOLE, 0.5),
         ("1,5e3", COMMA, 1500),
         ("2,5E-3", COMMA, 0.0025),
         ("1,234e3", US, None),
@@ -129,3 +136,18 @@ def test_a_style_that_both_readings_fit_or_none_is_asked_about(columns, asked):
 def test_points_alone_are_asked_about_where_commas_may_be_decimal():
     assert style_of(["1.101", "2.202"], points=False)[1] == ["c0"]
     assert style_of(["1.101", "2.202"], ["0.5"], points=False) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("columns", "style"),
+    [
+        ({"a": ["1 234", "12"]}, "? "),
+        ({"a": ["1 234", "12"], "b": ["0.5"]}, ". "),
+        ({"a": ["1 234", "12"], "b": ["0,5"]}, ", "),
+        ({"a": ["1'234", "12"], "b": ["7", "8"]}, "?'"),
+        ({"a": ["12", "1234"]}, ""),
+    ],
+    ids=str,
+)
+def test_a_table_without_decimals_leaves_the_decimal_mark_open(columns, style):
+    assert table_style({name: NumberWords(words) for name, words in columns.items()}).style == style
