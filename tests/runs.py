@@ -29,11 +29,17 @@ def without_layouts(patch):
     patch.setattr(evidence, "_laid_out", lambda *given: [])
 
 
+DEAR = {
+    *("logistic regression", "forest scores", "linear SVM", "gradient boosting", "NCA"),
+    *("UMAP", "supervised UMAP", "t-SNE"),
+}
+
+
 def with_few_rivals(patch):
-    whole, dear = arms.entrants, {"logistic regression", "forest scores", "linear SVM", "gradient boosting", "NCA"}
+    whole = arms.entrants
 
     def entrants(*given, **named):
-        return tuple(entrant for entrant in whole(*given, **named) if entrant.arm.name not in dear)
+        return tuple(entrant for entrant in whole(*given, **named) if entrant.arm.name not in DEAR)
 
     for module in (arms, plan):
         patch.setattr(module, "entrants", entrants)

@@ -43,7 +43,7 @@ from proxembed.algebra.pencil.problem import Problem
 from proxembed.sums import summed_rows
 
 TOLERANCE = 1e-10
-FROM_SUMS = on_cases(lambda case: case.build().from_sums is not None, variants=False)
+FROM_SUMS = on_cases(lambda case: case.default and case.build().from_sums is not None)
 ROW_LOCAL = [OPLS(ridge=0.1), CopyLDA(ridge=0.1), MESD(FDA(ridge=0.1)), DMLDA(ridge=0.1), PCA(n_components=3), MLLS()]
 
 
@@ -123,8 +123,9 @@ def test_precision_of_tiles():
 
 
 FILLING = on_cases(
-    lambda case: case.labels == "multi" and case.build().from_sums is not None and case.build().fills_unknown,
-    variants=False,
+    lambda case: (
+        case.default and case.labels == "multi" and case.build().from_sums is not None and case.build().fills_unknown
+    )
 )
 DROPPING = [OPLS(ridge=0.1, unknown="drop"), MLDA(ridge=0.1, unknown="drop"), MDDM(label_kernel="rbf")]
 

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 import proxembed
 from proxembed.cli import app
-from proxembed.proximity.layouts import tsne_installed, umap_installed
 from proxembed.workflow import comparison
 
 RIVALS = [
@@ -21,7 +20,6 @@ RIVALS = [
     "forest proximity",
     "MESD(FDA)",
 ]
-RIVALS += ["UMAP", "supervised UMAP"] * umap_installed() + ["t-SNE"] * tsne_installed()  # of an extra
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
 
 
