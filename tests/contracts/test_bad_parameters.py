@@ -116,6 +116,8 @@ def test_wrong_values_inside_a_wrapper_name_the_inner_class(outer):
         (MESD(MESD()), "MESD extends single-label methods, and MESD"),
         (Kernelized(proxembed.SLVM()), "SLVM places the rows themselves"),
         (Kernelized(Kernelized()), "cannot wrap Kernelized"),
+        (proxembed.Scaled(proxembed.Scaling()), "Scaled cannot wrap Scaling, which has no components"),
+        (proxembed.Scaled(proxembed.RelationFeatures()), "Scaled cannot wrap RelationFeatures, which has no components"),
     ],
     ids=lambda v: str(v)[:30],
 )

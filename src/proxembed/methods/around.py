@@ -222,6 +222,9 @@ class Scaled(Around):
         if method.each_size or method.scales:
             own = type(method).__name__
             raise ValueError(f"Scaled cannot wrap {own}; put Scaled inside it: {own}(Scaled(...)).")
+        if method.role == "features":
+            name = type(method).__name__
+            raise ValueError(f"Scaled cannot wrap {name}, which has no components; put both steps in a Pipeline.")
 
     def learn(self, rows: Rows, method: Any) -> None:
         self.state_ = scaling_fit(self.kind, rows.X)

@@ -22,7 +22,7 @@ from .quantities import ANY_GROUPS, LEADING_ZERO, STYLE_WORDS, NumberWords, tabl
 MISSING_CODES = (99, 999, 9999, 99999)
 FEWEST_IDS = 8
 FEWEST_VALUES = 8  # numbers or dates, of a column that is mostly such
-FEWEST_BESIDE_ONE = 3  # the same beside one other word alone
+FEWEST_BESIDE_ONE = 3  # the same beside one other word, without digits
 MOST_ODD = 2  # words in up to a quarter of the cells that may stand for an empty cell
 MOST_RARE = 10  # words in up to one cell in twenty that may do so
 SHOWN_ODD = 3
@@ -488,7 +488,8 @@ def _unread(cells: Cells, style: str, kind: str) -> str:
     for what, wrong in (("dates", date_misfits(words)), ("numbers", _number_misfits(cells.numbers, style))):
         fitting = sorted(set(range(len(words))) - set(wrong))
         count = int(cells.counts[fitting].sum())
-        fewest = FEWEST_BESIDE_ONE if len(wrong) == 1 else FEWEST_VALUES
+        one = len(wrong) == 1 and not any(map(str.isdigit, words[wrong[0]]))
+        fewest = FEWEST_BESIDE_ONE if one else FEWEST_VALUES
         if not wrong or len(fitting) < fewest or 2 * count <= known or what == "numbers" and cells.numbers.coded:
             continue
         other = words[wrong[0]]
