@@ -181,7 +181,7 @@ def test_an_odd_cell_among_numbers_or_dates_is_asked_about(tmp_path, cells, odd,
             "58 of its 62 cells are numbers such as '20,05'; write the others, such as",
         ),
         (COMMAS[:40] + ["a", "b", "c"] * 8, "40 of its 64 cells are numbers"),
-        (["14", "2", "3", "8", "23", "24", "28"] + ["missing"] * 5, "v is read as a category, though 7 of its 12 cells"),
+        (["14", "2", "3", "8", "23", "24", "28"] + ["missing"] * 5, "v is read as a category, though 7 of its 12"),
         ([f"{cell} EUR" for cell in COMMAS] + ["-"] * 6, "v is read as a text, though 58 of its 64 cells are numbers"),
     ],
 )
