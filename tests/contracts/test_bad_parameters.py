@@ -117,7 +117,7 @@ def test_wrong_values_inside_a_wrapper_name_the_inner_class(outer):
         (Kernelized(proxembed.SLVM()), "SLVM places the rows themselves"),
         (Kernelized(Kernelized()), "cannot wrap Kernelized"),
         (proxembed.Scaled(proxembed.Scaling()), "Scaled cannot wrap Scaling, which has no components"),
-        (proxembed.Scaled(proxembed.RelationFeatures()), "Scaled cannot wrap RelationFeatures, which has no components"),
+        (proxembed.Scaled(proxembed.RelationFeatures()), "Scaled cannot wrap RelationFeatures, which has no"),
     ],
     ids=lambda v: str(v)[:30],
 )
