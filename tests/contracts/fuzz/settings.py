@@ -101,7 +101,7 @@ ODD = (
     "Scaling()",
 )
 # Amounts of work: a large one that is permitted is worked through.
-WORK = ("max_evals", "max_seconds", "max_trials", "patience", "max_iter", "n_init", "refine")
+WORK = ("max_evals", "max_seconds", "max_trials", "patience", "max_iter", "n_init", "refine", "n_estimators")
 OWN_WORK = ("n_jobs", "progress", "measure")  # processes, and functions whose errors are their author's
 METHODS = {
     "method": ("FDA()", "MMC()", "LFDA()", "MFA()"),
