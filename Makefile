@@ -11,8 +11,8 @@ export SCIPY_ARRAY_API = 1
 
 help:
 	@echo "make demo    find the best embedding of the built-in digits (under a minute); writes the folder $(OUT)/"
-	@echo "make test    ruff, mypy, the import contract and the tests, some of them also under a second OpenBLAS kernel"
-	@echo "make test-slow  tests/slow, all products of test parameters, the tests under three configurations of scikit-learn, and planted faults that they must catch"
+	@echo "make test    ruff, mypy, the import contract and the tests, with their CPU seconds at the end"
+	@echo "make test-slow  tests/slow, all products of test parameters, the tests under three configurations of scikit-learn, planted faults that they must catch, and some tests under a second OpenBLAS kernel"
 	@echo "make kill-test  compare a search that is killed with -9 at KILLS=20 moments and resumed with an uninterrupted one"
 	@echo "make test-kernels  the tests under every other OpenBLAS kernel that runs on this machine"
 	@echo "make test-lowest  the tests with the lowest dependencies that pyproject.toml allows, in .venv-lowest"
@@ -37,7 +37,7 @@ demo: $(VENV)/.ready
 	$(VENV)/bin/proxembed demo -o $(OUT)
 
 test: $(VENV)/.ready-dev
-	+@$(VENV)/bin/python tests/cpu_seconds.py $(MAKE) --no-print-directory lint suite kernel
+	+@$(VENV)/bin/python tests/cpu_seconds.py $(MAKE) --no-print-directory lint suite
 
 lint: $(VENV)/.ready-dev
 	$(VENV)/bin/ruff check .
@@ -56,6 +56,7 @@ test-slow: $(VENV)/.ready-dev
 	        $(VENV)/bin/python -m pytest -n 2 -q tests || exit 1; \
 	done
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python tests/mutants.py
+	$(MAKE) kernel
 
 KILLS ?= 20
 kill-test: $(VENV)/.ready-dev

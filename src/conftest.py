@@ -10,6 +10,10 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+from runs import with_few_rivals
+
 SRC = Path(__file__).parent
 WHOLE = os.environ.get("TEST_PRODUCTS") == "1"
 
@@ -40,3 +44,10 @@ def pytest_collection_modifyitems(items) -> None:
     """Examples of names that the reference does not show are left out."""
     if not WHOLE:
         items[:] = [item for item in items if not item.path.is_relative_to(SRC) or item.name in public()]
+
+
+@pytest.fixture(autouse=True)
+def few_rivals(monkeypatch):
+    """Examples of comparisons without the rivals that take seconds, except in `make test-slow`."""
+    if not WHOLE:
+        with_few_rivals(monkeypatch)

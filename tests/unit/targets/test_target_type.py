@@ -15,6 +15,7 @@ from proxembed.evaluate.crossfit import crossfit_embedding
 from proxembed.evaluate.diagnose import diagnose
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow.labelled_data import labelled_data
+from runs import few_rivals  # noqa: F401
 
 RNG = np.random.default_rng(0)
 Y = np.repeat(np.arange(25), 2)  # too many numbers of too few rows
@@ -87,7 +88,7 @@ def test_every_estimator_that_takes_y_has_the_parameter(name):
         made(**FEW.get(name, {})).fit(X, Y)
     with pytest.raises(ValueError, match="target_type='numbers' is not allowed; target_type must be None or 'classes'"):
         made(target_type="numbers", **FEW.get(name, {})).fit(X, Y % 5)
-    if name not in ("DEFC", "EmbeddingSearch"):  # for the outermost of two in one test below
+    if name not in ("DEFC", "EmbeddingSearch", "SupervisedUMAP"):  # the first two in one test below; UMAP compiles long
         made(target_type="classes").fit(X, Y)
 
 
@@ -138,7 +139,7 @@ def test_blocks_are_checked_together():
         OPLS(n_components=2).partial_fit(X, Y).transform(X)
 
 
-def test_jobs_decide_once(tmp_path):
+def test_jobs_decide_once(tmp_path, few_rivals):  # noqa: F811
     frame = pd.DataFrame(X, columns=list("abcd"))
     reason = "label column '{}' holds 25 different whole numbers in 50 rows, 2 rows each; pass target_type='classes' if"
     for name, call in {
