@@ -48,7 +48,7 @@ class Readings:
     remedy: str = FUNCTION_REMEDY
     rows: int | None = None
     begun: int = 0
-    ends: dict[str, dict[int, int]] = field(default_factory=dict)  # of X and y: checksum of the first so many rows
+    ends: dict[str, dict[int, int]] = field(default_factory=dict)  # of X and y: number of rows -> their checksum
 
     def over(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
         """The blocks of one reading, each compared before it is handed out; X is None in a reading of y alone."""

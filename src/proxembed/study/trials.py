@@ -136,7 +136,7 @@ class MethodTrial(Trial):
         return {k: self._mean([curve[min(k, max(curve))] for curve in curves]) for k in sizes}
 
     def _mean(self, values: list[float]) -> float:
-        """The mean of the folds whose score is defined; the worst score where none is."""
+        """The mean of the folds whose score is defined; the worst score without such folds."""
         defined = [value for value in values if not np.isnan(value)]
         return float(np.mean(defined)) if defined else self.worst
 
@@ -219,8 +219,8 @@ def best_trial(trials: Iterable[MethodTrial]) -> MethodTrial | None:
 def finalists(trials: Iterable[MethodTrial]) -> list[MethodTrial]:
     """The trials for the final folds: the furthest and best of each of the best eight families, the best of all first.
 
-    The untuned kernel form, where it is complete, is the second at the latest. Where there are fewer families, further
-    trials of theirs follow.
+    The untuned kernel form, where it is complete, is the second at the latest. If there are fewer families, further
+    trials of the same families follow.
     """
     usable = sorted((t for t in trials if t.outcomes and not t.failure), key=MethodTrial.standing, reverse=True)
     families: dict[str, MethodTrial] = {}

@@ -60,7 +60,7 @@ def unscaled(G: np.ndarray, powers: np.ndarray | None, sign: int) -> np.ndarray:
 
 
 def clipped(w: np.ndarray) -> np.ndarray:
-    """Weights below 0 set to 0 and the rest brought to sum 1; equal weights where none is above 0.
+    """Weights below 0 set to 0 and the rest brought to sum 1; equal weights if all are 0 or less.
 
     >>> clipped(np.array([[1.5, -0.5, 0.5], [0.0, 0.0, 0.0]])).round(3).tolist()
     [[0.75, 0.0, 0.25], [0.333, 0.333, 0.333]]

@@ -483,8 +483,8 @@ def best_choice(summary: dict[str, Any], found: Found, goal: str | None = None) 
 def rival_ahead(
     summary: dict[str, Any], own: tuple[str, int | None], rivals: Sequence[Arm], goal: str | None
 ) -> tuple[str, Any, int | None] | None:
-    """The rival embedding that is best on the folds of the comparison, with its estimator and k, where it is ahead of
-    our choice by more than one paired standard error; None where none is, or where no goal asks for it.
+    """The rival embedding that is best on the folds of the comparison, with its estimator and k, if it is ahead of our
+    choice by more than one paired standard error; None if no rival is, or if no goal asks for it.
 
     Rivals that embed nothing, or each size by a fit of its own, have no model that could be saved; a map has two
     coordinates.

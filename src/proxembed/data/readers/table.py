@@ -311,7 +311,7 @@ def _matrices(
 
 
 def _labels(parts: Sequence[Gathered], roles: Roles, columns: Columns) -> list[LabelColumns]:
-    """The labels of each file; columns that may be meant where none is named."""
+    """The labels of each file; without named labels the columns that may hold them."""
     file = parts[0].file
     if not roles.labels:
         shown = ", ".join(shorten(name) for name in file.names[:6])

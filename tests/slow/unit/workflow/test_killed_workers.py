@@ -8,10 +8,12 @@ import subprocess
 import sys
 import threading
 
-import numpy as np
 import pytest
 
 from proxembed.study.storage import STUDY
+from unit.workflow.test_resume import data
+
+__all__ = ["data"]  # a fixture
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="processes are looked up in /proc")
 SEARCH = ["--methods", "opls,mvmd,lfda", "--max-trials", "40", "-k", "1,2", "--folds", "2", "--shuffles", "0"]
@@ -26,14 +28,6 @@ PROGRAM = (
 )
 STORED = 5  # lines of the study: the search is under way, and far from its end
 LOOKS = 12_000  # of which one follows another after a pause; a run that never comes so far fails
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    rng, path = np.random.default_rng(0), tmp_path_factory.mktemp("data") / "made.npz"
-    X = rng.normal(size=(120, 6))
-    np.savez(path, X=X, Y=(X[:, :3] + 0.5 * rng.normal(size=(120, 3)) > 0).astype(np.uint8))
-    return path
 
 
 def processes(session):
