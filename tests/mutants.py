@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "results", "_build", "generated", "dist")
-TESTS = "tests/oracles", "tests/identities", "tests/contracts", "tests/unit"
+TESTS = "tests/oracles", "tests/identities", "tests/invariants", "tests/contracts", "tests/unit"
 # pytest's exit status: some test failed.
 CAUGHT = 1
 
@@ -79,7 +79,7 @@ FAULTS = (
         "methods/dependence.py",
         "min(rows.n, rows.labels.c)",
         "max(rows.n, rows.labels.c)",
-        "CCA",
+        "CCA or ridge",
     ),
     Fault(
         "coding by -1 and 1 doubles the dependence instead of quadrupling it",
@@ -100,7 +100,7 @@ FAULTS = (
         "methods/variance.py",
         "np.sqrt((R.count - 1) / eigenvalues)",
         "np.sqrt(R.count / eigenvalues)",
-        "PCA",
+        "PCA or whitened",
     ),
     Fault(
         "every seen row is given the place of the first training row",
