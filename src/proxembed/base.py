@@ -195,9 +195,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
             )
         dropped = labels.n - len(keep)
         if dropped:
-            what = "have no known label" if fills else "have one"
+            what, have = ("rows without a known label", "no known label") if fills else ("unknown labels", "one")
             warnings.warn(
-                f"{name} cannot use unknown labels: {dropped} of {labels.n} rows {what} and are left out of fit.",
+                f"{name} cannot use {what}: {dropped} of {labels.n} rows have {have} and are left out of fit.",
                 UserWarning,
                 stacklevel=4,
             )

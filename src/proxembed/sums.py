@@ -350,9 +350,10 @@ class Sums:
                     " Means of labels are known after all rows: fit on RowBlocks that can be read again uses such rows."
                 )
             )
+            what, have = ("rows without a known label", "no known label") if fills else ("unknown labels", "one")
             warnings.warn(
-                f"{name} cannot use unknown labels: {self.dropped} of {self.n + self.dropped} rows have "
-                f"{'no known label' if fills else 'one'} and are left out of fit.{means}",
+                f"{name} cannot use {what}: {self.dropped} of {self.n + self.dropped} rows have {have} and are left "
+                f"out of fit.{means}",
                 UserWarning,
                 stacklevel=5,
             )

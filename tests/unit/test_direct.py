@@ -8,7 +8,7 @@ import pytest
 from proxembed import SLVM, Isomap, LaplacianEigenmaps
 
 
-@pytest.mark.filterwarnings("ignore:SLVM cannot use unknown labels")
+@pytest.mark.filterwarnings("ignore:SLVM cannot use rows without a known label")
 def test_rows_that_fit_leaves_out_are_placed_like_new_ones():
     X = np.random.default_rng(0).standard_normal((8, 2))
     Y = np.array([[1.0, 0.0], [0.0, 1.0]] * 4)

@@ -153,5 +153,6 @@ def show(done: dict[str, Any], json_output: bool) -> None:
     if "sample" in done:
         rows += f" ({'' if done['scaled_by'] == 'all' else 'scaling and '}read-out of {done['sample']:,})"
     size = f"{rows}, {done['features']:,} features, {done['labels']} label{'s' * (done['labels'] != 1)}"
-    typer.echo(f"{done['method']}: {done['components']} components of {size} in {done['seconds']:.1f} s")
+    components = f"{done['components']} component{'s' * (done['components'] != 1)}"
+    typer.echo(f"{done['method']}: {components} of {size} in {done['seconds']:.1f} s")
     typer.echo(f"written: {', '.join(done['written'])}")

@@ -38,7 +38,7 @@ def test_the_verdict_comes_last_and_the_contrasts_before_it(file, tmp_path):
     assert {("Hamming loss", "ridge"), ("log-loss", "ridge")} <= measures
 
 
-@pytest.mark.filterwarnings("ignore:OPLS cannot use unknown labels")
+@pytest.mark.filterwarnings("ignore:OPLS cannot use rows without a known label")
 def test_one_label_of_which_some_cells_are_empty(tmp_path):
     random = np.random.default_rng(0)
     X = random.normal(size=(80, 3))

@@ -121,7 +121,7 @@ def test_rows_left_out_are_noted_once(tags, tmp_path):
     done = program("fit", tags, *FIT, "-o", tmp_path / "m.skops")
     assert (
         done.exit_code == 0
-        and done.stderr.count("OPLS cannot use unknown labels: 1 of 60 rows have no known label") == 1
+        and done.stderr.count("OPLS cannot use rows without a known label: 1 of 60 rows have no known label") == 1
     )
 
 

@@ -99,6 +99,6 @@ def test_rows_of_unknown_labels_are_on_the_map_and_in_no_figure():
     Y = np.eye(2, dtype=np.uint8)[(X[:, 0] > 0).astype(int)]
     unknown = np.zeros(Y.shape, dtype=bool)
     unknown[[3, 5, 130]] = True
-    with pytest.warns(UserWarning, match="OPLS cannot use unknown labels: 2 of 120 rows") as told:
+    with pytest.warns(UserWarning, match="OPLS cannot use rows without a known label: 2 of 120 rows") as told:
         first, _ = maps_of(np.where(unknown, 0, Y), unknown=unknown)[0]
     assert len(first.train) == 120 and len(first.new) == 39 and len(told) == 1

@@ -93,7 +93,7 @@ def test_rows_of_unknown_labels_are_on_the_map():
     holes = Y.astype(float)
     holes[:20], holes[20:25, 1] = np.nan, np.nan
     for honest in (False, True):
-        with pytest.warns(UserWarning, match="OPLS cannot use unknown labels: 20 of 120 rows have no known label"):
+        with pytest.warns(UserWarning, match="OPLS cannot use rows without a known label: 20 of 120 rows have"):
             layout = Layout(OPLS(), layout="sklearn", honest=honest).fit(X, holes)
         assert layout.places_.shape == (120, 2) and np.isfinite(layout.places_).all()
         near = nearest(layout.places_[20:], 1, queries=layout.places_[:20])
