@@ -68,8 +68,8 @@ coverage: $(VENV)/.ready-dev
 	COVERAGE_CORE=$$($(VENV)/bin/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
 	    OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 	    $(VENV)/bin/python -m pytest -n 2 -q --cov=proxembed --cov-report=
-	$(VENV)/bin/coverage json -q --fail-under=0 -o .coverage.json
-	$(VENV)/bin/python tests/rooms_covered.py .coverage.json docs/results/coverage.md
+	$(VENV)/bin/coverage json -q --fail-under=0 -o .coverage_lines.json
+	$(VENV)/bin/python tests/rooms_covered.py .coverage_lines.json docs/results/coverage.md
 	$(VENV)/bin/coverage report --format=total
 
 SECONDS ?= 300
