@@ -87,8 +87,17 @@ class EmbeddingPipeline(Pipeline):
         """A step by place or name, or the pipeline of a slice of steps."""
         part = super().__getitem__(ind)
         if isinstance(ind, slice) and len(part) and part.steps[0] is self.steps[0]:
-            part.__dict__.update({name: vars(self)[name] for name in NAMES if name in vars(self)})
+            kept = (*NAMES, "_sklearn_output_config")
+            part.__dict__.update({name: vars(self)[name] for name in kept if name in vars(self)})
         return part
+
+    def set_output(self, *, transform: str | None = None) -> EmbeddingPipeline:
+        """Set the container of the embedding: "default", "pandas" or "polars"; steps give each other arrays."""
+        if transform not in (None, "default", "pandas", "polars"):
+            raise ValueError(f"transform={transform!r} is not allowed; use 'default', 'pandas' or 'polars'.")
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> EmbeddingPipeline:
         """Fit all steps; y: labels in any form."""
@@ -131,11 +140,12 @@ class EmbeddingPipeline(Pipeline):
         return self._contained(Z, X)
 
     def _contained(self, Z: Any, X: Any) -> Any:
-        """The embedding of rows X in the container that is configured for all transformers."""
+        """The embedding of rows X in the container of this model, or in that configured for all transformers."""
         plain = isinstance(Z, np.ndarray) or sparse.issparse(Z)
-        asked = get_config()["transform_output"] != "default"
-        if asked and plain and hasattr(self._part.steps[-1][1], "get_feature_names_out"):
-            Z = FunctionTransformer(feature_names_out=lambda *_: self.get_feature_names_out()).transform(Z)
+        container = vars(self).get("_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        if container != "default" and plain and hasattr(self._part.steps[-1][1], "get_feature_names_out"):
+            named = FunctionTransformer(feature_names_out=lambda *_: self.get_feature_names_out())
+            Z = named.set_output(transform=container).transform(Z)
         if hasattr(Z, "iloc") and hasattr(X, "iloc"):
             Z.index = X.index
         return Z

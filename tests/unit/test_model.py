@@ -23,6 +23,7 @@ from proxembed import (
     MultiOutputRidge,
     RelationFeatures,
     Scaling,
+    TableEncoder,
     load,
     save,
 )
@@ -336,6 +337,26 @@ def test_a_refit_forgets_the_names():
     assert not hasattr(model, "feature_names_")
     model = fit_on(OPLS(n_components=2), Dataset(X, Y, list(NAMED.columns))).fit(X, Y)
     assert not hasattr(model, "feature_names_")
+
+
+@pytest.mark.default_configuration
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_a_model_of_text_columns_gives_frames_on_request(container):
+    """Its first step gives sparse rows, which no frame holds."""
+    frame = pandas.DataFrame(X[:, :3], columns=list("abc")).assign(words=np.where(Y[:, 0] > 0, "red sky", "blue sea"))
+    steps = [("scaling", TableEncoder()), ("embedding", OPLS(n_components=2)), ("readout", MultiOutputRidge())]
+    model = EmbeddingPipeline(steps).fit(frame, Y)
+    Z, predicted = model.transform(frame), model.predict(frame)
+    asked = model.set_output(transform=container)
+    assert asked is model and type(model.transform(frame)).__module__.startswith(container)
+    for found in (model, clone(model).fit(frame, Y), model[:-1]):
+        table = found.transform(frame)
+        assert list(table.columns) == ["opls0", "opls1"]
+        np.testing.assert_allclose(np.asarray(table), Z, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(frame), predicted)
+    np.testing.assert_array_equal(model.set_output(transform="default").transform(frame), Z)
+    with pytest.raises(ValueError, match="transform='nothing' is not allowed; use 'default', 'pandas' or 'polars'"):
+        model.set_output(transform="nothing")
 
 
 @pytest.mark.default_configuration
