@@ -81,7 +81,7 @@ def test_read_outs_of_rows_in_memory_predict_blocks(model):
 def test_unknown_labels_leave_rows_out():
     y = Y.astype(float)
     y[:40] = np.nan
-    with pytest.warns(UserWarning, match="MultiOutputRidge cannot use unknown labels: 40 of 300 rows"):
+    with pytest.warns(UserWarning, match="MultiOutputRidge cannot use rows without a known label: 40 of 300"):
         found = MultiOutputRidge().fit(RowBlocks.from_arrays(X, y, block_rows=30))
     np.testing.assert_allclose(found.coef_, MultiOutputRidge().fit(X[40:], Y[40:]).coef_, atol=1e-10)
 
