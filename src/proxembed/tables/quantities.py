@@ -57,10 +57,8 @@ class Quantity:
     def value(self, style: str) -> float | None:
         """The number in a style; None if the digits do not fit it."""
         if style[:1] == "?":
-            either = (
-                set() if GROUPED.fullmatch(self.digits) else {self.value(mark + style[1:]) for mark in ".,"} - {None}
-            )
-            return either.pop() if len(either) == 1 else None
+            either = {self.value(mark + style[1:]) for mark in ".,"} - {None}
+            return either.pop() if len(either) == 1 and not GROUPED.fullmatch(self.digits) else None
         plain, grouped = _forms(style)
         if not plain(self.digits) and (self.exponent or not grouped(self.digits)):
             return None
