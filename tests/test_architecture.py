@@ -1,4 +1,7 @@
-"""The house rules as tests: layers, rooms, sizes, names, documentation, cheap imports."""
+"""The house rules as tests: layers, rooms, sizes, names, documentation, cheap imports.
+
+`python tests/test_architecture.py` prints the rooms, floors, imports upwards, cycles, files and lines of the package.
+"""
 
 import ast
 import importlib
@@ -8,6 +11,8 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -96,6 +101,96 @@ def solver_uses(tree: ast.AST) -> list[tuple[ast.AST, str]]:
             if owner in ("linalg", "sla", "spla"):
                 found.append((node, f"{owner}.{node.attr}"))
     return found
+
+
+# ---- rooms and floors: a room is a folder of the package, a file at its top, or one of the three folders beside it
+
+
+def modules() -> dict[str, Path]:
+    """Dotted name -> file, of the package and of the three folders that import it; the stub stands for the root."""
+    found = {}
+    for folder in (PACKAGE, *(ROOT / name for name in (*BESIDE, "bench"))):
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder.parent).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    stub = PACKAGE / "__init__.pyi"
+    return found | ({"proxembed": stub} if stub.is_file() else {})
+
+
+def imported(module: str, path: Path, known: dict[str, Path]) -> set[str]:
+    """Modules that a file imports: at its top, in functions, and for type checkers alone."""
+    package = module.split(".") if path.stem == "__init__" else module.split(".")[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*start, *([node.module] if node.module else [])])
+            names = {f"{source}.{alias.name}" for alias in node.names}
+            submodules = names & known.keys()
+            found |= submodules | ({source} if len(submodules) < len(names) else set())
+    return (found & known.keys()) - {module}
+
+
+def room_of(module: str) -> str:
+    parts = module.split(".")
+    return (parts[1] if len(parts) > 1 else "__init__") if parts[0] == "proxembed" else parts[0]
+
+
+def layers() -> list[list[str]]:
+    """Rooms by layer, from the lowest to the highest, as the import contract has them; then those above it."""
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"][0]
+    declared = [re.findall(r"\w+", layer) for layer in reversed(contract["layers"])]
+    return [*(layer for layer in declared if layer != ["cli"]), ["__init__"], ["cli"], ["__main__", "bench", *BESIDE]]
+
+
+def components(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Groups of nodes that reach each other, each with more than one node."""
+
+    def reached(node: str) -> set[str]:
+        seen, left = set(), [node]
+        while left:
+            for other in graph[left.pop()] - seen:
+                seen.add(other)
+                left.append(other)
+        return seen
+
+    reach = {node: reached(node) for node in graph}
+    groups = {frozenset(b for b in reach[a] if a in reach[b]) for a in graph if a in reach[a]}
+    return sorted((set(group) for group in groups if len(group) > 1), key=sorted)
+
+
+@cache
+def architecture() -> dict[str, object]:
+    """Rooms, floors (levels of imports between rooms), imports upwards and cycles of files."""
+    known = modules()
+    graph = {module: imported(module, path, known) for module, path in known.items()}
+    rooms = {room_of(module) for module in known}
+    pairs = {(room_of(a), room_of(b)): (a, b) for a in graph for b in graph[a] if room_of(a) != room_of(b)}
+    level = {room: i for i, layer in enumerate(layers()) for room in layer}
+    upwards = [f"{a} -> {b}" for (x, y), (a, b) in sorted(pairs.items()) if level.get(y, -1) > level.get(x, -1)]
+    below = {room: {y for x, y in pairs if x == room and level.get(y, -1) <= level.get(x, -1)} for room in rooms}
+    floor: dict[str, int] = {}
+
+    def height(room: str, path: tuple[str, ...] = ()) -> int:
+        if room not in floor:
+            floor[room] = 1 + max((height(y, (*path, room)) for y in below[room] if y not in path), default=0)
+        return floor[room]
+
+    for room in sorted(rooms):
+        height(room)
+    return {
+        "rooms": len(rooms),
+        "floors": max(floor.values()),
+        "imports between rooms": len(pairs),
+        "imports upwards": upwards,
+        "cycles of rooms": components({room: {y for x, y in pairs if x == room} for room in rooms}),
+        "cycles of files": components(graph),
+        "files": len(SOURCES),
+        "lines": sum(len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES),
+        "by floor": {i: sorted(room for room in rooms if floor[room] == i) for i in range(1, max(floor.values()) + 1)},
+    }
 
 
 def public_classes() -> dict[str, type]:
@@ -328,3 +423,11 @@ def test_no_machine_paths_or_registry_hosts():
         text = path.read_bytes().decode("utf-8", errors="replace")
         found += [f"{name}: {match.group(0)}" for match in pattern.finditer(text)]
     assert found == []
+
+
+if __name__ == "__main__":
+    for title, value in architecture().items():
+        entries = [f"{i}: {', '.join(rooms)}" for i, rooms in value.items()] if isinstance(value, dict) else value
+        print(f"{title}: {len(entries) if isinstance(entries, list) and title != 'by floor' else ''}{'' if isinstance(entries, list) else entries}")
+        for entry in entries if isinstance(entries, list) else ():
+            print("   ", ", ".join(sorted(entry)) if isinstance(entry, set) else entry)

@@ -21,9 +21,10 @@ from proxembed.data.errors import DataError
 from proxembed.data.unpacking import check_array, check_arrays, most_unpacked
 
 from .card import CARD_MARK, LIBRARIES
+from .former_names import PRESENT_NAMES
 from .whole import check_place, check_writable, write_whole
 
-FORMAT = 7
+FORMAT, FORMER_FORMAT = 8, 7  # models of the former format load with the present names of their classes
 FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
 MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple of its size, or to this number of bytes
@@ -201,6 +202,8 @@ def load(path: str | Path) -> Any:
     path = Path(path)
     content = path.read_bytes()
     facts = _read_facts(content, path)
+    if facts["format"] == FORMER_FORMAT:
+        content = _with_present_names(content, path)
     _refuse_foreign(content, path)
     ours, theirs = version("proxembed"), facts["proxembed"]
     if ours != theirs:
@@ -346,12 +349,33 @@ def _read_facts(content: bytes, path: Path) -> dict[str, Any]:
     told = isinstance(saved_by, str) and saved_by.isprintable() and isinstance(facts.get("source"), dict | None)
     if type(found) is not int or not told:
         raise _damaged(path, ValueError(f"{FACTS} lacks its facts"))
-    if found != FORMAT:
+    if found not in (FORMAT, FORMER_FORMAT):
         raise ValueError(
             f"{path} has format {found} (proxembed {saved_by}), and proxembed {version('proxembed')} reads format "
             f"{FORMAT}; install proxembed {saved_by}, or fit and save the model again."
         )
     return facts
+
+
+def _with_present_names(content: bytes, path: Path) -> bytes:
+    """A model of the former format whose classes bear their present dotted names."""
+
+    def renamed(node: dict[str, Any]) -> dict[str, Any]:
+        name = f"{node.get('__module__')}.{node.get('__class__')}"
+        if name in PRESENT_NAMES:
+            node["__module__"], _, node["__class__"] = PRESENT_NAMES[name].rpartition(".")
+        return node
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as former, zipfile.ZipFile(buffer, "w") as present:
+        for name in former.namelist():
+            part = former.read(name)
+            try:
+                part = json.dumps(json.loads(part, object_hook=renamed)).encode() if name == SCHEMA else part
+            except ValueError as error:
+                raise _damaged(path, error) from error
+            present.writestr(name, part)
+    return buffer.getvalue()
 
 
 def _check_sizes(content: bytes, path: Path) -> None:

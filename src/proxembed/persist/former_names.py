@@ -1,0 +1,3 @@
+"""Classes that have moved since the former format of saved models: old dotted name -> present one."""
+
+PRESENT_NAMES: dict[str, str] = {}
