@@ -1,6 +1,6 @@
 # On a fresh machine with Python 3.11 or newer, start with `make demo` and `make test`.
 .NOTPARALLEL:
-.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python coverage fuzz bench benchmark results search-results search-choices portfolio reproduce docs figure types dist clean
+.PHONY: help demo test lint suite kernel test-slow kill-test test-kernels test-lowest test-python coverage fuzz options bench benchmark results search-results search-choices portfolio reproduce docs figure types dist clean
 
 VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
@@ -19,6 +19,7 @@ help:
 	@echo "make test-python PYTHON=python3.13  the tests under another interpreter, in .venv-3.13"
 	@echo "make coverage  line coverage of the tests of make test, and its page in docs/results; faster from Python 3.12 on"
 	@echo "make fuzz    odd inputs for every estimator, and odd tables, frames and files, for SECONDS=300, under CONFIG=pandas or another configuration; CASE=\"...\" repeats one, SEED= repeats all"
+	@echo "make options  the signatures, Parameters and options of the program that follow from the declarations of options"
 	@echo "make bench   speed and memory against named rivals (minutes); BENCH=startup selects one"
 	@echo "make results  the comparisons of docs/results/ on real data (PROXEMBED_DATA names the folder)"
 	@echo "make search-results  searches on ten real data sets, into docs/results/search/; SETS=scene selects one"
@@ -76,6 +77,9 @@ SECONDS ?= 300
 fuzz: $(VENV)/.ready-dev
 	PYTHONPATH=src:tests $(if $(CONFIG),PROXEMBED_SKLEARN_CONFIG=$(CONFIG)) $(VENV)/bin/python -m contracts.fuzz \
 	    $(if $(CASE),"$(CASE)",--seconds $(SECONDS) $(if $(SEED),--seed $(SEED)))
+
+options: $(VENV)/.ready-dev
+	PYTHONPATH=src:tests $(VENV)/bin/python tests/option_blocks.py
 
 # Numbers differ in their last bits from processor to processor: tests must not hang on them.
 kernel: $(VENV)/.ready-dev

@@ -10,7 +10,7 @@ import typer
 from benchmarks import HOME, N_FOLDS, PAGE, PROTOCOLS, TRACKS
 from proxembed.cli.interruption import leave_interrupted
 from proxembed.cli.refusal import refusals
-from proxembed.workflow.options import check_limits
+from proxembed.workflow.options import RunOptions, check_option
 
 VARIABLE = "PROXEMBED_DATA"
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -32,7 +32,7 @@ def run(
 ) -> None:
     """Run methods on every stored fold, at equal budgets; a stored fold is not run again."""
     with refusals():
-        check_limits(jobs)
+        check_option(RunOptions, "n_jobs", jobs)
         from benchmarks.runs import Plan, execute
 
         chosen = (_names(protocols, PROTOCOLS, "--protocols"), _names(tracks, TRACKS, "--tracks"))

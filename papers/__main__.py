@@ -11,7 +11,7 @@ import typer
 
 from proxembed.cli.interruption import leave_interrupted
 from proxembed.cli.refusal import refusals
-from proxembed.workflow.options import check_limits
+from proxembed.workflow.options import RunOptions, check_option
 
 VARIABLE = "PROXEMBED_DATA"
 
@@ -32,7 +32,7 @@ def reproduce(
 ) -> None:
     """Run an experiment of a paper again, its published figures beside ours; a finished part is not done twice."""
     with refusals():
-        check_limits(jobs)
+        check_option(RunOptions, "n_jobs", jobs)
         if name is None:
             list_experiments(json_output)
             return

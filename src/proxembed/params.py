@@ -1,5 +1,5 @@
-"""param(): a hyper-parameter declared once. From it come the constructor, the range check, the docs and the search
-space."""
+"""param(): a parameter declared once. From it come the constructor or the signature, the range check, the docs, the
+search space and the option of the program."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def methods(labels: str | None) -> Methods:
 
 @dataclass(frozen=True)
 class Param:
-    """What is declared of a hyper-parameter beside its name and default."""
+    """What is declared of a parameter beside its name and default."""
 
     doc: str = ""
     low: float | None = None
@@ -70,6 +70,10 @@ class Param:
     words: str = ""
     test: Callable[[Any], bool] | None = None
     search: Any = None
+    takes: str = ""
+    panel: str = ""
+    flags: tuple[str, ...] = ()
+    metavar: str = ""
 
     def allowed(self) -> str:
         """The permitted values in words."""
@@ -151,13 +155,20 @@ def param(
     like: Param | None = None,
     search: Any = None,
     kw_only: bool = True,
+    takes: str = "",
+    panel: str = "",
+    flags: tuple[str, ...] = (),
+    metavar: str = "",
 ) -> Any:
-    """Declare a hyper-parameter of an estimator.
+    """Declare a parameter of an estimator, or an option of the main job.
 
     ``low``/``high`` are included ends, ``above``/``below`` excluded ones; ``choices`` are permitted beside numbers in
     range; ``kind`` permits instances of a class. Values without a range, such as a splitter, are described by
     ``words`` and permitted where ``test`` holds; without a ``test`` the estimator checks them itself, beside the data.
-    ``like`` permits what another declaration permits. Checked in fit, never in the constructor.
+    ``like`` permits what another declaration permits. Checked in fit, never in the constructor of an estimator.
+
+    For options: ``takes`` is the type of the argument if the stored value has another one; ``panel`` the group in the
+    help of the program, ``flags`` its names there if not ``--name``, ``metavar`` the word for the value.
 
     >>> param(default=0, like=SEED, doc="Seed of the folds.").metadata["param"].allowed()
     'None, an integer >= 0 and <= 4,294,967,295 or a RandomState'
@@ -165,6 +176,7 @@ def param(
     spec = Param(doc, low, high, above, below, tuple(choices), integer, callable, kind, words, test, search)
     if like is not None:
         spec = replace(like, doc=doc, search=search)
+    spec = replace(spec, takes=takes, panel=panel, flags=flags, metavar=metavar)
     return field(default=default, kw_only=kw_only, metadata={"param": spec})
 
 
@@ -173,15 +185,23 @@ def declared(cls: type) -> dict[str, tuple[Field[Any], Param]]:
     return {f.name: (f, f.metadata["param"]) for f in fields(cls) if "param" in f.metadata}
 
 
+def refused(instance: Any) -> tuple[str, Any, Param] | None:
+    """Name, value and declaration of the first parameter whose value its declaration does not permit."""
+    for name, (_, spec) in declared(type(instance)).items():
+        value = getattr(instance, name)
+        if not spec.permits(value):
+            return name, value, spec
+    return None
+
+
 def check_params(estimator: Any) -> None:
     """Raise a ValueError that names the first parameter whose value is not permitted by its declaration."""
-    for name, (_, spec) in declared(type(estimator)).items():
-        value = getattr(estimator, name)
-        if not spec.permits(value):
-            raise ValueError(
-                f"{type(estimator).__name__}: {name}={shown(value)} is not allowed; {name} must be {spec.allowed()}"
-                f"{_as_instance(value, spec.kind)}."
-            )
+    if (found := refused(estimator)) is not None:
+        name, value, spec = found
+        raise ValueError(
+            f"{type(estimator).__name__}: {name}={shown(value)} is not allowed; {name} must be {spec.allowed()}"
+            f"{_as_instance(value, spec.kind)}."
+        )
 
 
 def _as_instance(name: Any, kind: type | tuple[type, ...] | None) -> str:
@@ -265,16 +285,20 @@ def call_for_array(name: str, function: Callable[..., Any], *arguments: Any) -> 
 
 def parameters_section(cls: type) -> str:
     """The numpydoc Parameters section of a class, from its declarations."""
-    lines = ["Parameters", "----------"]
-    for name, (f, spec) in declared(cls).items():
-        lines += [f"{name} : {spec.allowed()}, default={f.default!r}", f"    {spec.doc}"]
-    return "\n".join(lines)
+    return "\n".join(["Parameters", "----------", *(f"{head}\n    {doc}" for head, doc in parameter_entries(cls))])
+
+
+def parameter_entries(cls: type) -> list[tuple[str, str]]:
+    """The first line of each declared parameter in that section, and its description."""
+    return [
+        (f"{name} : {spec.allowed()}, default={f.default!r}", spec.doc) for name, (f, spec) in declared(cls).items()
+    ]
 
 
 def with_parameters(cls: Any) -> str:
-    """The docstring with the Parameters that the class declares and the Attributes that its family shares."""
+    """The docstring with the Parameters that a class declares and the Attributes that its family shares."""
     body, mark, examples = cleandoc(cls.__doc__).partition("Examples\n--------")  # without indentation from 3.13 on
-    if cls.attributes:
+    if getattr(cls, "attributes", ""):
         learned, raises, errors = body.partition("Raises\n------")
         heading = "" if "Attributes\n----------" in learned else "\nAttributes\n----------\n"
         body = f"{learned.rstrip()}\n{heading}{cleandoc(cls.attributes)}\n\n{raises}{errors}"

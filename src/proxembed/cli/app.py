@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -17,6 +18,7 @@ from .fit import fit
 from .interruption import say
 from .map import map
 from .methods import methods
+from .options import FLAGS, LISTS
 from .predict import predict
 from .refusal import refusals
 from .report import report
@@ -24,25 +26,17 @@ from .search import search
 from .transform import transform
 
 NOBODY_READS = 141  # the code that a shell reports for a program ended by SIGPIPE
-NAMES_OPTIONS = ("--labels", "--text", "--drop", "--keep", "--missing", "--category")  # take several names
-
-PANELS = {  # the options of a verb, by what they are about; others stand under "Options"
-    "Columns of a table": "labels text id groups time drop keep missing decimal category empty separator target_type",
-    "What is tried": "engine methods method strategy classifier sizes size settings layout",
-    "How long it takes": "max_seconds max_work max_trials jobs dask memory sample",
-    "How it is judged": "goal measure tolerance folds repeats least shuffles halves pairs test standard",
-}
 
 
 class Verb(TyperCommand):
-    """A verb, whose help has its options in groups of two or more."""
+    """A verb, whose help has its options in groups of two or more; others stand under "Options"."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        for panel, names in PANELS.items():
-            options = [each for each in self.params if isinstance(each, TyperOption) and each.name in names.split()]
-            for option in options if len(options) > 1 else []:
-                option.rich_help_panel = panel
+        options = [each for each in self.params if isinstance(each, TyperOption)]
+        sizes = Counter(each.rich_help_panel for each in options)
+        for option in options:
+            option.rich_help_panel = option.rich_help_panel if sizes[option.rich_help_panel] > 1 else None
 
 
 class Program(TyperGroup):
@@ -78,7 +72,7 @@ def comma_hint(told: str, args: Sequence[str]) -> str:
     '; join names with a comma: --labels a,b'
     """
     named = [word.partition("=")[0] for word in args]
-    option = next((word for word in named if word in NAMES_OPTIONS), None)
+    option = next((word for word in named if word in [FLAGS[name] for name in LISTS]), None)
     if option is None or not told.startswith("Got unexpected extra argument"):
         return ""
     return f"; join names with a comma: {option} a,b"

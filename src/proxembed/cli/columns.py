@@ -3,128 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from .interruption import say
-from .options import in_program_words, memory_bytes
+from .options import DECLARED, LISTS, in_program_words, memory_bytes
 
 if TYPE_CHECKING:
     from proxembed.data import Dataset
 
 COMMA = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')  # outside double quotes
 QUOTED = re.compile(r'^"(.*)"$', re.DOTALL)
-LABELS = typer.Option(
-    None,
-    "--labels",
-    metavar="COLUMNS",
-    help="Label columns: names or globs such as 'topic_*', separated by commas, or in several options; quote a name "
-    "that contains a comma. One column may hold classes or, with --separator, several labels. ARFF: the XML file of "
-    "the labels. npy: the file of the labels.",
-)
-TEXT = typer.Option(None, "--text", metavar="COLUMNS", help="Text columns, if they are not recognised as texts.")
-ID = typer.Option(None, "--id", metavar="COLUMN", help="Column of row names.")
-GROUPS = typer.Option(
-    None,
-    "--groups",
-    metavar="COLUMN",
-    help="Column of groups, which no split divides; 'none' for no groups. "
-    "By default an identifier that rows share, such as patient_id.",
-)
-TIME = typer.Option(None, "--time", metavar="COLUMN", help="Column of numbers or ISO dates that orders the rows.")
-DROP = typer.Option(None, "--drop", metavar="COLUMNS", help="Columns to leave out: names or globs.")
-KEEP = typer.Option(None, "--keep", metavar="COLUMNS", help="Feature columns; all others are left out: names or globs.")
-MISSING = typer.Option(
-    None,
-    "--missing",
-    metavar="TEXT",
-    help="Other values that mean an empty cell, such as -999; 'none' if there are none.",
-)
-DECIMAL = typer.Option(
-    None, "--decimal", metavar=",|.", help="The mark before the decimals, if all numbers fit both readings (1,234)."
-)
-CATEGORY = typer.Option(
-    None, "--category", metavar="COLUMNS", help="Columns of categories, even if their cells are numbers or dates."
-)
-EMPTY = typer.Option(
-    "no labels",
-    "--empty",
-    metavar="'no labels'|unknown",
-    help="What an empty cell of joined labels means.",
-)
-SEPARATOR = typer.Option(
-    None, "--separator", metavar="TEXT", help="Text that separates the labels in one column, such as ';'."
-)
-TARGET_TYPE = typer.Option(
-    None,
-    "--target-type",
-    metavar="classes",
-    help="Read the whole numbers in the one label column as classes, however many there are.",
-)
 
 
-OF_TABLES = tuple("labels text id groups time drop keep missing decimal category empty separator target_type".split())
-
-
-def table_options(given: dict[str, Any]) -> dict[str, Any]:
-    """The table options among the arguments of a command.
-
-    Examples
-    --------
-    >>> from proxembed.cli.columns import OF_TABLES, table_options
-    >>> table_options({**dict.fromkeys(OF_TABLES), "seed": 0}) == dict.fromkeys(OF_TABLES)
-    True
-    """
-    return {name: given[name] for name in OF_TABLES}
+def table_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The table options among the arguments of a verb."""
+    return {name: given[name] for name in DECLARED["columns"]}
 
 
 def dataset_from(
-    file: str | Path,
-    labels: list[str] | None = None,
-    text: list[str] | None = None,
-    id: str | None = None,
-    groups: str | None = None,
-    time: str | None = None,
-    drop: list[str] | None = None,
-    separator: str | None = None,
-    test: str | Path | None = None,
-    keep: list[str] | None = None,
-    missing: list[str] | None = None,
-    empty: str = "no labels",
-    decimal: str | None = None,
-    category: list[str] | None = None,
-    target_type: str | None = None,
+    file: str | Path, labels: list[str] | None = None, test: str | Path | None = None, **columns: Any
 ) -> Dataset:
-    """Read DATA, a file or ``openml:NAME``, with the given column options.
-
-    Raises DataError (a ValueError of one line) if the file or an option does not fit.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.cli.columns import dataset_from
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.csv")
-    >>> size = file.write_text("row,hue,t_red,t_blue\\na,0.1,1,0\\nb,0.9,,1\\n")
-    >>> dataset_from(file, ["t_*"], id="row").label_names
-    ('t_red', 't_blue')
-    """
+    """Read DATA, a file or ``openml:NAME``, with column options of the program; print its notes."""
     from proxembed.workflow.labelled_data import read_labelled
 
-    lists = {"labels": labels, "text": text, "drop": drop, "keep": keep, "missing": missing, "category": category}
-    more: dict[str, Any] = {
-        **read_options(lists),
-        "id": id,
-        "groups": named_groups(groups),
-        "time": time,
-        "separator": separator,
-        "test": test,
-    }
-    others: dict[str, Any] = {"empty": empty, "decimal": decimal, "target_type": target_type}
-    dataset = in_program(read_labelled(file, **more, **others))
+    dataset = in_program(read_labelled(file, test=test, **column_values({"labels": labels, **columns})))
     say_notes(dataset.notes)
     return dataset
 
@@ -146,13 +51,10 @@ def large_table(
 
     With ``spread`` the workers of a cluster read it, for any size.
     """
-    from proxembed.workflow.labelled_data import table_columns
+    from proxembed.data import Columns
     from proxembed.workflow.large_fit import large_fit
 
-    lists = {name: columns[name] for name in ("labels", "text", "drop", "keep", "missing", "category")}
-    others = {name: value for name, value in columns.items() if name not in lists}
-    others["groups"] = named_groups(others["groups"])
-    purposes = table_columns(**read_options(lists), **others)
+    purposes = Columns(**column_values(columns))
     found = large_fit(Path(file), purposes, memory_bytes(memory), sample, seed, spread)
     if found is not None:
         drawn, rows = found.sample.X.shape[0], found.table.n
@@ -162,30 +64,15 @@ def large_table(
     return found
 
 
-def read_options(lists: dict[str, list[str] | None]) -> dict[str, list[str] | None]:
-    """Split options that hold several names; "none" in --missing stands for no text.
-
-    Examples
-    --------
-    >>> from proxembed.cli.columns import read_options
-    >>> read_options({"labels": ["a,b"], "missing": ["none"]}), read_options({"missing": None})
-    ({'labels': ['a', 'b'], 'missing': []}, {'missing': None})
-    """
-    found: dict[str, list[str] | None] = {name: one_by_one(names) for name, names in lists.items() if name != "missing"}
-    codes = lists["missing"]
-    return found | {"missing": None if codes is None else [code for code in one_by_one(codes) if code != "none"]}
-
-
-def named_groups(option: str | None) -> Any:
-    """The column of --groups; False for 'none'.
-
-    Examples
-    --------
-    >>> from proxembed.cli.columns import named_groups
-    >>> named_groups("patient"), named_groups("none"), named_groups(None)
-    ('patient', False, None)
-    """
-    return False if option == "none" else option
+def column_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of column options: several names from one text, and "none" for no groups and no missing texts."""
+    values = {name: value if name not in LISTS else one_by_one(value) for name, value in options.items()}
+    if values.get("groups") == "none":
+        values["groups"] = False
+    if "missing" in values:
+        given = options["missing"] is not None
+        values["missing"] = [text for text in values["missing"] if text != "none"] if given else None
+    return values
 
 
 def say_notes(notes: Sequence[str]) -> None:
@@ -195,19 +82,7 @@ def say_notes(notes: Sequence[str]) -> None:
 
 
 def training_data(file: str | Path, **columns: Any) -> Dataset:
-    """Read DATA and check its labels.
-
-    Raises ValueError (DataError if the file or an option does not fit), each of one line.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.cli.columns import training_data
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.csv")
-    >>> size = file.write_text("hue,red,blue\\n0.1,1,0\\n0.9,0,1\\n0.8,0,0\\n0.2,1,1\\n")
-    >>> training_data(file, labels=["red", "blue"])
-    Dataset(name='toy', n=4, d=1, labels=2)
-    """
+    """Read DATA and check its labels."""
     return checked_data(dataset_from(file, **columns), file)
 
 
@@ -223,17 +98,6 @@ def checked_data(dataset: Dataset, file: str | Path) -> Dataset:
 
 
 def one_by_one(options: list[str] | None) -> list[str]:
-    """The names in an option that may be repeated and may hold several names separated by commas.
-
-    A name that contains a comma is in double quotes, as in CSV.
-
-    Examples
-    --------
-    >>> from proxembed.cli.columns import one_by_one
-    >>> one_by_one(["a, b", "topic_*"]), one_by_one(None)
-    (['a', 'b', 'topic_*'], [])
-    >>> one_by_one(['"sea, blue",red'])
-    ['sea, blue', 'red']
-    """
+    """The names in an option that may be repeated and may hold several names separated by commas, quoted as in CSV."""
     parts = [part.strip() for option in options or () for part in COMMA.split(option)]
     return [QUOTED.sub(lambda found: found[1].replace('""', '"'), part) for part in parts if part]

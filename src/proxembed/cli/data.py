@@ -8,24 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .columns import (
-    CATEGORY,
-    DECIMAL,
-    DROP,
-    EMPTY,
-    GROUPS,
-    ID,
-    KEEP,
-    LABELS,
-    MISSING,
-    SEPARATOR,
-    TARGET_TYPE,
-    TEXT,
-    TIME,
-    dataset_from,
-    table_options,
-)
-from .options import in_program_words
+from .columns import dataset_from
+from .options import JSON, TEST, in_program_words, takes
 from .refusal import refusals
 from .terminal import command, print_json
 
@@ -33,30 +17,18 @@ if TYPE_CHECKING:
     from proxembed.data import Dataset
 
 
+@takes("columns")
 def data(
     file: str = typer.Argument(
         metavar="DATA",
         help="A labelled file: CSV, Parquet or a folder of Parquet files, .npz, .npy, svmlight, ARFF; or openml:NAME.",
     ),
-    labels: list[str] = LABELS,
-    text: list[str] = TEXT,
-    id: str = ID,
-    groups: str = GROUPS,
-    time: str = TIME,
-    drop: list[str] = DROP,
-    keep: list[str] = KEEP,
-    missing: list[str] = MISSING,
-    decimal: str = DECIMAL,
-    category: list[str] = CATEGORY,
-    empty: str = EMPTY,
-    separator: str = SEPARATOR,
-    target_type: str = TARGET_TYPE,
-    test: Path = typer.Option(None, "--test", help="Test file with the same columns."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
+    test: Path | None = TEST,
+    json_output: bool = JSON,
+    **given: Any,
 ) -> None:
     """Show how a labelled file is read: columns, sizes, labels and possible problems."""
     with refusals():
-        given = table_options(locals())
         dataset = dataset_from(file, **given, test=test)
         facts = dataset.describe()
         if json_output:

@@ -4,66 +4,31 @@ from typing import Any
 
 import typer
 
-from .columns import (
-    CATEGORY,
-    DECIMAL,
-    DROP,
-    EMPTY,
-    GROUPS,
-    ID,
-    KEEP,
-    LABELS,
-    MISSING,
-    SEPARATOR,
-    TARGET_TYPE,
-    TEXT,
-    TIME,
-    checked_data,
-    dataset_from,
-    large_table,
-    table_options,
-)
+from .columns import checked_data, dataset_from, large_table, table_options
 from .fit import setting
-from .options import MEMORY, METHOD, SAMPLE
+from .options import DATA, JSON, JUDGED, MEMORY, METHOD, SAMPLE, SETTINGS, SIZE, takes
 from .refusal import refusals
 from .terminal import notes, print_json
 
 SHOWN = 5  # labels served worse
 
 
+@takes("columns", "search.measure", "search.folds", "search.seed", "search.n_jobs", folds=3, n_jobs=-1)
 def diagnose(
-    file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
+    file: str = DATA,
     method: str = METHOD,
-    size: int = typer.Option(None, "-k", help="Number of components; by default that of the method.", min=1),
-    settings: list[str] = typer.Option(
-        None, "--set", metavar="NAME=VALUE", help="A parameter of the method; may be repeated."
+    size: int = SIZE,
+    settings: list[str] = SETTINGS,
+    shuffles: int = typer.Option(
+        20, help="Number of shuffles of the labels; a verdict needs 19.", min=1, rich_help_panel=JUDGED
     ),
-    labels: list[str] = LABELS,
-    text: list[str] = TEXT,
-    id: str = ID,
-    groups: str = GROUPS,
-    time: str = TIME,
-    drop: list[str] = DROP,
-    keep: list[str] = KEEP,
-    missing: list[str] = MISSING,
-    decimal: str = DECIMAL,
-    category: list[str] = CATEGORY,
-    empty: str = EMPTY,
-    separator: str = SEPARATOR,
-    target_type: str = TARGET_TYPE,
-    measure: str = typer.Option(
-        "macro average precision",
-        "--measure",
-        help="Measure: macro average precision, Jaccard@10, macro AUC, ...",
+    halves: int = typer.Option(
+        10, help="Number of random halves of the rows, for the stability.", min=1, rich_help_panel=JUDGED
     ),
-    shuffles: int = typer.Option(20, "--shuffles", help="Number of shuffles of the labels; a verdict needs 19.", min=1),
-    halves: int = typer.Option(10, "--halves", help="Number of random halves of the rows, for the stability.", min=1),
-    folds: int = typer.Option(3, "--folds", help="Number of folds: stratified, or by --groups or --time.", min=2),
     memory: str = MEMORY,
     sample: int = SAMPLE,
-    seed: int = typer.Option(0, "--seed", help="Seed of folds, shuffles, halves and random methods.", min=0),
-    jobs: int = typer.Option(-1, "--jobs", "-j", help="Processes; -1 is one per core."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
+    json_output: bool = JSON,
+    **given: Any,
 ) -> None:
     """Test one method: held-out rows against shuffled labels, optimism, stability, labels served worse."""
     with refusals():
@@ -73,14 +38,16 @@ def diagnose(
         from proxembed.workflow.one_diagnosis import diagnose_method
         from proxembed.workflow.one_fit import method_with
 
-        large = large_table(file, table_options(locals()), memory, sample, seed)
-        dataset = dataset_from(file, **table_options(locals())) if large is None else large.sample
+        seed, columns = given["seed"], table_options(given)
+        large = large_table(file, columns, memory, sample, seed)
+        dataset = dataset_from(file, **columns) if large is None else large.sample
         dataset = checked_data(dataset, file)
-        given = dict(map(setting, settings or []))
-        estimator = method_with(method, size, given, seed, several_labels=not dataset.single_label)
-        options = {"n_shuffles": shuffles, "n_resamples": halves, "measure": measure, "seed": seed, "n_jobs": jobs}
+        parameters = dict(map(setting, settings or []))
+        estimator = method_with(method, size, parameters, seed, several_labels=not dataset.single_label)
+        options = {name: given[name] for name in ("measure", "seed", "n_jobs")}
+        options |= {"n_shuffles": shuffles, "n_resamples": halves}
         with notes(), Console(stderr=True, quiet=json_output).status(f"diagnosing {title_of(estimator)}"):
-            found = diagnose_method(dataset, estimator, folds, n_all=large and large.table.n, **options)
+            found = diagnose_method(dataset, estimator, given["folds"], n_all=large and large.table.n, **options)
         show(found, json_output)
 
 

@@ -7,25 +7,8 @@ from typing import Any
 
 import typer
 
-from .columns import (
-    CATEGORY,
-    DECIMAL,
-    DROP,
-    EMPTY,
-    GROUPS,
-    ID,
-    KEEP,
-    LABELS,
-    MISSING,
-    SEPARATOR,
-    TARGET_TYPE,
-    TEXT,
-    TIME,
-    dataset_from,
-    large_table,
-    table_options,
-)
-from .options import MEMORY, METHOD, SAMPLE
+from .columns import dataset_from, large_table, table_options
+from .options import DATA, JSON, JUDGED, MEMORY, METHOD, SAMPLE, SETTINGS, SIZE, TIME, takes
 from .refusal import refusals
 from .terminal import command, notes, print_json, progress_bar
 
@@ -58,36 +41,25 @@ PARTS_DASK = typer.Option(
     metavar="local|ADDRESS",
     help="Read Parquet by parts on a dask cluster: local workers, one per core, or the workers of the scheduler at "
     "ADDRESS, which must see DATA under the same path.",
+    rich_help_panel=TIME,
 )
 
 
+@takes("columns", "search.seed")
 def fit(
-    file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
+    file: str = DATA,
     method: str = METHOD,
-    size: int = typer.Option(None, "-k", help="Number of components; by default that of the method.", min=1),
-    settings: list[str] = typer.Option(
-        None, "--set", metavar="NAME=VALUE", help="A parameter of the method; may be repeated."
+    size: int = SIZE,
+    settings: list[str] = SETTINGS,
+    standard: bool = typer.Option(
+        False, "--standard-split", help="Fit only the training rows named in the file.", rich_help_panel=JUDGED
     ),
-    labels: list[str] = LABELS,
-    text: list[str] = TEXT,
-    id: str = ID,
-    groups: str = GROUPS,
-    time: str = TIME,
-    drop: list[str] = DROP,
-    keep: list[str] = KEEP,
-    missing: list[str] = MISSING,
-    decimal: str = DECIMAL,
-    category: list[str] = CATEGORY,
-    empty: str = EMPTY,
-    separator: str = SEPARATOR,
-    target_type: str = TARGET_TYPE,
-    standard: bool = typer.Option(False, "--standard-split", help="Fit only the training rows named in the file."),
     memory: str = MEMORY,
     sample: int = SAMPLE,
     dask: str = PARTS_DASK,
-    seed: int = typer.Option(0, "--seed", help="Seed of random methods and of a sample.", min=0),
     out: Path | None = typer.Option(None, "--out", "-o", help="Model file (.skops); default NAME.skops."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
+    json_output: bool = JSON,
+    **given: Any,
 ) -> None:
     """Fit one method with scaling and a predictor of the labels, and save it with a model card."""
     with refusals():
@@ -99,13 +71,14 @@ def fit(
         if out is not None:
             check_model_path(check_suffix(out))
         check_dask(dask, file, standard)
-        large = None if standard else large_table(file, table_options(locals()), memory, sample, seed, dask is not None)
-        dataset = dataset_from(file, **table_options(locals())) if large is None else large.sample
+        seed, columns = given["seed"], table_options(given)
+        large = None if standard else large_table(file, columns, memory, sample, seed, dask is not None)
+        dataset = dataset_from(file, **columns) if large is None else large.sample
         path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
         check_labels(dataset, file)
-        given = dict(map(setting, settings or []))
-        estimator = method_with(method, size, given, seed, several_labels=not dataset.single_label)
+        parameters = dict(map(setting, settings or []))
+        estimator = method_with(method, size, parameters, seed, several_labels=not dataset.single_label)
         with notes(), fitting(title_of(estimator), large is not None, json_output, dask) as progress:
             done = fit_and_save(dataset, estimator, path, command(), large, progress)
         show(done, json_output)

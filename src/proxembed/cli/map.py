@@ -5,59 +5,32 @@ from typing import Any
 
 import typer
 
-from .columns import (
-    CATEGORY,
-    DECIMAL,
-    DROP,
-    EMPTY,
-    GROUPS,
-    ID,
-    KEEP,
-    LABELS,
-    MISSING,
-    SEPARATOR,
-    TARGET_TYPE,
-    TEXT,
-    TIME,
-    dataset_from,
-    table_options,
-)
-from .options import complete_methods
+from .columns import dataset_from, table_options
+from .options import DATA, JSON, TEST, TRIED, complete_methods, takes
 from .refusal import refusals
 from .terminal import command, notes, print_json, progress_bar
 
 
+@takes("columns", "search.seed")
 def map(
-    file: str = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME."),
+    file: str = DATA,
     method: str = typer.Option(
         None,
         "--method",
         "-m",
         help="Method whose components are laid out; default Kernelized(OPLS).",
         autocompletion=complete_methods,
+        rich_help_panel=TRIED,
     ),
     layout: str = typer.Option(
-        "auto", "--layout", help="opentsne, umap, sklearn, or auto: the first that is installed."
+        "auto", help="opentsne, umap, sklearn, or auto: the first that is installed.", rich_help_panel=TRIED
     ),
-    labels: list[str] = LABELS,
-    text: list[str] = TEXT,
-    id: str = ID,
-    groups: str = GROUPS,
-    time: str = TIME,
-    drop: list[str] = DROP,
-    keep: list[str] = KEEP,
-    missing: list[str] = MISSING,
-    decimal: str = DECIMAL,
-    category: list[str] = CATEGORY,
-    empty: str = EMPTY,
-    separator: str = SEPARATOR,
-    target_type: str = TARGET_TYPE,
-    test: Path = typer.Option(None, "--test", help="Test file with the same columns; its rows are held out."),
-    seed: int = typer.Option(0, "--seed", help="Seed of held-out rows, folds and positions.", min=0),
+    test: Path | None = TEST,
     out: list[Path] = typer.Option(
         [Path("map.html")], "--out", "-o", help="A .html, .png or .svg file; may be repeated."
     ),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
+    json_output: bool = JSON,
+    **given: Any,
 ) -> None:
     """Draw a map of the rows, with held-out rows and the map of shuffled labels beside it."""
     with refusals():
@@ -66,9 +39,9 @@ def map(
 
         for path in out:
             check_writable(check_map_path(path))
-        dataset = dataset_from(file, **table_options(locals()), test=test)
+        dataset = dataset_from(file, **table_options(given), test=test)
         with notes(), progress_bar(json_output) as progress:
-            record = draw_map(dataset, method, layout, seed=seed, command=command(), progress=progress)
+            record = draw_map(dataset, method, layout, seed=given["seed"], command=command(), progress=progress)
             for path in out:
                 write_map(record, path)
         show(map_facts(record) | {"written": [str(path) for path in out]}, json_output)

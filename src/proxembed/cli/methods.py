@@ -5,13 +5,14 @@ from typing import Any
 
 import typer
 
+from .options import JSON
 from .refusal import refusals
 from .terminal import print_json
 
 
 def methods(
     name: str | None = typer.Argument(None, metavar="NAME", help="An estimator to describe, such as opls."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
+    json_output: bool = JSON,
 ) -> None:
     """List the methods and other estimators by need, or describe one."""
     with refusals():

@@ -1,80 +1,58 @@
 """Parse option texts into values of the workflow, and name options as on the command line."""
 
 import ast
+import json
 import re
 import shlex
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
+from typer.models import ArgumentInfo
+
+if TYPE_CHECKING:
+    from proxembed.workflow.options import RunOptions
+
+Verb = TypeVar("Verb", bound=Callable[..., None])
+Options = TypeVar("Options", bound="RunOptions")
 
 
 def complete_methods(incomplete: str) -> list[str]:
-    """The texts that complete the last of the method names typed so far, which commas separate.
-
-    Examples
-    --------
-    >>> from proxembed.cli.options import complete_methods
-    >>> complete_methods("opls,mdd")
-    ['opls,mddm']
-    """
+    """The texts that complete the last of the method names typed so far, which commas separate."""
     from proxembed.evaluate.arms import method_names
 
     before, comma, begun = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in sorted(method_names()) if name.startswith(begun)]
 
 
-MEASURE = typer.Option(
-    "macro average precision",
-    "--measure",
-    help="Measure that decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, Hamming "
-    "loss, log-loss, macro AUC, ...",
-)
-
+TRIED, TIME, JUDGED = "What is tried", "How long it takes", "How it is judged"  # groups of options in the help
+DATA = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME.")
 METHOD = typer.Option(
     "opls",
     "--method",
     "-m",
     help="A method or model; `proxembed methods` lists them.",
     autocompletion=complete_methods,
+    rich_help_panel=TRIED,
 )
-
-METHODS = typer.Option(
-    None,
-    "--methods",
-    "-m",
-    help='Names separated by commas, or "all"; see `methods`.',
-    autocompletion=complete_methods,
+SIZE = typer.Option(
+    None, "-k", help="Number of components; by default that of the method.", min=1, rich_help_panel=TRIED
 )
-
-STRATEGY = typer.Option(
-    None,
-    "--strategy",
-    help="Search strategy: auto (the default), halving, random or tpe; with --engine defc: reduced8 (eight models; the "
-    "default), random, or ga (4,000 trials unless --max-trials is given; allow minutes with --max-seconds).",
+SETTINGS = typer.Option(
+    None, "--set", metavar="NAME=VALUE", help="A parameter of the method; may be repeated.", rich_help_panel=TRIED
 )
-
-ENGINE = typer.Option(
-    "methods", "--engine", help="Search among methods, or with defc among the switches of the adaptive model."
+TEST = typer.Option(
+    None, "--test", help="Test file with the same columns; its rows are held out.", rich_help_panel=JUDGED
 )
-
-GOAL = typer.Option(
-    None,
-    "--goal",
-    help="Goal of the embedding: predict, neighbours, map or compress; without it the search is for predictions, and "
-    "the report covers all four.",
-)
-
-TOLERANCE = typer.Option(
-    0.03, "--tolerance", help="Loss that does not matter, as a share of the value of all features (0 or more, below 1)."
-)
-
 MEMORY = typer.Option(
     None,
     "--memory",
     metavar="BYTES",
     help="Memory for the rows, such as 2GB; a table or .npy file that needs more is read part by part. Default: half "
     "of the free memory.",
+    rich_help_panel=TIME,
 )
 SAMPLE = typer.Option(
     None,
@@ -82,42 +60,58 @@ SAMPLE = typer.Option(
     help="For a table that needs more than --memory: number of sampled rows on which scaling and read-out are fitted. "
     "Default: as many as fit, at most 50,000.",
     min=2,
+    rich_help_panel=TIME,
 )
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
+JSON = typer.Option(False, "--json", help="Print JSON.")
 
-DASK = typer.Option(
-    None,
-    "--dask",
-    metavar="local|ADDRESS",
-    help="Run the fits on a dask cluster: local workers (--jobs if above 1, else one per core), or the workers of the "
-    "scheduler at ADDRESS.",
-)
+# kind -> name -> type, names and help: written by `make options` from the declarations
+DECLARED: dict[str, dict[str, dict[str, Any]]] = json.loads(Path(__file__).with_name("options.json").read_text("utf-8"))
+TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "list": list[str]}
+FLAGS = {name: option["flags"][0] for kind in DECLARED.values() for name, option in kind.items()}
+FLAGS |= {"method": "--method", "layout": "--layout"}
+LISTS = [name for name, option in DECLARED["columns"].items() if option["type"] == "list"]  # of several names
 
-FLAGS = {
-    "dask": "--dask",
-    "n_jobs": "--jobs",
-    "max_seconds": "--max-seconds",
-    "max_work": "--max-work",
-    "max_trials": "--max-trials",
-    "shuffles": "--shuffles",
-    "folds": "--folds",
-    "measure": "--measure",
-    "goal": "--goal",
-    "tolerance": "--tolerance",
-    "refit_all": "--refit-all",
-    "n_components": "-k",
-    "methods": "--methods",
-    "method": "--method",
-    "layout": "--layout",
-    "engine": "--engine",
-    "strategy": "--strategy",
-    "classifier": "--classifier",
-    "contrasts": "--contrast",
-}
+
+def takes(*kinds: str, **defaults: Any) -> Callable[[Verb], Verb]:
+    """A decorator: a verb's ``**given`` are the declared options of a kind, or a single one such as ``search.seed``."""
+
+    def complete(verb: Verb) -> Verb:
+        own = [each for each in signature(verb).parameters.values() if each.kind is not each.VAR_KEYWORD]
+        first = sum(isinstance(each.default, ArgumentInfo) for each in own)
+        named = [(kind, name) for kind, _, name in (each.partition(".") for each in kinds)]
+        chosen = {each: DECLARED[kind][each] for kind, name in named for each in ([name] if name else DECLARED[kind])}
+        options = [_parameter(name, each, defaults.get(name, each.get("default"))) for name, each in chosen.items()]
+        verb.__signature__ = Signature([*own[:first], *options, *own[first:]])  # type: ignore[attr-defined]
+        verb.__annotations__ |= {each.name: each.annotation for each in options}
+        return verb
+
+    return complete
+
+
+def _parameter(name: str, option: dict[str, Any], default: Any) -> Parameter:
+    """A declared option as a parameter of a function, for typer."""
+    info = typer.Option(
+        default,
+        *option["flags"],
+        help=option["help"],
+        metavar=option.get("metavar"),
+        min=option.get("min"),
+        rich_help_panel=option.get("panel"),
+        autocompletion=complete_methods if name == "methods" else None,
+    )
+    return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=info, annotation=TYPES[option["type"]])
+
+
+def program_options(kind: type[Options], given: Mapping[str, Any]) -> Options:
+    """The options of a run among the arguments of a verb."""
+    sizes, pairs = given.get("n_components"), given.get("contrasts") or ()
+    return kind.of({**given, "n_components": parse_sizes(sizes), "contrasts": parse_contrasts(pairs)})
 
 
 IN_THE_PROGRAM = (
     (r"\((labels|drop|keep)\)", r"(--\1)"),
+    (r"\bmust be None(?:, | or )", "must be "),
     (r"\bname them with keep\b", "name them with --keep"),
     (r"\bn_components=(\d+) is more than", r"-k \1 is more than"),
     (r"Use n_components <= (\d+), or None for the natural number", r"Use -k \1 or less, or leave -k out"),
@@ -127,28 +121,13 @@ IN_THE_PROGRAM = (
 
 
 ARGUMENT = re.compile(
-    r"\b(labels|text|id|groups|time|drop|keep|missing|empty|separator|decimal|category|target_type)="
+    rf"\b({'|'.join(DECLARED['columns'])})="
     r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[['"][^\]]*['"]\]|False)"""
 )
-LISTS = (
-    "labels",
-    "text",
-    "drop",
-    "keep",
-    "missing",
-    "category",
-)  # options that hold several values, separated by commas
 
 
 def option_words(name: str, value: str) -> str:
-    """An argument of the library as an option of the program, as a shell takes it.
-
-    Examples
-    --------
-    >>> from proxembed.cli.options import option_words
-    >>> print(option_words("drop", "sea, blue"), option_words("missing", "-999"), option_words("separator", ";"))
-    --drop '"sea, blue"' --missing=-999 --separator ';'
-    """
+    """An argument of the library as an option of the program, as a shell takes it."""
     from proxembed.tables.reading import quoted
 
     written = "$'\\t'" if value == "\t" else quoted(value) if name in LISTS else shlex.quote(value)
@@ -162,30 +141,14 @@ def _program_option(found: re.Match[str]) -> str:
 
 
 def in_program_words(text: str) -> str:
-    """Replace arguments and parameter names of the library with options of the program in a message.
-
-    Examples
-    --------
-    >>> from proxembed.cli.options import in_program_words
-    >>> in_program_words("'pay' looks like groups (groups='pay' keeps their rows together)")
-    "'pay' looks like groups (--groups pay keeps their rows together)"
-    >>> in_program_words("n_components=9 is more than 2. Use n_components <= 2, or None for the natural number.")
-    '-k 9 is more than 2. Use -k 2 or less, or leave -k out.'
-    """
+    """Replace arguments and parameter names of the library with options of the program in a message."""
     for written, said in IN_THE_PROGRAM:
         text = re.sub(written, said, text)
     return ARGUMENT.sub(_program_option, text)
 
 
 def memory_bytes(text: str | None) -> int | None:
-    """Read --memory.
-
-    Examples
-    --------
-    >>> from proxembed.cli.options import memory_bytes
-    >>> memory_bytes("2GB"), memory_bytes("1.5 MiB"), memory_bytes("4096")
-    (2000000000, 1572864, 4096)
-    """
+    """Read --memory, such as 2GB, 1.5 MiB or 4096."""
     if text is None:
         return None
     found = re.fullmatch(r"\s*([\d.]+)\s*([KMG]I?)?B?\s*", text.upper())
@@ -199,14 +162,7 @@ def memory_bytes(text: str | None) -> int | None:
 
 
 def parse_sizes(text: str | None) -> tuple[int, ...] | None:
-    """Read -k.
-
-    Examples
-    --------
-    >>> from proxembed.cli.options import parse_sizes
-    >>> parse_sizes("10,2"), parse_sizes(None)
-    ((10, 2), None)
-    """
+    """Read -k, such as 2,5,10."""
     if text is None:
         return None
     try:
@@ -216,30 +172,15 @@ def parse_sizes(text: str | None) -> tuple[int, ...] | None:
 
 
 def parse_contrasts(texts: Sequence[str]) -> Any:
-    """Read each --contrast A:B.
-
-    Examples
-    --------
-    >>> from proxembed.cli.options import parse_contrasts
-    >>> parse_contrasts(["opls:raw"])
-    (('opls', 'raw'),)
-    """
+    """Read each --contrast A:B."""
     return tuple(tuple(text.split(":")) for text in texts)
 
 
 def option_text(error: Any) -> str:
-    """The message of an OptionError, with the option name of the program.
-
-    Examples
-    --------
-    >>> from proxembed.cli.options import option_text
-    >>> from proxembed.workflow.options import OptionError
-    >>> option_text(OptionError("n_components", (2, 90), "holds 90, but the data have 5 features."))
-    '-k 2,90 holds 90, but the data have 5 features.'
-    """
+    """The message of an OptionError, with the option name of the program."""
     if error.name not in FLAGS:
         return str(error)
     value = error.value
     if isinstance(value, tuple):
         value = (":" if error.name == "contrasts" else ",").join(map(str, value))
-    return f"{FLAGS[error.name]} {value} {error.reason}"
+    return in_program_words(f"{FLAGS[error.name]} {value} {error.reason}")

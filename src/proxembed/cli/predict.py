@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from .options import MEMORY, memory_bytes
+from .options import JSON, MEMORY, memory_bytes
 from .refusal import refusals
 from .terminal import notes, progress_bar
 from .transform import report, table_path
@@ -19,7 +19,7 @@ def predict(
     out: Path | None = typer.Option(None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-labels.csv."),
     scores: bool = typer.Option(False, "--scores", help="Write the score of each label instead of the decision."),
     memory: str = MEMORY,
-    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
+    json_output: bool = JSON,
 ) -> None:
     """Predict the labels of new rows with a saved model: 0 or 1 per label, or one class per row."""
     with refusals():

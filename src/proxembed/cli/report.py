@@ -5,13 +5,14 @@ from typing import Any
 
 import typer
 
+from .options import JSON
 from .refusal import refusals
 from .terminal import print_json, print_verdict
 
 
 def report(
     folder: Path = typer.Argument(metavar="FOLDER", help="Folder written by `search`, `compare` or `demo`."),
-    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
+    json_output: bool = JSON,
 ) -> None:
     """Write the page and the leaderboard of a finished run again, without refitting."""
     with refusals():

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from .options import MEMORY, memory_bytes
+from .options import JSON, MEMORY, memory_bytes
 from .refusal import refusals
 from .terminal import notes, print_json, progress_bar
 
@@ -21,7 +21,7 @@ def transform(
         None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-embedding.npz."
     ),
     memory: str = MEMORY,
-    json_output: bool = typer.Option(False, "--json", help="Print JSON."),
+    json_output: bool = JSON,
 ) -> None:
     """Embed new rows with a saved model."""
     with refusals():

@@ -35,7 +35,7 @@ from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits, s
 
 from .labelled_data import check_labels, component_range, has_whole_rows, labelled_data
 from .leaks import with_leaks
-from .options import CompareOptions, OptionError, call_text, where_asked
+from .options import CompareOptions, OptionError, call_text, on_requested_cluster
 from .record import RunRecord, evidence_sections, model_section, retry_once, run_head
 from .results import Comparison
 from .run_folder import EVIDENCE, run_folder
@@ -82,19 +82,21 @@ def compare(
     X: Any,
     y: Any = None,
     *,
+    # the options, written by `make options` from their declarations
     methods: Sequence[str] | str | None = None,
     n_components: int | Sequence[int] | None = None,
     folds: int = 5,
-    repeats: int = 1,
-    standard_split: bool = False,
-    min_positives: int = 1,
-    max_seconds: float | None = None,
-    contrasts: Sequence[tuple[str, str]] = (),
     seed: int = 0,
     n_jobs: int = 1,
     measure: str | Callable[..., Any] = "macro average precision",
     tolerance: float = 0.03,
     dask: str | None = None,
+    repeats: int = 1,
+    standard_split: bool = False,
+    min_positives: int = 1,
+    max_seconds: float | None = None,
+    contrasts: Sequence[tuple[str, str]] = (),
+    # end of the options
     groups: Any = None,
     test: Any = None,
     folder: str | Path | None = None,
@@ -107,33 +109,36 @@ def compare(
     ----------
     X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
     y : labels in any form, if X is a matrix
-    methods : sequence of str, optional
-        Names of methods, or "all"; None uses a few that suit the data. Rivals are always included.
-    n_components : int or sequence of int, optional
-        Sizes to compare; None: 2, 5, 10, ... up to the number of labels (at least 10).
-    folds, repeats : int, default=5 and 1
-        Number of folds, and of repetitions with other folds.
-    standard_split : bool, default=False
-        Also score the test rows that the data name (or ``test``), once.
-    min_positives : int, default=1
-        Positive held-out rows that a label needs to be scored.
-    max_seconds : float, optional
-        Time limit per method and fold; exceeding it counts as a loss.
-    contrasts : sequence of (a, b)
-        Methods or rivals to test against each other; "best method", "best rival" and "raw" (all features) are
-        allowed, too.
-    seed : int, default=0
-        Seed of folds and rivals.
-    n_jobs : int, default=1
-        Processes; -1 is one per core.
-    measure : str or callable, default="macro average precision"
-        Measure that orders the leaderboard and decides: a name that ``evaluate.measures.measure_of`` knows, or a
-        function (Y, S) -> float of held-out labels and their scores, where larger is better.
-    tolerance : float, default=0.03
+    methods : None or names of methods, default=None
+        Names of methods and models, or "all"; rivals are always compared. None: a search takes all, a comparison a few
+        that suit the data.
+    n_components : None or an integer or several, default=None
+        Numbers of components. None: 2, 5, 10, ... up to the number of labels (at least 10).
+    folds : an integer >= 2, default=5
+        Number of folds of the comparison: stratified, or by ``groups`` or ``time``.
+    seed : an integer >= 0, default=0
+        Seed of all that is drawn: folds, search, shuffles, rivals.
+    n_jobs : -1 or an integer >= 1, default=1
+        Processes; 1 leaves all cores to each fit, -1 is one per core.
+    measure : the name of a measure or a function (Y, S) -> float, default='macro average precision'
+        Measure that decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, Hamming loss,
+        log-loss, macro AUC, ...; in Python also a function of held-out labels and their scores, larger is better.
+    tolerance : a number >= 0 and < 1, default=0.03
         Loss that does not matter, as a share of the value of all features: within it an embedding is level.
-    dask : str, optional
+    dask : None, 'local' or the address of a scheduler, such as tcp://10.0.0.5:8786, default=None
         Cluster for the fits: "local" for ``n_jobs`` local workers (1 means one per core), or the address of a dask
         scheduler, all of whose workers are used. If a worker dies, another repeats its fits.
+    repeats : an integer >= 1, default=1
+        Number of repetitions, each with other folds.
+    standard_split : True or False, default=False
+        Also score the test rows that the data name, once.
+    min_positives : an integer >= 1, default=1
+        Positive held-out rows that a label needs to be scored.
+    max_seconds : None, inf or a number > 0 and <= 1e+100, default=None
+        Time limit per method and fold; exceeding it counts as a loss. None: no limit.
+    contrasts : pairs of names, default=()
+        Methods or rivals to test against each other in pairs, such as OPLS and PCA; "best method", "best rival" and
+        "raw" (all features) are allowed, too.
     groups : array of shape (n,), column name or False, optional
         None: an identifier that several rows share, such as ``patient_id``; False: no groups.
         No split divides a group.
@@ -143,8 +148,8 @@ def compare(
         Folder to which results are written as they are finished; ``Comparison.save`` writes them later.
     progress : callable, optional
         Called as ``progress(done, total, text)``.
-    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``empty``
-        Columns of a file or a DataFrame; ``target_type="classes"``: whole numbers, also in y, are classes.
+    **columns : of a file or a DataFrame
+        ``labels``, ``text``, ``id``, ``time``, ``drop`` and all other columns that `proxembed.data.Columns` describes.
 
     Returns
     -------
@@ -166,27 +171,12 @@ def compare(
     >>> proxembed.compare(data, methods="opls", n_components=5, folds=2).verdict["goals"]["predict"]["arm"]
     'OPLS'
     """
-    standard_split = standard_split or test is not None
-    options = CompareOptions(
-        methods,
-        n_components,
-        folds,
-        repeats,
-        standard_split,
-        min_positives,
-        max_seconds,
-        contrasts,
-        seed,
-        n_jobs,
-        measure,
-        tolerance,
-        dask,
-    )
+    options = CompareOptions.of(locals() | {"standard_split": standard_split or test is not None})
     dataset, head = data_and_head("compare", X, y, options, groups=groups, test=test, **columns)
     return run_comparison(dataset, options, head, folder, progress or silent)
 
 
-@where_asked
+@on_requested_cluster
 def run_comparison(
     dataset: Any, options: CompareOptions, head: dict[str, Any], folder: str | Path | None, progress: Progress = silent
 ) -> Comparison:

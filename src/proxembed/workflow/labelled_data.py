@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,7 @@ from proxembed.data.spellings import with_spelling_notes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
 from proxembed.methods.table_encoder import table_and_notes
+from proxembed.params import declared
 from proxembed.sources import RowBlocks, is_dask
 from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
@@ -38,7 +39,7 @@ JOBS: dict[str, tuple[type, tuple[str, ...]]] = {  # what search and compare tak
     "search": (SearchOptions, ("folder", "resume", "progress")),
     "compare": (CompareOptions, ("folder", "progress")),
 }
-OF_FILES = tuple("labels text id time drop separator keep missing empty decimal category target_type".split())
+OF_FILES = tuple(name for name in declared(Columns) if name != "groups")
 
 
 def labelled_data(
@@ -55,8 +56,8 @@ def labelled_data(
     test : rows of X to hold out (numbers, or a boolean array of shape (n,)), or a file name
     caller : {"search", "compare"}, optional
         The function to which the arguments were given, for errors.
-    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``separator``, ``keep``, ``missing``, ``empty``
-        Of a file or a DataFrame, and ``target_type`` of any labels; see ``read_labelled``.
+    **columns : as of ``Columns``
+        Of a file or a DataFrame, and ``target_type`` of any labels.
 
     Returns
     -------
@@ -239,7 +240,7 @@ def frame_dataset(frame: Any, y: Any = None, *, groups: Any = None, **columns: A
         The index of a pandas DataFrame is left out.
     y : labels in any form, if no column holds them
     groups : array of shape (n,), the name of a column, or False for no groups
-    **columns : as for ``read_labelled``
+    **columns : as of ``Columns``
 
     Returns
     -------
@@ -258,7 +259,7 @@ def frame_dataset(frame: Any, y: Any = None, *, groups: Any = None, **columns: A
     >>> frame_dataset(frame, labels="left"), frame_dataset(frame[["age"]], frame["left"]).label_names
     (Dataset(name='data', n=4, d=1, labels=1), ('left',))
     """
-    purposes = table_columns(**columns, groups=_of_column(groups))
+    purposes = Columns(**columns, groups=_of_column(groups))
     dataset = read_table([FrameFile(frame)], purposes, "data", None if y is None else labels_of(y, purposes))
     return _grouped(dataset, groups)
 
@@ -276,89 +277,19 @@ def _held_out(dataset: Dataset, test: Any) -> Dataset:
     return replace(dataset, test_idx=held_out, train_idx=np.setdiff1d(np.arange(n), held_out))
 
 
-def read_labelled(
-    file: str | Path,
-    labels: str | Sequence[str] | None = None,
-    text: str | Sequence[str] | None = None,
-    id: str | None = None,
-    groups: str | Literal[False] | None = None,
-    time: str | None = None,
-    drop: str | Sequence[str] | None = None,
-    separator: str | None = None,
-    test: str | Path | None = None,
-    keep: str | Sequence[str] | None = None,
-    missing: str | Sequence[str] | None = None,
-    empty: str = "no labels",
-    decimal: str | None = None,
-    category: str | Sequence[str] | None = None,
-    target_type: str | None = None,
-) -> Dataset:
-    """Read a labelled file, or ``openml:NAME``.
-
-    Parameters
-    ----------
-    file : str or Path
-    labels, text, drop, keep, category : names or globs of columns
-    id, groups, time : names of columns; ``groups=False`` for no groups
-    separator : what joins the labels in the cells of the one label column
-    test : str or Path, optional
-        File of test rows with the same columns.
-    missing : what else stands for an empty cell, such as "-999"; () for nothing
-    empty : "no labels" or "unknown", what an empty cell of joined labels means
-    decimal : "," or ".", the mark before the decimals of numbers in text
-    target_type : "classes" if the one label column holds many whole numbers that are classes
-
-    Raises
-    ------
-    DataError
-        The file, a column or an option does not fit; the message is one line.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.workflow.labelled_data import read_labelled
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.csv")
-    >>> size = file.write_text("row,hue,t_red,t_blue\\na,0.1,1,0\\nb,0.9,,1\\n")
-    >>> read_labelled(file, "t_*", id="row").label_names
-    ('t_red', 't_blue')
-    """
-    names, texts, left_out, kept = map(_listed, (labels, text, drop, keep))
-    given: dict[str, Any] = {"id": id, "groups": groups, "time": time, "separator": separator, "missing": missing}
-    given |= {"empty": empty, "decimal": decimal}
-    others = dict(given)
-    given["target_type"] = target_type
+def read_labelled(file: str | Path, test: str | Path | None = None, **columns: Any) -> Dataset:
+    """Read a labelled file, or ``openml:NAME``, and a file of test rows; ``columns`` as of `Columns`."""
+    names = _listed(columns.pop("labels", None))
     if str(file).startswith(OPENML):
-        columns = table_columns(text=texts, keep=kept, category=category, **others)
-        refused = [*columns.fields_set, *(["test"] if test is not None else [])]
+        drop, target_type = _listed(columns.pop("drop", None)), columns.pop("target_type", None)
+        refused = [*Columns(**columns).fields_set, *(["test"] if test is not None else [])]
         if refused:
             raise DataError(f"{file}: {', '.join(refused)} was given, but an OpenML set takes labels and drop only.")
         name = str(file).removeprefix(OPENML)
-        return fetch_openml_dataset(name, labels=names or None, drop=left_out, target_type=target_type)
+        return fetch_openml_dataset(name, labels=names or None, drop=drop, target_type=target_type)
     path = Path(file)
     source, names = label_file(path, names)
-    lists = {"labels": names, "text": texts, "drop": left_out, "keep": kept, "category": category}
-    return read(path, labels=source, test=test, columns=table_columns(**lists, **given))
-
-
-def table_columns(
-    labels: str | Sequence[str] | None = None,
-    text: str | Sequence[str] | None = None,
-    drop: str | Sequence[str] | None = None,
-    keep: str | Sequence[str] | None = None,
-    category: str | Sequence[str] | None = None,
-    **given: Any,
-) -> Columns:
-    """The purposes of the columns of a table, from options as ``read_labelled`` takes them.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.labelled_data import table_columns
-    >>> table_columns("t_*", id="row").labels
-    ('t_*',)
-    """
-    lists = {"labels": labels, "text": text, "drop": drop, "keep": keep, "category": category}
-    named: dict[str, Any] = {name: tuple(_listed(names)) for name, names in lists.items()}
-    return Columns(**named, **given)
+    return read(path, labels=source, test=test, columns=Columns(labels=names, **columns))
 
 
 def _listed(names: str | Sequence[str] | None) -> list[str]:

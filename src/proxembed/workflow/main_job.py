@@ -45,7 +45,7 @@ from .comparison import data_and_head, map_options
 from .engines import Found, run_engine
 from .labelled_data import component_range, has_test_rows, with_test_rows
 from .large_fit import LargeFit
-from .options import NEAR_GOALS, SearchOptions, where_asked
+from .options import NEAR_GOALS, SearchOptions, on_requested_cluster
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
 from .record import RunRecord, evidence_sections, model_section, named_labels, saved_model, unfinished
 from .results import SearchResult
@@ -60,23 +60,25 @@ def search(
     X: Any,
     y: Any = None,
     *,
+    # the options, written by `make options` from their declarations
     methods: Sequence[str] | str | None = None,
     n_components: int | Sequence[int] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    n_jobs: int = 1,
+    measure: str | Callable[..., Any] = "macro average precision",
+    tolerance: float = 0.03,
+    dask: str | None = None,
     engine: str = "methods",
     strategy: str | None = None,
     classifier: str | None = None,
     max_seconds: float | None = 60.0,
     max_trials: int | None = None,
-    folds: int = 5,
-    shuffles: int = 20,
-    seed: int = 0,
-    n_jobs: int = 1,
-    measure: str | Callable[..., Any] = "macro average precision",
-    goal: str | None = None,
-    tolerance: float = 0.03,
-    refit_all: bool = False,
     max_work: float | None = None,
-    dask: str | None = None,
+    shuffles: int = 20,
+    goal: str | None = None,
+    refit_all: bool = False,
+    # end of the options
     groups: Any = None,
     test: Any = None,
     folder: str | Path | None = None,
@@ -95,44 +97,47 @@ def search(
     ----------
     X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
     y : labels in any form, if X is a matrix
-    methods : sequence of str, optional
-        Names of methods; None searches all.
-    n_components : int or sequence of int, optional
-        Sizes to search; None: 2, 5, 10, ... up to the number of labels (at least 10).
-    engine : {"methods", "defc"}, default="methods"
-        Search among the registered methods, or among the switches of the adaptive model.
-    strategy : {"auto", "halving", "random", "tpe"}, or of the engine "defc" {"reduced8", "ga", "random"}, optional
-        Search strategy; None: the first one.
-    classifier : {"1nn", "flda", "svm"}, optional
-        For the engine "defc"; None: "1nn".
-    max_seconds : float, default=60
-        Time limit of the whole job; what is cut for it is reported. None: no limit.
-    max_trials : int, optional
-        Largest number of configurations; makes the search repeatable.
-    folds : int, default=5
-        Number of folds of the comparison.
-    shuffles : int, default=20
-        Number of label shuffles in the diagnosis, at least 19; 0 for no diagnosis.
-    seed : int, default=0
-        Seed of folds, search, shuffles and rivals.
-    n_jobs : int, default=1
-        Processes; -1 is one per core.
-    measure : str or callable, default="macro average precision"
-        Measure that decides: a name that ``evaluate.measures.measure_of`` knows, or a function (Y, S) -> float of
-        held-out labels and their scores, where larger is better.
-    goal : {"predict", "neighbours", "map", "compress"}, optional
-        Goal of the embedding, which sets the measure ("Jaccard@10" for neighbours and maps) and the choice. None
-        searches for predictions. The verdict always covers all four goals.
-    tolerance : float, default=0.03
+    methods : None or names of methods, default=None
+        Names of methods and models, or "all"; rivals are always compared. None: a search takes all, a comparison a few
+        that suit the data.
+    n_components : None or an integer or several, default=None
+        Numbers of components. None: 2, 5, 10, ... up to the number of labels (at least 10).
+    folds : an integer >= 2, default=5
+        Number of folds of the comparison: stratified, or by ``groups`` or ``time``.
+    seed : an integer >= 0, default=0
+        Seed of all that is drawn: folds, search, shuffles, rivals.
+    n_jobs : -1 or an integer >= 1, default=1
+        Processes; 1 leaves all cores to each fit, -1 is one per core.
+    measure : the name of a measure or a function (Y, S) -> float, default='macro average precision'
+        Measure that decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, Hamming loss,
+        log-loss, macro AUC, ...; in Python also a function of held-out labels and their scores, larger is better.
+    tolerance : a number >= 0 and < 1, default=0.03
         Loss that does not matter, as a share of the value of all features: within it an embedding is level.
-    refit_all : bool, default=False
-        Whether the last fit also uses named test rows.
-    max_work : float, optional
-        Budget in units of work instead of seconds, predicted from the sizes of the data, so that two runs do the same
-        work under any load of the machine.
-    dask : str, optional
+    dask : None, 'local' or the address of a scheduler, such as tcp://10.0.0.5:8786, default=None
         Cluster for the fits: "local" for ``n_jobs`` local workers (1 means one per core), or the address of a dask
         scheduler, all of whose workers are used. If a worker dies, another repeats its fits.
+    engine : 'methods' or 'defc', default='methods'
+        Search among the methods, or with "defc" among the switches of the adaptive model.
+    strategy : the name of a strategy, default=None
+        Search strategy: "auto", "halving", "random" or "tpe"; of the engine "defc": "reduced8" (eight models),
+        "random", or "ga" (4,000 trials unless ``max_trials`` is given; allow minutes with ``max_seconds``). None:
+        "auto", or "reduced8".
+    classifier : None, '1nn', 'flda' or 'svm', default=None
+        Classifier of the engine "defc". None: "1nn".
+    max_seconds : None, inf or a number > 0 and <= 1e+100, default=60.0
+        Time limit of the whole job; what is cut for it is reported. None: no limit.
+    max_trials : None or an integer >= 1, default=None
+        Largest number of configurations; makes the search repeatable.
+    max_work : None or a number > 0 and <= 1e+12, default=None
+        Budget in units of work instead of seconds, predicted from the sizes of the data, so that two runs do the same
+        work under any load of the machine.
+    shuffles : an integer >= 0, default=20
+        Number of label shuffles in the diagnosis, at least 19; 0 for no diagnosis.
+    goal : None, 'predict', 'neighbours', 'map' or 'compress', default=None
+        Goal of the embedding, which sets the measure ("Jaccard@10" for neighbours and maps) and the choice; the verdict
+        covers all four. None: a search for predictions.
+    refit_all : True or False, default=False
+        Whether the last fit also uses the test rows of ``test``.
     groups : array of shape (n,), column name or False, optional
         None: an identifier that several rows share, such as ``patient_id``; False: no groups.
         No split divides a group.
@@ -145,8 +150,8 @@ def search(
         diagnosis in ``study.jsonl``. The budget may differ and starts anew.
     progress : callable, optional
         Called as ``progress(done, total, text)``.
-    **columns : ``labels``, ``text``, ``id``, ``time``, ``drop``, ``keep``, ``separator``, ``missing``, ``empty``
-        Columns of a file or a DataFrame; ``target_type="classes"``: whole numbers, also in y, are classes.
+    **columns : of a file or a DataFrame
+        ``labels``, ``text``, ``id``, ``time``, ``drop`` and all other columns that `proxembed.data.Columns` describes.
 
     Returns
     -------
@@ -170,31 +175,13 @@ def search(
     >>> found.verdict["goals"]["predict"]["arm"], found.embedding.shape[0]
     ('OPLS', 300)
     """
-    options = SearchOptions(
-        methods,
-        n_components,
-        engine,
-        strategy,
-        classifier,
-        max_seconds,
-        max_trials,
-        folds,
-        shuffles,
-        seed,
-        n_jobs,
-        measure,
-        goal,
-        tolerance,
-        refit_all,
-        max_work,
-        dask,
-    )
+    options = SearchOptions.of(locals())
     started, folder = clock.now(), folder_of(folder, resume)
     dataset, head = data_and_head("search", X, y, options, groups=groups, test=test, **columns)
     return run_search(dataset, options, head, folder, progress or silent, started, resume is not None)
 
 
-@where_asked
+@on_requested_cluster
 def run_search(
     dataset: Any,
     options: SearchOptions,

@@ -1,109 +1,47 @@
-"""What a search and a comparison are asked to do: one typed object each, checked before any work."""
+"""What a search and a comparison are asked to do: one typed object each, checked before any work.
+
+Each option is declared once, as a `param()`. ``make options`` writes the signatures of ``search`` and ``compare``,
+their Parameters and the options of the program from here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from importlib.util import find_spec
-from numbers import Integral, Real
-from typing import Any
+from numbers import Integral
+from typing import Any, Self
 
-ENGINES = ("methods", "defc")
+from proxembed.params import declared, param
+
+TRIED, TIME, JUDGED = "What is tried", "How long it takes", "How it is judged"  # groups of options in the help
 CLASSIFIERS = ("1nn", "flda", "svm")
 LEAST_SHUFFLES = 19
-GOALS = ("predict", "neighbours", "map", "compress")
 NEAR_GOALS = ("neighbours", "map")
-TOLERANCE = 0.03
 AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@10"
 
 
 class OptionError(ValueError):
-    """An option whose value is not allowed: its name, the value, and the rest of the sentence.
-
-    The program tells the same by the name that the option has there.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.options import OptionError
-    >>> str(OptionError("n_jobs", 0, "must be a number of processes above 0, or -1 for one per core."))
-    'n_jobs=0 must be a number of processes above 0, or -1 for one per core.'
-    """
+    """An option whose value is not allowed: its name, the value, and the rest of the sentence."""
 
     def __init__(self, name: str, value: Any, reason: str):
         super().__init__(f"{name}={value!r} {reason}")
         self.name, self.value, self.reason = name, value, reason
 
 
-def check_limits(
-    n_jobs: int = 1, max_seconds: float | None = None, max_trials: int | None = None, max_work: float | None = None
-) -> None:
-    """Raise OptionError for limits that leave nothing to run.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.options import check_limits
-    >>> check_limits(max_seconds=0)
-    Traceback (most recent call last):
-    proxembed.workflow.options.OptionError: max_seconds=0 must be a number of seconds above 0.
-    """
-    if not _whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
-        raise OptionError("n_jobs", n_jobs, "must be a number of processes above 0, or -1 for one per core.")
-    if max_seconds is not None and (not isinstance(max_seconds, Real) or not max_seconds > 0):
-        raise OptionError("max_seconds", max_seconds, "must be a number of seconds above 0.")
-    if max_work is not None and (
-        isinstance(max_work, bool) or not isinstance(max_work, Real) or not 0 < max_work <= 1e12
-    ):
-        raise OptionError("max_work", max_work, "must be a number of units of work above 0.")
-    if max_trials is not None:
-        check_count("max_trials", max_trials, 1)
-
-
-def check_count(name: str, value: Any, least: int) -> None:
-    """Raise OptionError for what is no whole number of at least ``least``.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.options import check_count
-    >>> check_count("folds", 2.5, 2)
-    Traceback (most recent call last):
-    proxembed.workflow.options.OptionError: folds=2.5 must be a whole number of at least 2.
-    """
-    if not _whole(value) or value < least:
-        raise OptionError(name, value, f"must be a whole number of at least {least}.")
-
-
-def check_tolerance(tolerance: Any) -> None:
-    """Raise OptionError for what is no share from 0 on and below 1.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.options import check_tolerance
-    >>> check_tolerance(3)
-    Traceback (most recent call last):
-    proxembed.workflow.options.OptionError: tolerance=3 must be a share of at least 0 and below 1, such as 0.03 for 3 %.
-    """
-    share = tolerance  # as Any: Real has no order of its own
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= share < 1:
-        raise OptionError("tolerance", tolerance, "must be a share of at least 0 and below 1, such as 0.03 for 3 %.")
+def check_option(options: type, name: str, value: Any) -> None:
+    """Raise OptionError if the declaration of an option does not permit the value."""
+    spec = declared(options)[name][1]
+    if not spec.permits(value):
+        raise OptionError(name, value, f"must be {spec.allowed()}.")
 
 
 def check_cluster(dask: Any) -> None:
-    """Raise OptionError for what names no cluster, and where the library is missing.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.options import check_cluster
-    >>> check_cluster(2)
-    Traceback (most recent call last):
-    proxembed.workflow.options.OptionError: dask=2 must be 'local' or the address of a scheduler, such as ...
-    """
-    if dask is None:
-        return
-    if not isinstance(dask, str) or not (dask == "local" or ":" in dask):
-        reason = "must be 'local' or the address of a scheduler, such as tcp://10.0.0.5:8786."
-        raise OptionError("dask", dask, reason)
-    if find_spec("distributed") is None:
+    """Raise OptionError for what names no cluster, and if the library is missing."""
+    check_option(RunOptions, "dask", dask)
+    if dask is not None and find_spec("distributed") is None:
         raise OptionError("dask", dask, "needs dask, which is not installed: pip install 'proxembed[dask]'.")
 
 
@@ -140,57 +78,156 @@ def _methods(methods: Any) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True)
-class SearchOptions:
-    """The options of a search; ``proxembed.search`` explains them.
+class RunOptions:
+    """The options that a search and a comparison share."""
 
-    Raises
-    ------
-    OptionError
-        A value is not allowed.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.options import SearchOptions
-    >>> SearchOptions(n_components=[5, 2]).n_components
-    (2, 5)
-    >>> SearchOptions(classifier="1nn")
-    Traceback (most recent call last):
-    proxembed.workflow.options.OptionError: classifier='1nn' is an option of the engine 'defc'; name that engine, ...
-    """
-
-    methods: Any = None  # names; a tuple of them, or None, once it is made
-    n_components: Any = None  # sizes, likewise
-    engine: str = "methods"
-    strategy: str | None = None
-    classifier: str | None = None
-    max_seconds: float | None = 60.0
-    max_trials: int | None = None
-    folds: int = 5
-    shuffles: int = 20
-    seed: int = 0
-    n_jobs: int = 1
-    measure: Any = AVERAGE_PRECISION
-    goal: str | None = None
-    tolerance: float = TOLERANCE
-    refit_all: bool = False
-    max_work: float | None = None
-    dask: str | None = None
+    methods: tuple[str, ...] | None = param(
+        default=None,
+        choices=(None,),
+        words="names of methods",
+        takes="Sequence[str] | str | None",
+        panel=TRIED,
+        flags=("--methods", "-m"),
+        metavar="NAME,...",
+        doc='Names of methods and models, or "all"; rivals are always compared. None: a search takes all, a comparison '
+        "a few that suit the data.",
+    )
+    n_components: tuple[int, ...] | None = param(
+        default=None,
+        choices=(None,),
+        words="an integer or several",
+        takes="int | Sequence[int] | None",
+        panel=TRIED,
+        flags=("-k",),
+        metavar="2,5,10",
+        doc="Numbers of components. None: 2, 5, 10, ... up to the number of labels (at least 10).",
+    )
+    folds: int = param(
+        default=5,
+        low=2,
+        integer=True,
+        panel=JUDGED,
+        doc="Number of folds of the comparison: stratified, or by ``groups`` or ``time``.",
+    )
+    seed: int = param(default=0, low=0, integer=True, doc="Seed of all that is drawn: folds, search, shuffles, rivals.")
+    n_jobs: int = param(
+        default=1,
+        choices=(-1,),
+        low=1,
+        integer=True,
+        panel=TIME,
+        flags=("--jobs", "-j"),
+        doc="Processes; 1 leaves all cores to each fit, -1 is one per core.",
+    )
+    measure: str | Callable[..., Any] = param(
+        default=AVERAGE_PRECISION,
+        words="the name of a measure or a function (Y, S) -> float",
+        panel=JUDGED,
+        metavar="NAME",
+        doc="Measure that decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, Hamming "
+        "loss, log-loss, macro AUC, ...; in Python also a function of held-out labels and their scores, larger is "
+        "better.",
+    )
+    tolerance: float = param(
+        default=0.03,
+        low=0,
+        below=1,
+        panel=JUDGED,
+        doc="Loss that does not matter, as a share of the value of all features: within it an embedding is level.",
+    )
+    dask: str | None = param(
+        default=None,
+        choices=(None, "local"),
+        words="the address of a scheduler, such as tcp://10.0.0.5:8786",
+        test=lambda value: isinstance(value, str) and ":" in value,
+        panel=TIME,
+        metavar="local|ADDRESS",
+        doc='Cluster for the fits: "local" for ``n_jobs`` local workers (1 means one per core), or the address of a '
+        "dask scheduler, all of whose workers are used. If a worker dies, another repeats its fits.",
+    )
 
     def __post_init__(self) -> None:
-        check_limits(self.n_jobs, self.max_seconds, self.max_trials, self.max_work)
+        for name in declared(type(self)):
+            check_option(type(self), name, getattr(self, name))
         check_cluster(self.dask)
-        if not isinstance(self.refit_all, bool):
-            raise OptionError("refit_all", self.refit_all, "must be True or False.")
-        check_tolerance(self.tolerance)
-        _check_folds(self)
-        check_count("shuffles", self.shuffles, 0)
-        if 0 < self.shuffles < LEAST_SHUFFLES:
-            reason = f"are too few for a test at the 5 % level; take at least {LEAST_SHUFFLES}, or 0 for no diagnosis."
-            raise OptionError("shuffles", self.shuffles, reason)
         if self.measure != AVERAGE_PRECISION:
             check_measure(self.measure)
         object.__setattr__(self, "methods", _methods(self.methods))
         object.__setattr__(self, "n_components", _sizes(self.n_components))
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The options among the arguments of a function."""
+        return cls(**{name: given[name] for name in declared(cls) if name in given})
+
+
+@dataclass(frozen=True)
+class SearchOptions(RunOptions):
+    """The options of a search."""
+
+    engine: str = param(
+        default="methods",
+        choices=("methods", "defc"),
+        panel=TRIED,
+        doc='Search among the methods, or with "defc" among the switches of the adaptive model.',
+    )
+    strategy: str | None = param(
+        default=None,
+        words="the name of a strategy",
+        panel=TRIED,
+        metavar="NAME",
+        doc='Search strategy: "auto", "halving", "random" or "tpe"; of the engine "defc": "reduced8" (eight models), '
+        '"random", or "ga" (4,000 trials unless ``max_trials`` is given; allow minutes with ``max_seconds``). None: '
+        '"auto", or "reduced8".',
+    )
+    classifier: str | None = param(
+        default=None, choices=(None, *CLASSIFIERS), panel=TRIED, doc='Classifier of the engine "defc". None: "1nn".'
+    )
+    max_seconds: float | None = param(
+        default=60.0,
+        choices=(None, math.inf),
+        above=0,
+        panel=TIME,
+        doc="Time limit of the whole job; what is cut for it is reported. None: no limit.",
+    )
+    max_trials: int | None = param(
+        default=None,
+        choices=(None,),
+        low=1,
+        integer=True,
+        panel=TIME,
+        doc="Largest number of configurations; makes the search repeatable.",
+    )
+    max_work: float | None = param(
+        default=None,
+        choices=(None,),
+        above=0,
+        high=1e12,
+        panel=TIME,
+        doc="Budget in units of work instead of seconds, predicted from the sizes of the data, so that two runs do the "
+        "same work under any load of the machine.",
+    )
+    shuffles: int = param(
+        default=20,
+        low=0,
+        integer=True,
+        panel=JUDGED,
+        doc="Number of label shuffles in the diagnosis, at least 19; 0 for no diagnosis.",
+    )
+    goal: str | None = param(
+        default=None,
+        choices=(None, "predict", "neighbours", "map", "compress"),
+        panel=JUDGED,
+        doc='Goal of the embedding, which sets the measure ("Jaccard@10" for neighbours and maps) and the choice; the '
+        "verdict covers all four. None: a search for predictions.",
+    )
+    refit_all: bool = param(default=False, kind=bool, doc="Whether the last fit also uses the test rows of ``test``.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if 0 < self.shuffles < LEAST_SHUFFLES:
+            reason = f"are too few for a test at the 5 % level; take at least {LEAST_SHUFFLES}, or 0 for no diagnosis."
+            raise OptionError("shuffles", self.shuffles, reason)
         self._check_goal()
         self._check_engine()
 
@@ -198,9 +235,7 @@ class SearchOptions:
         """A goal has its measure, and a map its size; raise OptionError for others beside it."""
         if self.goal is None:
             return
-        if self.goal not in GOALS:
-            raise OptionError("goal", self.goal, f"is unknown; choose one of {', '.join(GOALS)}.")
-        measured = JACCARD if self.goal in NEAR_GOALS else AVERAGE_PRECISION
+        measured: Any = JACCARD if self.goal in NEAR_GOALS else AVERAGE_PRECISION
         if measured == JACCARD and str(self.measure).startswith("Jaccard@"):
             measured = self.measure
         if self.measure not in (AVERAGE_PRECISION, measured):
@@ -215,12 +250,9 @@ class SearchOptions:
 
     def _check_engine(self) -> None:
         strategies = () if self.strategy is None else known_strategies(self.engine)
-        choices = (("engine", ENGINES), ("strategy", strategies), ("classifier", CLASSIFIERS))
-        for name, allowed in choices:
-            value = getattr(self, name)
-            if value is not None and value not in allowed:
-                to = f" to the engine {self.engine!r}" if name == "strategy" else ""
-                raise OptionError(name, value, f"is unknown{to}; choose one of {', '.join(allowed)}.")
+        if self.strategy is not None and self.strategy not in strategies:
+            reason = f"is unknown to the engine {self.engine!r}; choose one of {', '.join(strategies)}."
+            raise OptionError("strategy", self.strategy, reason)
         if self.strategy == "tpe":
             _check_optuna()
         if self.classifier is not None and self.engine != "defc":
@@ -246,51 +278,34 @@ def _check_optuna() -> None:
 
 
 @dataclass(frozen=True)
-class CompareOptions:
-    """The options of a comparison; ``proxembed.compare`` explains them.
+class CompareOptions(RunOptions):
+    """The options of a comparison."""
 
-    Raises
-    ------
-    OptionError
-        A value is not allowed.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.options import CompareOptions
-    >>> CompareOptions(methods="opls, mddm").methods
-    ('opls', 'mddm')
-    """
-
-    methods: Any = None  # names; a tuple of them, or None, once it is made
-    n_components: Any = None  # sizes, likewise
-    folds: int = 5
-    repeats: int = 1
-    standard_split: bool = False
-    min_positives: int = 1
-    max_seconds: float | None = None
-    contrasts: Sequence[tuple[str, str]] = ()
-    seed: int = 0
-    n_jobs: int = -1
-    measure: Any = AVERAGE_PRECISION
-    tolerance: float = TOLERANCE
-    dask: str | None = None
-
-    def __post_init__(self) -> None:
-        check_limits(self.n_jobs, self.max_seconds)
-        check_cluster(self.dask)
-        check_tolerance(self.tolerance)
-        _check_folds(self)
-        check_count("repeats", self.repeats, 1)
-        check_count("min_positives", self.min_positives, 1)
-        if self.measure != AVERAGE_PRECISION:
-            check_measure(self.measure)
-        object.__setattr__(self, "methods", _methods(self.methods))
-        object.__setattr__(self, "n_components", _sizes(self.n_components))
-
-
-def _check_folds(options: SearchOptions | CompareOptions) -> None:
-    check_count("folds", options.folds, 2)
-    check_count("seed", options.seed, 0)
+    repeats: int = param(
+        default=1, low=1, integer=True, panel=JUDGED, doc="Number of repetitions, each with other folds."
+    )
+    standard_split: bool = param(
+        default=False, kind=bool, panel=JUDGED, doc="Also score the test rows that the data name, once."
+    )
+    min_positives: int = param(
+        default=1, low=1, integer=True, panel=JUDGED, doc="Positive held-out rows that a label needs to be scored."
+    )
+    max_seconds: float | None = param(
+        default=None,
+        choices=(None, math.inf),
+        above=0,
+        panel=TIME,
+        doc="Time limit per method and fold; exceeding it counts as a loss. None: no limit.",
+    )
+    contrasts: Sequence[tuple[str, str]] = param(
+        default=(),
+        words="pairs of names",
+        panel=JUDGED,
+        flags=("--contrast",),
+        metavar="A:B",
+        doc='Methods or rivals to test against each other in pairs, such as OPLS and PCA; "best method", "best rival" '
+        'and "raw" (all features) are allowed, too.',
+    )
 
 
 def check_measure(measure: Any) -> None:
@@ -305,14 +320,7 @@ def check_measure(measure: Any) -> None:
 
 
 def known_strategies(engine: str) -> tuple[str, ...]:
-    """Names of the strategies of an engine; loads them.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.options import known_strategies
-    >>> known_strategies("defc")
-    ('reduced8', 'ga', 'random')
-    """
+    """Names of the strategies of an engine; loads them."""
     from proxembed.defc.model_strategies import ModelStrategy
     from proxembed.study.method_strategies import MethodStrategy
     from proxembed.study.strategies import STRATEGIES
@@ -320,25 +328,11 @@ def known_strategies(engine: str) -> tuple[str, ...]:
     return tuple(STRATEGIES[(ModelStrategy if engine == "defc" else MethodStrategy).space])
 
 
-def where_asked(run: Callable[..., Any]) -> Callable[..., Any]:
-    """A function (dataset, options, ...) whose tasks run on the cluster that the options name.
-
-    It runs under the package's own configuration of scikit-learn.
-
-    Raises
-    ------
-    ValueError
-        From that function: no scheduler answers at the address, or it has no workers.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.options import SearchOptions, where_asked
-    >>> where_asked(lambda dataset, options: dataset)("rows", SearchOptions())
-    'rows'
-    """
+def on_requested_cluster(run: Callable[..., Any]) -> Callable[..., Any]:
+    """A function (dataset, options, ...) whose tasks run on the cluster of the options, under our configuration."""
 
     @wraps(run)
-    def there(dataset: Any, options: SearchOptions | CompareOptions, *rest: Any, **named: Any) -> Any:
+    def there(dataset: Any, options: RunOptions, *rest: Any, **named: Any) -> Any:
         from joblib import effective_n_jobs
 
         from proxembed.execute.configuration import own_configuration
@@ -351,15 +345,8 @@ def where_asked(run: Callable[..., Any]) -> Callable[..., Any]:
     return there
 
 
-def call_text(function: str, data: str, options: SearchOptions | CompareOptions) -> str:
-    """The call that repeats a run, with the options that are not at their defaults.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.options import SearchOptions, call_text
-    >>> call_text("search", "X, y", SearchOptions(seed=3))
-    'proxembed.search(X, y, seed=3)'
-    """
+def call_text(function: str, data: str, options: RunOptions) -> str:
+    """The call that repeats a run, with the options that are not at their defaults."""
     values = {each.name: getattr(options, each.name) for each in fields(options)}
     changed = [f"{each.name}={values[each.name]!r}" for each in fields(options) if values[each.name] != each.default]
     return f"proxembed.{function}({', '.join([data, *changed])})"

@@ -1,5 +1,6 @@
 """A new method is a class statement: the steps of CONTRIBUTING.md on a copy of the repository, and every law there."""
 
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "results", "_build")
 LAWS = "tests/invariants", "tests/contracts", "tests/test_sklearn_contract.py"
+OPTIONS = tuple(f"tests/{name}.py" for name in ("unit/workflow/test_options", "unit/cli/test_app"))
 FAMILY = "src/proxembed/methods/variance.py"
 EXAMPLE = ">>> from proxembed import {0}\n    >>> {0}().n_components is None\n    True"
 ENTRY = "\n@article{planted2024,\n  author = {Planter, P.},\n  title = {Planting},\n  year = {2024}\n}\n"
@@ -52,7 +54,31 @@ def checkout(tmp_path_factory):
         line = "    from .methods.variance import {0} as {0}\n"
         text = text.replace(line.format("PCA"), line.format("PCA") + line.format(name))
     table.write_text(text, encoding="utf-8")
+    add_option(folder)
     return folder
+
+
+def add_option(folder: Path) -> None:
+    """Add the option of CONTRIBUTING.md, use it, and run what `make options` runs."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Adding an option")[2]
+    declaration, use = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]
+    for name, within, before, text in (
+        ("options", "class SearchOptions", "    def __post_init__", f"{declaration}\n"),
+        ("main_job", "def run_search", "    make_splits(", use),
+    ):
+        path = folder / "src/proxembed/workflow" / f"{name}.py"
+        source = path.read_text(encoding="utf-8")
+        place = source.index(before, source.index(within))
+        path.write_text(source[:place] + text + source[place:], encoding="utf-8")
+    done = run_in(folder, "tests/option_blocks.py")
+    assert done.returncode == 0, done.stderr
+
+
+def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Python in the copy, whose package and tests it imports."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment |= {"PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder / 'tests'}", "TEST_PRODUCTS": "1"}
+    return subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(
@@ -60,13 +86,42 @@ def checkout(tmp_path_factory):
     [
         (LAWS, "ContributedSpread or LeastVariance"),
         (("tests/test_architecture.py",), "table or registry or bibliography or cites or documented"),
+        (OPTIONS, "option or help or declarations"),
     ],
-    ids=["laws", "rules"],
+    ids=["laws", "rules", "options"],
 )
 def test_there_is_no_further_step(checkout, files, words):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= {"PYTHONPATH": str(checkout / "src"), "TEST_PRODUCTS": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", words, *files]
-    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True)
+    done = run_in(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", words, *files)
     assert done.returncode == 0, done.stdout[-4000:]
     assert files != LAWS or int(re.search(r"(\d+) passed", done.stdout)[1]) > 100
+
+
+NEW_OPTION = """
+import inspect, json
+import proxembed, proxembed.workflow.main_job as job
+from proxembed.data import digits
+from typer.testing import CliRunner
+from proxembed.cli import app
+rows, run = [], job.run_engine
+job.run_engine = lambda *given: rows.append(len(given[2].train)) or run(*given)
+data = digits().take(range(400))
+proxembed.search(data, methods="opls", n_components=2, folds=2, shuffles=0, max_trials=1, max_work=1, max_rows=150)
+try:
+    proxembed.search(data, max_rows=5)
+except ValueError as error:
+    refused = str(error)
+help = CliRunner().invoke(app, ["search", "--help"], env={"COLUMNS": "200"}).output
+doc = inspect.getdoc(proxembed.search)
+print(json.dumps([rows, refused, help, doc, str(inspect.signature(proxembed.search))]))
+"""
+
+
+def test_an_option_is_one_declaration_and_its_use(checkout):
+    done = run_in(checkout, "-c", NEW_OPTION)
+    assert done.returncode == 0, done.stderr[-4000:]
+    rows, refused, shown, doc, signature = json.loads(done.stdout)
+    assert rows == [150] and refused == "max_rows=5 must be None or an integer >= 100."
+    assert "--max-rows" in shown and "drawn at random with --seed" in shown
+    assert "max_rows : None or an integer >= 100, default=None" in doc and "max_rows: 'int | None' = None" in signature
+    table = run_in(checkout, "-c", "from docs._ext.program_reference import reference; print(*reference('1').values())")
+    assert re.search(r"^\| `--max-rows` \*NUMBER\* \|  \| Largest number", table.stdout, re.MULTILINE), table.stderr

@@ -95,7 +95,7 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
         ),
         (
             ("--labels", "t_*", "--empty", "all"),
-            "--empty all must be 'no labels' or 'unknown', the meaning of an empty cell.",
+            "--empty all must be 'no labels' or 'unknown'.",
         ),
     ],
 )

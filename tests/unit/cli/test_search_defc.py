@@ -135,12 +135,12 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--engine", "umap"], "--engine umap is unknown; choose one of methods, defc."),
+        (["--engine", "umap"], "--engine umap must be 'methods' or 'defc'."),
         (
             ["--engine", "defc", "--strategy", "tpe"],
             "--strategy tpe is unknown to the engine 'defc'; choose one of reduced8, ga, random",
         ),
-        (["--engine", "defc", "--classifier", "tree"], "--classifier tree is unknown; choose one of 1nn, flda, svm."),
+        (["--engine", "defc", "--classifier", "tree"], "--classifier tree must be '1nn', 'flda' or 'svm'."),
         (
             ["--strategy", "ga"],
             "--strategy ga is unknown to the engine 'methods'; choose one of halving, random, tpe, auto.",

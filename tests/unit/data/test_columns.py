@@ -63,7 +63,7 @@ def test_one_name_is_a_list_of_one_and_the_fields_that_are_set_are_named():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"id": 3}, "id=3 is no text"),
+        ({"id": 3}, "id=3 must be None or a str."),
         ({"labels": (1,)}, "labels=(1,) must hold column names"),
         ({"labels": ("a", "b"), "separator": ";"}, "separator=';' was given beside 2 label columns"),
     ],

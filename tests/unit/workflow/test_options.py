@@ -1,41 +1,51 @@
 """The options of a run: what cannot be met is refused before any work, by the name of the option."""
 
+import math
+
 import pytest
 
-from proxembed.workflow.options import CompareOptions, SearchOptions, call_text, check_limits
+import option_blocks
+from proxembed.params import declared
+from proxembed.workflow.options import CompareOptions, OptionError, RunOptions, SearchOptions, call_text, check_option
 
 
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        ({"n_jobs": 0}, "n_jobs=0 must be a number of processes above 0, or -1"),
+        ({"n_jobs": 0}, "n_jobs=0 must be -1 or an integer >= 1"),
         ({"n_jobs": -2}, "n_jobs=-2 must be"),
-        ({"max_seconds": 0.0}, "max_seconds=0.0 must be a number of seconds above 0"),
-        ({"max_seconds": "20"}, "max_seconds='20' must be a number of seconds above 0"),
+        ({"max_seconds": 0.0}, "max_seconds=0.0 must be None, inf or a number > 0"),
+        ({"max_seconds": "20"}, "max_seconds='20' must be None, inf or a number > 0"),
         ({"max_seconds": float("nan")}, "max_seconds=nan must be"),
-        ({"max_trials": 0}, "max_trials=0 must be a whole number of at least 1"),
+        ({"max_trials": 0}, "max_trials=0 must be None or an integer >= 1"),
     ],
 )
 def test_limits_that_leave_nothing_to_run(limits, message):
     with pytest.raises(ValueError, match=message):
-        check_limits(**limits)
+        SearchOptions(**limits)
 
 
 def test_limits_that_can_be_met():
-    check_limits(n_jobs=-1)
-    check_limits(n_jobs=3, max_seconds=0.5, max_trials=1)
+    SearchOptions(n_jobs=-1, max_seconds=math.inf)
+    SearchOptions(n_jobs=3, max_seconds=0.5, max_trials=1)
+
+
+def test_one_option_is_checked_by_its_declaration():
+    check_option(RunOptions, "n_jobs", -1)
+    with pytest.raises(OptionError, match="^n_jobs=0 must be -1 or an integer >= 1.$"):
+        check_option(RunOptions, "n_jobs", 0)
 
 
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        (CompareOptions, {"folds": 1}, "folds=1 must be a whole number of at least 2"),
+        (CompareOptions, {"folds": 1}, "folds=1 must be an integer >= 2"),
         (CompareOptions, {"repeats": 0}, "repeats=0 must be"),
         (CompareOptions, {"min_positives": 1.5}, "min_positives=1.5 must be"),
         (CompareOptions, {"methods": [1]}, "methods=.* must be names of methods"),
-        (SearchOptions, {"seed": -1}, "seed=-1 must be a whole number of at least 0"),
+        (SearchOptions, {"seed": -1}, "seed=-1 must be an integer >= 0"),
         (SearchOptions, {"shuffles": 18}, "shuffles=18 are too few for a test at the 5 % level"),
-        (SearchOptions, {"engine": "x"}, "engine='x' is unknown; choose one of methods, defc"),
+        (SearchOptions, {"engine": "x"}, "engine='x' must be 'methods' or 'defc'"),
         (SearchOptions, {"engine": "defc", "methods": "opls"}, "methods=.* names methods, but the engine 'defc'"),
         (SearchOptions, {"classifier": "flda"}, "classifier='flda' is an option of the engine 'defc'"),
     ],
@@ -46,6 +56,17 @@ def test_options_out_of_range(kind, options, message):
 
 
 def test_a_call_names_what_was_changed():
-    assert call_text("compare", "X, y", CompareOptions("opls", 3)) == (
+    assert call_text("compare", "X, y", CompareOptions(methods="opls", n_components=3)) == (
         "proxembed.compare(X, y, methods=('opls',), n_components=(3,))"
     )
+
+
+@pytest.mark.parametrize(("path", "text"), option_blocks.written().items(), ids=lambda each: getattr(each, "name", ""))
+def test_what_is_written_from_the_declarations_is_current(path, text):
+    assert path.read_text(encoding="utf-8") == text, "run `make options`"
+
+
+@pytest.mark.parametrize("kind", [SearchOptions, CompareOptions])
+def test_every_option_is_described_and_has_a_permitted_default(kind):
+    for name, (field, spec) in declared(kind).items():
+        assert spec.permits(field.default) and len(spec.doc) > 20, name

@@ -4,59 +4,29 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
 from proxembed.data.errors import DataError, shorten
+from proxembed.params import declared, param, refused, with_parameters
 
 SHOWN_COLUMNS, SHOWN_NEAR = 8, 3
 SINGLE = ("id", "groups", "time")
-LISTED = ("labels", "text", "drop", "keep", "missing", "category")
+PANEL = "Columns of a table"  # in the help of the program
+GLOBS: dict[str, Any] = {"default": (), "words": "names or globs", "panel": PANEL, "metavar": "COLUMN,..."}
+NAME: dict[str, Any] = {"default": None, "choices": (None,), "kind": str, "panel": PANEL, "metavar": "COLUMN"}
 
 
 @dataclass(frozen=True)
 class Columns:
     """The columns of a table by purpose, as names or globs (``topic_*``); what is not named here is a feature.
 
-    Parameters
-    ----------
-    labels : sequence of str
-        Label columns of 0 and 1 (true and false), empty where unknown; or one column with the class of each row, or
-        with its labels joined by `separator`, or (Parquet) with lists of labels.
-    separator : str, optional
-        What joins the labels inside the cells of the one label column; "" says that its cells are not to be split.
-    text : str or sequence of str
-        Columns of texts; long texts are found without being named.
-    id : str, optional
-        Column that names the rows.
-    groups : str or False, optional
-        Column whose equal values hold rows together that no split may part. None: an identifier, such as ``patient``,
-        that several rows share; False: no groups.
-    time : str, optional
-        Column of numbers or ISO dates that orders the rows.
-    drop : sequence of str
-        Columns to leave out. A column that is named for a purpose is not dropped by a glob.
-    keep : sequence of str
-        The columns that are features, and no others; they are taken as they are, even where they look like ids.
-    missing : sequence of str, optional
-        What else stands for an empty cell, such as ``-999``; () for nothing. None asks about numbers that look like it.
-    empty : {"no labels", "unknown"}, default="no labels"
-        What an empty cell of joined labels means: a row without labels, or a row whose labels are unknown.
-    decimal : {".", ","}, optional
-        The decimal mark of numbers in text. None: that which the cells of all columns show; if every number fits both,
-        such as ``1,234``, it is asked for.
-    category : sequence of str
-        Columns of categories, even if most of their cells are numbers or dates.
-    target_type : {"classes"}, optional
-        "classes": whole numbers in the one label column are classes, however many there are. None: they are refused
-        if there are more than 20 different ones and fewer than 3 rows of each on average.
-
     Raises
     ------
     DataError
-        Where a value is no text, or a separator is given for several label columns.
+        Where a value is not allowed, or a separator is given for several label columns.
 
     Examples
     --------
@@ -66,36 +36,64 @@ class Columns:
     keep=(), missing=None, empty='no labels', decimal=None, category=(), target_type=None)
     """
 
-    labels: Sequence[str] = ()
-    separator: str | None = None
-    text: Sequence[str] = ()
-    id: str | None = None
-    groups: str | Literal[False] | None = None
-    time: str | None = None
-    drop: Sequence[str] = ()
-    keep: Sequence[str] = ()
-    missing: Sequence[str] | None = None
-    empty: str = "no labels"
-    decimal: str | None = None
-    category: Sequence[str] = ()
-    target_type: str | None = None
+    labels: Sequence[str] = param(
+        **GLOBS,
+        doc="Label columns, names or globs such as 'topic_*': of 0 and 1 (true and false), empty where unknown; or one "
+        "column of classes, of labels joined by ``separator``, or (Parquet) of lists of labels. ARFF: the XML file of "
+        "the labels. npy: the file of the labels. The program takes a name that contains a comma in double quotes.",
+    )
+    separator: str | None = param(
+        **NAME | {"metavar": "TEXT"},
+        doc="Text that separates the labels in one column, such as ';'; '' if its cells are not to be split.",
+    )
+    text: Sequence[str] = param(**GLOBS, doc="Text columns, if they are not recognised as texts.")
+    id: str | None = param(**NAME, doc="Column of row names.")
+    groups: str | Literal[False] | None = param(
+        **NAME | {"choices": (None, False)},
+        doc="Column of groups, which no split divides; ``False`` for no groups. None: an identifier that several rows "
+        "share, such as patient_id.",
+    )
+    time: str | None = param(**NAME, doc="Column of numbers or ISO dates that orders the rows.")
+    drop: Sequence[str] = param(
+        **GLOBS, doc="Columns to leave out. A glob does not drop a column that is named for a purpose."
+    )
+    keep: Sequence[str] = param(
+        **GLOBS, doc="Feature columns, taken even if they look like ids; all others are left out."
+    )
+    missing: Sequence[str] | None = param(
+        **GLOBS | {"default": None, "words": "texts", "metavar": "TEXT,..."},
+        doc="Other texts that mean an empty cell, such as -999; ``()`` if there are none. None: an error asks about "
+        "numbers that look like it.",
+    )
+    empty: str = param(
+        default="no labels",
+        choices=("no labels", "unknown"),
+        panel=PANEL,
+        doc="What an empty cell of joined labels means: a row without labels, or a row whose labels are unknown.",
+    )
+    decimal: str | None = param(
+        default=None,
+        choices=(None, ",", "."),
+        panel=PANEL,
+        doc="The mark before the decimals of numbers in text. None: that which the cells of all columns show; if all "
+        "numbers fit both readings (1,234), an error asks for it.",
+    )
+    category: Sequence[str] = param(**GLOBS, doc="Columns of categories, even if their cells are numbers or dates.")
+    target_type: str | None = param(
+        default=None,
+        choices=(None, "classes"),
+        panel=PANEL,
+        doc='"classes": the whole numbers in the one label column are classes, however many there are. None: an error '
+        "if more than 20 differ and there are fewer than 3 rows of each on average.",
+    )
 
     def __post_init__(self) -> None:
-        for field in LISTED:
-            if getattr(self, field) is not None:
-                object.__setattr__(self, field, _texts(field, getattr(self, field)))
-        if self.empty not in ("no labels", "unknown"):
-            raise DataError(f"empty={self.empty!r} must be 'no labels' or 'unknown', the meaning of an empty cell.")
-        if self.decimal not in (None, ".", ","):
-            raise DataError(f"decimal={self.decimal!r} must be '.' or ',', the mark before the decimals.")
-        if self.target_type not in (None, "classes"):
-            raise DataError(f"target_type={self.target_type!r} must be 'classes', or None.")
-        for field in ("separator", "id", "groups", "time"):
-            value = getattr(self, field)
-            if field == "groups" and value is False:
-                continue
-            if value is not None and not isinstance(value, str):
-                raise DataError(f"{field}={value!r} is no text; give one column name.")
+        if (found := refused(self)) is not None:
+            name, value, spec = found
+            raise DataError(f"{name}={value!r} must be {spec.allowed()}.")
+        for name, (field, _) in declared(type(self)).items():
+            if field.default == () or name == "missing" and self.missing is not None:
+                object.__setattr__(self, name, _texts(name, getattr(self, name)))
         if self.separator is not None and len(self.labels) > 1:
             raise DataError(
                 f"separator={self.separator!r} was given beside {len(self.labels)} label columns; it splits the cells "
@@ -109,7 +107,11 @@ class Columns:
     @property
     def fields_set(self) -> tuple[str, ...]:
         """Names of the fields that are set; ``groups=False`` suits any file."""
-        return tuple(field.name for field in fields(self) if getattr(self, field.name) not in (field.default, False))
+        given = ((name, getattr(self, name), field.default) for name, (field, _) in declared(type(self)).items())
+        return tuple(name for name, value, default in given if value not in (default, False))
+
+
+Columns.__doc__ = with_parameters(Columns)
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,8 @@ def required(wanted: Sequence[str], names: Sequence[str], path: Path, of: str) -
 
 
 def _texts(field: str, value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
     texts = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     texts = tuple(map(str, texts)) if field == "missing" else texts
     if not all(isinstance(text, str) for text in texts):
