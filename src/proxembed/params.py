@@ -185,7 +185,7 @@ def declared(cls: type) -> dict[str, tuple[Field[Any], Param]]:
     return {f.name: (f, f.metadata["param"]) for f in fields(cls) if "param" in f.metadata}
 
 
-def refused(instance: Any) -> tuple[str, Any, Param] | None:
+def first_fault(instance: Any) -> tuple[str, Any, Param] | None:
     """Name, value and declaration of the first parameter whose value its declaration does not permit."""
     for name, (_, spec) in declared(type(instance)).items():
         value = getattr(instance, name)
@@ -196,7 +196,7 @@ def refused(instance: Any) -> tuple[str, Any, Param] | None:
 
 def check_params(estimator: Any) -> None:
     """Raise a ValueError that names the first parameter whose value is not permitted by its declaration."""
-    if (found := refused(estimator)) is not None:
+    if (found := first_fault(estimator)) is not None:
         name, value, spec = found
         raise ValueError(
             f"{type(estimator).__name__}: {name}={shown(value)} is not allowed; {name} must be {spec.allowed()}"

@@ -230,7 +230,7 @@ def test_a_file_has_its_hash_and_its_call_in_the_record(tmp_path, dataset):
     found = proxembed.compare(tmp_path / "made.npz", methods="opls", n_components=2, folds=2)
     assert found.record["data_hash"].startswith("sha256:") and found.folder is None
     assert found.record["command"] == (  # what repeats the run
-        f"proxembed.compare({str(tmp_path / 'made.npz')!r}, methods=('opls',), n_components=(2,), folds=2, n_jobs=1)"
+        f"proxembed.compare({str(tmp_path / 'made.npz')!r}, methods=('opls',), n_components=(2,), folds=2)"
     )
 
 

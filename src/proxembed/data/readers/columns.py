@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from proxembed.data.errors import DataError, shorten
-from proxembed.params import declared, param, refused, with_parameters
+from proxembed.params import declared, first_fault, param, with_parameters
 
 SHOWN_COLUMNS, SHOWN_NEAR = 8, 3
 SINGLE = ("id", "groups", "time")
@@ -88,7 +88,7 @@ class Columns:
     )
 
     def __post_init__(self) -> None:
-        if (found := refused(self)) is not None:
+        if (found := first_fault(self)) is not None:
             name, value, spec = found
             raise DataError(f"{name}={value!r} must be {spec.allowed()}.")
         for name, (field, _) in declared(type(self)).items():
