@@ -127,8 +127,8 @@ def test_the_program_takes_the_cluster(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("dask", "words"),
     [
-        ("cluster", "must be 'local' or the address of a scheduler"),
-        (3, "must be 'local' or the address of a scheduler"),
+        ("cluster", "must be None, 'local' or the address of a scheduler"),
+        (3, "must be None, 'local' or the address of a scheduler"),
         ("tcp://127.0.0.1:9", "No dask scheduler answers at tcp://127.0.0.1:9"),
     ],
 )
