@@ -61,7 +61,7 @@ def main() -> None:
             "least": lambda X=X, Y=Y: least(X, Y),
             "given": lambda X=X, Y=Y: OPLS(ridge=0.1).fit(X, Y),
             "auto": lambda X=X, Y=Y: OPLS().fit(X, Y),
-            "checks": lambda X=X, Y=Y: OPLS()._rows(X, Y),
+            "checks": lambda X=X, Y=Y: OPLS()._validate(X, Y),
         }
         found = cpu_seconds(tasks, 1 if options.quick else options.repeats)
         auto, checks = found["auto"] / found["given"], found["checks"] / found["given"]

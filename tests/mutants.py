@@ -104,7 +104,7 @@ FAULTS = (
     ),
     Fault(
         "every seen row is given the place of the first training row",
-        "seen.py",
+        "rows.py",
         "np.where(self.prints[place] == prints, self.first[place], -1)",
         "np.where(self.prints[place] == prints, 0 * self.first[place], -1)",
         "Isomap",

@@ -15,7 +15,7 @@ from typing import Any
 
 import proxembed
 from proxembed.catalogue import SHOWN, estimators, need_of, sentence_of
-from proxembed.citation import cited_keys
+from proxembed.explain import cited_keys
 
 # What is no estimator, by group: dotted names below ``proxembed``.
 FUNCTIONS = {

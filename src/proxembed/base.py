@@ -12,40 +12,51 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from numbers import Integral
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from . import _NAMES
 from .algebra.arrays.centred import CentredMatrix
+from .algebra.arrays.moments import Moments
 from .algebra.arrays.parallel import one_pool
 from .algebra.pencil.collinear import warn_near_collinear
 from .algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
 from .algebra.pencil.symmetric import fix_signs
 from .algebra.template import Template
-from .citation import citation, cited_keys
-from .explain import Explanation, explanation, label_loadings
-from .params import WithoutRidge, check_params, complete_parameters, declared, param, shown, with_parameters
-from .partial import PartialFits
+from .explain import Explanation, citation, cited_keys, explanation, label_loadings
+from .params import WithoutRidge, check_params, complete_parameters, declared, param, safe_repr, with_parameters
 from .rows import Origin, Rows
-from .sources import blocks_of, transformed_later
-from .sums import summed_rows
+from .sources import RowBlocks, blocks_of, transform_lazily
+from .sums import Sums, known_blocks, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
 from .targets.labels import LabelMatrix
 from .validation import checked_features, in_range, learning, refuse_extreme
 
+KEPT = ("sums_", "n_features_in_", "feature_names_in_")
+AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
+ROOMS = ("methods", "bayes", "transductive", "adaptive", "classify", "evaluate", "defc", "study")  # with estimators
 ROLES = ("method", "model", "features", "rival", "classifier", "search")
 _REGISTRY: dict[str, type[Estimator]] = {}
 
 
+@cache
+def _load_rooms() -> None:
+    """Import every module of the rooms that state estimators."""
+    for room in ROOMS:
+        package = import_module(f"proxembed.{room}")
+        for module in iter_modules(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+
+
 def registry() -> dict[str, type[Estimator]]:
-    """The registered estimators by name, in alphabetical order; the rooms that state them are loaded by the first
-    call."""
-    for room in dict.fromkeys(_NAMES.values()):
-        import_module(f"proxembed.{room}")
+    """The registered estimators by name, in alphabetical order; the first call loads the rooms that state them."""
+    _load_rooms()
     return dict(sorted(_REGISTRY.items()))
 
 
@@ -144,7 +155,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
         return checked_features(self, X, reset=reset)
 
-    def _rows(self, X: Any, y: Any) -> Rows:
+    def _validate(self, X: Any, y: Any) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
         check_params(self)
         name = type(self).__name__
@@ -243,7 +254,7 @@ class Nested:
         asked: Any = k
         if not isinstance(asked, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
             raise ValueError(
-                f"k={shown(k)} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} "
+                f"k={safe_repr(k)} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} "
                 "components."
             )
         short = copy.copy(self)
@@ -269,17 +280,6 @@ class Prepared:
     ``training`` is R, the matrix of fit's rows that is projected, and ``width`` the features that it stands for, by
     which the unit of the ridge counts. ``n_components``, ``ridge``, ``ridge_scale`` and ``criterion`` are those that
     hold in this fit. ``attributes``: what was learned of the rows, by the names of fitted attributes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed import OPLS
-    >>> from proxembed.rows import Rows
-    >>> prepared = OPLS(ridge=0.1).prepare(Rows(np.eye(4, 3), None))
-    >>> prepared.training.shape, prepared.width, prepared.ridge
-    ((4, 3), 3, 0.1)
-    >>> prepared.for_new_rows().training is None
-    True
     """
 
     training: Any
@@ -293,6 +293,181 @@ class Prepared:
     def for_new_rows(self) -> Prepared:
         """What a fitted estimator holds of it: the settings, and what ``lift`` needs; nothing that only fit needs."""
         return Prepared(None, self.width, self.n_components, self.ridge, self.ridge_scale, self.criterion)
+
+
+def _from_sums_of_rows(estimator: Any) -> bool:
+    """Whether rows can be added one after another; the error says why not."""
+    reason = None
+    if estimator.from_sums is None:
+        reason = estimator.needs_all_rows
+    elif estimator.sample_rows:
+        reason = "its prototypes are chosen from a sample of all rows: fit it on RowBlocks, which are read twice"
+    elif estimator.from_sums == "labels":
+        reason = "what a row adds depends on the labels of all rows: fit it on RowBlocks, which are read twice"
+    if reason is not None:
+        name = type(estimator).__name__
+        raise AttributeError(f"{name} with these parameters has no partial_fit and no merge: {reason}.")
+    return True
+
+
+class PartialFits:
+    """``partial_fit`` and ``merge`` of methods that sums over the rows suffice for, solved when a result is needed."""
+
+    from_sums: ClassVar[str | None] = None
+    label_means: ClassVar[Any] = None  # set while blocks are read: the means of unknown cells, "ask", or None
+    needs_all_rows: ClassVar[str] = "it links pairs of rows, or places the rows themselves"
+    sample_rows: ClassVar[int] = 0  # rows of a sample by which ``prepare`` learns what ``lift`` makes of all rows
+
+    def sums_of_lifted(self, moments: Moments) -> Moments:
+        """The sums of the lifted rows, from those of what ``lift`` has given; what the lift needs of all rows is
+        learned."""
+        return moments
+
+    @available_if(_from_sums_of_rows)
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Add rows to those of earlier calls; the result is that of one fit on all of them.
+
+        The eigenproblem is solved when a fitted attribute, ``transform`` or ``predict`` is first asked for.
+        ``ridge="auto"`` is chosen by generalised cross-validation from the sums, which ``sums_`` holds.
+
+        Parameters
+        ----------
+        X : (m, d) array or CSR, RowBlocks with y in the blocks, or dask array or DataFrame; one row is enough.
+        y : labels of these rows in any form that ``fit`` takes, the same in every call; new labels may come.
+        classes : list, optional
+            The only labels that are allowed.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters changed since the first call, labels outside ``classes``, and what ``fit`` refuses.
+
+        Warns
+        -----
+        UserWarning
+            After ``fit``, which keeps no sums: these rows are then the first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from proxembed import OPLS
+        >>> from proxembed.data import digits
+        >>> data, model = digits(), OPLS(ridge=0.1)
+        >>> for start in range(0, 1797, 600):
+        ...     model = model.partial_fit(data.X[start : start + 600], data.Y[start : start + 600])
+        >>> bool(np.allclose(model.eigenvalues_, OPLS(ridge=0.1).fit(data.X, data.Y).eigenvalues_))
+        True
+        """
+        fresh = "sums_" not in vars(self)
+        if fresh and "n_components_" in vars(self):
+            warnings.warn(
+                f"This {type(self).__name__} was fitted by fit, which keeps no sums: partial_fit starts again with "
+                "these rows alone. Call partial_fit from the first rows on.",
+                UserWarning,
+                stacklevel=2,
+            )
+            _forget(self, ())
+        self.resolve()
+        sums, source = (Sums() if fresh else self._checked_sums()), blocks_of(X, y)
+        if source is None and y is None and self.label_kind is not None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        try:
+            if source is not None and source.spread:
+                self._add_spread(sums, source, classes, fresh)
+                return self._hold(sums)
+            for rows, labels, dropped in known_blocks(self, source or [(X, y)], reset=fresh):
+                refuse_outside(labels, classes)
+                sums.update(self, rows, labels, dropped, "float64" if source is None else source.precision)
+        except BaseException:
+            if fresh:
+                _forget(self, ())
+            raise
+        return self._hold(sums)
+
+    def _add_spread(self, sums: Sums, source: RowBlocks, classes: Any, fresh: bool) -> None:
+        """Add rows where they are."""
+        found = sums_of_rows(self, source, classes=classes)
+        if fresh:
+            found.copy_to(self)
+        else:
+            refuse_other_features(self, found.checking)
+        sums.merge(self, found.sums)
+
+    @available_if(_from_sums_of_rows)
+    def merge(self, other: Self) -> Self:
+        """Add the rows of another partly fitted estimator, such as one from another machine; it stays as it is.
+
+        Returns self. Raises ValueError for an estimator of another class or with other parameters (of the template),
+        with other features, or without rows.
+
+        >>> import numpy as np
+        >>> from proxembed import PCA
+        >>> X = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+        >>> one, two = PCA(n_components=1).partial_fit(X[:3]), PCA(n_components=1).partial_fit(X[3:])
+        >>> one.merge(two).eigenvalues_
+        array([8.])
+        """
+        if type(other) is not type(self):
+            names = f"{type(self).__name__} and {type(other).__name__}"
+            raise ValueError(f"merge needs two estimators of one class, not {names}.")
+        if "sums_" not in vars(other) or "sums_" not in vars(self):
+            name = type(self).__name__
+            raise ValueError(f"merge needs two partly fitted {name} estimators; call partial_fit on each first.")
+        if _template_parameters(self) != _template_parameters(other):
+            raise ValueError("merge needs estimators with the same parameters; build both from one by clone().")
+        refuse_other_features(self, other)
+        self.resolve()
+        sums = self._checked_sums()
+        sums.merge(self, other._checked_sums())
+        return self._hold(sums)
+
+    def _hold(self, sums: Sums) -> Self:
+        """Keep sums, and forget what followed from earlier ones."""
+        _forget(self, KEPT)
+        sums.parameters = _template_parameters(self)
+        self.sums_, self._unsolved_ = sums, True
+        return self
+
+    def _checked_sums(self) -> Sums:
+        """The sums so far, or a ValueError where the parameters are no longer those that they were made for."""
+        if self.sums_.parameters != _template_parameters(self):
+            raise ValueError(
+                f"Parameters of this {type(self).__name__} were changed after partial_fit, and its sums are those for "
+                "the earlier ones. Set them back, or clone it and start again."
+            )
+        return self.sums_
+
+    def __getattr__(self, name: str) -> Any:
+        unsolved = vars(self).get("_unsolved_", False) and name.endswith("_") and not name.startswith("_")
+        if not unsolved or name in KEPT:
+            return object.__getattribute__(self, name)  # raises its own error, with the reason where it has one
+        sums = self._checked_sums()
+        _forget(self, KEPT)
+        try:
+            self.resolve()
+            with one_pool:
+                self.solve_rows(sums.rows(self))
+        except BaseException:
+            self._hold(sums)
+            raise
+        return getattr(self, name)
+
+
+def _forget(estimator: Any, kept: tuple[str, ...]) -> None:
+    for name in [name for name in vars(estimator) if name.endswith("_") and name not in kept]:
+        delattr(estimator, name)
+
+
+def _template_parameters(estimator: Any) -> str:
+    """The parameters on which sums depend, as text."""
+    parameters = estimator.get_params(deep=True).items()
+    asked = [(name, value) for name, value in parameters if name.rpartition("__")[2] not in AT_THE_SOLUTION]
+    nested = {name: type(value).__name__ for name, value in asked if isinstance(value, BaseEstimator)}
+    return repr(sorted((name, nested.get(name, repr(value))) for name, value in asked))
 
 
 class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=True):
@@ -395,14 +570,14 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         with self._learning():
             self.resolve()
             blocks = blocks_of(X, y)
-            self.solve_rows(self._rows(X, y) if blocks is None else summed_rows(self, blocks))
+            self.solve_rows(self._validate(X, y) if blocks is None else summed_rows(self, blocks))
         return self
 
     def solve_rows(self, rows: Rows) -> None:
         """The steps of a fit on checked rows, members resolved."""
         self.check_rows(rows)
         self.make_ready(rows)
-        chosen = self._chosen(self.solve(self._stated(rows), rows, self._requested(rows)))
+        chosen = self._chosen(self.solve(self._checked_template(rows), rows, self._n_to_solve(rows)))
         self.store(chosen, rows)
         self.learn(rows, chosen)
         self.release()
@@ -446,7 +621,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             template,
             prepared.training,
             k,
-            *rows.settled(prepared.ridge, prepared.ridge_scale, template),
+            *rows.resolve_ridge(prepared.ridge, prepared.ridge_scale, template),
             solver=rows.route(self.solver),
             criterion=prepared.criterion,
             positive_only=self.positive_only and prepared.n_components is None,
@@ -457,9 +632,9 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             warn_near_collinear(found, type(self).__name__, getattr(self, "feature_names_in_", None))
         return found
 
-    def _stated(self, rows: Rows) -> Template:
+    def _checked_template(self, rows: Rows) -> Template:
         """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
-        template, k = rows.state(self), self._asked()
+        template, k = rows.build_template(self), self._n_components()
         if template.sense < 0 and not self.positive_only and isinstance(k, float) and 0 < k < 1:
             raise ValueError(
                 f"{type(self).__name__}: n_components={k!r} is not allowed; the small eigenvalues that are wanted here "
@@ -474,7 +649,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         places others by its rule for new rows.
         """
         check_is_fitted(self, "n_components_")
-        if (later := transformed_later(self, X)) is not None:
+        if (later := transform_lazily(self, X)) is not None:
             return later
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -522,9 +697,9 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         check_is_fitted(self, "components_")
         return explanation(self, component, n_features, n_labels)
 
-    def _requested(self, rows: Rows) -> int | None:
+    def _n_to_solve(self, rows: Rows) -> int | None:
         """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""
-        k = self._asked()
+        k = self._n_components()
         if isinstance(k, float) and not 0.0 < k < 1.0:
             raise ValueError(
                 f"{type(self).__name__}: n_components={k!r} is not allowed; it must be an integer >= 1, "
@@ -532,14 +707,14 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             )
         return self.natural_components(rows) if k is None else None if isinstance(k, float) else k
 
-    def _asked(self) -> int | float | None:
+    def _n_components(self) -> int | float | None:
         """The ``n_components`` of this fit as Python's own number, whatever numeric type it came in."""
         k = self.prepared_.n_components
         return k if k is None else int(k) if isinstance(k, Integral) else float(k)
 
     def _chosen(self, found: Solution) -> Solution:
         """The solution cut to what was asked for, or an error that names the bound."""
-        k, bound = self._asked(), found.bound
+        k, bound = self._n_components(), found.bound
         if isinstance(k, float):
             spectrum = np.clip(np.asarray(found.spectrum), 0.0, None)
             return found.first(int(np.searchsorted(np.cumsum(spectrum), k * spectrum.sum())) + 1)

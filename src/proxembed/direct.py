@@ -15,8 +15,7 @@ from .algebra.pencil.eigen import Solution, rescaled
 from .algebra.pencil.symmetric import lead_signs
 from .algebra.template import Template
 from .base import SpectralEmbedder
-from .rows import Rows
-from .seen import SeenRows
+from .rows import Rows, SeenRows
 
 
 def _has_rule(estimator: DirectEmbedder) -> bool:

@@ -1,9 +1,12 @@
-"""explain(): what a component is made of and which labels it serves."""
+"""explain() and citation(): what a component is made of, which labels it serves, and the BibTeX of a class."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from numbers import Integral
 from typing import Any
 
@@ -11,8 +14,10 @@ import numpy as np
 
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.matrix import over, row_norms, unit_of
-from .params import shown
+from .params import safe_repr
 from .targets.labels import LabelMatrix
+
+KEY = re.compile(r"\[([a-z]+\d{4}[a-z0-9]*)\]")
 
 
 @dataclass(frozen=True)
@@ -88,9 +93,29 @@ def _check_whole(name: str, value: Any, most: int | None = None) -> None:
     ):
         return
     allowed = "a whole number of at least 0" if most is None else f"a whole number from 0 to {most}"
-    raise ValueError(f"{name}={shown(value)} is not allowed; it must be {allowed}.")
+    raise ValueError(f"{name}={safe_repr(value)} is not allowed; it must be {allowed}.")
 
 
 def _strongest(names: Any, weights: np.ndarray, count: int) -> list[tuple[str, float]]:
     order = np.argsort(-np.abs(weights), kind="stable")[:count]
     return [(str(names[j]), float(weights[j])) for j in order]
+
+
+@cache
+def bibliography() -> dict[str, str]:
+    """Every entry of references.bib by its key."""
+    text = files("proxembed").joinpath("references.bib").read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^%.*$", "", text)
+    entries = re.split(r"(?m)^(?=@)", text)
+    found = (re.match(r"@\w+\{([^,\s]+),", entry) for entry in entries)
+    return {m.group(1): entry.strip() for m, entry in zip(found, entries, strict=True) if m}
+
+
+def cited_keys(cls: type) -> list[str]:
+    """Citation keys in the class docstring, in order of appearance."""
+    return list(dict.fromkeys(KEY.findall(cls.__doc__ or "")))
+
+
+def citation(keys: list[str]) -> str:
+    """The BibTeX entries of the keys; a KeyError names one that is missing."""
+    return "\n\n".join(bibliography()[key] for key in keys)

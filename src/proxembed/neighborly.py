@@ -35,13 +35,13 @@ WEIGHTS_DOC = (
     "without a search: a symmetric n x n matrix for the rows of fit alone, or a callable (X, y), y as given to fit, "
     "that returns one; it is called again for each fold of a cross-validation."
 )
-OF_ROWS = tuple(metric for metric in EVERY_METRIC if metric != "precomputed")
+ROW_METRICS = tuple(metric for metric in EVERY_METRIC if metric != "precomputed")
 METRIC_DOC = (
     'Distance between rows; "correlation" is 1 - r over the features, and those after it are scipy\'s. Or a function '
     '(Q, X) of m and n rows that returns their distances, m x n, such as lambda Q, X: cdist(Q, X, "minkowski", p=3). '
     "All of these take dense rows and are searched exactly."
 )
-OR_GIVEN = (*OF_ROWS, "precomputed")
+METRICS_OR_MATRIX = (*ROW_METRICS, "precomputed")
 GIVEN_DOC = METRIC_DOC + " precomputed: X is the symmetric n x n matrix of distances, of new rows m x n."
 SCALE_DOC = 'Which nearest row sets the scale of a row under "local_scaling"; the last one where there are fewer.'
 OF_FEATURES = ("alternative", "cosine", "pearson", "spearman", "kendall", "reconstruction")
@@ -52,7 +52,7 @@ class Searching(Embedder, abstract=True):
     """An estimator that searches near rows by one metric. [mu2012mesd]"""
 
     algorithm: Any = param(default="auto", choices=ALGORITHMS, kind=BaseEstimator, doc=ALGORITHM_DOC)
-    metric: Any = param(default="euclidean", choices=OF_ROWS, callable=True, doc=METRIC_DOC)
+    metric: Any = param(default="euclidean", choices=ROW_METRICS, callable=True, doc=METRIC_DOC)
 
     @property
     def _search(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class LabelledLinks(Searching, abstract=True):
 
     def prepare(self, rows: Rows) -> Prepared:
         self.search(rows)
-        algorithm, recall = rows.searched(self.algorithm)
+        algorithm, recall = rows.search_info(self.algorithm)
         return replace(super().prepare(rows), attributes={"recall_": recall, "algorithm_": algorithm})
 
 
@@ -97,7 +97,7 @@ class Neighborly(Searching, abstract=True):
         """Whether the n_neighbors of rows are searched."""
         return True
 
-    def searched(self, rows: Rows) -> dict[str, Any]:
+    def search_info(self, rows: Rows) -> dict[str, Any]:
         """The attributes of the search: its recall (None for an exact one) and its algorithm, both None for none."""
         if not self.searches:
             return {"recall_": None, "algorithm_": None}
@@ -173,7 +173,7 @@ class Linked(Neighborly, abstract=True):
                 f"{type(self).__name__}: weights={self.weights!r} is not allowed with metric='precomputed': it is made "
                 "of features, and X holds distances. Use 'gaussian', 'constant', 'local_scaling' or 'geodesic'."
             )
-        learned: dict[str, Any] = {"tau_": None, "scale_": None, "paths_": None, **self.searched(rows)}
+        learned: dict[str, Any] = {"tau_": None, "scale_": None, "paths_": None, **self.search_info(rows)}
         if self._of_graph:
             W, more = self._weights_of_graph(rows)
             return W, learned | more
@@ -217,7 +217,7 @@ class Linked(Neighborly, abstract=True):
 class FromDistances(Neighborly, abstract=True):
     """An estimator that needs distances of the rows alone, which X may hold. [mu2012mesd]"""
 
-    metric: Any = param(default="euclidean", choices=OR_GIVEN, callable=True, doc=GIVEN_DOC)
+    metric: Any = param(default="euclidean", choices=METRICS_OR_MATRIX, callable=True, doc=GIVEN_DOC)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

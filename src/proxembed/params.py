@@ -199,7 +199,7 @@ def check_params(estimator: Any) -> None:
     if (found := first_fault(estimator)) is not None:
         name, value, spec = found
         raise ValueError(
-            f"{type(estimator).__name__}: {name}={shown(value)} is not allowed; {name} must be {spec.allowed()}"
+            f"{type(estimator).__name__}: {name}={safe_repr(value)} is not allowed; {name} must be {spec.allowed()}"
             f"{_as_instance(value, spec.kind)}."
         )
 
@@ -242,10 +242,10 @@ def accept_classes(estimator: Any) -> Any:
 SEED = Param(low=0, high=2**32 - 1, integer=True, choices=(None,), kind=np.random.RandomState)
 
 
-def shown(value: Any) -> str:
+def safe_repr(value: Any) -> str:
     """The repr of a value, also where Python refuses to print an integer.
 
-    >>> shown("a"), shown(10**5000)
+    >>> safe_repr("a"), safe_repr(10**5000)
     ("'a'", 'an integer of 16610 bits')
     """
     try:
@@ -254,11 +254,11 @@ def shown(value: Any) -> str:
         return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
 
 
-def call(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+def call_user_function(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """What a function given as the parameter ``name`` returns; a ValueError that names it where it does not take what
     it is called with.
 
-    >>> call("sigma", lambda: 0, 1.0)
+    >>> call_user_function("sigma", lambda: 0, 1.0)
     Traceback (most recent call last):
     ValueError: sigma=<function <lambda> at 0x...> cannot be called with (float): TypeError: ... Pass a function ...
     """
@@ -274,7 +274,7 @@ def call(name: str, function: Callable[..., Any], *arguments: Any, **named: Any)
 
 def call_for_array(name: str, function: Callable[..., Any], *arguments: Any) -> np.ndarray:
     """What ``call`` returns as a float64 array; a ValueError that names the parameter where it holds no numbers."""
-    values = call(name, function, *arguments)
+    values = call_user_function(name, function, *arguments)
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as fault:

@@ -11,11 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from .algebra.arrays.centred import CentredMatrix
+from .algebra.arrays.fingerprints import fingerprints, multipliers
 from .algebra.arrays.matrix import over, unit_of
 from .algebra.operators.structured import LowRank, Sparse
 from .algebra.pencil.problem import CONSTANT
 from .algebra.template import Template
-from .params import call
+from .params import call_user_function
 from .proximity import graph as graphs
 from .proximity import labelled
 from .proximity.distances import canonical, pair_distances
@@ -88,7 +89,7 @@ class Rows:
             return self.ones
         return self.labels.m if self.weighting == "none" else (self.labels.m > 0).astype(np.float64)
 
-    def state(self, method: Any) -> Template:
+    def build_template(self, method: Any) -> Template:
         """The template of a method on these rows."""
         return method.template(self)
 
@@ -96,7 +97,7 @@ class Rows:
         """The solver for these rows, where ``solver`` is asked for."""
         return solver
 
-    def settled(self, ridge: float | str | None, scale: str | None, template: Template) -> tuple[Any, Any]:
+    def resolve_ridge(self, ridge: float | str | None, scale: str | None, template: Template) -> tuple[Any, Any]:
         """The ridge with its unit, as the solver takes them."""
         return ridge, scale
 
@@ -134,7 +135,7 @@ class Rows:
 
         return self._kept(("neighbors", K, metric), algorithm, work)
 
-    def searched_by(self, metric: Any) -> tuple[Any, Any]:
+    def search_input(self, metric: Any) -> tuple[Any, Any]:
         """X and the metric as searches take them that know the Euclidean distance, the cosine and given distances: for
         another metric the distances of all rows, kept, and "precomputed"."""
         if is_measured(metric):
@@ -143,7 +144,7 @@ class Rows:
 
     def pair_distances(self, i: np.ndarray, j: np.ndarray, metric: Any = "euclidean") -> np.ndarray:
         """The distance of rows i[t] and j[t] for every t."""
-        X, known = self.searched_by(metric)
+        X, known = self.search_input(metric)
         if known == "precomputed":
             return np.asarray(X[i, j])
         X = canonical(X, known)
@@ -197,7 +198,7 @@ class Rows:
         """Links between classes, collapsed over label copies: K nearest enemies per row ("point") or class pairs."""
 
         def work() -> Any:
-            X, known = self.searched_by(metric)
+            X, known = self.search_input(metric)
             options = {"copies": self.copies, "enemy": self.enemy, "metric": known, "algorithm": algorithm}
             return labelled.enemies(X, self.label_matrix, K, by, link=link, record=self._record(algorithm), **options)
 
@@ -216,7 +217,7 @@ class Rows:
 
         return self._kept(("class", K, metric), algorithm, work)
 
-    def searched(self, algorithm: Any) -> tuple[str | None, float | None]:
+    def search_info(self, algorithm: Any) -> tuple[str | None, float | None]:
         """(name, recall) of the searches of these rows that were asked of an algorithm: an approximate one where there
         were several, and the mean of the recalls over the lists; None for an exact one, (None, None) for none."""
         record = self._record(algorithm)
@@ -266,7 +267,7 @@ class Rows:
 
         def work() -> Any:
             if callable(W):
-                return given_weights(call(name, W, self.X, self.origin and self.origin.y), self.n, name)
+                return given_weights(call_user_function(name, W, self.X, self.origin and self.origin.y), self.n, name)
             whole = given_weights(W, self.n if self.origin is None else self.origin.n, name)
             index = None if self.origin is None else self.origin.index
             return whole if index is None else whole[index][:, index]
@@ -397,6 +398,21 @@ class BlockRows(Rows):
 
     def traces(self) -> tuple[float, float, float]:
         return self.scatter[1], self.dependence, 1.0
+
+
+class SeenRows:
+    """Finds rows that are identical to a training row, by exact 64-bit fingerprints; of equal rows the first counts."""
+
+    def __init__(self, X: Any):
+        self.multipliers = multipliers(X.shape[1])
+        prints = fingerprints(X, self.multipliers)
+        self.prints, self.first = np.unique(prints, return_index=True)
+
+    def find(self, X: Any) -> np.ndarray:
+        """For each row its index among the training rows, or -1."""
+        prints = fingerprints(X, self.multipliers)
+        place = np.minimum(np.searchsorted(self.prints, prints), len(self.prints) - 1)
+        return np.where(self.prints[place] == prints, self.first[place], -1)
 
 
 def _named(algorithm: Any) -> str | int:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.metrics import pairwise_distances_argmin
 
 from .algebra.arrays.centred import CentredMatrix
-from .algebra.arrays.matrix import EXTREME, float_matrix, largest_entry, ordinary
+from .algebra.arrays.matrix import EXTREME, float_matrix, largest_entry, ordinary, row_blocks
 from .algebra.arrays.moments import Moments
 from .algebra.arrays.stream import gram_product
 from .algebra.pencil.compressed import Compression, Demand, left_rows
@@ -35,27 +38,208 @@ from .algebra.pencil.linear import (
 from .algebra.pencil.plan import Aim
 from .algebra.pencil.problem import Problem
 from .algebra.template import Template
-from .reading import (
-    Told,
-    ahead,
-    all_totals,
-    checked_alike,
-    known_blocks,
-    label_means,
-    label_totals,
-    refuse_few,
-    refuse_once,
-    refuse_outside,
-    sampled_rows,
-    with_rows,
-)
-from .rows import BlockRows
-from .sources.row_blocks import RowBlocks, stacked
+from .rows import BlockRows, Rows
+from .sources.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
 from .targets.labels import LabelMatrix, refuse_many_numbers
-from .targets.totals import LabelTotals, PartlyKnownRow, positions
-from .validation import refuse_lost
+from .targets.totals import LabelTotals, PartlyKnownRow, all_unknown, known_labels, positions
+from .validation import checked_features, refuse_lost
 
 WORDS = "PCA or LSI without labels; FDA or MMC for classes; OPLS, CCA, PLS, MDDM or MESD(FDA()) for sets of labels"
+
+
+def refuse_once(method: Any, source: RowBlocks, what: str) -> None:
+    if not source.rereadable:
+        raise ValueError(
+            f"{type(method).__name__} needs {what} before the rows, and these blocks can be read once. Pass a function "
+            "that starts a new reading: RowBlocks(lambda: ...)."
+        )
+
+
+def sampled_rows(method: Any, source: RowBlocks) -> Rows:
+    """A uniform sample of the rows that take part."""
+    size = method.sample_rows
+    found = source.reduce(partial(_sample_of_piece, method, size), partial(_one_sample, size))
+    found.copy_to(method)
+    refuse_few(method, sum(X.shape[0] for _, X, _ in found.drawn), found.dropped)
+    _, X, labels = zip(*found.drawn, strict=True)
+    if labels[0] is None:
+        return Rows(stacked(X), None, source=source)
+    totals = all_totals([LabelTotals.of(own) for own in labels])
+    own = [totals.block(part) for part in labels]
+    Y = sparse.csc_array(sparse.vstack([part.Y for part in own]))
+    return Rows(stacked(X), LabelMatrix(Y, totals.classes_, own[0].form, None, totals.columns), source=source)
+
+
+@dataclass(frozen=True)
+class FeatureInfo:
+    """The features of some rows, as ``checking``, a copy of the estimator, has learned them."""
+
+    checking: Any
+
+    def copy_to(self, method: Any) -> None:
+        """Set the number and the names of the features on an estimator."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.checking, name):
+                setattr(method, name, getattr(self.checking, name))
+
+
+@dataclass(frozen=True)
+class RowSample(FeatureInfo):
+    """A uniform sample ``drawn`` of the rows that take part, with how many others were ``dropped``."""
+
+    drawn: list[Any]
+    dropped: int
+
+
+def _sample_of_piece(method: Any, size: int, rows: RowBlocks, number: int) -> RowSample:
+    checking, left_out = copy.copy(method), [0]
+
+    def blocks() -> Iterator[tuple[Any, LabelMatrix | None]]:
+        for X, labels, dropped in known_blocks(checking, rows):
+            left_out[0] += dropped
+            if X.shape[0]:
+                yield X, labels
+
+    return RowSample(checking, drawn_rows(size, 0, blocks(), number, LabelMatrix.take), left_out[0])
+
+
+def _one_sample(size: int, parts: Sequence[RowSample]) -> RowSample:
+    checking = checked_alike(parts)
+    drawn = fewest_keys(size, [part.drawn for part in parts], LabelMatrix.take)
+    return RowSample(checking, drawn, sum(part.dropped for part in parts))
+
+
+def moved_centroids(method: Any, source: RowBlocks, centroids: np.ndarray) -> np.ndarray:
+    """Centroids moved to the means of the rows of which each is the nearest: a step of k-means over all rows that take
+    part, in one reading."""
+    counts, sums = source.reduce(partial(_near_each, method, centroids), _both_added)
+    moved = centroids + sums / np.maximum(counts, 1)[:, None]
+    return moved.astype(centroids.dtype)
+
+
+def _near_each(method: Any, centroids: np.ndarray, rows: RowBlocks, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many rows each centroid is the nearest of, and the sum of their differences from it."""
+    k = len(centroids)
+    counts, sums = np.zeros(k), np.zeros(centroids.shape)
+    for X, _, _ in known_blocks(copy.copy(method), rows):
+        for part in row_blocks(X.shape[0], k):
+            own = X[part].astype(np.float64)
+            near = pairwise_distances_argmin(own, centroids)
+            each = sparse.csr_array((np.ones(len(near)), near, np.arange(len(near) + 1)), shape=(len(near), k)).T
+            found = each.sum(axis=1)
+            counts += found
+            if sparse.issparse(own):
+                sums += (each @ own).toarray() - found[:, None] * centroids
+            else:
+                sums += each @ (own - centroids[near])
+    return counts, sums
+
+
+def _both_added(parts: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
+
+
+def with_rows(parts: Sequence[FeatureInfo]) -> Sequence[Any]:
+    return [part for part in parts if hasattr(part.checking, "n_features_in_")] or parts[:1]
+
+
+def checked_alike(parts: Sequence[FeatureInfo]) -> Any:
+    """The estimator that knows the features of all parts; a ValueError where these differ."""
+    parts = with_rows(parts)
+    for part in parts[1:]:
+        refuse_other_features(parts[0].checking, part.checking)
+    return parts[0].checking
+
+
+def refuse_other_features(one: Any, other: Any) -> None:
+    """A ValueError where two estimators were fitted to rows with different features."""
+    names, others = (getattr(each, "feature_names_in_", []) for each in (one, other))
+    same = np.array_equal(names, others)
+    if one.n_features_in_ != other.n_features_in_ or not same:
+        raise ValueError(
+            f"All rows must have the same features, but there are {one.n_features_in_} in one part of the rows and "
+            f"{other.n_features_in_} in another{'' if same else ', of other names'}."
+        )
+
+
+def refuse_outside(labels: LabelMatrix | None, classes: Sequence[Any] | None) -> None:
+    """A ValueError for labels that are not among ``classes``, where these are given."""
+    if labels is None or classes is None:
+        return
+    outside = [value for value in labels.classes_.tolist() if value not in set(np.asarray(classes).tolist())]
+    if outside:
+        raise ValueError(f"y holds the label {outside[0]!r}, which is not among classes. Add it to classes.")
+
+
+def label_means(method: Any, source: RowBlocks) -> np.ndarray:
+    """The mean of the known cells of each label, over all rows of a source."""
+    positive, known = source.reduce(partial(_cell_counts, method), _both_added, labels=True)
+    return positive / np.maximum(known, 1)
+
+
+def _cell_counts(method: Any, labels: Iterable[Any], number: int) -> tuple[Any, Any]:
+    """The rows of each label, and those whose cell is known."""
+    positive: Any = 0.0
+    known: Any = 0.0
+    for y in labels:
+        if not all_unknown(y):
+            own = LabelMatrix.of(y)
+            positive, known = positive + own.nk, known + own.known_counts
+    return positive, known
+
+
+def label_totals(method: Any, labels: Iterable[Any], number: int) -> LabelTotals | None:
+    """The totals of the labels of some rows; None where all are unknown."""
+    known = (known_labels(_given(method, y), method.label_means)[0] for y in labels)
+    return all_totals([LabelTotals.of(known_rows, whole=True) for known_rows in known if known_rows is not None])
+
+
+def all_totals(parts: Sequence[LabelTotals | None]) -> LabelTotals | None:
+    known = [part for part in parts if part is not None]
+    return reduce(LabelTotals.merged, known) if known else None
+
+
+def known_blocks(
+    method: Any, blocks: Iterable[Any], reset: bool = True
+) -> Iterator[tuple[Any, LabelMatrix | None, int]]:
+    """Checked blocks (X, labels, rows left out), of the rows that take part; the next one is read meanwhile."""
+    for X, y in prefetch(blocks):
+        X = checked_features(method, X, reset=reset, block=True)
+        reset = False
+        if method.label_kind is None:
+            yield X, None, 0
+            continue
+        labels, index, n = known_labels(_given(method, y), method.label_means)
+        if len(index) < n:
+            X = X[index]
+        yield X, labels, n - len(index)
+
+
+def prefetch(blocks: Iterable[Any]) -> Iterator[Any]:
+    """The same blocks; a thread reads the next one while one is in use."""
+    reading, end = iter(blocks), object()
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, reading, end)
+        while (block := following.result()) is not end:
+            following = pool.submit(next, reading, end)
+            yield block
+
+
+def _given(method: Any, y: Any) -> Any:
+    if y is None:
+        raise ValueError(
+            f"This {type(method).__name__} estimator requires y to be passed, but the target y is None in a block. "
+            "Blocks must be pairs (X, y)."
+        )
+    return y
+
+
+def refuse_few(method: Any, n: int, dropped: int) -> None:
+    if n < 2:
+        raise ValueError(
+            f"Found {n} row(s) whose labels are known ({dropped} left out) while a minimum of 2 is required by "
+            f"{type(method).__name__}. Pass more rows, or a semi-supervised method rows of which some are labelled."
+        )
 
 
 def refuse_blocks(method: Any) -> None:
@@ -94,13 +278,13 @@ def _summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None) -> 
     if method.from_sums == "labels":
         refuse_once(method, source, "the labels of all rows")
         totals = source.reduce(partial(label_totals, method), all_totals, labels=True)
-    found = summed(method, source, totals)
-    found.tell(method)
+    found = sums_of_rows(method, source, totals)
+    found.copy_to(method)
     return found.sums.rows(method, Reading(found.checking, source, found.counts) if source.rereadable else None)
 
 
 @dataclass(frozen=True)
-class Summed(Told):
+class SumsOfRows(FeatureInfo):
     """The sums of some rows.
 
     ``counts``: for each piece of the rows, the rows that weigh something under each row weight.
@@ -110,9 +294,9 @@ class Summed(Told):
     counts: list[np.ndarray]
 
 
-def summed(
+def sums_of_rows(
     method: Any, source: RowBlocks, totals: LabelTotals | None = None, classes: Sequence[Any] | None = None
-) -> Summed:
+) -> SumsOfRows:
     """The sums of all rows of a source; ``totals``: those of all labels, where the rows need them first.
 
     ``classes``: the only labels that are allowed. Raises ValueError for others.
@@ -120,21 +304,21 @@ def summed(
     return source.reduce(partial(_summed_piece, method, totals, classes, source.rereadable), _joined)
 
 
-def _summed_piece(method: Any, totals: Any, classes: Any, rereadable: bool, rows: RowBlocks, number: int) -> Summed:
+def _summed_piece(method: Any, totals: Any, classes: Any, rereadable: bool, rows: RowBlocks, number: int) -> SumsOfRows:
     checking, sums = copy.copy(method), Sums(rereadable, totals)
     for X, labels, dropped in known_blocks(checking, rows):
         refuse_outside(labels, classes)
         sums.update(checking, X, labels, dropped, rows.precision)
-    return Summed(checking, sums, [np.zeros(0) if sums.moments is None else sums.moments.counts.copy()])
+    return SumsOfRows(checking, sums, [np.zeros(0) if sums.moments is None else sums.moments.counts.copy()])
 
 
-def _joined(parts: Sequence[Summed]) -> Summed:
+def _joined(parts: Sequence[SumsOfRows]) -> SumsOfRows:
     """Sums of several pieces, which stay as they are: a task of a cluster may be done again."""
     parts = with_rows(parts)
     checking, sums = checked_alike(parts), Sums()
     for part in parts:
         sums.merge(checking, part.sums)
-    return Summed(checking, sums, [count for part in parts for count in part.counts])
+    return SumsOfRows(checking, sums, [count for part in parts for count in part.counts])
 
 
 class Sums:
@@ -379,7 +563,7 @@ class _LiftedRows:
 
 @dataclass(frozen=True)
 class Reading:
-    """Rows that can be read again: the source, the estimator that checks them, and ``Summed.counts``."""
+    """Rows that can be read again: the source, the estimator that checks them, and ``SumsOfRows.counts``."""
 
     checking: Any
     source: RowBlocks
@@ -399,7 +583,7 @@ def _product_of_piece(
     checking: Any, V: np.ndarray, level: Any, rows: RowBlocks, number: int
 ) -> tuple[np.ndarray, np.ndarray]:
     if checking is None:  # checked before
-        blocks = (float_matrix(X.to_numpy() if hasattr(X, "to_numpy") else X) for X, _ in ahead(rows))
+        blocks = (float_matrix(X.to_numpy() if hasattr(X, "to_numpy") else X) for X, _ in prefetch(rows))
     else:
         blocks = (X for X, _, _ in known_blocks(checking, rows, reset=False))
     return gram_product(blocks, V, level)
@@ -428,11 +612,11 @@ class SummedRows(BlockRows):
     def summed(self) -> bool:
         return True
 
-    def state(self, method: Any) -> Template:
+    def build_template(self, method: Any) -> Template:
         """The template, as it was stated on the blocks, on the compressed rows."""
         return self.found.restated()
 
-    def settled(self, ridge: float | str | None, scale: str | None, template: Template) -> tuple[Any, Any]:
+    def resolve_ridge(self, ridge: float | str | None, scale: str | None, template: Template) -> tuple[Any, Any]:
         """The ridge with its unit; for "auto" the chosen one, absolute.
 
         By leave-one-out where the rows can be read again, else by generalised cross-validation from the sums.

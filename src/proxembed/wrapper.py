@@ -14,8 +14,7 @@ from proxembed.algebra.template import Template
 
 from .base import Prepared, SpectralEmbedder
 from .params import param
-from .rows import Rows
-from .seen import SeenRows
+from .rows import Rows, SeenRows
 
 
 class Wrapper(SpectralEmbedder, abstract=True):
@@ -108,9 +107,9 @@ class LabelledFeatures(Wrapper, abstract=True):
         """Whether unknown cells are the mean of their label here; a semi-supervised method takes them as they are."""
         return self.method_.fills_unknown and not self.method_.keeps_unknown
 
-    def _rows(self, X: Any, y: Any) -> Rows:
+    def _validate(self, X: Any, y: Any) -> Rows:
         """Where unknown cells are taken as the mean of their label, rows without any known label are as new rows."""
-        rows = super()._rows(X, y)
+        rows = super()._validate(X, y)
         if rows.labels is None or rows.labels.unknown is None or not self._takes_means:
             return rows
         known = np.flatnonzero(rows.labels.rows_any)

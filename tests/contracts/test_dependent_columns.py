@@ -61,7 +61,7 @@ def under_scatter(cls: type) -> bool:
     method = build(cls, **options(cls))
     method.resolve()
     X = features(0, 20.0)
-    rows = method._rows(X, target(cls, X))
+    rows = method._validate(X, target(cls, X))
     method.make_ready(rows)
     template = method.template(rows)
     return template.B is not None and template.b == 0

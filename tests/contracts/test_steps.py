@@ -70,7 +70,7 @@ def test_template_and_lift_set_nothing(case):
     data = data_for(case)[0]
     estimator = case.build()
     estimator.resolve()
-    rows = estimator._rows(data.X, None if case.labels is None else data.y)
+    rows = estimator._validate(data.X, None if case.labels is None else data.y)
     before = set(vars(estimator))
     prepared = estimator.prepare(rows)
     assert isinstance(prepared, Prepared) and set(vars(estimator)) == before
@@ -120,6 +120,6 @@ def test_a_step_between_prepare_and_template_needs_no_order():
     data = data_for(case)[0]
     model = case.build()
     model.resolve()
-    model.make_ready(model._rows(data.X, None))
+    model.make_ready(model._validate(data.X, None))
     assert_close(model.lift(data.X), model.prepared_.training)
     assert model.tau_ == pytest.approx(case.fit(data).tau_, rel=1e-12)

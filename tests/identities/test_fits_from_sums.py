@@ -430,7 +430,7 @@ def test_leave_one_out_errors_are_those_of_rows_in_memory(method):
     Y[::11] = 0
     blocks, grid = RowBlocks.from_arrays(X, Y, block_rows=1000), np.array([1e-3, 1.0, 1e3])
     method.resolve()
-    rows, whole = summed_rows(method, blocks), method._rows(X, Y)
+    rows, whole = summed_rows(method, blocks), method._validate(X, Y)
     template = method.template(whole)
     problem = Problem(template, X, aim=Aim(ridge="auto"))
     expected = loo_errors(problem.coordinates, template.target, grid)

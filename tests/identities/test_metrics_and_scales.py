@@ -37,7 +37,7 @@ from proxembed import (
     LaplacianEigenmaps,
     save,
 )
-from proxembed.neighborly import OF_ROWS
+from proxembed.neighborly import ROW_METRICS
 from proxembed.proximity.graph import close_graph, full_graph, rows_within
 from proxembed.proximity.measured import OF_BITS, OF_SCIPY
 from proxembed.proximity.neighbors import nearest
@@ -393,4 +393,4 @@ def test_distances_by_a_function_are_made_again_for_each_fold_and_are_not_saved(
 
 
 def test_every_metric_of_the_parameter_is_known_to_the_search():
-    assert set(MEASURED) | {"euclidean", "cosine"} == set(OF_ROWS)
+    assert set(MEASURED) | {"euclidean", "cosine"} == set(ROW_METRICS)

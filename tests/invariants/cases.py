@@ -333,7 +333,7 @@ class Case:
 def stated(estimator: SpectralEmbedder, X, y) -> Template:
     """The template of an estimator, which is made ready for these rows as in fit, and not fitted."""
     estimator.resolve()
-    rows = estimator._rows(X, y)
+    rows = estimator._validate(X, y)
     estimator.make_ready(rows)
     return estimator.template(rows)
 

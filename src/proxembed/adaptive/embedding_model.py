@@ -206,7 +206,7 @@ class EmbeddingModel(Nested, Embedder):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the projection. X: (n, d) array or CSR; y: labels in any form. Returns self."""
         with self._learning():
-            rows = self._rows(X, y)
+            rows = self._validate(X, y)
             switches = self.switches()
             self.landmarks_: Any = chosen_landmarks(
                 "EmbeddingModel", rows.X, rows.label_matrix, self.n_landmarks, self.random_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..params import shown
+from ..params import safe_repr
 
 CHOICES = {
     "link": ("undirected", "mutual"),
@@ -75,4 +75,6 @@ class PairOptions:
 def check_option(name: str, value: Any) -> None:
     """Raise a ValueError where an option does not have this value."""
     if type(value) not in (bool, str) or value not in CHOICES[name]:
-        raise ValueError(f"{name}={shown(value)} is not known; choose one of {', '.join(map(repr, CHOICES[name]))}.")
+        raise ValueError(
+            f"{name}={safe_repr(value)} is not known; choose one of {', '.join(map(repr, CHOICES[name]))}."
+        )

@@ -143,7 +143,7 @@ class BSML(ProbitClassifier, Embedder):
         Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
         with self._learning():
-            rows = self._rows(X, y)
+            rows = self._validate(X, y)
             found, model = self._best(rows)
             self._store(found, model, rows)
         return self
@@ -159,8 +159,8 @@ class BSML(ProbitClassifier, Embedder):
             with one_pool if self.ard else one_thread:
                 yield
 
-    def _rows(self, X: Any, y: Any) -> Rows:
-        return self._usable(super()._rows(X, y))
+    def _validate(self, X: Any, y: Any) -> Rows:
+        return self._usable(super()._validate(X, y))
 
     def _columns(self, labels: LabelMatrix) -> LabelMatrix:
         self._absent_odds = absent_odds(labels)  # type: ignore[misc]  # ClassVar keeps it from being a parameter

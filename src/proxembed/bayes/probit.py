@@ -14,7 +14,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.parallel import one_pool, one_thread
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import Param, check_params, param, shown
+from ..params import Param, check_params, param, safe_repr
 from ..validation import checked_features, learning
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import check_size
@@ -220,7 +220,7 @@ def check_hyper(name: str, hyper: Any, size: int) -> tuple[float, ...]:
     numbers = tuple(hyper) if isinstance(hyper, tuple | list) or np.ndim(hyper) == 1 else ()
     if len(numbers) != size or not all(SHAPE.permits(v) for v in numbers):
         raise ValueError(
-            f"{name}: hyper={shown(hyper)} is not allowed; it must be {size} finite numbers above 0: the shape and the "
-            f"scale of each gamma prior, such as {(1.0,) * size}."
+            f"{name}: hyper={safe_repr(hyper)} is not allowed; it must be {size} finite numbers above 0: the shape "
+            f"and the scale of each gamma prior, such as {(1.0,) * size}."
         )
     return tuple(float(v) for v in numbers)

@@ -97,7 +97,7 @@ class MultiOutputRidge(LabelClassifier):
         regression.resolve()
         rows = summed_rows(regression, blocks)
         regression.make_ready(rows)
-        self.penalty_ = float(rows.settled(self.penalty, "absolute", rows.state(regression))[0])
+        self.penalty_ = float(rows.resolve_ridge(self.penalty, "absolute", rows.build_template(regression))[0])
         coef, level = rows.found.regression(self.penalty_, rows.X)
         totals: Any = rows.totals
         labels = totals.first_rows()

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from proxembed.algebra.pencil.linear import RIDGE_GRID, best_ridge, evenly_spaced, ridge_errors, ridge_loo, ridge_solve
-from proxembed.params import Param, shown
+from proxembed.params import Param, safe_repr
 
 LOO_ROWS = 2000
 PENALTY = Param(low=0, choices=("auto",))
@@ -123,7 +123,7 @@ def chosen_penalty(penalty: Any, X: Any, T: Any) -> float:
     if isinstance(penalty, str) and penalty == "auto":
         return loo_penalty(X, T)
     if not PENALTY.permits(penalty):
-        raise ValueError(f"penalty={shown(penalty)} is not allowed; penalty must be {PENALTY.allowed()}.")
+        raise ValueError(f"penalty={safe_repr(penalty)} is not allowed; penalty must be {PENALTY.allowed()}.")
     return float(penalty)
 
 

@@ -8,7 +8,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
 from proxembed.execute.configuration import callers_configuration
-from proxembed.params import Param, accept_classes, check_params, param, shown
+from proxembed.params import Param, accept_classes, check_params, param, safe_repr
 from proxembed.splits.splitters import FOLDS, index_pairs, parts_of
 from proxembed.targets.values import dense_labels
 from proxembed.validation import checked_features, learning
@@ -95,7 +95,7 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
     if not np.isfinite(S).all():
         raise ValueError("S must be finite; it holds NaN or infinity. Check the model that produced the scores.")
     if not WEIGHT.permits(shrink):
-        raise ValueError(f"shrink={shown(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
+        raise ValueError(f"shrink={safe_repr(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
     shrink = float(shrink)
     used = np.ones(Y.shape, dtype=bool) if known is None else known
     global_cut = float(S[used].max())
@@ -195,7 +195,7 @@ def label_folds(n_folds: int, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.nd
 def _folds(cv: Any, X: Any, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if not FOLDS.permits(cv):
-            raise ValueError(f"cv={shown(cv)} is not allowed; a number of folds must be {FOLDS.allowed()}.")
+            raise ValueError(f"cv={safe_repr(cv)} is not allowed; a number of folds must be {FOLDS.allowed()}.")
         return label_folds(int(cv), Y)
     if cv is None or (hasattr(cv, "split") and not isinstance(cv, str | bytes)):
         return index_pairs(cv, parts_of(check_cv(cv), X, Y), len(Y))

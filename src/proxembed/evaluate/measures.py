@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.params import call, shown
+from proxembed.params import call_user_function, safe_repr
 
 from .calibration import calibration_error, log_loss
 from .decisions import (
@@ -115,7 +115,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.reads not in READS:
-            raise ValueError(f"reads={shown(self.reads)} is unknown; a measure reads one of {', '.join(READS)}.")
+            raise ValueError(f"reads={safe_repr(self.reads)} is unknown; a measure reads one of {', '.join(READS)}.")
 
     def value(self, Y: Any, reading: Any, least: int = 1, known: np.ndarray | None = None) -> tuple[float, int]:
         """The value on held-out rows, of known cells where some are unknown, and the number of labels it rests on."""
@@ -248,7 +248,7 @@ def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
         return measure
     if callable(measure):
         name = getattr(measure, "__name__", type(measure).__name__)
-        return Measure(name, "scores", partial(call, "measure", measure), best=np.inf)
+        return Measure(name, "scores", partial(call_user_function, "measure", measure), best=np.inf)
     if isinstance(measure, str):
         if measure in MEASURES:
             return MEASURES[measure]
@@ -261,7 +261,7 @@ def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
                 defined = partial(enough_rows, n_neighbors=k)
                 return Measure(measure, "new neighbors", jaccard_at_k, defined=defined, n_neighbors=k)
     names = ", ".join(MEASURES)
-    raise ValueError(f"measure={shown(measure)} is unknown; use one of {names}, or a function of (Y, S).")
+    raise ValueError(f"measure={safe_repr(measure)} is unknown; use one of {names}, or a function of (Y, S).")
 
 
 def neighbors_of(dataset: Any, train: np.ndarray) -> int:

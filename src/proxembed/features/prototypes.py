@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import Matrix, float_matrix, row_blocks, row_squares
-from proxembed.params import call
+from proxembed.params import call_user_function
 
 MINI_BATCH_ROWS = 10_000
 WIDE, ROUNDS = 2000, 2  # sparse rows of more features: each round costs as much as all else, and few rows move later
@@ -219,7 +219,7 @@ def prototypes(
     if kind != "all":
         _check_number(n_prototypes, X.shape[0])
     if callable(kind):
-        chosen = call("prototypes", kind, X, n_prototypes, y_groups=y_groups, random_state=random_state)
+        chosen = call_user_function("prototypes", kind, X, n_prototypes, y_groups=y_groups, random_state=random_state)
         return _checked_prototypes(kind, chosen, X.shape[1])
     return PROTOTYPES[kind](X, n_prototypes, y_groups=y_groups, random_state=random_state)
 

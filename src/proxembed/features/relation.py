@@ -16,7 +16,7 @@ from proxembed.algebra.arrays.matrix import Matrix, centred_lengths, float_matri
 from proxembed.algebra.arrays.pairs import alternative, cosine, gaussian, local_scaling
 from proxembed.algebra.arrays.ranks import mid_ranks
 from proxembed.features.kinds import check_params
-from proxembed.params import call
+from proxembed.params import call_user_function
 
 NEAR = 1e-6
 PAIR_ENTRIES = 2**20
@@ -246,7 +246,7 @@ def relation(kind: str | Callable[..., np.ndarray], X: Any, prototypes: Any, **p
     """
     if callable(kind):
         X, P = _pair(X, prototypes)
-        return checked_relation(call("kind", kind, X, P, **params), (X.shape[0], P.shape[0]))
+        return checked_relation(call_user_function("kind", kind, X, P, **params), (X.shape[0], P.shape[0]))
     if kind not in RELATIONS:
         raise ValueError(f"kind={kind!r} is not a relation; choose one of {', '.join(RELATIONS)}, or pass a function.")
     check_params(kind, RELATIONS[kind], params)

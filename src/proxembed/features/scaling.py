@@ -20,7 +20,7 @@ from proxembed.algebra.arrays.matrix import Matrix, divide_rows, float_matrix, r
 from proxembed.algebra.arrays.parallel import by_columns
 from proxembed.algebra.pencil.eigen import principal_axes
 from proxembed.features.kinds import check_params
-from proxembed.params import call
+from proxembed.params import call_user_function
 from proxembed.tables import TableRows
 
 QUANTILES = 1000  # of a column, at most
@@ -390,7 +390,7 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"X has shape {X.shape}; a scaling needs at least one row and one feature.")
     if callable(kind):
-        state = call("kind", kind, X, **params)
+        state = call_user_function("kind", kind, X, **params)
         if not isinstance(state, ScalingState):
             raise TypeError(f"kind (a function) returned {type(state).__name__}; a ScalingState is needed.")
         return state

@@ -20,7 +20,7 @@ from proxembed.targets.labels import LabelMatrix
 from ..base import Embedder
 from ..features.effects import column_deviations
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
-from ..params import param, shown
+from ..params import param, safe_repr
 from ..rows import Rows
 from ..validation import in_range
 from .dependence import OPLS
@@ -123,7 +123,7 @@ class Around(Embedder, abstract=True):
         self
         """
         with self._learning():
-            rows, method = self._rows(X, y), self.member()
+            rows, method = self._validate(X, y), self.member()
             self.check_method(method)
             if not hasattr(method, "transform"):
                 name, own = type(method).__name__, type(self).__name__
@@ -297,8 +297,8 @@ class ReadoutAxes(Around):
         k = self.n_components
         if k is not None and k >= 1 and k > labels.c:
             raise ValueError(
-                f"n_components={shown(k)} is more than the {labels.c} labels, by which {type(self).__name__} weighs; "
-                f"use n_components <= {labels.c}, or None."
+                f"n_components={safe_repr(k)} is more than the {labels.c} labels, by which {type(self).__name__} "
+                f"weighs; use n_components <= {labels.c}, or None."
             )
 
     def at_size(self, Z: np.ndarray, Z_new: np.ndarray, labels: LabelMatrix) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from proxembed.algebra.operators.structured import Laplacian, LowRank, Operator,
 from proxembed.algebra.template import Template
 
 from ..base import SpectralEmbedder
-from ..neighborly import MATRICES, METRIC_DOC, OF_ROWS, SCALE_DOC
+from ..neighborly import MATRICES, METRIC_DOC, ROW_METRICS, SCALE_DOC
 from ..params import integers, log, param
 from ..proximity.reconstruction import reconstruction_weights
 from ..proximity.weights import LOCAL_NEIGHBORS, edge_weights, weighted_links
@@ -43,7 +43,7 @@ REG_DOC = "Share of the trace added to the systems of the reconstruction weights
 class ClassPreserving(SpectralEmbedder, abstract=True):
     """A projection made from near rows inside classes or between them, by one metric.  [kokiopoulou2009repulsion]"""
 
-    metric: Any = param(default="euclidean", choices=OF_ROWS, callable=True, doc=METRIC_DOC)
+    metric: Any = param(default="euclidean", choices=ROW_METRICS, callable=True, doc=METRIC_DOC)
 
 
 class OLPPR(ClassPreserving):

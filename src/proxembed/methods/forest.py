@@ -19,8 +19,7 @@ from proxembed.algebra.template import Template
 from ..base import Prepared, SpectralEmbedder
 from ..features.leaves import LeafMap, forest_targets, grown
 from ..params import SEED, methods, param
-from ..rows import Rows
-from ..seen import SeenRows
+from ..rows import Rows, SeenRows
 from ..splits.folds import Split, stratified_folds
 from ..targets.labels import LabelMatrix
 from ..wrapper import LabelledFeatures, refuse_features
@@ -146,9 +145,9 @@ class ForestLeaves(LabelledFeatures):
                 "the labels have shaped; pass a number, such as ridge=1.0."
             )
 
-    def _rows(self, X: Any, y: Any) -> Rows:
+    def _validate(self, X: Any, y: Any) -> Rows:
         """With the mean of their label for unknown cells, in the forest as in the template."""
-        return self.with_means(super()._rows(X, y))
+        return self.with_means(super()._validate(X, y))
 
     @property
     def n_leaves_(self) -> int:

@@ -103,7 +103,7 @@ class Isomap(DirectEmbedder, FromDistances):
         squares = geodesics(graph, landmarks)
         np.square(squares, out=squares)
         scaled = kept if landmarks is None else kept[landmarks]
-        learned = {"graph_": graph, "kept_": kept, "landmarks_": scaled, **self.searched(rows)}
+        learned = {"graph_": graph, "kept_": kept, "landmarks_": scaled, **self.search_info(rows)}
         return Paths(**vars(super().prepare(rows)) | {"attributes": learned}, squares=squares, landmarks=landmarks)
 
     def template(self, rows: Rows) -> Template:

@@ -21,10 +21,9 @@ from proxembed.algebra.template import Template
 from ..base import SpectralEmbedder
 from ..explain import label_loadings
 from ..params import log, param
-from ..reading import refuse_once
 from ..rows import Rows
 from ..sources import RowBlocks, blocks_of, lazily
-from ..sums import SummedRows, summed_rows
+from ..sums import SummedRows, refuse_once, summed_rows
 from ..validation import in_range
 from .regressed import Regressed
 
@@ -211,11 +210,13 @@ class SLVM(Regressed):
             self.feature_names_in_ = stacked.feature_names_in_
         self.make_ready(rows)
         k, scale = (
-            self._requested(rows),
+            self._n_to_solve(rows),
             np.repeat(np.sqrt([self.beta, 1.0 - self.beta]), [rows.totals.columns.size, rows.d]),
         )
         found = self.solve(Template(Dense(scale[:, None] * _stacked_gram(rows) * scale)), rows, None)
-        found = found.first(min(k, found.bound)) if k is not None and self._asked() is None else self._chosen(found)
+        found = (
+            found.first(min(k, found.bound)) if k is not None and self._n_components() is None else self._chosen(found)
+        )
         axes = scale[:, None] * self.scaled(found) / np.sqrt(found.eigenvalues)  # Z = [Y, X] axes, but for a level
         self.eigenvalues_, self.solver_, self.embedding_ = found.eigenvalues, found.solver, None
         self._regress(blocks, rows.totals, axes)
@@ -228,10 +229,10 @@ class SLVM(Regressed):
         placed.axes = np.split(axes, [totals.columns.size])
         rows = summed_rows(placed, blocks, totals)
         placed.make_ready(rows)
-        template = rows.state(placed)
+        template = rows.build_template(placed)
         aim = Aim(ridge=self.ridge, ridge_scale=self.ridge_scale)
         problem = Problem(template, rows.X, aim=aim, width=rows.d)
-        ridge = choose_ridge(problem, *rows.settled(self.ridge, self.ridge_scale, template))
+        ridge = choose_ridge(problem, *rows.resolve_ridge(self.ridge, self.ridge_scale, template))
         self.ridge_ = problem.of_rows(ridge)
         W, self.intercept_ = rows.found.regression(self.ridge_, rows.X)
         self.components_ = np.ascontiguousarray(W.T)

@@ -15,8 +15,7 @@ from proxembed.targets.labels import LabelMatrix
 from ..base import Embedder
 from ..params import SEED, param
 from ..proximity.layouts import LAYOUTS, NeighborMap, check_installed, layout_named
-from ..rows import Rows
-from ..seen import SeenRows
+from ..rows import Rows, SeenRows
 from ..splits.crossfit import crossfit
 from ..splits.splitters import GroupFolds, StratifiedFolds, as_splits
 from ..validation import in_range
@@ -124,7 +123,7 @@ class Layout(Embedder):
         self
         """
         with self._learning():
-            rows = self._rows(X, y)
+            rows = self._validate(X, y)
             if isinstance(self.method, Layout):
                 raise ValueError("Layout cannot wrap Layout; pass the method that is to be laid out.")
             self.layout_ = layout_named(self.layout)

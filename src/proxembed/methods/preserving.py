@@ -24,7 +24,7 @@ class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
     """A projection made from a weighted graph of neighbours."""
 
     def prepare(self, rows: Rows) -> Prepared:
-        return replace(super().prepare(rows), attributes=self.searched(rows))
+        return replace(super().prepare(rows), attributes=self.search_info(rows))
 
     def _graph_weights(self, rows: Rows) -> sparse.csr_array:
         """W, symmetric."""
@@ -48,7 +48,7 @@ class _Reconstructing(Neighborly, SpectralEmbedder, abstract=True):
     )  # fmt: skip
 
     def prepare(self, rows: Rows) -> Prepared:
-        return replace(super().prepare(rows), attributes=self.searched(rows))
+        return replace(super().prepare(rows), attributes=self.search_info(rows))
 
     def _residuals(self, rows: Rows) -> Operator:
         """M = (I - W)'(I - W)."""

@@ -3,9 +3,10 @@ space."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -25,16 +26,16 @@ from ..base import Embedder, Prepared, SpectralEmbedder
 from ..features.effects import column_deviations, relation_effects
 from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.relation import RELATIONS, checked_relation, median_squared_distance, prototype_scales, relation
-from ..features.scaling import BY_SUMS, KINDS, ScalingState, scaling_apply, scaling_fit
-from ..params import call, check_params, log, methods, param
-from ..reading import joint_columns, moved_centroids, summed_columns
-from ..sources import RowBlocks, blocks_of, transformed_later
+from ..features.scaling import BY_SUMS, KINDS, ColumnSums, ScalingState, scaling_apply, scaling_fit
+from ..params import call_user_function, check_params, log, methods, param
+from ..sources import RowBlocks, blocks_of, transform_lazily
+from ..sums import FeatureInfo, checked_alike, known_blocks, moved_centroids
 from ..validation import in_range
 from ..wrapper import Wrapper, refuse_features
 from .dependence import OPLS
 
 KERNELS = {"linear": "dot", "polynomial": "polynomial", "gaussian": "gaussian", "cosine": "cosine"}
-OF_RELATIONS = tuple(kind for kind in RELATIONS if kind not in KERNELS.values())  # no kernels in general
+RELATION_METRICS = tuple(kind for kind in RELATIONS if kind not in KERNELS.values())  # no kernels in general
 WIDTHS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 16.0])
 KERNEL_MATRIX = "The kernel matrix (set n_prototypes to bound it)"
 SAMPLE_ROWS = 10_000  # of blocks, among which prototypes and width are chosen
@@ -80,7 +81,7 @@ class Scaling(Embedder):
         """
         with self._learning():
             blocks = blocks_of(X, y)
-            self.state_ = scaling_fit(self.kind, self._rows(X, y).X) if blocks is None else self._of_blocks(blocks)
+            self.state_ = scaling_fit(self.kind, self._validate(X, y).X) if blocks is None else self._of_blocks(blocks)
         return self
 
     def _of_blocks(self, blocks: RowBlocks) -> ScalingState:
@@ -90,8 +91,8 @@ class Scaling(Embedder):
                 f"kind={self.kind!r} is not allowed for blocks of rows; {' and '.join(map(repr, BY_SUMS))} are. Fit "
                 "another one on a sample: blocks.sample(10_000) gives (X, y)."
             )
-        found = blocks.reduce(partial(summed_columns, self), joint_columns)
-        found.tell(self)
+        found = blocks.reduce(partial(_sum_columns, self), _merge_columns)
+        found.copy_to(self)
         if found.sums is None:
             raise ValueError("X has no rows; a scaling needs at least one row and one feature.")
         return found.sums.state(self.kind)
@@ -99,7 +100,7 @@ class Scaling(Embedder):
     def transform(self, X: Any) -> Any:
         """The scaled rows, (m, d), or (m, r) for "pca" and "whiten"; blocks of them for RowBlocks."""
         check_is_fitted(self, "state_")
-        if (later := transformed_later(self, X)) is not None:
+        if (later := transform_lazily(self, X)) is not None:
             return later
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -109,6 +110,26 @@ class Scaling(Embedder):
     @property
     def _n_features_out(self) -> int:
         return self.state_.n_features_out
+
+
+@dataclass(frozen=True)
+class SumsOfColumns(FeatureInfo):
+    """The sums of the columns of some rows; None where there are no rows."""
+
+    sums: ColumnSums | None
+
+
+def _sum_columns(method: Any, rows: RowBlocks, number: int) -> SumsOfColumns:
+    """The sums of the columns of a piece of the rows."""
+    checking = copy.copy(method)
+    parts = (ColumnSums.of(X) for X, _, _ in known_blocks(checking, rows))
+    first = next(parts, None)
+    return SumsOfColumns(checking, None if first is None else reduce(ColumnSums.merged, parts, first))
+
+
+def _merge_columns(parts: Sequence[SumsOfColumns]) -> SumsOfColumns:
+    found = [part.sums for part in parts if part.sums is not None]
+    return SumsOfColumns(checked_alike(parts), reduce(ColumnSums.merged, found) if found else None)
 
 
 class RelationFeatures(Embedder):
@@ -179,7 +200,7 @@ class RelationFeatures(Embedder):
             blocks = blocks_of(X, y)
             if blocks is not None:
                 X, y = self._sampled(blocks)
-            X = self._rows(X, None).X
+            X = self._validate(X, None).X
             groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).groups()[1]
             number = None if self.n_prototypes is None else min(int(self.n_prototypes), X.shape[0])
             self.prototypes_, _ = prototypes(self.prototypes, X, number, groups, self.random_state)
@@ -217,7 +238,7 @@ class RelationFeatures(Embedder):
     def transform(self, X: Any) -> Any:
         """The relation features of rows X, (m, p); blocks of them for RowBlocks."""
         check_is_fitted(self, "prototypes_")
-        if (later := transformed_later(self, X)) is not None:
+        if (later := transform_lazily(self, X)) is not None:
             return later
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -300,7 +321,7 @@ class KernelMap:
     def _own_kernel(self, X: Any, P: Any) -> np.ndarray:
         """The values of a kernel that is a function."""
         own: Any = self.kernel
-        return checked_relation(call("kernel", own, X, P), (X.shape[0], P.shape[0]), "kernel")
+        return checked_relation(call_user_function("kernel", own, X, P), (X.shape[0], P.shape[0]), "kernel")
 
 
 @dataclass(frozen=True)
@@ -362,7 +383,7 @@ class Kernelized(Wrapper):
     )
     kernel: str | Callable[..., Any] = param(
         default="gaussian",
-        choices=(*KERNELS, "precomputed", *OF_RELATIONS),
+        choices=(*KERNELS, "precomputed", *RELATION_METRICS),
         callable=True,
         doc="Kernel: a name, or a callable (m x d, p x d) -> m x p; precomputed: X holds kernel values with the "
         "training rows. The names after it are measures of ``RelationFeatures`` that need not be kernels, for "
@@ -452,7 +473,7 @@ class Kernelized(Wrapper):
 
     def prepare(self, rows: Rows) -> Prepared:
         """With prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
-        if self.kernel in OF_RELATIONS and self.constraint != "raw":
+        if self.kernel in RELATION_METRICS and self.constraint != "raw":
             raise ValueError(
                 f"Kernelized: constraint={self.constraint!r} is not allowed with kernel={self.kernel!r}, which need "
                 "not be positive semidefinite. Set constraint='raw', or use a kernel such as 'gaussian'."

@@ -16,13 +16,12 @@ from proxembed.algebra.pencil.direct import Placement, solve_graph, sparse_form
 from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.algebra.template import Template
-from proxembed.rows import Rows
-from proxembed.seen import SeenRows
+from proxembed.rows import Rows, SeenRows
 
 from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
 from ..features.landmarks import LANDMARK_COUNT, LANDMARK_SEED_DOC, landmark_count, landmark_rows
-from ..neighborly import GIVEN_DOC, OR_GIVEN, Neighborly, Weighted
+from ..neighborly import GIVEN_DOC, METRICS_OR_MATRIX, Neighborly, Weighted
 from ..params import SEED, log, param
 from ..proximity.graph import components
 from ..proximity.neighbors import nearest
@@ -102,7 +101,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
             )
 
     def prepare(self, rows: Rows) -> Prepared:
-        return replace(super().prepare(rows), attributes=self.searched(rows))
+        return replace(super().prepare(rows), attributes=self.search_info(rows))
 
     def place(self, template: Template, rows: Rows, k: Any) -> Placement:
         M = sparse_form(template.A)
@@ -393,7 +392,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     True
     """
 
-    metric: Any = param(default="euclidean", choices=OR_GIVEN, callable=True, doc=GIVEN_DOC)
+    metric: Any = param(default="euclidean", choices=METRICS_OR_MATRIX, callable=True, doc=GIVEN_DOC)
     normalization: str = param(
         default="random_walk", choices=("random_walk", "symmetric", "none"), doc="Normalisation of the Laplacian."
     )

@@ -66,7 +66,7 @@ class TableEncoder(Embedder):
             X = frame_of(X)
             rows = table_of(X)
             if rows is None:
-                rows = self._rows(X, y).X
+                rows = self._validate(X, y).X
             else:
                 given = list(X.columns) if hasattr(X, "columns") else None
                 names = [column.name for column in rows.columns] if given is None or X is rows else given

@@ -55,7 +55,7 @@ STATE = (
     "proxembed.tables.column.Column",
     "proxembed.targets.labels.LabelMatrix",
     "proxembed.targets.totals.LabelTotals",
-    "proxembed.seen.SeenRows",
+    "proxembed.rows.SeenRows",
     "proxembed.sums.Sums",
     "proxembed.transductive.label_weights.Blend",
     "scipy.sparse._csc.csc_array",

@@ -12,7 +12,7 @@ from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.pairs import cosine, gaussian
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import call
+from ..params import call_user_function
 from .distances import squared_norms
 from .latent_labels import LATENT_SIMILARITIES, latent_between, latent_classes
 from .similarity import SET_SIMILARITIES, checked_similarity, positive_part
@@ -76,7 +76,9 @@ def class_similarity(
     """
     if callable(kind):
         guard_dense((labels.c, labels.n), f"similarity={kind!r}: the rows of each label")
-        Sigma = checked_similarity(call("similarity", kind, labels.Y.T.toarray()), labels.c, f"similarity={kind!r}")
+        Sigma = checked_similarity(
+            call_user_function("similarity", kind, labels.Y.T.toarray()), labels.c, f"similarity={kind!r}"
+        )
     elif not isinstance(kind, str):
         Sigma = checked_similarity(kind, labels.c, "similarity")
     elif kind not in CLASS_SIMILARITIES:

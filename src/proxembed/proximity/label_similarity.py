@@ -20,7 +20,7 @@ from proxembed.algebra.arrays.parallel import in_threads
 from proxembed.algebra.pencil.symmetric import eigenvalues
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import call
+from ..params import call_user_function
 from .class_similarity import class_similarity
 from .latent_labels import Between, latent_between, latent_labels
 from .similarity import SET_SIMILARITIES, checked_similarity, mean_differing, ratio, symmetrise
@@ -199,7 +199,7 @@ def _of_strings(
     u, m = len(sets), sets.sum(axis=1)
     if callable(kind):
         guard_dense((u, u), f"similarity={kind!r}: the similarities of all label sets")
-        G = checked_similarity(call("similarity", kind, sets), u, f"similarity={kind!r}")
+        G = checked_similarity(call_user_function("similarity", kind, sets), u, f"similarity={kind!r}")
         np.maximum(G, 0.0, out=G)
         return LabelSimilarity(index, u, lambda a, b: G[np.ix_(a, b)], float(G.max(initial=0.0)) or 1.0)
     if not isinstance(kind, str) or kind not in SET_SIMILARITIES:

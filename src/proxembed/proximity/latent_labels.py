@@ -13,7 +13,7 @@ from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, fix_signs
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import call, call_for_array
+from ..params import call_for_array, call_user_function
 from .all_pairs import correlation_blocks
 from .geodesic import geodesics
 from .graph import neighbor_graph
@@ -163,7 +163,7 @@ def latent_between(
     """
     if callable(kind):
         guard_dense((len(phi), len(phi)), f"similarity={kind!r}: the similarities of all label sets")
-        G = checked_similarity(call("similarity", kind, phi), len(phi), f"similarity={kind!r}")
+        G = checked_similarity(call_user_function("similarity", kind, phi), len(phi), f"similarity={kind!r}")
         np.maximum(G, 0.0, out=G)
         return lambda a, b: G[np.ix_(a, b)], float(G.max(initial=0.0))
     if not isinstance(kind, str) or kind not in LATENT_SIMILARITIES:

@@ -14,7 +14,7 @@ import numpy as np
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import row_blocks
 
-from ..params import call
+from ..params import call_user_function
 
 ROUNDING = 1e-12
 SKEW = 1e-6  # of the largest value: what single precision leaves of symmetry
@@ -126,7 +126,7 @@ def similarity(
     """
     guard_dense((len(sets), len(sets)), f"label_kernel={kind!r}: the similarities of all label sets")
     if callable(kind):
-        return checked_similarity(call("label_kernel", kind, sets), len(sets), f"label_kernel={kind!r}")
+        return checked_similarity(call_user_function("label_kernel", kind, sets), len(sets), f"label_kernel={kind!r}")
     m = sets.sum(axis=1)
     width = mean_differing(sets) if kind == "rbf" and tau is None else tau
     return SIMILARITIES[kind](sets @ sets.T, m[:, None], m[None, :], width)

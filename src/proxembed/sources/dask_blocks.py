@@ -168,7 +168,7 @@ def pieces_of(make: Callable[[Any, Any], Any], shared: Any, items: Sequence[Any]
     return DaskBlocks([(_delayed(_made)(make, shared, _constant(item)), None) for item in items])
 
 
-def transformed_later(estimator: Any, X: Any) -> Any:
+def transform_lazily(estimator: Any, X: Any) -> Any:
     """``transform`` of rows that are not in memory, as they are asked for; None for rows in memory."""
     blocks = isinstance(X, RowBlocks)
     if not blocks and not is_dask(X):

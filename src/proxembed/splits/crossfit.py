@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from proxembed.algebra.pencil.symmetric import descending, orthonormal_columns
-from proxembed.params import accept_classes, shown
+from proxembed.params import accept_classes, safe_repr
 from proxembed.sources.row_blocks import RowBlocks, length, some
 from proxembed.targets.labels import LabelMatrix
 
@@ -160,7 +160,7 @@ def crossfit_blocks(method: Any, rows: RowBlocks, n_folds: int = 5, *, seed: int
     [(1000, 3), (797, 3)]
     """
     if isinstance(n_folds, bool) or not isinstance(n_folds, int | np.integer) or n_folds < 2:
-        what = shown(n_folds) if np.isscalar(n_folds) else type(n_folds).__name__
+        what = safe_repr(n_folds) if np.isscalar(n_folds) else type(n_folds).__name__
         raise ValueError(f"cv={what} is not allowed with blocks of rows; it must be a whole number of at least 2.")
     if not rows.rereadable:
         raise ValueError(

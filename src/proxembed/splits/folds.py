@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.params import shown
+from proxembed.params import safe_repr
 from proxembed.targets.values import dense_labels
 
 
@@ -77,7 +77,7 @@ def check_folds(n_folds: Any, most: int, what: str) -> None:
     """Raise a ValueError unless n_folds is a whole number from 2 to ``most``, the number of rows or groups."""
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral) or not 2 <= int(n_folds) <= most:
         allowed = f"must be from 2 to the number of {what} ({most})"
-        raise ValueError(f"n_folds={shown(n_folds)} {allowed}; take fewer folds, or more {what}.")
+        raise ValueError(f"n_folds={safe_repr(n_folds)} {allowed}; take fewer folds, or more {what}.")
 
 
 def group_sides(Y: Any, groups: Any, shares: Any, *, seed: int = 0) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.model_selection import BaseCrossValidator
 
-from proxembed.params import Param, shown
+from proxembed.params import Param, safe_repr
 from proxembed.targets.labels import LabelMatrix
 
 from .folds import Split, group_folds, stratified_folds
@@ -132,7 +132,7 @@ def as_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
             found = list(given)
         except TypeError:
             raise ValueError(
-                f"cv={shown(cv)} must be a number of folds, a splitter, or a list of (training, held-out) rows."
+                f"cv={safe_repr(cv)} must be a number of folds, a splitter, or a list of (training, held-out) rows."
             ) from None
     if not found:
         raise ValueError(f"cv={cv!r} gives no split; give at least one (training, held-out) pair of row numbers.")
@@ -185,7 +185,7 @@ def index_pairs(cv: Any, pairs: Any, n: int) -> list[tuple[np.ndarray, np.ndarra
     for pair in found:
         if len(pair) != 2 or not all(_numbers_rows(rows, n) for rows in pair):
             raise ValueError(
-                f"cv={shown(cv)} is not allowed; it must be {FOLDS.allowed()}, a splitter, or a list of pairs of "
+                f"cv={safe_repr(cv)} is not allowed; it must be {FOLDS.allowed()}, a splitter, or a list of pairs of "
                 f"training and held-out row numbers from 0 to {n - 1}, or masks."
             )
     return found

@@ -13,7 +13,7 @@ from proxembed.base import Embedder, SpectralEmbedder
 from proxembed.catalogue import estimators
 from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, named_members, settings, title_of
 from proxembed.methods.around import Around, ReadoutAxes, Scaled
-from proxembed.params import Integers, Log, Methods, declared, log, shown
+from proxembed.params import Integers, Log, Methods, declared, log, safe_repr
 
 from .draws import Draws
 
@@ -162,7 +162,7 @@ def candidates(
     several = [names] if isinstance(names, str) else list(names) if np.iterable(names) else [None]
     if not all(isinstance(name, str) for name in several):
         raise ValueError(
-            f"methods={shown(names)} is not allowed; it must be a name, a sequence of names, or None for all."
+            f"methods={safe_repr(names)} is not allowed; it must be a name, a sequence of names, or None for all."
         )
     names = several
     if not names:

@@ -16,7 +16,7 @@ from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.features.scaling import scaling_choices
 from proxembed.model import embedding_pipeline, fit_model
-from proxembed.params import SEED, Param, param, shown
+from proxembed.params import SEED, Param, param, safe_repr
 from proxembed.splits.folds import Split
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
@@ -233,7 +233,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         measure_of(self.measure)
         self._strategy(MethodStrategy, "strategy")
         if self.methods is not None and not isinstance(self.methods, str | list | tuple | set | np.ndarray):
-            raise ValueError(f"methods={shown(self.methods)} must be a list of names of methods, or None for all.")
+            raise ValueError(f"methods={safe_repr(self.methods)} must be a list of names of methods, or None for all.")
         if self.max_seconds in (None, math.inf) and self.max_trials is None and self.max_work is None:
             raise ValueError(
                 f"max_seconds={self.max_seconds} and max_trials=None would never end the search; give one."
@@ -261,7 +261,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             return component_sizes(n_labels)
         sizes = tuple(asked) if isinstance(asked, list | tuple | set) or np.ndim(asked) == 1 else (asked,)
         if not sizes or not all(SIZE.permits(k) for k in sizes):
-            raise ValueError(f"n_components={shown(asked)} must be whole numbers of at least 1, or None.")
+            raise ValueError(f"n_components={safe_repr(asked)} must be whole numbers of at least 1, or None.")
         return tuple(sorted({int(k) for k in sizes} | ({MAP_SIZE} if self.layouts else set())))
 
     def _candidates(self, X: Any, labels: LabelMatrix) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:

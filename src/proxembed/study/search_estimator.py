@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 from sklearn.utils import check_random_state
 
 from proxembed.base import Estimator
-from proxembed.params import Param, check_params, shown
+from proxembed.params import Param, check_params, safe_repr
 from proxembed.splits.folds import Split
 from proxembed.splits.splitters import GroupFolds, StratifiedFolds, as_splits
 from proxembed.targets.labels import LabelMatrix
@@ -62,7 +62,7 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         if not isinstance(name, str) or name not in known:
             *others, last = map(repr, known)
             names = f"{', '.join(others)} or {last}"
-            raise ValueError(f"{parameter}={shown(name)} is not allowed; {parameter} must be {names}.")
+            raise ValueError(f"{parameter}={safe_repr(name)} is not allowed; {parameter} must be {names}.")
         return known[name]
 
     def _check_limits(self) -> None:
@@ -101,11 +101,11 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         """The splits of a number of folds, or of a splitter."""
         if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= int(cv) <= labels.n:
             raise ValueError(
-                f"{parameter}={shown(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter."
+                f"{parameter}={safe_repr(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter."
             )
         if not isinstance(cv, Integral) and not hasattr(cv, "get_n_splits") and not np.iterable(cv):
             allowed = "a number of folds, a splitter, or a list of (training, held-out) rows"
-            raise ValueError(f"{parameter}={shown(cv)} must be {allowed}.")
+            raise ValueError(f"{parameter}={safe_repr(cv)} must be {allowed}.")
         if isinstance(cv, Integral):
             cv = (StratifiedFolds if groups is None else GroupFolds)(int(cv), random_state=seed)
         return as_splits(cv, X, labels, groups)

@@ -22,8 +22,7 @@ from ..neighborly import Weighted
 from ..params import param
 from ..proximity.graph import components
 from ..proximity.weights import positive_links
-from ..rows import Rows, reciprocal
-from ..seen import SeenRows
+from ..rows import Rows, SeenRows, reciprocal
 from ..validation import in_range
 from .decision import DECISIONS, LARGEST_CUT, cut_at_half, distributions, mass_cuts, mass_weights
 
@@ -106,7 +105,7 @@ class Propagation(ExactMatch, Weighted, abstract=True):
         Returns self. Raises ValueError with the argument, what is allowed and the remedy.
         """
         with self._learning():
-            self._learn(self._rows(X, y))
+            self._learn(self._validate(X, y))
         return self
 
     def _learn(self, rows: Rows) -> None:

@@ -22,8 +22,7 @@ from ..direct import stored_like
 from ..neighborly import Neighborly
 from ..params import integers, log, param
 from ..proximity.neighbors import nearest
-from ..rows import Rows
-from ..seen import SeenRows
+from ..rows import Rows, SeenRows
 from ..validation import in_range
 from .decision import FIFTHS, agreeing, cut_at_half, distributions, hidden_fifth, one_cut
 from .label_inference import OBJECTIVES, PRIORS, Inference
@@ -173,7 +172,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
         is allowed and the remedy.
         """
         with self._learning():
-            self._learn(self._rows(X, y))
+            self._learn(self._validate(X, y))
         return self
 
     def _learn(self, rows: Rows) -> None:

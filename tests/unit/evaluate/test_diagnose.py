@@ -18,7 +18,7 @@ from proxembed.evaluate.foreign import embedding_method
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
 from proxembed.evaluate.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.model import embedding_pipeline
-from proxembed.seen import SeenRows
+from proxembed.rows import SeenRows
 from proxembed.splits.folds import Split
 from proxembed.splits.splitters import GroupFolds, StratifiedFolds
 from proxembed.targets.labels import LabelMatrix

@@ -59,7 +59,7 @@ def test_leaves_are_divided_without_centring():
     seed = np.random.RandomState(0).randint(2**31 - 1)
     leaves = ForestLeaves(rows="oob", n_estimators=10, random_state=seed)
     leaves.resolve()
-    own = leaves.make_ready(leaves._rows(X, Y)).training.toarray()
+    own = leaves.make_ready(leaves._validate(X, Y)).training.toarray()
     size = np.sqrt(np.mean(np.sum((own - own.mean(axis=0)) ** 2, axis=1)))
     assert sp.issparse(views.lift(NEW))
     expected = np.hstack([standard(X, NEW, 1.0)[1], 0.5 * leaves.lift(NEW).toarray() / size])
@@ -96,7 +96,7 @@ def test_out_of_bag_scores_hold_nothing_of_a_rows_own_labels():
     own = []
     for labels in (Y, other):
         views = Views(OPLS(), views=["scores"], n_estimators=30)
-        own.append(views._votes(views._rows(X, labels), 0)[1])
+        own.append(views._votes(views._validate(X, labels), 0)[1])
     np.testing.assert_array_equal(own[0][7], own[1][7])
     assert np.abs(own[0] - own[1]).max() > 0.01
 
@@ -148,7 +148,7 @@ def test_rows_without_labels_take_part_around_a_method_that_uses_them():
     method = SSDR(OPLS(), PCA(), balance="trace", n_components=2)
     views = Views(method, views=["features", "scores", "leaves"], n_estimators=10).fit(X, partly)
     seed = np.random.RandomState(0).randint(2**31 - 1)
-    votes, own = views._votes(views._rows(X[30:], Y[30:]), seed)
+    votes, own = views._votes(views._validate(X[30:], Y[30:]), seed)
     described = np.vstack([votes.lift(X[:30]), own])
     block = Block.of(described, 0.5)
     expected = block.columns(votes.lift(NEW))

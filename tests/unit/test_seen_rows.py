@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import strategies
-from proxembed.seen import SeenRows
+from proxembed.rows import SeenRows
 
 
 def rows() -> np.ndarray:
