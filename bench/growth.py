@@ -72,7 +72,7 @@ def one_fit(folder: Path, name: str) -> None:
     warnings.simplefilter("ignore")  # that a graph of planted rows had to be joined is no news here
     X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
     method = estimator_of(name)
-    labels = y if method.label_kind == "single" else np.eye(CLASSES)[y]
+    labels = y if method.traits.labels == "single" else np.eye(CLASSES)[y]
     few = np.concatenate([np.flatnonzero(y == k)[:40] for k in range(CLASSES)])
     method.fit(X[few], labels[few])
     before = resident_bytes()

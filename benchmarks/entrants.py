@@ -68,9 +68,9 @@ class Entrant:
             return OWN
         if self.candidate is None:
             return RIVAL
-        if getattr(estimator, "keeps_unknown", False) is True:
+        if estimator.traits.keeps_unknown:
             return SEMI
-        return UNSUPERVISED if estimator.label_kind is None else SUPERVISED
+        return UNSUPERVISED if estimator.traits.labels is None else SUPERVISED
 
     @property
     def tuned(self) -> bool:

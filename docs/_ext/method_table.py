@@ -61,13 +61,13 @@ def rank(operator: Any) -> int:
 
 def row(name: str, cls: type[SpectralEmbedder], X: np.ndarray, kinds: dict[str | None, Any]) -> str:
     """The line of one method."""
-    template, method = stated(cls, X, kinds[cls.labels])
+    template, method = stated(cls, X, kinds[cls.class_traits.labels])
     title, formula = title_and_formula(cls)
     B = "I" if template.B is None else f"rank {rank(template.B)}"
     cells = [
         f"[`{name}`](api/{name}.md) {title}",
         f"`{formula}`" if formula else "",
-        LABELS[method.label_kind],
+        LABELS[method.traits.labels],
         unknown_rule(method),
         str(rank(template.A)),
         B if template.B is None or template.b == 0 else f"{B} + {template.b:g} I",

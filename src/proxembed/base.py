@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from numbers import Integral
@@ -36,6 +37,7 @@ from .rows import Origin, Rows
 from .sources import RowBlocks, blocks_of, transform_lazily
 from .sums import Sums, known_blocks, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
 from .targets.labels import LabelMatrix
+from .traits import Traits
 from .validation import checked_features, in_range, learning, refuse_extreme
 
 KEPT = ("sums_", "n_features_in_", "feature_names_in_")
@@ -70,15 +72,19 @@ class Estimator(BaseEstimator):
     """
 
     role: ClassVar[str]
-    labels: ClassVar[str | None] = "multi"
+    class_traits: ClassVar[Traits] = Traits(labels="multi")
     attributes: ClassVar[str] = ""  # numpydoc lines of what every estimator of a family learns, beside its own
-    unknown: ClassVar[str] = "drop"  # a parameter of estimators that take shares
+    _own_traits: ClassVar[dict[str, Any]] = {}  # the keywords of the class statement
     if TYPE_CHECKING:
         target_type: str | None = param(default=None, doc="see ``complete_parameters``")
 
-    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        complete_parameters(cls, cls.labels is not None and not abstract, "takes_shares" in vars(cls) and not abstract)
+    def __init_subclass__(cls, abstract: bool = False, **own_traits: Any) -> None:
+        super().__init_subclass__()
+        cls._own_traits = own_traits
+        stated = [vars(base).get("_own_traits", {}) for base in reversed(cls.__mro__)]
+        cls.class_traits = replace(Estimator.class_traits, **ChainMap(*reversed(stated)))
+        takes_y = cls.class_traits.labels is not None
+        complete_parameters(cls, takes_y and not abstract, "takes_shares" in own_traits and not abstract)
         own_doc = cls.__dict__.get("__doc__")
         dataclass(kw_only=True, eq=False, repr=False)(cls)
         cls.__doc__ = own_doc
@@ -87,6 +93,11 @@ class Estimator(BaseEstimator):
         cls._register()
         if cls.__doc__ is not None:
             cls.__doc__ = with_parameters(cls)
+
+    @property
+    def traits(self) -> Traits:
+        """The traits under these parameters: what the class states, and what follows from parameters and methods."""
+        return replace(self.class_traits, unknown=getattr(self, "unknown", "drop"))
 
     @classmethod
     def _register(cls) -> None:
@@ -106,32 +117,17 @@ class Estimator(BaseEstimator):
         _REGISTRY[cls.__name__] = cls
 
 
-class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstract=True):
+class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, labels=None, abstract=True):
     """Base of every embedding: input checks, tags, citation."""
 
     role = "features"
-    labels: ClassVar[str | None] = None
-    keeps_unknown: ClassVar[bool] = False  # True: rows with unknown labels take part in fit
-    takes_shares: ClassVar[bool] = False  # True: the cells of Y may be shares from 0 to 1, such as means of labels
-    scales: ClassVar[bool] = False  # True: it scales for itself, and takes the features as they are
-    whole_rows: ClassVar[bool] = False  # True: of the rows that fit keeps, those with an unknown cell are unlabelled
-    each_size: ClassVar[bool] = False  # True: the first k of more components are no embedding of size k
-
-    @property
-    def label_kind(self) -> str | None:
-        """What y must be: None (ignored), "single" (one class per row) or "multi"."""
-        return type(self).labels
-
-    @property
-    def fills_unknown(self) -> bool:
-        """Whether fit uses every row with a known cell, with each unknown cell at the mean of its label."""
-        return self.takes_shares and self.unknown == "mean"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.required = self.label_kind is not None
-        tags.target_tags.multi_output = self.label_kind == "multi"
+        labels = self.traits.labels
+        tags.target_tags.required = labels is not None
+        tags.target_tags.multi_output = labels == "multi"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -158,8 +154,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
     def _validate(self, X: Any, y: Any) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
         check_params(self)
-        name = type(self).__name__
-        if self.label_kind is None:
+        name, traits = type(self).__name__, self.traits
+        if traits.labels is None:
             X = self._input(X, reset=True)
             return Rows(X, None, origin=Origin(y, X.shape[0]))
         if y is None:
@@ -172,7 +168,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
                 f"y has {labels.n}."
             )
         origin = Origin(y, labels.n)
-        if labels.unknown is not None and not self.keeps_unknown:
+        if labels.unknown is not None and not traits.keeps_unknown:
             keep, labels = self._without_unknown(labels)
             X, origin = X[keep], origin.take(keep)
         labels = self._columns(labels)
@@ -196,7 +192,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
 
     def _without_unknown(self, labels: LabelMatrix) -> tuple[np.ndarray, LabelMatrix]:
         """The rows that take part in fit, and their labels without unknown cells."""
-        name, fills = type(self).__name__, self.fills_unknown
+        name, fills = type(self).__name__, self.traits.fills_unknown
         keep = np.flatnonzero(labels.rows_any if fills else labels.rows_known)
         if len(keep) < 2:
             what = "have a known label" if fills else "are fully known"
@@ -217,7 +213,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
 
     def _more_rows(self, labels: LabelMatrix) -> str:
         """How more rows can take part in fit."""
-        if self.takes_shares and not self.fills_unknown and np.count_nonzero(labels.rows_any) > 1:
+        traits = self.traits
+        if traits.takes_shares and not traits.fills_unknown and np.count_nonzero(labels.rows_any) > 1:
             return "Use unknown='mean', which takes an unknown cell as the mean of its label, or label more rows."
         return "Use a semi-supervised method or label more rows."
 
@@ -225,7 +222,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abs
         """Raise a ValueError for labels that this estimator cannot take."""
         name = type(self).__name__
         self._check_differ(labels)
-        if self.label_kind == "single" and not labels.one_hot:
+        if self.traits.labels == "single" and not labels.one_hot:
             what = (
                 f"{labels.several} rows have several labels" if labels.several else f"{labels.bare} rows have no label"
             )
@@ -297,12 +294,12 @@ class Prepared:
 
 def _from_sums_of_rows(estimator: Any) -> bool:
     """Whether rows can be added one after another; the error says why not."""
-    reason = None
-    if estimator.from_sums is None:
-        reason = estimator.needs_all_rows
-    elif estimator.sample_rows:
+    reason, traits = None, estimator.traits
+    if traits.from_sums is None:
+        reason = traits.needs_all_rows
+    elif traits.sample_rows:
         reason = "its prototypes are chosen from a sample of all rows: fit it on RowBlocks, which are read twice"
-    elif estimator.from_sums == "labels":
+    elif traits.from_sums == "labels":
         reason = "what a row adds depends on the labels of all rows: fit it on RowBlocks, which are read twice"
     if reason is not None:
         name = type(estimator).__name__
@@ -313,10 +310,7 @@ def _from_sums_of_rows(estimator: Any) -> bool:
 class PartialFits:
     """``partial_fit`` and ``merge`` of methods that sums over the rows suffice for, solved when a result is needed."""
 
-    from_sums: ClassVar[str | None] = None
     label_means: ClassVar[Any] = None  # set while blocks are read: the means of unknown cells, "ask", or None
-    needs_all_rows: ClassVar[str] = "it links pairs of rows, or places the rows themselves"
-    sample_rows: ClassVar[int] = 0  # rows of a sample by which ``prepare`` learns what ``lift`` makes of all rows
 
     def sums_of_lifted(self, moments: Moments) -> Moments:
         """The sums of the lifted rows, from those of what ``lift`` has given; what the lift needs of all rows is
@@ -373,7 +367,7 @@ class PartialFits:
             _forget(self, ())
         self.resolve()
         sums, source = (Sums() if fresh else self._checked_sums()), blocks_of(X, y)
-        if source is None and y is None and self.label_kind is not None:
+        if source is None and y is None and self.traits.labels is not None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         try:
             if source is not None and source.spread:
@@ -509,10 +503,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     """
 
     role = "method"
-    direct: ClassVar[bool] = False
     members: ClassVar[tuple[str, ...]] = ()  # parameters that hold the methods which this one is made of
-    combines: ClassVar[bool] = False  # True: made of several methods, each of which is lifted by itself
-    positive_only: ClassVar[bool] = False
 
     n_components: int | float | None = param(
         default=None,
@@ -624,7 +615,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             *rows.resolve_ridge(prepared.ridge, prepared.ridge_scale, template),
             solver=rows.route(self.solver),
             criterion=prepared.criterion,
-            positive_only=self.positive_only and prepared.n_components is None,
+            positive_only=self.traits.positive_only and prepared.n_components is None,
             factors=[rows.labels.Y] if known else [],
             width=prepared.width,
         )
@@ -635,7 +626,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     def _checked_template(self, rows: Rows) -> Template:
         """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
         template, k = rows.build_template(self), self._n_components()
-        if template.sense < 0 and not self.positive_only and isinstance(k, float) and 0 < k < 1:
+        if template.sense < 0 and not self.traits.positive_only and isinstance(k, float) and 0 < k < 1:
             raise ValueError(
                 f"{type(self).__name__}: n_components={k!r} is not allowed; the small eigenvalues that are wanted here "
                 "hold no share of a spectrum: pass an integer, or None for the natural number."
@@ -654,7 +645,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         X = self._input(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             Z = self.embed(X)
-        return in_range(Z, X, left_out=self.direct)
+        return in_range(Z, X, left_out=self.class_traits.direct)
 
     def embed(self, X: Any) -> np.ndarray:
         """The embedding (m, k) of checked rows, in double precision."""
@@ -719,7 +710,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             spectrum = np.clip(np.asarray(found.spectrum), 0.0, None)
             return found.first(int(np.searchsorted(np.cumsum(spectrum), k * spectrum.sum())) + 1)
         if k is None:
-            return found.first(max(1, found.positive) if self.positive_only else len(found.eigenvalues))
+            return found.first(max(1, found.positive) if self.traits.positive_only else len(found.eigenvalues))
         if k > bound:
             most = f"{bound} component{'s' * (bound != 1)}"
             raise ValueError(

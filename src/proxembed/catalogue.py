@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import MISSING
 from typing import Any
 
-from .base import ROLES, Estimator, registry
+from .base import ROLES, Embedder, Estimator, registry
 from .params import declared
 
 Need = Callable[[type[Any]], bool]
@@ -16,7 +16,7 @@ Need = Callable[[type[Any]], bool]
 
 def _partly(cls: type[Any]) -> bool:
     """Whether rows with unknown labels take part; of a combinator the wrapped method decides."""
-    return getattr(cls, "keeps_unknown", False) is True
+    return cls.class_traits.keeps_unknown
 
 
 def _extends(cls: type[Any]) -> bool:
@@ -32,8 +32,8 @@ NEEDS: dict[str, Need] = {
     "some labels are unknown": _partly,
     "predict labels from an embedding": lambda cls: cls.role == "classifier",
     "kernels, relations and extensions of a method": lambda cls: cls.role == "features" or _extends(cls),
-    "no labels": lambda cls: cls.labels is None,
-    "one class per row": lambda cls: cls.labels == "single",
+    "no labels": lambda cls: cls.class_traits.labels is None,
+    "one class per row": lambda cls: cls.class_traits.labels == "single",
     "several labels per row": lambda cls: True,
 }
 SHOWN = tuple(reversed(NEEDS))
@@ -65,13 +65,14 @@ def unknown_rule(estimator: Any) -> str:
     """
     if estimator.role == "model" and getattr(estimator, "members", ()):
         return unknown_rule(estimator.member())
-    if estimator.labels is None or not hasattr(estimator, "fills_unknown"):
+    if estimator.class_traits.labels is None or not isinstance(estimator, Embedder):
         return ""
-    if estimator.fills_unknown:
+    traits = estimator.traits
+    if traits.fills_unknown:
         return "mean"
-    if not estimator.keeps_unknown:
+    if not traits.keeps_unknown:
         return "left out"
-    return "unlabelled" if estimator.whole_rows else "known cells"
+    return "unlabelled" if traits.whole_rows else "known cells"
 
 
 def sentence_of(cls: type[Any]) -> str:
@@ -104,7 +105,7 @@ def listed() -> list[dict[str, str]]:
     rows = []
     for title, cls in estimators().items():
         facts = {"name": title.lower(), "class": title, "role": cls.role, "need": need_of(cls)}
-        rows.append(facts | {"labels": LABELS[cls.labels], "summary": sentence_of(cls)})
+        rows.append(facts | {"labels": LABELS[cls.class_traits.labels], "summary": sentence_of(cls)})
     return sorted(rows, key=lambda row: (SHOWN.index(row["need"]), row["name"]))
 
 

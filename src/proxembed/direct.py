@@ -45,7 +45,7 @@ def stored_like(X: Any, training: Any) -> Any:
     return X.toarray()
 
 
-class DirectEmbedder(SpectralEmbedder, abstract=True):
+class DirectEmbedder(SpectralEmbedder, direct=True, abstract=True):
     """A method that embeds the rows it is fitted on: max tr Z'AZ subject to Z'BZ = I. [mu2012mesd]
 
     A method defines ``template(rows)`` and ``extend(X)``, and may define ``place``, ``scaled``, ``complete``,
@@ -53,7 +53,6 @@ class DirectEmbedder(SpectralEmbedder, abstract=True):
     that was seen in fit keeps its embedding (the first of equal rows stands for all); others are placed by ``extend``.
     """
 
-    direct = True
     # Routes follow the structure; a parameter where a method has several.
     solver: ClassVar[str] = "auto"  # type: ignore[misc]  # a constant in place of a parameter
     columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component

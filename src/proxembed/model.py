@@ -27,6 +27,7 @@ from .tables.frame_matrix import matrix_by_name
 from .tables.frames import frame_of, rows_of, with_columns
 from .targets.labels import LabelMatrix
 from .targets.values import class_values, classes_of, object_array
+from .traits import Traits
 
 CUT_FOLDS = 3
 NAMES = ("feature_names_", "label_names_", "label_values_")
@@ -349,7 +350,7 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: st
         raise TypeError(
             f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."
         )
-    unscaled = get_tags(method).input_tags.pairwise or getattr(method, "scales", False)
+    unscaled = get_tags(method).input_tags.pairwise or getattr(method, "traits", Traits()).scales
     kind = "none" if unscaled else scaling_kind(X) if scaling is None else scaling
     first = TableEncoder() if isinstance(X, TableRows) else Scaling(kind)
     steps: list[tuple[str, Any]] = [("scaling", first), ("embedding", clone(method))]

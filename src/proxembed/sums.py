@@ -57,7 +57,7 @@ def refuse_once(method: Any, source: RowBlocks, what: str) -> None:
 
 def sampled_rows(method: Any, source: RowBlocks) -> Rows:
     """A uniform sample of the rows that take part."""
-    size = method.sample_rows
+    size = method.traits.sample_rows
     found = source.reduce(partial(_sample_of_piece, method, size), partial(_one_sample, size))
     found.copy_to(method)
     refuse_few(method, sum(X.shape[0] for _, X, _ in found.drawn), found.dropped)
@@ -206,7 +206,7 @@ def known_blocks(
     for X, y in prefetch(blocks):
         X = checked_features(method, X, reset=reset, block=True)
         reset = False
-        if method.label_kind is None:
+        if method.traits.labels is None:
             yield X, None, 0
             continue
         labels, index, n = known_labels(_given(method, y), method.label_means)
@@ -244,10 +244,10 @@ def refuse_few(method: Any, n: int, dropped: int) -> None:
 
 def refuse_blocks(method: Any) -> None:
     """A ValueError where a method cannot be fitted on blocks of rows, with what serves instead."""
-    if method.from_sums is None:
+    if method.traits.from_sums is None:
         raise ValueError(
-            f"{type(method).__name__} cannot be fitted on blocks: {method.needs_all_rows}. Fit it on a sample, such as "
-            f"RowBlocks.sample gives, or use a method that sums of the rows suffice for: {WORDS}."
+            f"{type(method).__name__} cannot be fitted on blocks: {method.traits.needs_all_rows}. Fit it on a sample, "
+            f"such as RowBlocks.sample gives, or use a method that sums of the rows suffice for: {WORDS}."
         )
 
 
@@ -260,7 +260,7 @@ def summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None = Non
     y.
     """
     refuse_blocks(method)
-    method.label_means = "ask" if method.fills_unknown and source.rereadable else None
+    method.label_means = "ask" if method.traits.fills_unknown and source.rereadable else None
     try:
         return _summed_rows(method, source, totals)
     except PartlyKnownRow:
@@ -271,11 +271,12 @@ def summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None = Non
 
 
 def _summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None) -> SummedRows:
-    if method.sample_rows:
+    traits = method.traits
+    if traits.sample_rows:
         refuse_once(method, source, "a sample of all rows")
         method.make_ready(sampled_rows(method, source))
         method.release()
-    if method.from_sums == "labels":
+    if traits.from_sums == "labels":
         refuse_once(method, source, "the labels of all rows")
         totals = source.reduce(partial(label_totals, method), all_totals, labels=True)
     found = sums_of_rows(method, source, totals)
@@ -413,7 +414,7 @@ class Sums:
         return own
 
     def _count(self, method: Any, labels: LabelMatrix) -> None:
-        own = LabelTotals.of(labels, whole=method.from_sums == "labels")
+        own = LabelTotals.of(labels, whole=method.traits.from_sums == "labels")
         self.totals = own if self.totals is None else self.totals.merged(own)
 
     def update(
@@ -429,7 +430,7 @@ class Sums:
             self._count(method, labels)
         block = None if labels is None else self.totals.block(labels)
         count = self.totals.n if self.counted else max(self.n + X.shape[0], 2)
-        R = _LiftedRows(X, method.lift) if method.sample_rows else X
+        R = _LiftedRows(X, method.lift) if method.traits.sample_rows else X
         demand = _demand(method, BlockRows(X, block, count=count), R)[1]
         widths = [F.shape[1] for F in demand.factors]
         if self.moments is None:
@@ -529,7 +530,7 @@ class Sums:
             fills = method.label_means is not None
             means = (
                 ""
-                if fills or not method.fills_unknown
+                if fills or not method.traits.fills_unknown
                 else (
                     " Means of labels are known after all rows: fit on RowBlocks that can be read again uses such rows."
                 )

@@ -15,9 +15,10 @@ from proxembed.algebra.template import Template
 from .base import Prepared, SpectralEmbedder
 from .params import param
 from .rows import Rows, SeenRows
+from .traits import Traits
 
 
-class Wrapper(SpectralEmbedder, abstract=True):
+class Wrapper(SpectralEmbedder, needs_all_rows="what it makes of the features is learned from all rows", abstract=True):
     """A combinator around one method; its own n_components, ridge and ridge_scale hold where they are not None."""
 
     ridge: float | str | None = param(
@@ -28,36 +29,17 @@ class Wrapper(SpectralEmbedder, abstract=True):
     )
 
     members = ("method",)
-    needs_all_rows = "what it makes of the features is learned from all rows"
 
     def default_method(self) -> SpectralEmbedder:
         """The method that None stands for."""
         raise TypeError(f"{type(self).__name__} must define default_method().")
 
     @property
-    def keeps_unknown(self) -> bool:  # type: ignore[override]  # follows parameters
-        """As the wrapped method has it."""
-        return self.member("method").keeps_unknown
-
-    @property
-    def takes_shares(self) -> bool:  # type: ignore[override]  # follows parameters
-        """As the wrapped method has it."""
-        return self.member("method").takes_shares
-
-    @property
-    def unknown(self) -> str:  # type: ignore[override]  # follows parameters
-        """As the wrapped method has it."""
-        return self.member("method").unknown
-
-    @property
-    def whole_rows(self) -> bool:  # type: ignore[override]  # follows parameters
-        """As the wrapped method has it."""
-        return self.member("method").whole_rows
-
-    @property
-    def sample_rows(self) -> int:  # type: ignore[override]  # follows parameters
-        """As the wrapped method has it."""
-        return self.member("method").sample_rows
+    def traits(self) -> Traits:
+        """With the rules about unknown cells, and the sample of blocks, of the wrapped method."""
+        inner = self.member("method").traits
+        names = ("keeps_unknown", "whole_rows", "takes_shares", "unknown", "sample_rows")
+        return replace(super().traits, **{name: getattr(inner, name) for name in names})
 
     def sums_of_lifted(self, moments: Moments) -> Moments:
         return self.method_.sums_of_lifted(moments)
@@ -92,20 +74,16 @@ class LabelledFeatures(Wrapper, abstract=True):
     """
 
     @property
-    def label_kind(self) -> str | None:
-        """As the wrapped method has it; the features need labels in any case."""
-        return self.member("method").label_kind or "multi"
-
-    @property
-    def keeps_unknown(self) -> bool:  # type: ignore[override]  # follows parameters
-        """Whether unknown cells are taken as the mean of their label; else as the wrapped method has it."""
-        method = self.member("method")
-        return method.fills_unknown or method.keeps_unknown
+    def traits(self) -> Traits:
+        """With labels in any case; rows with unknown cells take part where these are means, or as the method has it."""
+        own, inner = super().traits, self.member("method").traits
+        return replace(own, labels=inner.labels or "multi", keeps_unknown=inner.fills_unknown or inner.keeps_unknown)
 
     @property
     def _takes_means(self) -> bool:
         """Whether unknown cells are the mean of their label here; a semi-supervised method takes them as they are."""
-        return self.method_.fills_unknown and not self.method_.keeps_unknown
+        inner = self.method_.traits
+        return inner.fills_unknown and not inner.keeps_unknown
 
     def _validate(self, X: Any, y: Any) -> Rows:
         """Where unknown cells are taken as the mean of their label, rows without any known label are as new rows."""

@@ -43,7 +43,7 @@ def build(cls: type, **options) -> BaseEstimator:
 
 def kind(cls: type) -> str | None:
     """The labels that an estimator takes in default construction; the two that are no Embedder take several a row."""
-    return cls().label_kind if issubclass(cls, Embedder) else "multi"
+    return cls().traits.labels if issubclass(cls, Embedder) else "multi"
 
 
 def y_for(cls: type) -> np.ndarray | None:

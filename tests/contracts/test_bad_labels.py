@@ -133,12 +133,8 @@ def test_single_labels_through_a_kernel_are_refused_likewise():
 
 
 OF_CELLS = (MultiOutputRidge, Thresholded, LabelScores)  # classifiers that learn each label from its known rows
-FILLING = [c for c in MULTI if getattr(build(c), "fills_unknown", False)]
-DROPPING = [
-    c
-    for c in SUPERVISED
-    if c not in (EmbeddingSearch, *FILLING, *OF_CELLS) and not getattr(c(), "keeps_unknown", False)
-]
+FILLING = [c for c in MULTI if build(c).traits.fills_unknown]
+DROPPING = [c for c in SUPERVISED if c not in (EmbeddingSearch, *FILLING, *OF_CELLS) and not c().traits.keeps_unknown]
 HOLES = np.array([1, 5, 30]), np.array([0, 3, 1])
 
 
@@ -340,7 +336,7 @@ def test_a_label_that_no_row_has_takes_no_part(cls):
 
 
 # Elsewhere rows with any unknown cell are left out, or count as unlabelled.
-CELLS = [cls for cls in MULTI if getattr(build(cls), "keeps_unknown", False) and not issubclass(cls, Propagation)]
+CELLS = [cls for cls in MULTI if build(cls).traits.keeps_unknown and not issubclass(cls, Propagation)]
 
 
 @pytest.mark.parametrize("cls", CELLS, ids=lambda c: c.__name__)

@@ -43,7 +43,7 @@ from proxembed.algebra.pencil.problem import Problem
 from proxembed.sums import summed_rows
 
 TOLERANCE = 1e-10
-FROM_SUMS = on_cases(lambda case: case.default and case.build().from_sums is not None)
+FROM_SUMS = on_cases(lambda case: case.default and case.build().traits.from_sums is not None)
 ROW_LOCAL = [OPLS(ridge=0.1), CopyLDA(ridge=0.1), MESD(FDA(ridge=0.1)), DMLDA(ridge=0.1), PCA(n_components=3), MLLS()]
 
 
@@ -61,7 +61,7 @@ def told(n: int = 240, d: int = 8, c: int = 5, seed: int = 3) -> tuple[np.ndarra
 
 
 def y_for(estimator, Y):
-    return None if estimator.label_kind is None else Y
+    return None if estimator.traits.labels is None else Y
 
 
 @FROM_SUMS
@@ -124,7 +124,10 @@ def test_precision_of_tiles():
 
 FILLING = on_cases(
     lambda case: (
-        case.default and case.labels == "multi" and case.build().from_sums is not None and case.build().fills_unknown
+        case.default
+        and case.labels == "multi"
+        and case.build().traits.from_sums is not None
+        and case.build().traits.fills_unknown
     )
 )
 DROPPING = [OPLS(ridge=0.1, unknown="drop"), MLDA(ridge=0.1, unknown="drop"), MDDM(label_kernel="rbf")]
@@ -265,7 +268,7 @@ def test_rows_that_are_near_none_are_refused(objective, a):
             method.fit(blocks)
         with pytest.raises(ValueError, match="a proximity above 0"):
             clone(method).fit(X, y)
-        assert MOPE(scheme, similarity=similarity, objective=objective, a=a).from_sums == "labels"
+        assert MOPE(scheme, similarity=similarity, objective=objective, a=a).traits.from_sums == "labels"
 
 
 @pytest.mark.parametrize("wrapped", [FDA(), FDA(ridge=0.1), MMC()], ids=str)

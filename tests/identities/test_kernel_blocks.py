@@ -59,7 +59,7 @@ KERNELS = {name: name for name in ("linear", "polynomial", "cosine", "gaussian")
 
 
 def y_for(estimator, Y):
-    return None if estimator.label_kind is None else Y
+    return None if estimator.traits.labels is None else Y
 
 
 @each_value

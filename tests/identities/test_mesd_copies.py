@@ -92,7 +92,11 @@ def test_every_single_label_method_has_its_row():
     for name in proxembed.__all__:
         getattr(proxembed, name)
     methods = {name: method for name, method in registry().items() if method.role == "method"}
-    single = {name for name, method in methods.items() if method.labels == "single" and not method.keeps_unknown}
+    single = {
+        name
+        for name, method in methods.items()
+        if method.class_traits.labels == "single" and not method.class_traits.keeps_unknown
+    }
     assert set(TABLE) == single == set(copies.DEFINITIONS)
     assert all(type(method).__name__ == name for name, forms in TABLE.items() for method in forms)
 

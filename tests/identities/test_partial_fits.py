@@ -45,7 +45,7 @@ def with_ridge(case):
 
 
 ROW_LOCAL = on_cases(
-    lambda case: case.default and with_ridge(case).from_sums == "rows" and not case.build().sample_rows,
+    lambda case: case.default and with_ridge(case).traits.from_sums == "rows" and not case.build().traits.sample_rows,
     kinds=("tall", "sparse text"),
 )
 
@@ -78,7 +78,7 @@ def test_rows_in_parts_are_the_whole(case, data):
 @pytest.mark.parametrize("seed", range(2 if WHOLE else 1))
 def test_any_order_of_merges(method, seed):
     X, Y = told()
-    y = None if method.label_kind is None else Y
+    y = None if method.traits.labels is None else Y
     draw = np.random.default_rng(seed)
     parts = parts_of(method, X, y, np.sort(draw.choice(np.arange(1, 200), 6, replace=False)))
     while len(parts) > 1:
@@ -95,7 +95,7 @@ def test_sums_are_those_of_the_rows(method, form):
     """Mean, counts, X'X and X'Y about the mean, whatever the template names; the rows lie far from 0."""
     X, Y = told()
     X = X + 50.0
-    y = None if method.label_kind is None else Y
+    y = None if method.traits.labels is None else Y
     parts = parts_of(method, form(X), y, [1, 70])
     sums = parts[0].merge(parts[2]).merge(parts[1]).sums_
     centred = X - X.mean(axis=0)

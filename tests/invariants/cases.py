@@ -272,7 +272,7 @@ class Case:
 
     @property
     def labels(self) -> str | None:
-        return self.prototype.label_kind
+        return self.prototype.traits.labels
 
     @property
     def moves_with_origin(self) -> bool:
@@ -324,7 +324,7 @@ class Case:
         """Whether the small eigenvalues are the good ones, whatever their sign, as the method's template says."""
         estimator = self.build()
         template = stated(estimator, data.X, None if self.labels is None else data.y)
-        return template.sense < 0 and not estimator.positive_only
+        return template.sense < 0 and not estimator.traits.positive_only
 
     def fit(self, data: Data, **options) -> SpectralEmbedder:
         return self.build(**options).fit(data.X, None if self.labels is None else data.y)

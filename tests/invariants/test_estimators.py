@@ -61,7 +61,7 @@ def test_another_fit_gives_identical_numbers_which_fit_transform_returns(case, d
     Z = estimator.fit_transform(data.X, labels_of(case, data))
     np.testing.assert_array_equal(embedded(estimator, data), expected)
     np.testing.assert_array_equal(Z, expected[: len(Z)])
-    if estimator.direct:
+    if estimator.class_traits.direct:
         np.testing.assert_array_equal(estimator.embedding_, Z)
 
 
@@ -92,7 +92,7 @@ def test_rows_are_embedded_one_by_one(case, data):
 @on_cases(lambda c: c.nested)
 def test_truncate_is_fit_with_fewer_components(case, data):
     full = fitted(case, data)
-    ridge = full.direct and hasattr(full, "ridge_")
+    ridge = full.class_traits.direct and hasattr(full, "ridge_")
     options = {"ridge": full.ridge_, "ridge_scale": "absolute"} if ridge else {}  # chosen for all k columns
     for k in {1, full.n_components_ // 2, full.n_components_} - {0}:
         short = full.truncate(k)
@@ -224,7 +224,7 @@ def test_explain_names_the_labels_that_a_component_serves(case, data):
     """Signed loadings: covariances of the standardised labels with the component, at unit length over all labels."""
     estimator = fitted(case, data)
     Z = estimator.transform(data.X)
-    if estimator.direct:
+    if estimator.class_traits.direct:
         Z = estimator.extend(data.X)
     told = dict(estimator.explain(0).labels)
     share = data.Y.mean(axis=0)
@@ -249,7 +249,7 @@ def test_citations_are_bibtex_of_every_key_in_the_docstrings():
 def test_sign_convention(case, data):
     """The entry of largest absolute value of every component (of every column of Z for a direct method) is positive."""
     estimator = fitted(case, data)
-    columns = estimator.embedding_ if estimator.direct else estimator.components_.T
+    columns = estimator.embedding_ if estimator.class_traits.direct else estimator.components_.T
     lead = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
     assert np.all(lead > 0)
 

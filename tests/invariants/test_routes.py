@@ -22,7 +22,7 @@ def settled(case: Case, data: Data) -> dict:
     """Options that fix what the default construction chose by itself, so that only the route differs."""
     base = fitted(case, data)
     options = {"n_components": base.n_components_}
-    if "ridge" in base.get_params() and not base.direct:
+    if "ridge" in base.get_params() and not base.class_traits.direct:
         options |= {"ridge": base.ridge_, "ridge_scale": "absolute"}
     if getattr(base, "tau", None) == "auto" and base.tau_ is not None:
         options["tau"] = base.tau_
@@ -30,7 +30,7 @@ def settled(case: Case, data: Data) -> dict:
 
 
 @each_value
-@on_cases(lambda c: not c.prototype.direct and c.nested)
+@on_cases(lambda c: not c.prototype.class_traits.direct and c.nested)
 @pytest.mark.parametrize("solver", ["thin", "primal", "dual", "iterative"])
 def test_every_route_gives_the_same_embedding(case, data, solver):
     """Or refuses in words: "thin" without low rank, "iterative" without anything added to a constraint."""
@@ -76,7 +76,7 @@ def test_a_forced_route_is_the_one_that_runs(solver, shape):
     assert fit.solver_ == solver
 
 
-@on_cases(lambda c: c.labels is not None and not c.prototype.direct)
+@on_cases(lambda c: c.labels is not None and not c.prototype.class_traits.direct)
 def test_the_natural_number_does_not_depend_on_the_route(case, data):
     """`n_components=None` and the bound belong to the method, not to the route that happens to be cheapest."""
     base = fitted(case, data)
@@ -106,7 +106,7 @@ BOUNDED = [
 def test_the_rank_bound_holds_on_every_route(method, bound, shape):
     """c - 1 for Fisher's family, the rank of the labels for the others: one more is an error that names the bound."""
     n, d = shape
-    single = method.label_kind == "single"
+    single = method.traits.labels == "single"
     Y = strategies.one_hot(strategies.labels_classes(n, 4, 2)) if single else strategies.labels_multi(n, 4, 2)
     X = strategies.told_by_labels(strategies.features_dense(n, d, 2), Y, 2)
     assert method.set_params(n_components=None).fit(X, Y).n_components_ == bound
@@ -122,7 +122,7 @@ class Pencil:
 
     def __init__(self, estimator, data: Data):
         same = clone(estimator)
-        template, R = stated(same, data.X, None if estimator.label_kind is None else data.y), same.prepared_.training
+        template, R = stated(same, data.X, None if estimator.traits.labels is None else data.y), same.prepared_.training
         R = np.asarray(R.toarray() if hasattr(R, "toarray") else R, dtype=np.float64)
         n, d = R.shape
         self.weights = np.zeros(n) if template.offset is None else template.offset
@@ -163,7 +163,7 @@ def template_scaled(estimator) -> bool:
     )
 
 
-@on_cases(lambda c: not c.prototype.direct and c.nested)
+@on_cases(lambda c: not c.prototype.class_traits.direct and c.nested)
 def test_certificate(case, data):
     estimator = fitted(case, data)
     pencil = Pencil(estimator, data)
@@ -213,7 +213,7 @@ def test_certificate_of_the_trace_ratio(case, data):
         assert np.trace(Q.T @ pencil.Ap @ Q) / np.trace(Q.T @ pencil.Bp @ Q) <= ratio + CERTIFIED
 
 
-@on_cases(lambda c: not c.prototype.direct)
+@on_cases(lambda c: not c.prototype.class_traits.direct)
 def test_the_offset_is_the_weighted_mean(case, data):
     estimator = fitted(case, data)
     if case.lifted:
@@ -223,7 +223,7 @@ def test_the_offset_is_the_weighted_mean(case, data):
     np.testing.assert_allclose(estimator.mean_, expected, rtol=0, atol=1e-12 * max(1.0, np.abs(data.dense).max()))
 
 
-@on_cases(lambda c: c.prototype.direct and not getattr(c.prototype, "row_normalize", False))
+@on_cases(lambda c: c.prototype.class_traits.direct and not getattr(c.prototype, "row_normalize", False))
 def test_certificate_of_direct_methods(case, data):
     """Z'BZ = I but for the scaling, ||AZ - BZ diag(w)|| small, and no random feasible Z does better; off the null space
     where the method leaves that out."""

@@ -172,13 +172,13 @@ def test_tags(name):
     estimator = registry()[name]()
     tags = estimator.__sklearn_tags__()
     assert tags.input_tags.sparse
-    kind = getattr(estimator, "label_kind", estimator.labels)
+    kind = estimator.traits.labels
     assert tags.target_tags.required == (kind is not None)
     assert tags.target_tags.multi_output == (kind == "multi")
 
 
 def test_kernelized_takes_the_labels_of_the_method_it_wraps():
-    kinds = [Kernelized(method).label_kind for method in (None, PCA(), FDA(), MESD(FDA()), CCA())]
+    kinds = [Kernelized(method).traits.labels for method in (None, PCA(), FDA(), MESD(FDA()), CCA())]
     assert kinds == ["multi", None, "single", "multi", "multi"]
     assert Kernelized(PCA(), kernel="precomputed").__sklearn_tags__().input_tags.pairwise
 

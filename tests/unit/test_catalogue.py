@@ -8,6 +8,7 @@ from proxembed.base import SpectralEmbedder, registry
 from proxembed.bayes.bsml import BSML
 from proxembed.catalogue import NEEDS, described, estimators, listed, need_of, sentence_of
 from proxembed.classify.label_classifier import LabelClassifier
+from proxembed.wrapper import Wrapper
 
 OURS = [cls for cls in estimators().values() if cls.__module__.startswith("proxembed.")]
 
@@ -39,20 +40,21 @@ def test_needs(need, names):
 
 
 @pytest.mark.parametrize(
-    ("base", "facts", "need"),
+    ("base", "traits", "need"),
     [
         (SpectralEmbedder, {"labels": "single"}, "one class per row"),
         (SpectralEmbedder, {"labels": None}, "no labels"),
         (SpectralEmbedder, {"labels": "multi"}, "several labels per row"),
         (SpectralEmbedder, {"labels": "multi", "keeps_unknown": True}, "some labels are unknown"),
-        (SpectralEmbedder, {"members": ("method",)}, "kernels, relations and extensions of a method"),
+        (Wrapper, {}, "kernels, relations and extensions of a method"),
         (LabelClassifier, {}, "predict labels from an embedding"),
-        (BSML, {"__module__": "proxembed.bayes.planted"}, "embedding and labels with their uncertainty (Bayesian)"),
+        (BSML, {}, "embedding and labels with their uncertainty (Bayesian)"),
     ],
 )
-def test_a_planted_class_falls_under_the_need_of_its_facts(base, facts, need, monkeypatch):
+def test_a_planted_class_falls_under_the_need_of_its_facts(base, traits, need, monkeypatch):
     monkeypatch.setattr("proxembed.base._REGISTRY", dict(registry()))
-    planted = type("Planted", (base,), {"__doc__": "A planted one: A = I.\n\nDoes nothing. Ever.", **facts})
+    own = {"__doc__": "A planted one: A = I.\n\nDoes nothing. Ever.", "__module__": f"{base.__module__}_planted"}
+    planted = type("Planted", (base,), own, **traits)
     assert need_of(planted) == need
     row = next(row for row in listed() if row["class"] == "Planted")
     assert row["need"] == need and row["summary"] == "A planted one. Does nothing."

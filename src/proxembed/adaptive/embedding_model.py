@@ -40,7 +40,7 @@ def _tau(role: str) -> Any:
     return param(default=1.0, above=0, search=log(1e-3, 10.0), doc=f"Width of the alternative weight as {role}.")
 
 
-class EmbeddingModel(Nested, Embedder):
+class EmbeddingModel(Nested, Embedder, labels="multi"):
     """Adaptive embedding model: preprocessing, relation features, pairs from the preprocessed rows, projection.
     [mu2012defc]
 
@@ -77,7 +77,6 @@ class EmbeddingModel(Nested, Embedder):
     """
 
     role = "model"
-    labels = "multi"
 
     n_components: int | None = param(
         default=None, low=1, integer=True, choices=(None,), doc="Components k; None: the rank of the labels."

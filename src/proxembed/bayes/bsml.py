@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -36,7 +36,7 @@ LARGEST = 1e6
 MOST_COMPONENTS, MOST_STARTS = 10_000, 10_000
 
 
-class BSML(ProbitClassifier, Embedder):
+class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
     """Bayesian supervised multi-label learning: z ~ N(Q'x, I), t ~ N(W'z + b, 1), y = sign t, all learned together.
     [gonen2014bsml]
 
@@ -80,8 +80,6 @@ class BSML(ProbitClassifier, Embedder):
     """
 
     role = "method"
-    labels = "multi"
-    keeps_unknown: ClassVar[bool] = True
 
     n_components: int | None = param(
         default=None,

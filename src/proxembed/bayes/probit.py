@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -96,7 +96,7 @@ class Probit:
         return beyond
 
 
-class VariationalProbit(ProbitClassifier):
+class VariationalProbit(ProbitClassifier, keeps_unknown=True):
     """Variational Bayesian probit regression, one per label: t ~ N(w'x + b, 1), y = sign t, one precision per weight.
     [gonen2014bsml]
 
@@ -127,8 +127,6 @@ class VariationalProbit(ProbitClassifier):
     >>> VariationalProbit().fit(X - 1.5, [[1, 0], [1, 0], [0, 1], [0, 1]]).predict(X - 1.5).tolist()
     [[1, 0], [1, 0], [0, 1], [0, 1]]
     """
-
-    keeps_unknown: ClassVar[bool] = True
 
     hyper: Sequence[float] = param(
         default=(1.0, 1.0, 1.0, 1.0),

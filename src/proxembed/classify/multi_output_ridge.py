@@ -120,12 +120,8 @@ class MultiOutputRidge(LabelClassifier):
         return positive
 
 
-class _Regression(PencilEmbedder):
+class _Regression(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """What the regression of the labels on the rows has to know of them."""
-
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
 
     def template(self, rows: Rows) -> Template:
         A = LowRank(rows.label_matrix.Y, center=rows.ones)

@@ -311,7 +311,7 @@ def method_arms(names: Any, *, several_labels: bool = True) -> tuple[Arm, ...]:
     arms: dict[str, Arm] = {}
     for name in wanted:
         estimator = method_named(name)
-        if several_labels and estimator.label_kind == "single":
+        if several_labels and estimator.traits.labels == "single":
             estimator = classes["MESD"](estimator)
         check_places_rows(estimator)
         arms.setdefault(name_of(estimator), embedding_arm(name_of(estimator), estimator))
@@ -350,7 +350,7 @@ def embedding_arm(name: str, estimator: Any) -> Arm:
     ((2,), (2, 5, 10))
     """
     most = declared(type(estimator))["n_components"][1].high
-    if most is None and estimator.each_size:
+    if most is None and estimator.class_traits.each_size:
         most = estimator.n_components
         return Arm(name, estimator, each_size=True, largest=int(most) if isinstance(most, Integral) else None)
     return Arm(name, estimator) if most is None else Arm(name, estimator, each_size=True, largest=int(most))

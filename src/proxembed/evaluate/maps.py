@@ -88,7 +88,7 @@ def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) 
     shuffled = replace(part, labels=part.labels.take(rng.permutation(part.labels.n)))
     step = _Steps(progress or (lambda done, total, text: None))
     plain = step(f"{len(part.Y_held_out):,} held-out rows on the map", lambda: _places(layout, part, False, False))
-    honest = layout.label_kind is not None and plain.inside - plain.outside > HONEST_ABOVE
+    honest = layout.traits.labels is not None and plain.inside - plain.outside > HONEST_ABOVE
     step.total = 4 if honest else 2
     found = [(plain, step("the map of shuffled labels", lambda: _places(layout, shuffled, False, True)))]
     if honest:
@@ -118,7 +118,7 @@ def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
             warnings.simplefilter("ignore")
         fitted = clone(layout).set_params(honest=honest)
         X, X_held_out = part.features_for(layout)
-        train = fitted.fit_transform(X, part.labels if layout.label_kind is not None else None)
+        train = fitted.fit_transform(X, part.labels if layout.traits.labels is not None else None)
         new = fitted.transform(X_held_out)
     known = part.known_cells, part.known_held_out
     figures = map_figures(train[part.known_rows], new, part.Y, part.Y_held_out, *known)

@@ -12,6 +12,7 @@ from proxembed.features.table import features_fit
 from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
+from proxembed.traits import Traits
 
 from .preprocessing import choose_scaling, inner_folds
 
@@ -74,7 +75,7 @@ class Part:
 
     def features_for(self, estimator: Any) -> tuple[Any, Any]:
         """The training and held-out rows for an embedding: as they are where it scales for itself, else scaled."""
-        if self.unscaled is None or not getattr(estimator, "scales", False):
+        if self.unscaled is None or not getattr(estimator, "traits", Traits()).scales:
             return self.X, self.X_held_out
         return self.unscaled.X[self.unscaled.train], self.unscaled.X[self.unscaled.held_out]
 

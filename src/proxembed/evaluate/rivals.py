@@ -1,6 +1,6 @@
 """Rivals with a model of their own: forest leaf proximity, NCA, and UMAP and t-SNE where these are installed."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +29,6 @@ class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstra
     """
 
     role = "rival"
-    labels: ClassVar[str | None] = "multi"
 
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self, "n_components_")
@@ -42,8 +41,8 @@ class Rival(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, abstra
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.required = self.labels is not None
-        tags.target_tags.multi_output = self.labels == "multi"
+        tags.target_tags.required = self.class_traits.labels is not None
+        tags.target_tags.multi_output = self.class_traits.labels == "multi"
         return tags
 
 
@@ -134,7 +133,7 @@ class ForestProximity(Rival):
         return np.asarray(self.leaves_.transform(self._new_rows(X)), dtype=np.float64)
 
 
-class UMAP(Rival):
+class UMAP(Rival, labels=None):
     """UMAP of umap-learn: positions of rows from a neighbour graph of their features.  [mcinnes2018umap]
 
     Uses no labels. New rows are placed by its own ``transform``.
@@ -156,7 +155,6 @@ class UMAP(Rival):
     15
     """
 
-    labels: ClassVar[str | None] = None
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
     n_neighbors: int = param(
         default=UMAP_NEIGHBORS, low=2, integer=True, doc="Neighbours; all other rows when there are fewer."
@@ -191,7 +189,7 @@ class UMAP(Rival):
         return np.asarray(self.umap_.transform(for_solvers(X)))
 
 
-class SupervisedUMAP(UMAP):
+class SupervisedUMAP(UMAP, labels="multi"):
     """Supervised UMAP of umap-learn: a neighbour graph of the features crossed with one of the labels.
 
     Classes are compared as categories, label sets by the Jaccard distance. Training rows keep the places that UMAP gave
@@ -214,8 +212,6 @@ class SupervisedUMAP(UMAP):
     15
     """
 
-    labels = "multi"
-
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Place the rows and return their places, (n, n_components_); rows with unknown labels are placed as new."""
         self._check_installed()
@@ -230,7 +226,7 @@ class SupervisedUMAP(UMAP):
             return Z if known.shape[0] == X.shape[0] else self.transform(X)
 
 
-class TSNE(Rival):
+class TSNE(Rival, labels=None):
     """t-SNE of openTSNE: a map of the rows, into which new rows are placed one by one.
 
     More than 50 features are first reduced to 50 principal components. The perplexity is 30, or a third of the rows if
@@ -253,7 +249,6 @@ class TSNE(Rival):
     30
     """
 
-    labels: ClassVar[str | None] = None
     n_components: int | None = param(
         default=None, low=1, high=2, integer=True, choices=(None,), kw_only=False, doc="Components, 1 or 2; None: 2."
     )
@@ -285,7 +280,7 @@ class TSNE(Rival):
         return np.asarray(self.map_.transform(X if self.reduction_ is None else self.reduction_.transform(X)))
 
 
-class NCA(Rival):
+class NCA(Rival, labels="single"):
     """Neighbourhood components analysis of scikit-learn: the map of largest leave-one-out accuracy of soft neighbours.
 
     scikit-learn's NCA, for one class per row. Sparse features become dense, within 2 GiB. [goldberger2004nca]
@@ -309,7 +304,6 @@ class NCA(Rival):
     (60, 1)
     """
 
-    labels = "single"
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
     max_iter: int = param(default=50, low=1, integer=True, doc="Largest number of optimisation steps.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the start.")

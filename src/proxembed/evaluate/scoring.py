@@ -23,6 +23,7 @@ from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.methods.sizes import bounded_by_labels, embedded
 from proxembed.model import rows_without
+from proxembed.traits import Traits
 
 from .arms import Arm
 from .calibration import platt_apply, platt_fit
@@ -32,7 +33,7 @@ from .metrics import row_jaccard
 from .neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from .part import Part
 from .results import NEIGHBORS, reason_of
-from .rivals import ForestProximity
+from .rivals import ForestProximity, Rival
 from .score_arms import fitted_scores
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tupl
         return *_fit_at(arm, limit, part), False
     except ValueError:
         found = _fit_at(arm, None, part)
-    if getattr(arm.estimator, "label_kind", None) is not None:
+    supervised = getattr(arm.estimator, "traits", Traits()).labels is not None
+    if supervised and not isinstance(arm.estimator, Rival):
         return *found, True
     width = found[0].shape[1]
     for k in sorted({*sizes, width}, reverse=True):

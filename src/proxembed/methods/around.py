@@ -4,6 +4,7 @@ by a read-out."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..features.effects import column_deviations
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
 from ..params import param, safe_repr
 from ..rows import Rows
+from ..traits import Traits
 from ..validation import in_range
 from .dependence import OPLS
 
@@ -61,7 +63,7 @@ def _has_components(estimator: Any) -> bool:
     return hasattr(estimator.method_, "components_")
 
 
-class Around(Embedder, abstract=True):
+class Around(Embedder, labels="multi", keeps_unknown=True, abstract=True):
     """An embedding made of one whole method, which decides what rows and labels it takes.
 
     A subclass states ``learn(rows, method)``, which fits the method and sets what else is learned.
@@ -73,8 +75,6 @@ class Around(Embedder, abstract=True):
     """
 
     role = "model"
-    labels = "multi"
-    keeps_unknown: ClassVar[bool] = True
     members: ClassVar[tuple[str, ...]] = ("method",)
 
     method: Embedder | None = param(
@@ -170,7 +170,7 @@ class Around(Embedder, abstract=True):
         return self.n_components_
 
 
-class Scaled(Around):
+class Scaled(Around, scales=True):
     """A method with its own scaling, and principal components between the two: method(V'(scaling(x) - mean)).
     [mu2012defc]
 
@@ -211,15 +211,13 @@ class Scaled(Around):
         doc="Share of the variance that principal components keep of the scaled rows; 1: the rows themselves.",
     )
 
-    scales: ClassVar[bool] = True
-
     @property
-    def label_kind(self) -> str | None:
-        """As the method has it."""
-        return (self.default_method() if self.method is None else self.method).label_kind
+    def traits(self) -> Traits:
+        """Labels as the method has them."""
+        return replace(super().traits, labels=self.member().traits.labels)
 
     def check_method(self, method: Any) -> None:
-        if method.each_size or method.scales:
+        if method.class_traits.each_size or method.traits.scales:
             own = type(method).__name__
             raise ValueError(f"Scaled cannot wrap {own}; put Scaled inside it: {own}(Scaled(...)).")
         if method.role == "features":
@@ -255,7 +253,7 @@ class Scaled(Around):
         return effects * self._deviations
 
 
-class ReadoutAxes(Around):
+class ReadoutAxes(Around, each_size=True):
     """Components weighted by a ridge read-out: Z V with V V' = B B', B the coefficients of the labels on Z.
     [hoerl1970ridge]
 
@@ -284,12 +282,10 @@ class ReadoutAxes(Around):
     (2, 3)
     """
 
-    each_size: ClassVar[bool] = True
-
     @property
-    def scales(self) -> bool:  # type: ignore[override]  # follows parameters
-        """As the method has it."""
-        return (self.default_method() if self.method is None else self.method).scales
+    def traits(self) -> Traits:
+        """A scaling as the method has it."""
+        return replace(super().traits, scales=self.member().traits.scales)
 
     def check_labels(self, labels: LabelMatrix) -> None:
         """Refuse more components than labels; all else is left to the method."""

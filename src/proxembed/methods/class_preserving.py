@@ -46,7 +46,7 @@ class ClassPreserving(SpectralEmbedder, abstract=True):
     metric: Any = param(default="euclidean", choices=ROW_METRICS, callable=True, doc=METRIC_DOC)
 
 
-class OLPPR(ClassPreserving):
+class OLPPR(ClassPreserving, labels="single"):
     """Orthogonal locality preserving projection with repulsion: minimise L(Ws) - beta L(Wr), P'P = I.
     [kokiopoulou2009repulsion]
 
@@ -72,7 +72,6 @@ class OLPPR(ClassPreserving):
     (150, 2)
     """
 
-    labels = "single"
     n_neighbors: int = param(
         default=5, low=1, integer=True, search=integers(2, 20), doc="Neighbours of a row in the graph of repulsion."
     )
@@ -104,7 +103,7 @@ class OLPPR(ClassPreserving):
         return Template(beta * repulsion - attraction, offset=rows.mass, sense=-1)
 
 
-class SONPP(ClassPreserving):
+class SONPP(ClassPreserving, labels="single"):
     """Supervised orthogonal neighbourhood preserving projection: minimise (I - W)'(I - W), W inside classes, P'P = I.
     [kokiopoulou2007onpp]
 
@@ -133,7 +132,6 @@ class SONPP(ClassPreserving):
     (150, 2)
     """
 
-    labels = "single"
     n_neighbors: int | None = param(
         default=5, low=1, integer=True, choices=(None,), search=integers(3, 15), doc=WHOLE_DOC
     )
@@ -144,7 +142,7 @@ class SONPP(ClassPreserving):
         return Template(-reconstructions(rows, self.n_neighbors, self.reg, self.metric), offset=rows.mass, sense=-1)
 
 
-class DONPP(ClassPreserving):
+class DONPP(ClassPreserving, labels="single"):
     """Discriminative orthogonal neighbourhood preserving projection: minimise (I - W)'(I - W) - beta L(G + G').
     [zhang2010donpp]
 
@@ -170,7 +168,6 @@ class DONPP(ClassPreserving):
     (150, 2)
     """
 
-    labels = "single"
     n_neighbors: int | None = param(
         default=None, low=1, integer=True, choices=(None,), search=integers(3, 15), doc=WHOLE_DOC
     )
@@ -186,7 +183,7 @@ class DONPP(ClassPreserving):
         return Template(self.beta * Laplacian(Sparse(G + G.T)) - M, offset=rows.mass, sense=-1)
 
 
-class ONPPR(ClassPreserving):
+class ONPPR(ClassPreserving, labels="single"):
     """Orthogonal neighbourhood preserving projection with repulsion: minimise (I - W)'(I - W) - beta L(Wr), P'P = I.
     [kokiopoulou2009repulsion]
 
@@ -212,7 +209,6 @@ class ONPPR(ClassPreserving):
     (150, 2)
     """
 
-    labels = "single"
     n_neighbors: int | None = param(
         default=5, low=1, integer=True, choices=(None,), search=integers(3, 15), doc=WHOLE_DOC
     )

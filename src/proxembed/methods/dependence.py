@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import log, param
 from ..proximity.similarity import SIMILARITIES, similarity
 from ..rows import Rows
+from ..traits import Traits
 
 KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
 
 
-class CCA(PencilEmbedder):
+class CCA(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """Canonical correlation analysis: A = Yc (Yc'Yc)^+ Yc', B = I - 11'/n.  [hotelling1936cca]
 
     The directions of X most correlated with some combination of the labels. Rare labels count as much as common ones.
@@ -48,9 +50,6 @@ class CCA(PencilEmbedder):
     ('prime', 0.6)
     """
 
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
     ridge_y: float = param(
         default=0.0,
         low=0,
@@ -65,7 +64,7 @@ class CCA(PencilEmbedder):
         return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
 
 
-class PLS(SpectralEmbedder):
+class PLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """Partial least squares by SVD: A = Yc Yc', Bp = I.  [wegelin2000pls]
 
     The orthonormal directions of largest covariance with the labels. They are the left singular vectors of Xc'Yc,
@@ -91,15 +90,11 @@ class PLS(SpectralEmbedder):
     (1797, 3)
     """
 
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
-
     def template(self, rows: Rows) -> Template:
         return Template(LowRank(rows.labels.Y, center=rows.ones), offset=rows.ones)
 
 
-class OPLS(PencilEmbedder):
+class OPLS(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """Orthonormalised partial least squares: A = Yc Yc', B = I - 11'/n.  [worsley1997opls]
 
     The directions from which a linear regression predicts the labels best (reduced-rank regression). At full rank
@@ -127,16 +122,12 @@ class OPLS(PencilEmbedder):
     ('prime', 0.6)
     """
 
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
-
     def template(self, rows: Rows) -> Template:
         A = LowRank(rows.labels.Y, center=rows.ones)
         return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
 
 
-class MDDM(SpectralEmbedder):
+class MDDM(SpectralEmbedder, labels="multi", takes_shares=True):
     """Multi-label dimensionality reduction by dependence maximisation: A = H Ky H, H = I - 11'/n.  [zhang2010mddm]
 
     Maximises the Hilbert-Schmidt dependence between the embedding and the labels. ``metric="projection"``: P'P = I
@@ -162,7 +153,6 @@ class MDDM(SpectralEmbedder):
     (1797, 3)
     """
 
-    labels = "multi"
     metric: str = param(
         default="projection",
         choices=("projection", "features"),
@@ -178,14 +168,10 @@ class MDDM(SpectralEmbedder):
     )
 
     @property
-    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
-        """From the labels of a row for the linear kernel; other kernels need all label sets first."""
-        return "rows" if self.label_kernel == "linear" else "labels"
-
-    @property
-    def takes_shares(self) -> bool:  # type: ignore[override]  # follows parameters
-        """With the linear kernel; others compare label sets."""
-        return self.label_kernel == "linear"
+    def traits(self) -> Traits:
+        """The linear kernel needs the labels of a row, or shares of them; the others compare all label sets."""
+        linear = self.label_kernel == "linear"
+        return replace(super().traits, takes_shares=linear, from_sums="rows" if linear else "labels")
 
     def template(self, rows: Rows) -> Template:
         A = label_operator(rows, self.label_kernel, self.tau, center=rows.ones)
@@ -194,7 +180,7 @@ class MDDM(SpectralEmbedder):
         return Template(A, self.mix * Centering(), b=1.0 - self.mix, offset=rows.ones)
 
 
-class SFEHS(SpectralEmbedder):
+class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, positive_only=True):
     """Supervised feature extraction by Hilbert-Schmidt independence: A = unbiased HSIC weights of Ky, Bp = I.
     [daniusis2009sfehs]
 
@@ -222,8 +208,6 @@ class SFEHS(SpectralEmbedder):
     (1797, 3)
     """
 
-    labels = "multi"
-    positive_only = True
     estimator: str = param(default="unbiased", choices=("unbiased", "biased"), doc="Estimator of the dependence.")
     label_kernel: str | Callable[..., Any] = param(
         default="linear", choices=tuple(SIMILARITIES), callable=True, doc=KERNEL_DOC
@@ -233,14 +217,11 @@ class SFEHS(SpectralEmbedder):
     )
 
     @property
-    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
-        """From the labels of a row for the biased estimator of the linear kernel; else all labels come first."""
-        return "rows" if self.label_kernel == "linear" and self.estimator == "biased" else "labels"
-
-    @property
-    def takes_shares(self) -> bool:  # type: ignore[override]  # follows parameters
-        """With the linear kernel; others compare label sets."""
-        return self.label_kernel == "linear"
+    def traits(self) -> Traits:
+        """As MDDM with the biased estimator; the unbiased one needs all labels first."""
+        linear = self.label_kernel == "linear"
+        by_rows = linear and self.estimator == "biased"
+        return replace(super().traits, takes_shares=linear, from_sums="rows" if by_rows else "labels")
 
     def template(self, rows: Rows) -> Template:
         n = rows.n

@@ -3,6 +3,8 @@ DMLDA."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
@@ -14,9 +16,10 @@ from proxembed.targets.labels import LabelMatrix
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import log, param
 from ..rows import reciprocal
+from ..traits import Traits
 
 
-class FDA(PencilEmbedder):
+class FDA(PencilEmbedder, labels="single", from_sums="rows"):
     """Fisher discriminant analysis (LDA): A = Y N^-1 Y' - 11'/n, B = I - 11'/n.  [fisher1936]
 
     The directions in which the class means differ most relative to the total (or within-class) scatter; at most c - 1
@@ -46,8 +49,6 @@ class FDA(PencilEmbedder):
     True
     """
 
-    labels = "single"
-    from_sums = "rows"
     constraint: str = param(
         default="total",
         choices=("total", "within"),
@@ -71,7 +72,7 @@ class FDA(PencilEmbedder):
         return Template(total - within, B, b=0, offset=rows.mass, target=rows.labels.Y)
 
 
-class MMC(SpectralEmbedder):
+class MMC(SpectralEmbedder, labels="single", from_sums="rows"):
     """Maximum margin criterion: A = Sb - lam Sw as weights of the rows, Bp = I.  [li2006mmc]
 
     The orthonormal directions that maximise the distance between classes minus the spread inside them. There is no
@@ -96,8 +97,6 @@ class MMC(SpectralEmbedder):
     (150, 2)
     """
 
-    labels = "single"
-    from_sums = "rows"
     lam: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the within-class scatter.")
 
     def template(self, rows: Rows) -> Template:
@@ -106,7 +105,7 @@ class MMC(SpectralEmbedder):
         return Template(total - (1.0 + self.lam) * within, offset=rows.mass)
 
 
-class CopyLDA(PencilEmbedder):
+class CopyLDA(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """Copy LDA: discriminant analysis with each row counted once per label, A = Y N^-1 Y' - mm'/nt, B = M - mm'/nt.
     [park2008copylda]
 
@@ -134,17 +133,13 @@ class CopyLDA(PencilEmbedder):
     (1797, 3)
     """
 
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
-
     def template(self, rows: Rows) -> Template:
         labels = rows.labels
         between = LowRank(labels.Y, reciprocal(labels.nk), center=labels.m)
         return Template(between, Centering(labels.m), b=0, offset=labels.m, target=labels.Y)
 
 
-class MLDA(PencilEmbedder):
+class MLDA(PencilEmbedder, labels="multi", takes_shares=True):
     """Multi-label discriminant analysis: A = Q diag(1/q) Q' - ss'/S, B = diag(s) - ss'/S, Q = M^-1 Y C.  [wang2010mlda]
 
     Fisher's criterion with soft memberships Q. Each row is spread over its labels (``normalize``) and over the labels
@@ -172,15 +167,13 @@ class MLDA(PencilEmbedder):
     (1797, 3)
     """
 
-    labels = "multi"
-    takes_shares = True
     correlation: bool = param(default=True, kind=bool, doc="Spread membership over correlated labels.")
     normalize: bool = param(default=True, kind=bool, doc="Divide each row's membership by its number of labels.")
 
     @property
-    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
-        """From the labels of a row without ``correlation``, which needs all labels first."""
-        return "labels" if self.correlation else "rows"
+    def traits(self) -> Traits:
+        """``correlation`` needs all labels first."""
+        return replace(super().traits, from_sums="labels" if self.correlation else "rows")
 
     def template(self, rows: Rows) -> Template:
         F, C = memberships(rows.label_matrix, self.correlation, self.normalize)
@@ -189,7 +182,7 @@ class MLDA(PencilEmbedder):
         return Template(between, Centering(s), b=0, offset=s, target=rows.labels.Y)
 
 
-class DMLDA(PencilEmbedder):
+class DMLDA(PencilEmbedder, labels="multi", takes_shares=True):
     """Direct multi-label discriminant analysis: Sb from the rows outside each label, B = diag(s) - Q diag(1/q) Q'.
     [oikonomou2013dmlda]
 
@@ -221,14 +214,12 @@ class DMLDA(PencilEmbedder):
     True
     """
 
-    labels = "multi"
-    takes_shares = True
     weights: str = param(default="labels", choices=("labels", "mlda"), doc="Memberships Q: Y itself, or those of MLDA.")
 
     @property
-    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
-        """From the labels of a row; MLDA's memberships need all labels first."""
-        return "rows" if self.weights == "labels" else "labels"
+    def traits(self) -> Traits:
+        """MLDA's memberships need all labels first."""
+        return replace(super().traits, from_sums="rows" if self.weights == "labels" else "labels")
 
     def template(self, rows: Rows) -> Template:
         F, C = memberships(rows.label_matrix, self.weights == "mlda", self.weights == "mlda")

@@ -41,7 +41,7 @@ class OnLeaves(Prepared):
         return OnLeaves(**vars(super().for_new_rows()), leaves=self.leaves)
 
 
-class ForestLeaves(LabelledFeatures):
+class ForestLeaves(LabelledFeatures, labels="multi"):
     """A method on forest leaves: R has (T M)^-1/2 where row i falls into a leaf of M rows in one of T trees.
     [breiman2001forests]
 
@@ -88,7 +88,6 @@ class ForestLeaves(LabelledFeatures):
     True
     """
 
-    labels = "multi"
     method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
@@ -132,12 +131,12 @@ class ForestLeaves(LabelledFeatures):
 
     def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         name = type(method).__name__
-        if method.direct:
+        if method.class_traits.direct:
             raise ValueError(f"{name} places the rows themselves and has no projection; wrap a projection method.")
         refuse_features("ForestLeaves", method)
         if isinstance(method, Kernelized):
             raise ValueError(f"ForestLeaves cannot wrap {name}, which makes features of its own; wrap its method.")
-        if method.combines:
+        if method.class_traits.combines:
             raise ValueError(f"ForestLeaves cannot wrap {name}, which is made of two methods; wrap one of the two.")
         if self.ridge is None and getattr(method, "ridge", 0.0) == "auto":
             raise ValueError(

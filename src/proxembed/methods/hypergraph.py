@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from proxembed.targets.labels import LabelMatrix
 from ..base import PencilEmbedder
 from ..params import param
 from ..rows import reciprocal
+from ..traits import Traits
 
 
-class HSL(PencilEmbedder):
+class HSL(PencilEmbedder, labels="multi", takes_shares=True):
     """Hypergraph spectral learning: A = S, the normalised hypergraph similarity of the rows, B = I - 11'/n.
     [sun2008hsl]
 
@@ -47,8 +49,6 @@ class HSL(PencilEmbedder):
     (1797, 3)
     """
 
-    labels = "multi"
-    takes_shares = True
     expansion: str = param(
         default="zhou",
         choices=("zhou", "clique", "star"),
@@ -64,9 +64,10 @@ class HSL(PencilEmbedder):
     center: bool = param(default=True, kind=bool, doc="Centre the rows; False as in the paper.")
 
     @property
-    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
-        """From the labels of a row for "zhou" with a given ridge and no edge weights; else all labels come first."""
-        return "labels" if self.expansion != "zhou" or self.edge_weights is not None or self.ridge == "auto" else "rows"
+    def traits(self) -> Traits:
+        """ "zhou" with a given ridge and no edge weights needs the labels of a row; else all labels come first."""
+        by_rows = self.expansion == "zhou" and self.edge_weights is None and self.ridge != "auto"
+        return replace(super().traits, from_sums="rows" if by_rows else "labels")
 
     def template(self, rows: Rows) -> Template:
         labels = rows.label_matrix

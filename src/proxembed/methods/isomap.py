@@ -39,7 +39,7 @@ class Paths(Prepared):
     landmarks: np.ndarray | None = None
 
 
-class Isomap(DirectEmbedder, FromDistances):
+class Isomap(DirectEmbedder, FromDistances, positive_only=True):
     """Isometric mapping (Isomap): A = -1/2 J E J, E the squared lengths of shortest paths, Z = V diag(w)^1/2.
     [tenenbaum2000isomap]
 
@@ -74,7 +74,6 @@ class Isomap(DirectEmbedder, FromDistances):
     True
     """
 
-    positive_only = True
     eps: float | None = param(
         default=None, above=0, choices=(None,), doc="Link rows up to this distance, instead of n_neighbors; None: no."
     )

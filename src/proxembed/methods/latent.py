@@ -50,7 +50,7 @@ def inverse_template(rows: Rows, beta: float, eps: float, penalty: float, center
     return Template(-Inverse(eps * trace / rows.n, K), B, a=-penalty, b=0, offset=offset, sense=-1)
 
 
-class MORP(SpectralEmbedder):
+class MORP(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """Multi-output regularised projection: minimise P'(X'K^-1 X + penalty I)P, B = I - 11'/n, K = beta YY' + (1 -
     beta) XX'.
     [yu2006morp]
@@ -81,9 +81,6 @@ class MORP(SpectralEmbedder):
     True
     """
 
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
     eps: float = param(default=1e-6, low=1e-16, high=1e16, doc="Added to K, in units of its mean eigenvalue.")
@@ -92,7 +89,7 @@ class MORP(SpectralEmbedder):
         return inverse_template(rows, self.beta, self.eps, self.penalty, center=True)
 
 
-class MLSI(SpectralEmbedder):
+class MLSI(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """Multi-label informed latent semantic indexing: MORP's problem without centring, or its ratio form.  [yu2005mlsi]
 
     Directions that reconstruct both the features and the labels of the rows. ``form="inverse"``: minimise P'(X'K^-1 X +
@@ -119,9 +116,6 @@ class MLSI(SpectralEmbedder):
     (1797, 3)
     """
 
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
     penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
     eps: float = param(
@@ -148,7 +142,7 @@ class MLSI(SpectralEmbedder):
             )
 
 
-class SLVM(Regressed):
+class SLVM(Regressed, labels="multi", takes_shares=True):
     """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X].
     [yu2005mlsi]
 
@@ -180,8 +174,6 @@ class SLVM(Regressed):
     True
     """
 
-    labels = "multi"
-    takes_shares = True
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the labels against the features.")
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
 
@@ -244,12 +236,9 @@ class SLVM(Regressed):
         return self.extend(X) if self.embedding_ is None else super().embed(X)
 
 
-class _Stacked(SpectralEmbedder):
+class _Stacked(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """What SLVM has to know of rows in blocks: X'X and X'Y."""
 
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
     center: bool = param(default=False, kind=bool, doc="About the mean.")
 
     def template(self, rows: Rows) -> Template:
@@ -257,12 +246,8 @@ class _Stacked(SpectralEmbedder):
         return Template(shared_kernel(rows.X, rows.labels.Y, 0.5, offset), offset=offset)
 
 
-class _Placed(SpectralEmbedder):
+class _Placed(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """The regression on X of Z = [Y, X] axes, which follows from a row and its labels."""
-
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
 
     def template(self, rows: Rows) -> Template:
         of_labels, of_features = self.axes
@@ -282,7 +267,7 @@ def _stacked_gram(rows: SummedRows) -> np.ndarray:
     return np.block([[own, E.T], [E, matmul(found.V * found.s**2, found.V.T)]])
 
 
-class MLLS(SpectralEmbedder):
+class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """Shared-subspace multi-label least squares: Theta'Theta = I shared by the predictors of all labels.  [ji2010mlls]
 
     The linear predictors of all labels share one subspace, and each has its own part. Minimises ||XW - Y||^2/n + alpha
@@ -311,9 +296,6 @@ class MLLS(SpectralEmbedder):
     (1797, 7)
     """
 
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
     alpha: float = param(default=1.0, above=0, search=log(1e-3, 1e3), doc="Penalty on what lies outside the subspace.")
     beta: float = param(default=0.1, above=0, search=log(1e-3, 1e3), doc="Penalty on the predictors.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,13 +19,14 @@ from ..proximity.layouts import LAYOUTS, NeighborMap, check_installed, layout_na
 from ..rows import Rows, SeenRows
 from ..splits.crossfit import crossfit
 from ..splits.splitters import GroupFolds, StratifiedFolds, as_splits
+from ..traits import Traits
 from ..validation import in_range
 from .relation import Kernelized
 
 FOLDS = 5
 
 
-class Layout(Embedder):
+class Layout(Embedder, labels="multi", keeps_unknown=True):
     """Supervised map: a method first, then a neighbour layout (t-SNE or UMAP) of all of its components.
     [vandermaaten2008tsne] [mcinnes2018umap]
 
@@ -64,8 +66,6 @@ class Layout(Embedder):
     """
 
     role = "model"
-    labels = "multi"
-    keeps_unknown: ClassVar[bool] = True
     members: ClassVar[tuple[str, ...]] = ("method",)
 
     method: Embedder | None = param(
@@ -98,14 +98,10 @@ class Layout(Embedder):
         return self.default_method() if self.method is None else clone(self.method)
 
     @property
-    def label_kind(self) -> str | None:
-        """As the method has it."""
-        return (self.default_method() if self.method is None else self.method).label_kind
-
-    @property
-    def scales(self) -> bool:  # type: ignore[override]  # follows parameters
-        """As the method has it."""
-        return self.method is not None and self.method.scales
+    def traits(self) -> Traits:
+        """Labels and scaling as the method has them."""
+        inner = self.member().traits
+        return replace(super().traits, labels=inner.labels, scales=inner.scales)
 
     def check_labels(self, labels: LabelMatrix) -> None:
         """Left to the method, whose errors name what it takes."""

@@ -36,7 +36,7 @@ OWN_TAU_DOC = (
 )
 
 
-class LFDA(LabelledLinks, PencilEmbedder):
+class LFDA(LabelledLinks, PencilEmbedder, labels="single"):
     """Local Fisher discriminant analysis: A = L(Wlb), B = L(Wlw), Wlw = A o Y N^-1 Y' with local affinities A.
     [sugiyama2007lfda]
 
@@ -72,7 +72,6 @@ class LFDA(LabelledLinks, PencilEmbedder):
     True
     """
 
-    labels = "single"
     n_neighbors: int = param(
         default=7,
         low=1,
@@ -194,7 +193,7 @@ class LFDA(LabelledLinks, PencilEmbedder):
         return [(index, opened(index, s)) for index, s in zip(classes, scales, strict=True)]
 
 
-class MFA(LabelledLinks, PencilEmbedder):
+class MFA(LabelledLinks, PencilEmbedder, labels="single"):
     """Marginal Fisher analysis: A = L(enemies), B = L(friends), links of near rows.  [yan2007mfa]
 
     The directions that separate near rows of different classes and keep the nearest rows of each class together. It
@@ -227,7 +226,6 @@ class MFA(LabelledLinks, PencilEmbedder):
     True
     """
 
-    labels = "single"
     n_friends: int = param(
         default=5, low=1, integer=True, search=integers(2, 15), doc="Nearest rows of its own class linked with a row."
     )
@@ -275,7 +273,7 @@ class MFA(LabelledLinks, PencilEmbedder):
         return Template(A, B, b=0, offset=rows.mass)
 
 
-class DLA(LabelledLinks, SpectralEmbedder):
+class DLA(LabelledLinks, SpectralEmbedder, labels="single"):
     """Discriminative locality alignment: minimise L(Wd + Wd'), Wd = friends - lam enemies, P'P = I.  [zhang2009dla]
 
     Each row forms a patch with its nearest friends and enemies; in the patch friends are drawn near and enemies pushed
@@ -302,7 +300,6 @@ class DLA(LabelledLinks, SpectralEmbedder):
     (150, 2)
     """
 
-    labels = "single"
     n_friends: int = param(
         default=5, low=1, integer=True, search=integers(2, 15), doc="Nearest rows of its own class in a row's patch."
     )
@@ -328,7 +325,7 @@ class DLA(LabelledLinks, SpectralEmbedder):
         return Template(-Laplacian(Sparse(W + W.T)), offset=rows.mass, sense=-1)
 
 
-class DNE(LabelledLinks, SpectralEmbedder):
+class DNE(LabelledLinks, SpectralEmbedder, labels="single", positive_only=True):
     """Discriminant neighbourhood embedding: minimise L(F), F = +1 on near friends and -1 on near enemies, P'P = I.
     [zhang2007dne]
 
@@ -357,8 +354,6 @@ class DNE(LabelledLinks, SpectralEmbedder):
     (150, 2)
     """
 
-    labels = "single"
-    positive_only = True
     n_neighbors: int = param(
         default=5, low=1, integer=True, search=integers(2, 20), doc="Neighbours of a row, of each sort in scope class."
     )

@@ -22,7 +22,7 @@ from .gower import DoubleCentred, gower_rows, lowest_negative
 SCALING_DOC = "Columns of Z: times the root of the eigenvalue (Z Z' = the Gram matrix), or of unit length."
 
 
-class ClassicalMDS(DirectEmbedder):
+class ClassicalMDS(DirectEmbedder, positive_only=True):
     """Classical multidimensional scaling: A = -1/2 J E J, E the squared dissimilarities, Z = V diag(w)^1/2.
     [torgerson1952mds]
 
@@ -55,7 +55,6 @@ class ClassicalMDS(DirectEmbedder):
     np.float64(5.0)
     """
 
-    positive_only = True
     metric: str = param(
         default="euclidean",
         choices=("euclidean", "precomputed"),

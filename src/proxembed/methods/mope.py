@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +36,7 @@ from ..proximity.similarity import symmetrise
 from ..proximity.sparsify import sparsify
 from ..proximity.weights import LOCAL_NEIGHBORS, WEIGHTS
 from ..rows import Rows, reciprocal
+from ..traits import Traits
 from .preserving import NeighborProjection
 from .regressed import Regressed
 
@@ -51,7 +53,7 @@ SIMILARITY_DOC = (
 )
 
 
-class MOPE(PencilEmbedder, NeighborProjection):
+class MOPE(PencilEmbedder, NeighborProjection, labels="multi"):
     """Multi-output proximity-based embedding: A = Psi(W, G), G from label sets, W from features, Bp = I.
     [mu2012mesd]
 
@@ -89,7 +91,6 @@ class MOPE(PencilEmbedder, NeighborProjection):
     True
     """
 
-    labels = "multi"
     scheme: str = param(
         default="classes",
         choices=SCHEMES,
@@ -192,8 +193,8 @@ class MOPE(PencilEmbedder, NeighborProjection):
     center: bool = param(default=True, kind=bool, doc="Centre the rows; False as in the paper.")
 
     @property
-    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
-        """Where the labels alone tell the proximity: from all label sets, then the rows."""
+    def traits(self) -> Traits:
+        """Sums suffice where label sets alone give the proximity; the costs of a Laplacian are positive."""
         of_sets = {
             "labels": True,
             "latent": isinstance(self.latent, str),
@@ -202,21 +203,19 @@ class MOPE(PencilEmbedder, NeighborProjection):
             and (isinstance(self.latent, str) or not _is_among(OF_LATENT, self.similarity)),
         }
         alone = self.weights is None and self.n_links is None
-        return "labels" if alone and of_sets.get(self.scheme, False) else None
-
-    @property
-    def needs_all_rows(self) -> str:  # type: ignore[override]  # follows parameters
-        """What keeps it from being fitted on blocks of rows, and the remedy."""
-        if self.weights is not None or self.n_links is not None:
-            return "it links pairs of rows; weights=None with n_links=None needs their labels alone"
-        if self.scheme == "latent":
-            return "its latent variables are fitted on the labels of all rows; latent='pca' and 'lsi' need sums of them"
-        return "its classes are compared by all rows that hold them; similarity='dice' needs their numbers alone"
-
-    @property
-    def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters
-        """Components of positive eigenvalue, but for the costs of a Laplacian."""
-        return self.objective != "laplacian"
+        reason = "its classes are compared by all rows that hold them; similarity='dice' needs their numbers alone"
+        if not alone:
+            reason = "it links pairs of rows; weights=None with n_links=None needs their labels alone"
+        elif self.scheme == "latent":
+            reason = (
+                "its latent variables are fitted on the labels of all rows; latent='pca' and 'lsi' need sums of them"
+            )
+        return replace(
+            super().traits,
+            from_sums="labels" if alone and of_sets.get(self.scheme, False) else None,
+            needs_all_rows=reason,
+            positive_only=self.objective != "laplacian",
+        )
 
     @property
     def searches(self) -> bool:
@@ -352,7 +351,7 @@ class MOPE(PencilEmbedder, NeighborProjection):
             return self.latent
         if not self._has_latent:
             return "pca"
-        if self.latent.label_kind is not None or not hasattr(self.latent, "transform"):
+        if self.latent.traits.labels is not None or not hasattr(self.latent, "transform"):
             raise ValueError(
                 f"latent={self.latent!r} is not allowed: latent variables of label sets come from an unsupervised "
                 "method that embeds new rows, such as PCA(), LPP() or Isomap()."
@@ -453,9 +452,6 @@ class DirectMOPE(Regressed, MOPE):
     (10, 3)
     """
 
-    from_sums: ClassVar[str | None] = None
-    needs_all_rows: ClassVar[str] = "it places all rows together; MOPE with weights=None and n_links=None does not"
-    positive_only: ClassVar[bool] = True
     constraint: ClassVar[str] = "embedding"  # type: ignore[misc]  # a constant in place of a parameter
     objective: str = param(
         default="proximity",
@@ -464,6 +460,12 @@ class DirectMOPE(Regressed, MOPE):
         doc="A itself, or D^-1/2 A D^-1/2, D(A) the row sums.",
     )
     center: bool = param(default=True, kind=bool, doc="Centre A, so that each component of Z sums to 0.")
+
+    @property
+    def traits(self) -> Traits:
+        """Only as one fit of all rows, with components of positive eigenvalue."""
+        reason = "it places all rows together; MOPE with weights=None and n_links=None does not"
+        return replace(super().traits, from_sums=None, needs_all_rows=reason, positive_only=True)
 
     def template(self, rows: Rows) -> Template:
         A = self._stated_objective(self.proximity(rows))

@@ -13,11 +13,12 @@ from proxembed.base import Prepared
 from ..base import SpectralEmbedder
 from ..params import methods, param
 from ..rows import Rows
+from ..traits import Traits
 from ..wrapper import Wrapper, refuse_features
 from .fisher import FDA, MMC
 
 
-class MESD(Wrapper):
+class MESD(Wrapper, labels="multi", takes_shares=True, needs_all_rows="its method needs all rows; FDA and MMC do not"):
     """Multi-label extension by sample duplication of any single-label method: its template with label copies collapsed.
     [mu2012mesd]
 
@@ -50,7 +51,6 @@ class MESD(Wrapper):
     True
     """
 
-    labels = "multi"
     method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
@@ -83,33 +83,27 @@ class MESD(Wrapper):
         "labels per row; about the copies' mean, up to the ridge.",
     )
 
-    needs_all_rows = "its method needs all rows; FDA and MMC do not"
-
     @property
-    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
-        """As the wrapped method has it, where copies weigh one; else all labels come first."""
-        inner = self.member("method").from_sums
-        return inner if self.weighting == "none" else inner and "labels"
-
-    @property
-    def takes_shares(self) -> bool:  # type: ignore[override]  # follows parameters
-        """With the methods of class means, whose copies may weigh less than one, if pairs of copies weigh one."""
-        method = self.member("method")
+    def traits(self) -> Traits:
+        """Sums as the wrapped method, where copies weigh one, else all labels come first; shares for class means."""
+        own, method = super().traits, self.member("method")
+        inner, once = method.traits, self.weighting == "none"
         while isinstance(method, Wrapper):
             method = method.member("method")
-        return isinstance(method, FDA | MMC) and self.weighting == "none"
-
-    @property
-    def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters
-        """As the wrapped method has it."""
-        return self.method_.positive_only
+        return replace(
+            own,
+            from_sums=inner.from_sums if once else inner.from_sums and "labels",
+            takes_shares=once and isinstance(method, FDA | MMC),
+            unknown=self.unknown,
+            positive_only=inner.positive_only,
+        )
 
     def default_method(self) -> SpectralEmbedder:
         return FDA()
 
     def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         refuse_features("MESD", method)
-        if method.label_kind != "single":
+        if method.traits.labels != "single":
             raise ValueError(
                 f"MESD extends single-label methods, and {type(method).__name__} already takes several labels per row "
                 "(or none). Use it as it is."
@@ -123,7 +117,7 @@ class MESD(Wrapper):
     def natural_components(self, rows: Rows) -> int:
         rows = self._copied(rows)
         natural = self.method_.natural_components(rows)
-        return natural if self.positive_only else max(1, min(natural, rows.labels.c - 1))
+        return natural if self.traits.positive_only else max(1, min(natural, rows.labels.c - 1))
 
     def prepare(self, rows: Rows) -> Prepared:
         return super().prepare(self._copied(rows))

@@ -22,7 +22,7 @@ from .semisupervised import OBJECTIVE, SSDR, PartlyLabelled
 from .variance import PCA
 
 
-class SELF(PartlyLabelled):
+class SELF(PartlyLabelled, labels="single"):
     """Semi-supervised local Fisher discriminant analysis: A = (1 - beta) L(Wlb) + beta H, B = (1 - beta) L(Wlw), b =
     beta.  [sugiyama2010self]
 
@@ -57,7 +57,6 @@ class SELF(PartlyLabelled):
     (150, 2)
     """
 
-    labels = "single"
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the unsupervised part.")
     n_neighbors: int = param(
         default=7,
@@ -109,7 +108,7 @@ class _Graphed(PartlyLabelled, NeighborProjection, abstract=True):
         return Laplacian(Sparse(self._graph_weights(rows)))
 
 
-class SSFDA(_Graphed):
+class SSFDA(_Graphed, labels="single"):
     """Semi-supervised Fisher discriminant analysis: A = Sb of the labelled rows, B = Sw + graph_weight L, ridge I.
     [song2008ssfda]
 
@@ -144,7 +143,6 @@ class SSFDA(_Graphed):
     (150, 2)
     """
 
-    labels = "single"
     ridge: float = param(default=0.1, low=0, search=log(1e-3, 1e2), doc="Ridge on the constraint.")
     ridge_scale: str = param(
         default="absolute",
@@ -162,7 +160,7 @@ class SSFDA(_Graphed):
         return Template(fisher.A, total + self.graph_weight * self._smoothness(rows), b=0, offset=rows.ones)
 
 
-class SSMMC(_Graphed):
+class SSMMC(_Graphed, labels="single"):
     """Semi-supervised maximum margin criterion: A = Sb - lam Sw of the labelled rows - graph_weight L of all, P'P = I.
     [song2008ssfda]
 
@@ -195,7 +193,6 @@ class SSMMC(_Graphed):
     (150, 2)
     """
 
-    labels = "single"
     lam: float = param(default=0.1, above=0, search=log(1e-2, 1e2), doc="Weight of the within-class scatter.")
 
     def template(self, rows: Rows) -> Template:

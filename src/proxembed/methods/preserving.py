@@ -18,6 +18,7 @@ from ..neighborly import Linked, Neighborly
 from ..params import log, param
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights
 from ..rows import Rows
+from ..traits import Traits
 
 
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
@@ -164,9 +165,9 @@ class OLPP(NeighborProjection):
     )
 
     @property
-    def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters
+    def traits(self) -> Traits:
         """Components of positive eigenvalue, but for the costs of a Laplacian."""
-        return self.objective == "proximity"
+        return replace(super().traits, positive_only=self.objective == "proximity")
 
     def template(self, rows: Rows) -> Template:
         W = Sparse(self._graph_weights(rows))

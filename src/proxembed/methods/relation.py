@@ -30,6 +30,7 @@ from ..features.scaling import BY_SUMS, KINDS, ColumnSums, ScalingState, scaling
 from ..params import call_user_function, check_params, log, methods, param
 from ..sources import RowBlocks, blocks_of, transform_lazily
 from ..sums import FeatureInfo, checked_alike, known_blocks, moved_centroids
+from ..traits import Traits
 from ..validation import in_range
 from ..wrapper import Wrapper, refuse_features
 from .dependence import OPLS
@@ -335,7 +336,7 @@ class OnKernel(Prepared):
         return OnKernel(**vars(super().for_new_rows()), kernel=self.kernel)
 
 
-class Kernelized(Wrapper):
+class Kernelized(Wrapper, labels="multi"):
     """Kernel extension of any projection: A_g = K'AK, B_g = K'BK + ridge, Z = K Gamma.  [mu2012mesd]
 
     Makes a projection non-linear with a kernel. The method runs on the kernel's empirical map, so that P'P = I means
@@ -372,7 +373,6 @@ class Kernelized(Wrapper):
     True
     """
 
-    labels = "multi"
     method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
@@ -419,35 +419,27 @@ class Kernelized(Wrapper):
         return tags
 
     @property
-    def label_kind(self) -> str | None:
-        return self.member("method").label_kind
-
-    @property
-    def from_sums(self) -> str | None:  # type: ignore[override]  # follows parameters
-        """As the wrapped method has it, on the kernel's values with prototypes."""
-        among = self.n_prototypes is not None and self.prototypes != "all" and self.kernel != "precomputed"
-        return self.member("method").from_sums if among else None
-
-    @property
-    def needs_all_rows(self) -> str:  # type: ignore[override]  # follows parameters
-        """What keeps it from being fitted on blocks of rows, and the remedy."""
+    def traits(self) -> Traits:
+        """Labels of the wrapped method, and its sums, of the kernel's values with prototypes chosen from a sample."""
+        method, reason = self.member("method"), ""
+        inner = method.traits
         if self.kernel == "precomputed":
-            return 'kernel="precomputed" compares all rows with each other; use a named kernel and n_prototypes'
-        if self.n_prototypes is None or self.prototypes == "all":
-            return 'it compares all rows with each other; set n_prototypes, such as 1000, and prototypes="kmedoids"'
-        method = self.member("method")
-        return f"the wrapped {type(method).__name__} cannot: {method.needs_all_rows}"
-
-    @property
-    def sample_rows(self) -> int:  # type: ignore[override]  # follows parameters
-        """Rows of blocks among which the prototypes and the width are chosen."""
-        return 0 if self.n_prototypes is None else sample_size(self.n_prototypes)
+            reason = 'kernel="precomputed" compares all rows with each other; use a named kernel and n_prototypes'
+        elif self.n_prototypes is None or self.prototypes == "all":
+            reason = 'it compares all rows with each other; set n_prototypes, such as 1000, and prototypes="kmedoids"'
+        return replace(
+            super().traits,
+            labels=inner.labels,
+            from_sums=None if reason else inner.from_sums,
+            needs_all_rows=reason or f"the wrapped {type(method).__name__} cannot: {inner.needs_all_rows}",
+            sample_rows=0 if self.n_prototypes is None else sample_size(self.n_prototypes),
+        )
 
     def default_method(self) -> SpectralEmbedder:
         return OPLS()
 
     def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
-        if method.direct:
+        if method.class_traits.direct:
             raise ValueError(
                 f"{type(method).__name__} places the rows themselves and has no projection to lift; "
                 "wrap a projection method."
@@ -455,7 +447,7 @@ class Kernelized(Wrapper):
         refuse_features("Kernelized", method)
         if isinstance(method, Kernelized):
             raise ValueError("Kernelized cannot wrap Kernelized; wrap the inner method once.")
-        if method.combines:
+        if method.class_traits.combines:
             raise ValueError(
                 f"Kernelized cannot wrap {type(method).__name__}, which is made of two methods; put each of the two "
                 "into Kernelized, with the same settings."

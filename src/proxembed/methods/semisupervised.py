@@ -17,6 +17,7 @@ from proxembed.targets.labels import LabelMatrix
 from ..base import Prepared, SpectralEmbedder, natural_components
 from ..params import Param, methods, param
 from ..rows import Rows
+from ..traits import Traits
 from ..wrapper import Wrapper, refuse_features
 from .fisher import FDA
 from .multilabel import MESD
@@ -32,14 +33,11 @@ OBJECTIVE = Param(
 )
 
 
-class PartlyLabelled(SpectralEmbedder, abstract=True):
+class PartlyLabelled(SpectralEmbedder, keeps_unknown=True, whole_rows=True, abstract=True):
     """A method for rows of which some are labelled: labels tell of those, the features of all. [mu2012mesd]"""
 
-    keeps_unknown = True
-    whole_rows = True
-
     def check_rows(self, rows: Rows) -> None:
-        if self.fills_unknown:
+        if self.traits.fills_unknown:
             return
         partly = np.count_nonzero(rows.labels.rows_any & ~rows.labels.rows_known)
         if partly:
@@ -52,9 +50,9 @@ class PartlyLabelled(SpectralEmbedder, abstract=True):
 
     def _part(self, rows: Rows) -> tuple[Rows, np.ndarray]:
         """The labelled rows, without the labels that none of them has, and their index."""
-        part, index = rows.labelled(self.fills_unknown)
+        part, index = rows.labelled(self.traits.fills_unknown)
         if part.n < 2:
-            known = "have a known label" if self.fills_unknown else "are fully known"
+            known = "have a known label" if self.traits.fills_unknown else "are fully known"
             raise ValueError(
                 f"{type(self).__name__} needs at least two labelled rows, and only {part.n} of {rows.n} rows {known}. "
                 "Label more rows, or use an unsupervised method."
@@ -83,7 +81,7 @@ class Mixture(Prepared):
     unsupervised: Template | None = None
 
 
-class SSDR(PartlyLabelled):
+class SSDR(PartlyLabelled, labels="multi", combines=True):
     """Semi-supervised combination of two methods: A = mix A_U + (1 - mix) A_S, U on all rows, S on the labelled ones.
     [mu2012mesd]
 
@@ -123,9 +121,7 @@ class SSDR(PartlyLabelled):
     True
     """
 
-    labels = "multi"
     members = ("supervised", "unsupervised")
-    combines = True
     supervised: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
@@ -171,13 +167,17 @@ class SSDR(PartlyLabelled):
     )
 
     @property
-    def label_kind(self) -> str | None:
-        return self._default("supervised").label_kind
-
-    @property
-    def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters
-        """As the supervised method has it; the unsupervised one at mix=1."""
-        return (self.unsupervised_ if self.mix == 1 else self.supervised_).positive_only
+    def traits(self) -> Traits:
+        """Labels and unknown cells as the supervised method has them; at mix=1 the components of the other one."""
+        supervised = self._default("supervised").traits
+        alone = self._default("unsupervised").traits if self.mix == 1 else supervised
+        return replace(
+            super().traits,
+            labels=supervised.labels,
+            takes_shares=supervised.takes_shares,
+            unknown=supervised.unknown,
+            positive_only=alone.positive_only,
+        )
 
     def default_supervised(self) -> SpectralEmbedder:
         return MESD(FDA())
@@ -192,8 +192,8 @@ class SSDR(PartlyLabelled):
 
     def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         """Raise a ValueError for a method that cannot be a member, beside the other one that is set."""
-        title, other = type(method).__name__, "supervised" if method.label_kind is None else "unsupervised"
-        if role is not None and (method.label_kind is None) == (role == "supervised"):
+        title, other = type(method).__name__, "supervised" if method.traits.labels is None else "unsupervised"
+        if role is not None and (method.traits.labels is None) == (role == "supervised"):
             wanted = "takes labels" if role == "supervised" else "takes no labels"
             raise ValueError(
                 f"{role}={title} is not allowed; it must be a method that {wanted}. "
@@ -205,7 +205,7 @@ class SSDR(PartlyLabelled):
                 "stands for unsupervised=None. Leave one of the two out; OLPP takes its objective itself."
             )
         refuse_features("SSDR", method)
-        if method.keeps_unknown:
+        if method.traits.keeps_unknown:
             raise ValueError(f"{title} is semi-supervised by itself and cannot be a member of SSDR. Use it as it is.")
         if method.__sklearn_tags__().input_tags.pairwise:
             raise ValueError(
@@ -220,11 +220,6 @@ class SSDR(PartlyLabelled):
                 "and cannot be a member of SSDR. Use another method, or PCA with whiten=False."
             )
         _check_kernels(method, self._default(other))
-
-    @property
-    def fills_unknown(self) -> bool:
-        """As the supervised method has it."""
-        return self.member("supervised").fills_unknown
 
     def check_labels(self, labels: LabelMatrix) -> None:
         self.supervised_.check_labels(labels)
@@ -353,7 +348,7 @@ def _check_kernels(method: SpectralEmbedder, other: SpectralEmbedder) -> None:
 def _stated_for_projections(method: SpectralEmbedder, rows: Rows) -> Template:
     """The template of a member; that of a method which places rows, for their projection."""
     template = method.template(rows)
-    if not method.direct:
+    if not method.class_traits.direct:
         return template
     if template.A.n != rows.n:
         raise ValueError(

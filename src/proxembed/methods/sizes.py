@@ -70,12 +70,12 @@ def bounded_by_labels(method: Any) -> bool:
     """
     while isinstance(method, Wrapper | Around):
         method = method.member("method") if isinstance(method, Wrapper) else method.member()
-    if not isinstance(method, SpectralEmbedder) or method.label_kind is None:
+    if not isinstance(method, SpectralEmbedder) or method.traits.labels is None:
         return False
     model = clone(method).set_params(n_components=5)
     if (name := repr(model)) not in _BOUNDED:
         draw = np.random.default_rng(0)
-        y = np.arange(24) % 3 if method.label_kind == "single" else draw.random((24, 3)) < 0.5
+        y = np.arange(24) % 3 if method.traits.labels == "single" else draw.random((24, 3)) < 0.5
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

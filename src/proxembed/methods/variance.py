@@ -14,7 +14,7 @@ from ..base import SpectralEmbedder
 from ..params import param
 
 
-class PCA(SpectralEmbedder):
+class PCA(SpectralEmbedder, from_sums="rows"):
     """Principal component analysis: A = I - 11'/n, Bp = I.  [pearson1901pca]
 
     The directions of largest variance. P'P = I, and with ``whiten`` the scores have unit variance. Sparse X stays
@@ -39,7 +39,6 @@ class PCA(SpectralEmbedder):
     (1797, 3)
     """
 
-    from_sums = "rows"
     whiten: bool = param(default=False, kind=bool, doc="Divide each score by its standard deviation (n - 1).")
 
     def template(self, rows: Rows) -> Template:
@@ -49,7 +48,7 @@ class PCA(SpectralEmbedder):
         return P * np.sqrt((R.count - 1) / eigenvalues) if self.whiten else P
 
 
-class LSI(SpectralEmbedder):
+class LSI(SpectralEmbedder, from_sums="rows"):
     """Latent semantic indexing (truncated SVD): A = I, Bp = I, no centring.  [deerwester1990lsi]
 
     The best rank-k approximation of X itself. On term counts the components are topics. Sparse X stays sparse.
@@ -72,13 +71,11 @@ class LSI(SpectralEmbedder):
     (1797, 3)
     """
 
-    from_sums = "rows"
-
     def template(self, rows: Rows) -> Template:
         return Template(Identity(rows.n))
 
 
-class MVMD(SpectralEmbedder):
+class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     """Maximal variance and dependence: A = (1 - beta) H + beta H YY' H, H = I - 11'/n, Bp = I.  [xu2016mvmd]
 
     Between PCA (beta = 0) and MDDM (beta = 1). It preserves the variance of the rows and their dependence on the
@@ -107,9 +104,6 @@ class MVMD(SpectralEmbedder):
     True
     """
 
-    labels = "multi"
-    from_sums = "rows"
-    takes_shares = True
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the label-dependence term.")
     coding: str = param(default="pm1", choices=("pm1", "01"), doc="Label values: +1/-1 as published, or 1/0.")
     balance: str | None = param(

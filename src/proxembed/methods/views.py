@@ -21,6 +21,7 @@ from ..features.leaves import forest_targets
 from ..params import SEED, Param, methods, param
 from ..proximity.neighbors import nearest
 from ..rows import Rows
+from ..traits import Traits
 from ..wrapper import LabelledFeatures, Wrapper, refuse_features
 from .forest import ForestLeaves, ForestVotes, averaged_rows, distinct_folds
 from .label_models import LabelModels, scores_out_of_fold
@@ -30,6 +31,7 @@ from .variance import PCA
 NAMED = ("features", "kernel", "leaves", "scores")
 GRID = (0.0, 0.5, 1.0, 2.0, 4.0)
 WEIGHT_FOLDS, SCORE_FOLDS, NEIGHBORS = 3, 5, 10
+SCORES = Traits(labels="multi")  # of an estimator of scikit-learn
 WEIGHT = Param(low=0, high=1e6)
 
 
@@ -88,21 +90,20 @@ class OnViews(Prepared):
         return scaled(self.blocks, [view.lift(X) for view in self.views])
 
 
-class _Alone(Wrapper):
+class _Alone(Wrapper, labels="multi"):
     """The wrapped method under the settings of its combinator."""
 
-    labels = "multi"
     method: SpectralEmbedder = param(kw_only=False, kind=SpectralEmbedder, doc="The method.")
 
     @property
-    def label_kind(self) -> str | None:
-        return self.member("method").label_kind
+    def traits(self) -> Traits:
+        return replace(super().traits, labels=self.member("method").traits.labels)
 
     def template(self, rows: Rows) -> Template:
         return self.method_.template(rows)
 
 
-class Views(LabelledFeatures):
+class Views(LabelledFeatures, labels="multi"):
     """Views side by side: any method on scaled blocks of features, kernel map, forest leaves and label scores.
     [wolpert1992stacking] [breiman2001forests]
 
@@ -152,7 +153,6 @@ class Views(LabelledFeatures):
     True
     """
 
-    labels = "multi"
     method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
@@ -213,22 +213,21 @@ class Views(LabelledFeatures):
         return self
 
     @property
-    def label_kind(self) -> str | None:
-        """As the wrapped method has it; "multi" where a view or the choice of weights needs labels, and it does not."""
-        return self.member("method").label_kind or ("multi" if self._learns_labels() else None)
+    def traits(self) -> Traits:
+        """Labels as the wrapped method takes them, or where a view or the choice of weights needs them."""
+        inner = self.member("method").traits
+        labels = inner.labels or ("multi" if self._learns_labels() else None)
+        return replace(super().traits, labels=labels, positive_only=inner.positive_only)
 
     def _learns_labels(self) -> bool:
         given: Any = self.views
         views = given if isinstance(given, list | tuple) else ()
         return isinstance(self.weights, str) or any(
-            view in ("leaves", "scores") if isinstance(view, str) else getattr(view, "label_kind", "multi") is not None
+            view in ("leaves", "scores")
+            if isinstance(view, str)
+            else getattr(view, "traits", SCORES).labels is not None
             for view in views
         )
-
-    @property
-    def positive_only(self) -> bool:  # type: ignore[override]  # follows parameters
-        """As the wrapped method has it."""
-        return self.method_.positive_only
 
     @property
     def views_(self) -> list[Any]:
@@ -238,7 +237,7 @@ class Views(LabelledFeatures):
 
     def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         name = type(method).__name__
-        if method.direct:
+        if method.class_traits.direct:
             raise ValueError(f"{name} places the rows themselves and has no projection; wrap a projection method.")
         refuse_features("Views", method)
         for each in (method, *(view for view in self.views if isinstance(view, Kernelized))):

@@ -74,7 +74,7 @@ class Candidate:
 
     def _made(self, method: Embedder, draws: Draws | None = None) -> Embedder:
         method.set_params(**{name: clone(value, safe=False) for name, value in self.fixed})
-        if draws is not None and self.scalings and not method.scales:
+        if draws is not None and self.scalings and not method.traits.scales:
             method = self._scaled(method, draws)
         return ReadoutAxes(method) if self.weighed else method
 
@@ -157,7 +157,7 @@ def candidates(
             for name, cls in estimators("method").items()
             if name not in RIVAL_METHODS
             and not _extends(cls)
-            and (partly_labelled or cls.keeps_unknown is not True)  # of a wrapper, what it wraps decides
+            and (partly_labelled or not cls.class_traits.keeps_unknown)  # of a wrapper, what it wraps decides
         ]
     several = [names] if isinstance(names, str) else list(names) if np.iterable(names) else [None]
     if not all(isinstance(name, str) for name in several):
@@ -175,7 +175,7 @@ def candidates(
             fixed = {"method__method": inner.method} | fixed
         kept: dict[str, Any] = {"fixed": tuple(fixed.items()), "scalings": scalings}
         found[arm.name] = Candidate(type(arm.estimator), None if inner is None else type(inner), **kept)
-    again = [replace(candidate, weighed=True) for candidate in found.values() if not candidate.cls.each_size]
+    again = [replace(each, weighed=True) for each in found.values() if not each.cls.class_traits.each_size]
     return (*found.values(), *(again if weighed else ()))
 
 
@@ -281,7 +281,7 @@ def inner_classes(cls: type, search: Methods) -> list[type]:
     ['DLA', 'DNE']
     """
     known = [c for c in estimators("method").values() if issubclass(c, SpectralEmbedder) and not issubclass(c, cls)]
-    return [c for c in known if c.labels == search.labels and _takes(cls(), c())]
+    return [c for c in known if c.class_traits.labels == search.labels and _takes(cls(), c())]
 
 
 def _takes(wrapper: Any, inner: Embedder) -> bool:

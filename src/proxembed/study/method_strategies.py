@@ -126,7 +126,7 @@ def layouts_of_best(study: Study) -> list[Layout]:
     best = [*[t for t in best if t not in anchor][: LAID_OUT - len(anchor)], *anchor]
     found = []
     for t in best:
-        size = t.best(t.furthest)[1] if t.config.label_kind is None else None
+        size = t.best(t.furthest)[1] if t.config.traits.labels is None else None
         if size is None or size > MAP_SIZE:
             found.append(Layout(clone(t.config).set_params(n_components=size)))
     return found

@@ -512,7 +512,7 @@ def run_trial(
 def _embedded(estimator: Any, part: Part, largest: int, bounded: bool) -> tuple[np.ndarray, np.ndarray, bool]:
     """Embeddings of the training and held-out rows, at the largest size that the method has on these rows."""
     limit = min(largest, part.X.shape[1], part.X.shape[0] - 1)
-    if estimator.each_size:  # one fit of its method serves all sizes
+    if estimator.class_traits.each_size:  # one fit of its method serves all sizes
         largest = min(largest, part.labels.drop_empty().c)
         estimator, limit = estimator.member(), min(limit, largest)
     if not (bounded := bounded or (limit > part.labels.drop_empty().c and bounded_by_labels(estimator))):
@@ -526,7 +526,7 @@ def _embedded(estimator: Any, part: Part, largest: int, bounded: bool) -> tuple[
 
 def _at_size(estimator: Any, Z: np.ndarray, Z_held_out: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """The embeddings of a size, of those of the method that one fit serves."""
-    return estimator.at_size(Z, Z_held_out, part.labels) if estimator.each_size else (Z, Z_held_out)
+    return estimator.at_size(Z, Z_held_out, part.labels) if estimator.class_traits.each_size else (Z, Z_held_out)
 
 
 def _fitted(estimator: Any, part: Part, k: int | None) -> tuple[np.ndarray, np.ndarray]:

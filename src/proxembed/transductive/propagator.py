@@ -54,16 +54,13 @@ class Spread:
     steps: int
 
 
-class Propagation(ExactMatch, Weighted, abstract=True):
+class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whole_rows=True, abstract=True):
     """An estimator that spreads the labels of labelled rows over a graph of all rows. [chen2008smse]
 
     A method defines ``equation(W, known, reached, Y)``. Rows with any unknown label count as unlabelled.
     """
 
     role = "classifier"
-    labels = "multi"
-    keeps_unknown = True
-    whole_rows = True
     clamped: ClassVar[bool] = False
     attributes: ClassVar[str] = """
         scores_ : (n, c) array, Z; 0 for rows without a path to a labelled one, and for labels that no labelled row has.

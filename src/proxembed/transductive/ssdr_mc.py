@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -37,7 +37,7 @@ SLACK = 1e-8  # soft labels that differ by less are equal: solvers leave so much
 LEAST_SCORE = float(np.finfo(np.float64).tiny)
 
 
-class SSDRMC(Nested, LabelClassifier, Neighborly):
+class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=True):
     """Semi-supervised dimension reduction for multi-label classification: min (1 - alpha) tr(R'R) + alpha tr(E'E) over
     W and the unknown labels in F, R = X - WX, E = F - WF, W1 = 1.  [qian2010ssdrmc]
 
@@ -85,8 +85,6 @@ class SSDRMC(Nested, LabelClassifier, Neighborly):
     """
 
     role = "method"
-    labels = "multi"
-    keeps_unknown: ClassVar[bool] = True
 
     n_components: int = param(default=2, low=1, integer=True, doc="Components k; at most n - 1.")
     n_neighbors: int = param(

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from proxembed.base import SpectralEmbedder
 from proxembed.catalogue import estimators
 from proxembed.data import Columns, Dataset
 from proxembed.data.large_table import LargeTable, piece_parts, takes
@@ -84,7 +85,7 @@ class LargeFit:
         X, y = self.sample.X, training_labels(self.sample) if self.table.single_label else self.sample.y
         scaling = choose_scaling(X, LabelMatrix.of(self.sample.y), self.sample.groups) if scaling is None else scaling
         model = embedding_pipeline(method, X, scaling=scaling)
-        if hasattr(model["embedding"], "from_sums"):
+        if isinstance(model["embedding"], SpectralEmbedder):
             refuse_blocks(model["embedding"])
         labels = LabelMatrix.of(y)
         scores = None if labels.form == "classes" else unseen_scores(model[:-1], X, labels, self.sample.groups)
@@ -174,7 +175,7 @@ def methods_by_parts() -> tuple[str, ...]:
     >>> methods_by_parts()[:2], "lpp" in methods_by_parts()
     (('opls', 'kernelized'), False)
     """
-    by_sums = [name for name, cls in estimators("method").items() if getattr(cls(), "from_sums", None) is not None]
+    by_sums = [name for name, cls in estimators("method").items() if cls().traits.from_sums is not None]
     names = [name.lower() for name in by_sums if name not in (*RIVAL_METHODS, EXTENSION)]
     return (*FIRST, *(name for name in names if name not in FIRST))
 

@@ -189,6 +189,6 @@ def estimator(name: str, params: dict[str, str]):
 def takes(built: Any) -> str | None:
     """The labels that an estimator takes: None, "single" or "multi"."""
     try:
-        return built.label_kind if isinstance(built, Embedder) else "multi"
+        return built.traits.labels if isinstance(built, Embedder) else "multi"
     except Exception:  # a wrapper of what is no method: refused in fit, whatever y
         return "multi"

@@ -103,10 +103,9 @@ def test_sums_mixtures_and_spreads_take_it_like_any_other():
         np.testing.assert_allclose(one.components_, two.components_, rtol=0, atol=1e-6)
 
 
-class _Smoothed(PencilEmbedder):
+class _Smoothed(PencilEmbedder, labels="single"):
     """Class means of rows smoothed on a circle, under a smoothed scatter.  [mu2012mesd]"""
 
-    labels = "single"
     plain = False
 
     def template(self, rows):

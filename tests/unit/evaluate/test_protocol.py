@@ -24,6 +24,7 @@ from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.splits.splits import Splitting, make_splits
+from proxembed.traits import Traits
 
 RAW = Arm("all features", None, rival=True)
 
@@ -46,7 +47,7 @@ class Recorder(TransformerMixin, BaseEstimator):
     """Keeps what it has seen; its embedding is the first columns, at most 3, and NaN if so asked."""
 
     seen = []
-    label_kind = "multi"
+    traits = Traits(labels="multi")
 
     def __init__(self, n_components=None, poison=False):
         self.n_components = n_components

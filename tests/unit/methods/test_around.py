@@ -155,7 +155,9 @@ def test_parts_give_it_the_rows_as_they_are():
         own = run_trial(method, standard, (1, 2), precision).curve
         assert (
             own
-            == run_trial(method.set_params(method=PCA()) if method.each_size else PCA(), plain, (1, 2), precision).curve
+            == run_trial(
+                method.set_params(method=PCA()) if method.class_traits.each_size else PCA(), plain, (1, 2), precision
+            ).curve
         )
         assert own != run_trial(PCA(), standard, (1, 2), precision).curve
     arm = Arm("own", Scaled(OPLS(), "none"))

@@ -72,7 +72,7 @@ every = pytest.mark.parametrize("method", EVERY, ids=lambda m: repr(m).replace("
 
 
 def labels_for(method):
-    return y if method.label_kind == "single" else Y
+    return y if method.traits.labels == "single" else Y
 
 
 # ------------------------------------------------------------------------------------------------ what is unknown
@@ -92,7 +92,7 @@ def test_rows_without_labels_take_part_in_silence(method):
 def test_what_marks_the_unknown_is_free(method):
     known = labels_for(method)
     expected = clone(method).fit(X, known).transform(X)
-    if method.label_kind == "single":
+    if method.traits.labels == "single":
         forms = [np.array([None if np.isnan(v) else f"class {v:g}" for v in known], dtype=object)]
     else:
         forms = [sp.csr_array(known), [None if np.isnan(r).any() else set(np.flatnonzero(r)) for r in known]]
@@ -143,7 +143,7 @@ def test_loadings_are_those_of_the_labelled_rows():
 
 @every
 def test_too_few_labelled_rows(method):
-    single = method.label_kind == "single"
+    single = method.traits.labels == "single"
     for number, message in ((1, "one class only|at least two labelled"), (0, "unknown in every")):
         few = np.full(N, np.nan) if single else np.full((N, 4), np.nan)
         few[:number] = 1.0 if single else [1.0, 0.0, 1.0, 0.0]

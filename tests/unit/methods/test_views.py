@@ -257,9 +257,9 @@ def test_its_name_is_read_as_it_is_written():
 
 def test_without_labels_it_is_unsupervised():
     views = Views(PCA(), views=["features", "kernel"])
-    assert views.label_kind is None and views.fit(X).transform(NEW).shape == (20, 2)
-    assert Views(PCA()).label_kind == Views(PCA(), views=["kernel"], weights="folds").label_kind == "multi"
-    assert Views(FDA()).label_kind == "single"
+    assert views.traits.labels is None and views.fit(X).transform(NEW).shape == (20, 2)
+    assert Views(PCA()).traits.labels == Views(PCA(), views=["kernel"], weights="folds").traits.labels == "multi"
+    assert Views(FDA()).traits.labels == "single"
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def ours():
 @pytest.mark.parametrize("name", sorted(ours()))
 def test_every_drawn_configuration_builds_and_fits(name):
     cls = ours()[name]
-    X, y = data(cls.labels == "single")
+    X, y = data(cls.class_traits.labels == "single")
     rng = np.random.default_rng(0)
     for _ in range(DRAWS):
         estimator = space.suited(space.sample(cls, Draws(rng)), len(X), 0)
@@ -53,7 +53,7 @@ def test_drawn_values_lie_in_the_declared_ranges(name):
             elif not isinstance(spec.search, Methods):
                 assert spec.permits(value)
             else:
-                assert type(value).labels == spec.search.labels
+                assert type(value).class_traits.labels == spec.search.labels
 
 
 def test_kinds_of_ranges():
@@ -114,7 +114,7 @@ def test_names_are_checked():
 
 def test_a_wrapper_is_never_drawn_inside_its_own_kind():
     inner = space.inner_classes(Kernelized, Methods("multi"))
-    assert Kernelized not in inner and MESD in inner and all(not cls.direct for cls in inner)
+    assert Kernelized not in inner and MESD in inner and all(not cls.class_traits.direct for cls in inner)
 
 
 def test_kernels_are_bounded_on_many_rows_only():

@@ -79,7 +79,7 @@ FEW = {"EmbeddingSearch": dict(methods=["opls"], max_trials=1, n_components=2, c
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name, cls in registry().items() if cls.labels is not None])
+@pytest.mark.parametrize("name", [name for name, cls in registry().items() if cls.class_traits.labels is not None])
 def test_every_estimator_that_takes_y_has_the_parameter(name):
     made = registry()[name]
     if name == "SupervisedUMAP":
@@ -93,7 +93,7 @@ def test_every_estimator_that_takes_y_has_the_parameter(name):
 
 
 def test_estimators_without_y_have_no_such_parameter():
-    without = [name for name, cls in registry().items() if cls.labels is None]
+    without = [name for name, cls in registry().items() if cls.class_traits.labels is None]
     assert "PCA" in without and not any(hasattr(registry()[name](), "target_type") for name in without)
 
 

@@ -1,0 +1,29 @@
+"""Traits: the facts about an estimator that fits, searches and pages depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Traits:
+    """The keywords of a class statement; ``Estimator.traits`` adds what follows from parameters and methods."""
+
+    labels: str | None = None  # what y must be: None (ignored), "single" (one class per row) or "multi"
+    keeps_unknown: bool = False  # rows with unknown labels take part in fit
+    whole_rows: bool = False  # of the rows that fit keeps, those with an unknown cell are unlabelled
+    takes_shares: bool = False  # the cells of Y may be shares from 0 to 1, such as means of labels
+    unknown: str = "drop"  # of those that take shares: "mean" takes an unknown cell as the mean of its label
+    scales: bool = False  # it scales for itself, and takes the features as they are
+    each_size: bool = False  # the first k of more components are no embedding of size k
+    direct: bool = False  # it places the rows themselves
+    combines: bool = False  # it is made of several methods, each of which is lifted by itself
+    positive_only: bool = False  # by default all components of positive eigenvalue
+    from_sums: str | None = None  # fits blocks from sums: of "rows", or once all "labels" are known; None: not at all
+    needs_all_rows: str = "it links pairs of rows, or places the rows themselves"  # why not
+    sample_rows: int = 0  # rows of a sample by which ``prepare`` learns what ``lift`` makes of all rows
+
+    @property
+    def fills_unknown(self) -> bool:
+        """Whether fit uses every row with a known cell, with each unknown cell at the mean of its label."""
+        return self.takes_shares and self.unknown == "mean"
