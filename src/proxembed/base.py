@@ -20,7 +20,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -147,6 +147,17 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         with learning(self), one_pool:
             yield
 
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def resolve(self) -> None:
+        """Check the parameters; a wrapper also sets copies of its methods."""
+        check_params(self)
+
+    def release(self) -> None:
+        """Drop what only fit needs."""
+
     def _input(self, X: Any, reset: bool) -> Any:
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
         return checked_features(self, X, reset=reset)
@@ -264,10 +275,6 @@ class Nested:
 
     def shorten(self, short: Any, k: int) -> None:
         """Cut what else a method has learned, in its copy of k components."""
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
 
 
 @dataclass(frozen=True)
@@ -487,9 +494,8 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     shorten(short, k)
         Cuts what else was learned, in a copy of k components.
 
-    A combinator names the parameters that hold its methods in ``members`` and may define ``default_NAME()`` and
-    ``check_method(method, role)``; ``prepare`` makes its members ready. A base of methods that place the rows
-    themselves defines ``solve(template, rows, k)``, ``store(found, rows)`` and ``embed(X)`` too.
+    A base of methods that place the rows themselves defines ``solve(template, rows, k)``, ``store(found, rows)`` and
+    ``embed(X)`` too; ``TemplateWrapper`` is the base of combinators.
 
     Examples
     --------
@@ -503,7 +509,6 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     """
 
     role = "method"
-    members: ClassVar[tuple[str, ...]] = ()  # parameters that hold the methods which this one is made of
 
     n_components: int | float | None = param(
         default=None,
@@ -522,7 +527,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     )
 
     def prepare(self, rows: Rows) -> Prepared:
-        """What later steps need to know of fit's rows; changes nothing but the members of a combinator."""
+        """What later steps need to know of fit's rows; changes nothing but the methods of a wrapper."""
         R, d = self.lift(rows.X), rows.X.shape[1]
         return Prepared(R, d, self.n_components, self.ridge, self.ridge_scale, self.criterion)
 
@@ -548,9 +553,6 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     def check_rows(self, rows: Rows) -> None:
         """Raise a ValueError for, or warn of, checked rows that this method cannot use."""
 
-    def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
-        """Raise a ValueError for a method that this combinator cannot take; in one role, where that is named."""
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the projection.
 
@@ -565,7 +567,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         return self
 
     def solve_rows(self, rows: Rows) -> None:
-        """The steps of a fit on checked rows, members resolved."""
+        """The steps of a fit on checked rows, parameters resolved."""
         self.check_rows(rows)
         self.make_ready(rows)
         chosen = self._chosen(self.solve(self._checked_template(rows), rows, self._n_to_solve(rows)))
@@ -573,20 +575,6 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         self.learn(rows, chosen)
         self.release()
         self.n_components_ = len(chosen.eigenvalues)
-
-    def resolve(self) -> None:
-        """Check the parameters, and make copies of the members, checked likewise, ready for ``prepare``."""
-        check_params(self)
-        for role in self.members:
-            method = self.member(role)
-            self.check_method(method, role)
-            method.resolve()
-            setattr(self, f"{role}_", method)
-
-    def member(self, role: str) -> SpectralEmbedder:
-        """An unfitted copy of the method that a parameter holds; the default for None, and for what fit refuses."""
-        given = getattr(self, role)
-        return clone(given) if isinstance(given, SpectralEmbedder) else getattr(self, f"default_{role}")()
 
     def make_ready(self, rows: Rows) -> Prepared:
         """``prepare(rows)``, kept as ``prepared_`` with the fitted attributes that it names."""
@@ -596,10 +584,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         return self.prepared_
 
     def release(self) -> None:
-        """Drop from ``prepared_``, and from that of each member, what only fit needs."""
         self.prepared_ = self.prepared_.for_new_rows()
-        for role in self.members:
-            getattr(self, f"{role}_").release()
 
     def solve(self, template: Template, rows: Rows, k: int | None) -> Solution:
         """The eigenvectors of the template, on R; k None: all, because a share of the spectrum is wanted."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from .base import ROLES, Embedder, Estimator, registry
 from .params import declared
+from .wrapper import FitWrapper, MethodWrapper
 
 Need = Callable[[type[Any]], bool]
 
@@ -21,7 +22,7 @@ def _partly(cls: type[Any]) -> bool:
 
 def _extends(cls: type[Any]) -> bool:
     """Whether it is made of other methods."""
-    return bool(getattr(cls, "members", ()))
+    return issubclass(cls, MethodWrapper)
 
 
 # What a person needs, and the classes that serve it by what they state of themselves: the first that holds.
@@ -63,8 +64,8 @@ def unknown_rule(estimator: Any) -> str:
     >>> [unknown_rule(each) for each in (OPLS(), OPLS(unknown="drop"), BSML(), MESD(LFDA()), MESD(SELF()))]
     ['mean', 'left out', 'known cells', 'left out', 'unlabelled']
     """
-    if estimator.role == "model" and getattr(estimator, "members", ()):
-        return unknown_rule(estimator.member())
+    if isinstance(estimator, FitWrapper):
+        return unknown_rule(estimator.inner())
     if estimator.class_traits.labels is None or not isinstance(estimator, Embedder):
         return ""
     traits = estimator.traits

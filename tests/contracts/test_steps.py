@@ -27,7 +27,7 @@ PLAIN = [case for case in CASES if case.default or case in COMBINED_CASES]
 
 def parts(estimator: SpectralEmbedder) -> list[SpectralEmbedder]:
     """The estimator and the members that its fit has made, at any depth."""
-    members = [getattr(estimator, f"{role}_") for role in estimator.members]
+    members = [getattr(estimator, f"{role}_") for role in getattr(estimator, "members", ())]
     return [estimator, *(part for member in members for part in parts(member))]
 
 

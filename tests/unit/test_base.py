@@ -104,7 +104,7 @@ def test_names_with_an_underscore_and_abstract_classes_are_not_registered(scratc
     class Shape(SpectralEmbedder, abstract=True):
         pass
 
-    assert not {"_Hidden", "Shape", "SpectralEmbedder", "PencilEmbedder", "Wrapper", "Embedder"} & set(registry())
+    assert not {"_Hidden", "Shape", "SpectralEmbedder", "TemplateWrapper", "FitWrapper", "Embedder"} & set(registry())
     np.testing.assert_array_equal(_Hidden(n_components=2).fit_transform(X), PCA(n_components=2).fit_transform(X))
 
 

@@ -8,7 +8,7 @@ from proxembed.base import SpectralEmbedder, registry
 from proxembed.bayes.bsml import BSML
 from proxembed.catalogue import NEEDS, described, estimators, listed, need_of, sentence_of
 from proxembed.classify.label_classifier import LabelClassifier
-from proxembed.wrapper import Wrapper
+from proxembed.wrapper import TemplateWrapper
 
 OURS = [cls for cls in estimators().values() if cls.__module__.startswith("proxembed.")]
 
@@ -46,7 +46,7 @@ def test_needs(need, names):
         (SpectralEmbedder, {"labels": None}, "no labels"),
         (SpectralEmbedder, {"labels": "multi"}, "several labels per row"),
         (SpectralEmbedder, {"labels": "multi", "keeps_unknown": True}, "some labels are unknown"),
-        (Wrapper, {}, "kernels, relations and extensions of a method"),
+        (TemplateWrapper, {}, "kernels, relations and extensions of a method"),
         (LabelClassifier, {}, "predict labels from an embedding"),
         (BSML, {}, "embedding and labels with their uncertainty (Bayesian)"),
     ],

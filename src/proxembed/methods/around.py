@@ -5,26 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.pencil.linear import left_factor
 from proxembed.classify.ridge import fit_readout
-from proxembed.explain import Explanation, explanation, label_loadings
+from proxembed.explain import label_loadings
 from proxembed.targets.labels import LabelMatrix
 
-from ..base import Embedder
+from ..base import Embedder, SpectralEmbedder
 from ..features.effects import column_deviations
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
 from ..params import param, safe_repr
 from ..rows import Rows
 from ..traits import Traits
-from ..validation import in_range
+from ..wrapper import FitWrapper
 from .dependence import OPLS
 
 
@@ -63,19 +61,14 @@ def _has_components(estimator: Any) -> bool:
     return hasattr(estimator.method_, "components_")
 
 
-class Around(Embedder, labels="multi", keeps_unknown=True, abstract=True):
-    """An embedding made of one whole method, which decides what rows and labels it takes.
-
-    A subclass states ``learn(rows, method)``, which fits the method and sets what else is learned.
+class ComponentWrapper(FitWrapper, abstract=True):
+    """An embedding made of the components of one whole method.
 
     Attributes
     ----------
     method_ : the fitted method.
     n_components_ : int
     """
-
-    role = "model"
-    members: ClassVar[tuple[str, ...]] = ("method",)
 
     method: Embedder | None = param(
         default=None,
@@ -92,85 +85,22 @@ class Around(Embedder, labels="multi", keeps_unknown=True, abstract=True):
     )
 
     def default_method(self) -> Embedder:
-        """The method that None stands for."""
         return OPLS()
 
-    def member(self) -> Any:
-        """An unfitted copy of the method, of ``n_components`` where these are given."""
-        method = self.default_method() if self.method is None else clone(self.method)
+    def member(self, role: str = "method") -> Any:
+        """Of ``n_components`` where these are given."""
+        method = super().member(role)
         return method if self.n_components is None else method.set_params(n_components=self.n_components)
-
-    def check_method(self, method: Any) -> None:
-        """Raise a ValueError for a method that this one cannot take."""
-
-    def check_labels(self, labels: LabelMatrix) -> None:
-        """Left to the method, whose errors name what it takes."""
-
-    def learn(self, rows: Rows, method: Any) -> None:
-        """Fit the method to the rows, and set what else is learned, ``n_components_`` among it."""
-        raise TypeError(f"{type(self).__name__} must define learn(rows, method).")
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the method, and what is made around it.
-
-        Parameters
-        ----------
-        X : array or CSR of shape (n, d)
-        y : labels in any form that the method takes
-
-        Returns
-        -------
-        self
-        """
-        with self._learning():
-            rows, method = self._validate(X, y), self.member()
-            self.check_method(method)
-            if not hasattr(method, "transform"):
-                name, own = type(method).__name__, type(self).__name__
-                raise ValueError(f"{own} needs a method that embeds new rows, and {name} as it is set does not.")
-            self.learn(rows, method)
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """The embedding of rows X, (m, d) to (m, k), in X's float type."""
-        check_is_fitted(self, "n_components_")
-        X = self._input(X, reset=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            Z = self.embed(X)
-        return in_range(Z, X)
-
-    def embed(self, X: Any) -> np.ndarray:
-        """The embedding (m, k) of checked rows, in double precision."""
-        raise TypeError(f"{type(self).__name__} must define embed(X).")
 
     @property
     def components_(self) -> np.ndarray:
         """The components (k, r) in what the method projects."""
         return self.method_.components_
 
-    @available_if(_has_components)
-    def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
-        """The strongest features of a component, with signs, and the labels that it serves.
-
-        Parameters
-        ----------
-        component : int, default=0
-        n_features, n_labels : int, default=10
-
-        Returns
-        -------
-        Explanation
-            As of the method.
-        """
-        check_is_fitted(self, "n_components_")
-        return explanation(self, component, n_features, n_labels)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
+    explain = available_if(_has_components)(SpectralEmbedder.explain)
 
 
-class Scaled(Around, scales=True):
+class Scaled(ComponentWrapper, scales=True):
     """A method with its own scaling, and principal components between the two: method(V'(scaling(x) - mean)).
     [mu2012defc]
 
@@ -211,12 +141,7 @@ class Scaled(Around, scales=True):
         doc="Share of the variance that principal components keep of the scaled rows; 1: the rows themselves.",
     )
 
-    @property
-    def traits(self) -> Traits:
-        """Labels as the method has them."""
-        return replace(super().traits, labels=self.member().traits.labels)
-
-    def check_method(self, method: Any) -> None:
+    def check_method(self, method: Any, role: str | None = None) -> None:
         if method.class_traits.each_size or method.traits.scales:
             own = type(method).__name__
             raise ValueError(f"Scaled cannot wrap {own}; put Scaled inside it: {own}(Scaled(...)).")
@@ -224,14 +149,14 @@ class Scaled(Around, scales=True):
             name = type(method).__name__
             raise ValueError(f"Scaled cannot wrap {name}, which has no components; put both steps in a Pipeline.")
 
-    def learn(self, rows: Rows, method: Any) -> None:
+    def fit_method(self, rows: Rows) -> None:
         self.state_ = scaling_fit(self.kind, rows.X)
         X = scaling_apply(self.state_, rows.X)
         self.axes_ = scaling_fit("pca", X, pca_var=float(self.pca_var)) if self.pca_var < 1 else None
         projected = X if self.axes_ is None else scaling_apply(self.axes_, X)
         self._deviations = column_deviations(X if self.state_.axes is None else rows.X)
         self._projected_deviations = column_deviations(projected)
-        self.method_ = method.fit(projected, rows.labels)
+        self.method_.fit(projected, rows.labels)
         self.n_components_ = int(self.method_.n_components_)
 
     def embed(self, X: Any) -> np.ndarray:
@@ -253,7 +178,7 @@ class Scaled(Around, scales=True):
         return effects * self._deviations
 
 
-class ReadoutAxes(Around, each_size=True):
+class ReadoutAxes(ComponentWrapper, each_size=True):
     """Components weighted by a ridge read-out: Z V with V V' = B B', B the coefficients of the labels on Z.
     [hoerl1970ridge]
 
@@ -284,8 +209,8 @@ class ReadoutAxes(Around, each_size=True):
 
     @property
     def traits(self) -> Traits:
-        """A scaling as the method has it."""
-        return replace(super().traits, scales=self.member().traits.scales)
+        """With labels, whatever the method takes."""
+        return replace(super().traits, labels="multi")
 
     def check_labels(self, labels: LabelMatrix) -> None:
         """Refuse more components than labels; all else is left to the method."""
@@ -302,8 +227,8 @@ class ReadoutAxes(Around, each_size=True):
         axes = readout_axes(Z, labels)
         return Z @ axes, Z_new @ axes
 
-    def learn(self, rows: Rows, method: Any) -> None:
-        self.method_ = method.fit(rows.X, rows.labels)
+    def fit_method(self, rows: Rows) -> None:
+        self.method_.fit(rows.X, rows.labels)
         Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
         self.axes_ = readout_axes(Z, rows.label_matrix)
         self.n_components_ = self.axes_.shape[1]

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-
-from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder
 from ..params import SEED, param
@@ -19,14 +15,13 @@ from ..proximity.layouts import LAYOUTS, NeighborMap, check_installed, layout_na
 from ..rows import Rows, SeenRows
 from ..splits.crossfit import crossfit
 from ..splits.splitters import GroupFolds, StratifiedFolds, as_splits
-from ..traits import Traits
-from ..validation import in_range
+from ..wrapper import FitWrapper
 from .relation import Kernelized
 
 FOLDS = 5
 
 
-class Layout(Embedder, labels="multi", keeps_unknown=True):
+class Layout(FitWrapper):
     """Supervised map: a method first, then a neighbour layout (t-SNE or UMAP) of all of its components.
     [vandermaaten2008tsne] [mcinnes2018umap]
 
@@ -65,9 +60,6 @@ class Layout(Embedder, labels="multi", keeps_unknown=True):
     (1497, 2)
     """
 
-    role = "model"
-    members: ClassVar[tuple[str, ...]] = ("method",)
-
     method: Embedder | None = param(
         default=None,
         kw_only=False,
@@ -90,57 +82,26 @@ class Layout(Embedder, labels="multi", keeps_unknown=True):
     )
 
     def default_method(self) -> Embedder:
-        """The method that None stands for."""
         return Kernelized()
 
-    def member(self) -> Any:
-        """An unfitted copy of the method."""
-        return self.default_method() if self.method is None else clone(self.method)
+    def check_method(self, method: Any, role: str | None = None) -> None:
+        if isinstance(method, Layout):
+            raise ValueError("Layout cannot wrap Layout; pass the method that is to be laid out.")
 
-    @property
-    def traits(self) -> Traits:
-        """Labels and scaling as the method has them."""
-        inner = self.member().traits
-        return replace(super().traits, labels=inner.labels, scales=inner.scales)
-
-    def check_labels(self, labels: LabelMatrix) -> None:
-        """Left to the method, whose errors name what it takes."""
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the method and lay out its embedding.
-
-        Parameters
-        ----------
-        X : array or CSR of shape (n, d)
-        y : labels in any form that the method takes
-
-        Returns
-        -------
-        self
-        """
-        with self._learning():
-            rows = self._validate(X, y)
-            if isinstance(self.method, Layout):
-                raise ValueError("Layout cannot wrap Layout; pass the method that is to be laid out.")
-            self.layout_ = layout_named(self.layout)
-            check_installed(f"layout={self.layout!r}", self.layout_)
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            self.method_ = self.member().fit(rows.X, rows.labels)
-            self._check_transform()
-            self._seen = SeenRows(rows.X)
-            self._first, number = np.unique(self._seen.find(rows.X), return_inverse=True)
-            Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
-            if self.honest and rows.labels is not None:
-                Z = self._crossfitted(rows, Z, number, seed)
-            self.n_components_ = int(self.n_components)
-            # by fingerprint: where two entries tie, signs follow the rows, not their order
-            self.map_ = NeighborMap.of(Z[self._seen.first], self.layout_, self.n_components_, seed, self.n_jobs)
-        return self
-
-    def _check_transform(self) -> None:
-        if not hasattr(self.method_, "transform"):
-            name = type(self.method_).__name__
-            raise ValueError(f"Layout needs a method that embeds new rows, and {name} as it is set does not.")
+    def fit_method(self, rows: Rows) -> None:
+        """Fit the method, and lay out its embedding."""
+        self.layout_ = layout_named(self.layout)
+        check_installed(f"layout={self.layout!r}", self.layout_)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.method_.fit(rows.X, rows.labels)
+        self._seen = SeenRows(rows.X)
+        self._first, number = np.unique(self._seen.find(rows.X), return_inverse=True)
+        Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
+        if self.honest and rows.labels is not None:
+            Z = self._crossfitted(rows, Z, number, seed)
+        self.n_components_ = int(self.n_components)
+        # by fingerprint: where two entries tie, signs follow the rows, not their order
+        self.map_ = NeighborMap.of(Z[self._seen.first], self.layout_, self.n_components_, seed, self.n_jobs)
 
     def _crossfitted(self, rows: Rows, Z: np.ndarray, number: np.ndarray, seed: int) -> np.ndarray:
         """Each row by a model that has not seen it nor a row equal to it; those without labels as they are."""
@@ -163,12 +124,6 @@ class Layout(Embedder, labels="multi", keeps_unknown=True):
         check_is_fitted(self, "map_")
         return self.map_.places[np.argsort(self._seen.first)]
 
-    def transform(self, X: Any) -> Any:
-        """The places of rows X, (m, d) to (m, n_components), in X's float type: stored ones of training rows."""
-        check_is_fitted(self, "map_")
-        X = self._input(X, reset=False)
-        return in_range(self.embed(X), X)
-
     def embed(self, X: Any) -> np.ndarray:
         """The places (m, n_components) of checked rows, in double precision."""
         seen = self._seen.find(X)
@@ -179,7 +134,3 @@ class Layout(Embedder, labels="multi", keeps_unknown=True):
             Z = np.asarray(self.method_.transform(X[new].astype(np.float64)), dtype=np.float64)
             places[new] = self.map_.place(Z)
         return places
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_

@@ -14,11 +14,16 @@ from ..base import SpectralEmbedder
 from ..params import methods, param
 from ..rows import Rows
 from ..traits import Traits
-from ..wrapper import Wrapper, refuse_features
+from ..wrapper import TemplateWrapper, innermost, refuse_features
 from .fisher import FDA, MMC
 
 
-class MESD(Wrapper, labels="multi", takes_shares=True, needs_all_rows="its method needs all rows; FDA and MMC do not"):
+class MESD(
+    TemplateWrapper,
+    labels="multi",
+    takes_shares=True,
+    needs_all_rows="its method needs all rows; FDA and MMC do not",
+):
     """Multi-label extension by sample duplication of any single-label method: its template with label copies collapsed.
     [mu2012mesd]
 
@@ -86,14 +91,11 @@ class MESD(Wrapper, labels="multi", takes_shares=True, needs_all_rows="its metho
     @property
     def traits(self) -> Traits:
         """Sums as the wrapped method, where copies weigh one, else all labels come first; shares for class means."""
-        own, method = super().traits, self.member("method")
-        inner, once = method.traits, self.weighting == "none"
-        while isinstance(method, Wrapper):
-            method = method.member("method")
+        inner, once = self.inner().traits, self.weighting == "none"
         return replace(
-            own,
+            super().traits,
             from_sums=inner.from_sums if once else inner.from_sums and "labels",
-            takes_shares=once and isinstance(method, FDA | MMC),
+            takes_shares=once and isinstance(innermost(self), FDA | MMC),
             unknown=self.unknown,
             positive_only=inner.positive_only,
         )
@@ -111,7 +113,7 @@ class MESD(Wrapper, labels="multi", takes_shares=True, needs_all_rows="its metho
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.member("method").__sklearn_tags__().input_tags.pairwise
+        tags.input_tags.pairwise = self.inner().__sklearn_tags__().input_tags.pairwise
         return tags
 
     def natural_components(self, rows: Rows) -> int:

@@ -32,7 +32,7 @@ from ..sources import RowBlocks, blocks_of, transform_lazily
 from ..sums import FeatureInfo, checked_alike, known_blocks, moved_centroids
 from ..traits import Traits
 from ..validation import in_range
-from ..wrapper import Wrapper, refuse_features
+from ..wrapper import TemplateWrapper, refuse_features
 from .dependence import OPLS
 
 KERNELS = {"linear": "dot", "polynomial": "polynomial", "gaussian": "gaussian", "cosine": "cosine"}
@@ -336,7 +336,7 @@ class OnKernel(Prepared):
         return OnKernel(**vars(super().for_new_rows()), kernel=self.kernel)
 
 
-class Kernelized(Wrapper, labels="multi"):
+class Kernelized(TemplateWrapper, labels="multi"):
     """Kernel extension of any projection: A_g = K'AK, B_g = K'BK + ridge, Z = K Gamma.  [mu2012mesd]
 
     Makes a projection non-linear with a kernel. The method runs on the kernel's empirical map, so that P'P = I means
@@ -421,7 +421,7 @@ class Kernelized(Wrapper, labels="multi"):
     @property
     def traits(self) -> Traits:
         """Labels of the wrapped method, and its sums, of the kernel's values with prototypes chosen from a sample."""
-        method, reason = self.member("method"), ""
+        method, reason = self.inner(), ""
         inner = method.traits
         if self.kernel == "precomputed":
             reason = 'kernel="precomputed" compares all rows with each other; use a named kernel and n_prototypes'
@@ -493,7 +493,7 @@ class Kernelized(Wrapper, labels="multi"):
     def template(self, rows: Rows) -> Template:
         """That of the wrapped method; of rows in memory ``prepare`` has stated it."""
         inner = self.prepared_.inner
-        return self.method_.template(rows) if inner is None else inner
+        return super().template(rows) if inner is None else inner
 
     def sums_of_lifted(self, moments: Moments) -> Moments:
         """The sums of the coordinates, centred by the level of all rows where they are centred kernel rows."""

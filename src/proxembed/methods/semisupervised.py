@@ -18,7 +18,7 @@ from ..base import Prepared, SpectralEmbedder, natural_components
 from ..params import Param, methods, param
 from ..rows import Rows
 from ..traits import Traits
-from ..wrapper import Wrapper, refuse_features
+from ..wrapper import MethodWrapper, TemplateWrapper, innermost, refuse_features
 from .fisher import FDA
 from .multilabel import MESD
 from .preserving import OLPP
@@ -81,7 +81,7 @@ class Mixture(Prepared):
     unsupervised: Template | None = None
 
 
-class SSDR(PartlyLabelled, labels="multi", combines=True):
+class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
     """Semi-supervised combination of two methods: A = mix A_U + (1 - mix) A_S, U on all rows, S on the labelled ones.
     [mu2012mesd]
 
@@ -169,8 +169,8 @@ class SSDR(PartlyLabelled, labels="multi", combines=True):
     @property
     def traits(self) -> Traits:
         """Labels and unknown cells as the supervised method has them; at mix=1 the components of the other one."""
-        supervised = self._default("supervised").traits
-        alone = self._default("unsupervised").traits if self.mix == 1 else supervised
+        supervised = self.inner("supervised").traits
+        alone = self.inner("unsupervised").traits if self.mix == 1 else supervised
         return replace(
             super().traits,
             labels=supervised.labels,
@@ -184,11 +184,6 @@ class SSDR(PartlyLabelled, labels="multi", combines=True):
 
     def default_unsupervised(self) -> SpectralEmbedder:
         return OLPP() if self.objective is None else OLPP(objective=self.objective)
-
-    def _default(self, role: str) -> SpectralEmbedder:
-        """The member as given or its default; never changed."""
-        given = getattr(self, role)
-        return getattr(self, f"default_{role}")() if given is None else given
 
     def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         """Raise a ValueError for a method that cannot be a member, beside the other one that is set."""
@@ -211,15 +206,13 @@ class SSDR(PartlyLabelled, labels="multi", combines=True):
             raise ValueError(
                 f"{title} on precomputed values has no rows of which some are labelled; pass the rows themselves."
             )
-        inner = method
-        while isinstance(inner, Wrapper):
-            inner = inner.member("method")
+        inner = innermost(method)
         if type(inner).finish is not SpectralEmbedder.finish and getattr(inner, "whiten", True):
             raise ValueError(
                 f"{type(inner).__name__} maps its eigenvectors back or rescales them, which its matrices do not tell, "
                 "and cannot be a member of SSDR. Use another method, or PCA with whiten=False."
             )
-        _check_kernels(method, self._default(other))
+        _check_kernels(method, self.inner(other))
 
     def check_labels(self, labels: LabelMatrix) -> None:
         self.supervised_.check_labels(labels)
@@ -269,7 +262,7 @@ class SSDR(PartlyLabelled, labels="multi", combines=True):
         """The supervised member made ready; one on a kernel without it, as the other member's map serves both."""
         method = self.supervised_
         if isinstance(method, Kernelized):
-            method.prepared_ = Wrapper.prepare(method, part)
+            method.prepared_ = TemplateWrapper.prepare(method, part)
             return method.prepared_
         return method.make_ready(part)
 

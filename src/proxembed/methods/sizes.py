@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from ..base import SpectralEmbedder
-from ..wrapper import Wrapper
-from .around import Around
+from ..wrapper import TemplateWrapper
+from .around import ComponentWrapper
 
 _BOUNDED: dict[str, bool] = {}
 
@@ -68,8 +68,8 @@ def bounded_by_labels(method: Any) -> bool:
     >>> bounded_by_labels(Kernelized(OPLS())), bounded_by_labels(MVMD())
     (True, False)
     """
-    while isinstance(method, Wrapper | Around):
-        method = method.member("method") if isinstance(method, Wrapper) else method.member()
+    while isinstance(method, TemplateWrapper | ComponentWrapper):
+        method = method.member()
     if not isinstance(method, SpectralEmbedder) or method.traits.labels is None:
         return False
     model = clone(method).set_params(n_components=5)

@@ -22,7 +22,7 @@ from ..params import SEED, Param, methods, param
 from ..proximity.neighbors import nearest
 from ..rows import Rows
 from ..traits import Traits
-from ..wrapper import LabelledFeatures, Wrapper, refuse_features
+from ..wrapper import LabelledFeatures, TemplateWrapper, refuse_features
 from .forest import ForestLeaves, ForestVotes, averaged_rows, distinct_folds
 from .label_models import LabelModels, scores_out_of_fold
 from .relation import Kernelized
@@ -90,17 +90,14 @@ class OnViews(Prepared):
         return scaled(self.blocks, [view.lift(X) for view in self.views])
 
 
-class _Alone(Wrapper, labels="multi"):
+class _Alone(TemplateWrapper, labels="multi"):
     """The wrapped method under the settings of its combinator."""
 
     method: SpectralEmbedder = param(kw_only=False, kind=SpectralEmbedder, doc="The method.")
 
     @property
     def traits(self) -> Traits:
-        return replace(super().traits, labels=self.member("method").traits.labels)
-
-    def template(self, rows: Rows) -> Template:
-        return self.method_.template(rows)
+        return replace(super().traits, labels=self.inner().traits.labels)
 
 
 class Views(LabelledFeatures, labels="multi"):
@@ -215,7 +212,7 @@ class Views(LabelledFeatures, labels="multi"):
     @property
     def traits(self) -> Traits:
         """Labels as the wrapped method takes them, or where a view or the choice of weights needs them."""
-        inner = self.member("method").traits
+        inner = self.inner().traits
         labels = inner.labels or ("multi" if self._learns_labels() else None)
         return replace(super().traits, labels=labels, positive_only=inner.positive_only)
 
@@ -257,9 +254,9 @@ class Views(LabelledFeatures, labels="multi"):
             ridge = getattr(method, "ridge", 0.0) if ridge is None else ridge
             if isinstance(method, Kernelized) and method.kernel == "gaussian" and method.tau == "auto":
                 return "tau"
-            if not isinstance(method, Wrapper):
+            if not isinstance(method, TemplateWrapper):
                 return "ridge" if ridge == "auto" else ""
-            method = method.member("method")
+            method = method.inner()
 
     def resolve(self) -> None:
         super().resolve()
@@ -315,7 +312,7 @@ class Views(LabelledFeatures, labels="multi"):
 
     def _alone(self) -> SpectralEmbedder:
         names = ("n_components", "scaling", "solver", "ridge", "ridge_scale")
-        return _Alone(self.member("method"), **{name: getattr(self, name) for name in names})
+        return _Alone(self.member(), **{name: getattr(self, name) for name in names})
 
     def _learned(self, rows: Rows, views: list[Any], seed: int) -> tuple[list[Any], list[Any]]:
         """The fitted views, and the description of the rows by each."""

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from proxembed.base import Embedder, SpectralEmbedder
 from proxembed.catalogue import estimators
 from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, named_members, settings, title_of
-from proxembed.methods.around import Around, ReadoutAxes, Scaled
+from proxembed.methods.around import ComponentWrapper, ReadoutAxes, Scaled
 from proxembed.params import Integers, Log, Methods, declared, log, safe_repr
 
 from .draws import Draws
@@ -101,7 +101,7 @@ class Candidate:
 
 def _bare(config: Embedder) -> Any:
     """The method of a configuration, without its scaling and without the weights of its axes."""
-    while isinstance(config, Around):
+    while isinstance(config, ComponentWrapper):
         config = config.member()
     return config
 
@@ -304,7 +304,7 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int |
     >>> suited(Kernelized(), 10_000, 7)
     Kernelized(n_prototypes=1000, random_state=7)
     """
-    if isinstance(estimator, Around) and estimator.method is not None:
+    if isinstance(estimator, ComponentWrapper) and estimator.method is not None:
         return estimator.set_params(method=suited(estimator.method, n_rows, seed, prototypes))
     known = declared(type(estimator))
     if "random_state" in known and seed is not None:
@@ -314,7 +314,7 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int |
     if "n_prototypes" in known and prototypes is not None and (estimator.n_prototypes or n_rows) > prototypes:
         estimator.set_params(n_prototypes=prototypes)
     if "views" in known:
-        inner = suited(estimator.member("method"), n_rows, None, prototypes)
-        if settings(inner) != settings(estimator.member("method")):
+        inner = suited(estimator.inner(), n_rows, None, prototypes)
+        if settings(inner) != settings(estimator.inner()):
             estimator.set_params(method=inner)
     return estimator
