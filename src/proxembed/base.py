@@ -12,7 +12,7 @@ import warnings
 from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
 from numbers import Integral
@@ -80,6 +80,10 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, abstract: bool = False, **own_traits: Any) -> None:
         super().__init_subclass__()
+        for name in (each.name for each in fields(Traits)):
+            if name in vars(cls) and not isinstance(vars(cls)[name], Field):
+                keyword = f"{name}={vars(cls)[name]!r}"
+                raise TypeError(f"{cls.__name__}.{name} is a trait: write `class {cls.__name__}(..., {keyword})`.")
         cls._own_traits = own_traits
         stated = [vars(base).get("_own_traits", {}) for base in reversed(cls.__mro__)]
         cls.class_traits = replace(Estimator.class_traits, **ChainMap(*reversed(stated)))

@@ -37,8 +37,6 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
     The n_neighbors of a row are distinct rows. Equal rows have one place, and count as often as they occur.
     """
 
-    gap = 1
-
     components: str = param(
         default="all",
         choices=("all", "largest", "separate"),
@@ -51,6 +49,10 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
     solver: str = param(  # type: ignore[misc]  # a parameter in place of a constant
         default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows the graph."
     )
+
+    def gap(self) -> int:
+        """The power of the graph operator that the matrix is: 2 for a square."""
+        return 1
 
     def trivial(self, template: Template) -> np.ndarray:
         """t (n,): t times the indicator of a graph component has eigenvalue 0."""
@@ -182,7 +184,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
         if wanted > 0:
             inner = M if len(group) == M.shape[0] else M[group][:, group]
             B = None if template.B is None else Diagonal(weight)
-            found = solve_graph(Sparse(inner), B, null, wanted, solver=self.route(), gap=self.gap)
+            found = solve_graph(Sparse(inner), B, null, wanted, solver=self.route(), gap=self.gap())
             Z, w, solver = np.hstack([kept, found.Z]), np.append(w, found.eigenvalues), found.solver
         if self.scaling == "unit":
             Z = Z / np.linalg.norm(Z, axis=0)
@@ -245,7 +247,6 @@ class LLE(GraphMap):
     True
     """
 
-    gap = 2
     reg: float = param(
         default=1e-3,
         low=0,
@@ -258,6 +259,9 @@ class LLE(GraphMap):
         doc="Rows of which the others are mixtures; None: all rows free; auto: None up to 30,000 rows, 2,000 above.",
     )
     random_state: Any = param(default=0, like=SEED, doc=LANDMARK_SEED_DOC)
+
+    def gap(self) -> int:
+        return 2
 
     def prepare(self, rows: Rows) -> Prepared:
         found = super().prepare(rows)
@@ -399,9 +403,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     drop_trivial: bool = param(default=True, kind=bool, doc="Leave out the vectors of eigenvalue 0.")
     row_normalize: bool = param(default=False, kind=bool, doc="Scale each row of Z to unit length.")
 
-    @property
-    def gap(self) -> int:  # type: ignore[override]  # follows parameters
-        """2 where the matrix is the square of a graph operator."""
+    def gap(self) -> int:
         return 1 if self._of_graph or self._weights_given else 2
 
     def prepare(self, rows: Rows) -> Prepared:
