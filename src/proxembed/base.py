@@ -16,7 +16,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
 from numbers import Integral
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -52,7 +52,7 @@ def _load_rooms() -> None:
     """Import every module of the rooms that state estimators."""
     for room in ROOMS:
         package = import_module(f"proxembed.{room}")
-        for module in iter_modules(package.__path__, f"{package.__name__}."):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
 
 
@@ -85,8 +85,8 @@ class Estimator(BaseEstimator):
                 keyword = f"{name}={vars(cls)[name]!r}"
                 raise TypeError(f"{cls.__name__}.{name} is a trait: write `class {cls.__name__}(..., {keyword})`.")
         cls._own_traits = own_traits
-        stated = [vars(base).get("_own_traits", {}) for base in reversed(cls.__mro__)]
-        cls.class_traits = replace(Estimator.class_traits, **ChainMap(*reversed(stated)))
+        stated = ChainMap(*(vars(base).get("_own_traits", {}) for base in cls.__mro__))
+        cls.class_traits = replace(Estimator.class_traits, **stated)
         takes_y = cls.class_traits.labels is not None
         complete_parameters(cls, takes_y and not abstract, "takes_shares" in own_traits and not abstract)
         own_doc = cls.__dict__.get("__doc__")
@@ -500,16 +500,6 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
 
     A base of methods that place the rows themselves defines ``solve(template, rows, k)``, ``store(found, rows)`` and
     ``embed(X)`` too; ``TemplateWrapper`` is the base of combinators.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.algebra.operators.structured import Centering
-    >>> class _Spread(SpectralEmbedder):
-    ...     def template(self, rows):
-    ...         return Template(Centering(), offset=rows.ones)
-    >>> _Spread(n_components=1).fit_transform(np.array([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0]])).ravel()
-    array([ 3., -3.,  0.])
     """
 
     role = "method"

@@ -299,10 +299,6 @@ def links_within(X: Any, eps: Any, queries: Any, metric: Any) -> Neighbors:
     """For each new row the rows within ``eps``, nearest first; padded with infinite distances to the longest list.
 
     A row without any has the nearest one in the first place, whose distance is then above ``eps``.
-
-    >>> found = links_within(np.array([[0.0], [1.0], [3.0]]), 2.5, np.array([[2.5], [9.0]]), "euclidean")
-    >>> found.index.tolist(), found.distance.tolist()
-    ([[2, 1, 0], [2, 0, 0]], [[0.5, 1.5, 2.5], [6.0, inf, inf]])
     """
     near = rows_within(X, eps, queries=queries, metric=metric)
     count = np.diff(near.indptr)
@@ -326,11 +322,6 @@ def path_lengths(
     each row j of ``reference``: blocks of new rows with an array (rows, r), inf where there is no path.
 
     The graph is searched once, from the fewer of both ends. Links of infinite distance, or to number -1, are none.
-
-    >>> graph = sparse.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
-    >>> links = Neighbors(np.array([[2, 1]]), np.array([[0.5, 1.0]]))
-    >>> [lengths.tolist() for _, lengths in path_lengths(graph, links, np.arange(3))]
-    [[[2.0, 1.0, 0.5]]]
     """
     distance = np.where(links.index < 0, np.inf, links.distance)
     sources, place = np.unique(np.maximum(links.index, 0), return_inverse=True)

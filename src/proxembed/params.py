@@ -169,9 +169,6 @@ def param(
 
     For options: ``takes`` is the type of the argument if the stored value has another one; ``panel`` the group in the
     help of the program, ``flags`` its names there if not ``--name``, ``metavar`` the word for the value.
-
-    >>> param(default=0, like=SEED, doc="Seed of the folds.").metadata["param"].allowed()
-    'None, an integer >= 0 and <= 4,294,967,295 or a RandomState'
     """
     spec = Param(doc, low, high, above, below, tuple(choices), integer, callable, kind, words, test, search)
     if like is not None:
@@ -205,12 +202,7 @@ def check_params(estimator: Any) -> None:
 
 
 def _as_instance(name: Any, kind: type | tuple[type, ...] | None) -> str:
-    """Where a text names a permitted class, the words for an error that show how to write an instance; else "".
-
-    >>> class Scaler: pass
-    >>> _as_instance("scaler", Scaler), _as_instance("scaler", None)
-    (', such as Scaler()', '')
-    """
+    """Where a text names a permitted class, the words for an error that show how to write an instance; else ""."""
     classes = [*(kind if isinstance(kind, tuple) else (kind,))] if kind and isinstance(name, str) else []
     while classes:
         cls = classes.pop()
@@ -229,12 +221,7 @@ class WithoutRidge:
 
 
 def accept_classes(estimator: Any) -> Any:
-    """The estimator with every ``target_type`` set to "classes": its y was checked before, on all rows.
-
-    >>> from proxembed import MESD, FDA
-    >>> accept_classes(MESD(FDA()))
-    MESD(method=FDA(target_type='classes'), target_type='classes')
-    """
+    """The estimator with every ``target_type`` set to "classes": its y was checked before, on all rows."""
     names = [name for name in estimator.get_params() if name.split("__")[-1] == "target_type"]
     return estimator.set_params(**dict.fromkeys(names, "classes")) if names else estimator
 
@@ -243,11 +230,7 @@ SEED = Param(low=0, high=2**32 - 1, integer=True, choices=(None,), kind=np.rando
 
 
 def safe_repr(value: Any) -> str:
-    """The repr of a value, also where Python refuses to print an integer.
-
-    >>> safe_repr("a"), safe_repr(10**5000)
-    ("'a'", 'an integer of 16610 bits')
-    """
+    """The repr of a value, also where Python refuses to print an integer."""
     try:
         return repr(value)
     except ValueError:
@@ -257,10 +240,6 @@ def safe_repr(value: Any) -> str:
 def call_user_function(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """What a function given as the parameter ``name`` returns; a ValueError that names it where it does not take what
     it is called with.
-
-    >>> call_user_function("sigma", lambda: 0, 1.0)
-    Traceback (most recent call last):
-    ValueError: sigma=<function <lambda> at 0x...> cannot be called with (float): TypeError: ... Pass a function ...
     """
     try:
         return function(*arguments, **named)

@@ -46,12 +46,6 @@ def learning(estimator: Any, failure: type[BaseException] = BaseException) -> It
     The configuration of scikit-learn is that of this package.
 
     ``failure``: what counts as one; under Exception a search keeps what it had found by an interruption.
-
-    >>> from proxembed import PCA
-    >>> model = PCA().fit(np.eye(3))
-    >>> with learning(model):
-    ...     hasattr(model, "components_")
-    False
     """
     _forget(estimator)
     try:
@@ -125,14 +119,7 @@ def _refuse_unknown(error: ValueError, owner: str) -> None:
 
 
 def refuse_malformed(X: Any) -> None:
-    """A ValueError for a sparse matrix whose indices lie outside it: compiled code would follow them.
-
-    >>> X = sp.csr_array(np.eye(2))
-    >>> X.indices[0] = 7
-    >>> refuse_malformed(X)
-    Traceback (most recent call last):
-    ValueError: X is a malformed csr matrix: column 7 is not among its 2 columns, numbered from 0. Build it again ...
-    """
+    """A ValueError for a sparse matrix whose indices lie outside it: compiled code would follow them."""
     if not sp.issparse(X) or X.ndim != 2 or X.format not in ("csr", "csc", "bsr", "coo"):
         return
     fault = _coordinate_fault(X) if X.format == "coo" else _pointer_fault(X)
@@ -144,12 +131,7 @@ def refuse_malformed(X: Any) -> None:
 
 
 def refuse_masked(X: Any, name: str = "X", remedy: str = FILL) -> None:
-    """A ValueError for masked entries, which would be taken as they lie under the mask.
-
-    >>> refuse_masked(np.ma.array([[1.0, 2.0]], mask=[[False, True]]))
-    Traceback (most recent call last):
-    ValueError: X has 1 masked entries, and no method has a rule for unknown features. Fill them in, such as by ...
-    """
+    """A ValueError for masked entries, which would be taken as they lie under the mask."""
     parts = X if isinstance(X, list | tuple) else [getattr(X, "data", None) if sp.issparse(X) else X]
     counts: list[Any] = [np.ma.count_masked(part) for part in parts if isinstance(part, np.ma.MaskedArray)]
     masked = int(sum(counts))
@@ -161,10 +143,6 @@ def refuse_far(X: Any) -> None:
     """A ValueError for sparse X so far from the origin that the sums by which it is centred cancel.
 
     A column that holds a zero varies as much as it is far from the origin; one without zeros may not.
-
-    >>> refuse_far(sp.csr_array([[1e9, 1e9], [1e9, 1e9 + 1]]))
-    Traceback (most recent call last):
-    ValueError: X is sparse, and its rows lie so close together, beside their distance from the origin, that ...
     """
     if not sp.issparse(X) or not np.any(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]):
         return
@@ -184,12 +162,7 @@ def refuse_lost(noise: float, scatter: float) -> None:
 
 
 def refuse_moments(X: Any) -> None:
-    """A ValueError for dates and durations, of which NumPy would make their number of nanoseconds or days.
-
-    >>> refuse_moments(np.array([["2024-02-03"]], dtype="datetime64[D]"))
-    Traceback (most recent call last):
-    ValueError: X holds entries that are no floating-point numbers (datetime64[D]). Pass numbers: dates as days ...
-    """
+    """A ValueError for dates and durations, of which NumPy would make their number of nanoseconds or days."""
     for part in _parts_that_may_be_moments(X):
         entries = np.asarray(part)
         moment = next((dtype for dtype in (part.dtype, entries.dtype) if dtype.kind in "mM"), None)
@@ -240,10 +213,6 @@ def in_range(values: Any, X: Any, dtype: Any = None, *, left_out: bool = False) 
     """Results for rows X in X's float type, or in ``dtype``; a ValueError where they are beyond its range.
 
     ``left_out``: a row of NaN alone is one that a method does not place.
-
-    >>> in_range(np.array([[1e300]]), np.array([[1e38]], dtype=np.float32))
-    Traceback (most recent call last):
-    ValueError: The results for 1 row(s) of X are beyond the range of float32; the largest value of X is 1e+38 in ...
     """
     with np.errstate(over="ignore"):
         out = values.astype(X.dtype if dtype is None else dtype, copy=False)
@@ -265,10 +234,6 @@ def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None, owner: st
     """A ValueError where the largest entry of X cannot be squared, or n d such squares not be summed, in X's type;
     with the factor that brings it to about 1, or another ``remedy`` where X is not the caller's. With an ``owner``, the
     name of an estimator, entries that are not finite are refused first, in scikit-learn's words.
-
-    >>> refuse_extreme(np.full((2, 3), 1e-200))
-    Traceback (most recent call last):
-    ValueError: The largest value of X is 1e-200 in size, and its square underflows float64. Pass X * 1e+200.
     """
     limits, (n, d) = np.finfo(X.dtype), X.shape
     low, high = entry_bounds(X)

@@ -31,26 +31,6 @@ def readout_axes(Z: np.ndarray, labels: LabelMatrix) -> np.ndarray:
 
     Rows of Z V have the inner products, and the cosines, of rows of Z B: V = U S of the singular value decomposition
     B = U S W'. The penalty is that of least leave-one-out error.
-
-    Parameters
-    ----------
-    Z : array of shape (n, k)
-    labels : LabelMatrix of n rows
-        Rows with unknown labels are left out; where every row has one, an unknown cell is the mean of its label.
-
-    Returns
-    -------
-    array of shape (k, min(k, c))
-        The longest axis first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.methods.around import readout_axes
-    >>> from proxembed.targets.labels import LabelMatrix
-    >>> Z = np.random.default_rng(0).normal(size=(200, 3))
-    >>> readout_axes(Z, LabelMatrix.of((Z[:, :2] > 0).astype(int))).shape
-    (3, 2)
     """
     known = np.flatnonzero(labels.rows_any)
     targets = labels.take(known).with_means().Y.toarray()

@@ -242,25 +242,7 @@ def scale_of_new_rows(found: Any, labels: LabelMatrix) -> float:
 
 
 def averaged_rows(X: Any, Y: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct rows of X in order of appearance, each with the mean of Y over the rows that are equal to it.
-
-    Parameters
-    ----------
-    X : array or CSR of shape (n, d)
-    Y : array or sparse array of shape (n, c)
-
-    Returns
-    -------
-    rows of X (u, d), means (u, c), how many rows each stands for (u,), its number for each row (n,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.methods.forest import averaged_rows
-    >>> rows, means, counts, number = averaged_rows(np.array([[1.0], [2.0], [1.0]]), np.array([[1], [1], [0]]))
-    >>> means.tolist(), counts.tolist(), number.tolist()
-    ([[0.5], [1.0]], [2.0, 1.0], [0, 1, 0])
-    """
+    """The distinct rows of X in order of appearance, each with the mean of Y over the rows that are equal to it."""
     first, number = np.unique(SeenRows(X).find(X), return_inverse=True)
     counts = np.bincount(number)
     member = sparse.csr_array((np.ones(len(number)), (number, np.arange(len(number)))), shape=(len(first), len(number)))
@@ -273,26 +255,6 @@ def distinct_folds(X: Any, labels: LabelMatrix, n_folds: int, seed: int = 0) -> 
     """Stratified folds with equal rows in one fold; fewer where there are fewer distinct rows, and none of one alone.
 
     The order of the labels has no part in them.
-
-    Parameters
-    ----------
-    X : array or CSR of shape (n, d)
-    labels : LabelMatrix of n rows
-    n_folds : int
-    seed : int, default=0
-
-    Returns
-    -------
-    list of Split
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.methods.forest import distinct_folds
-    >>> from proxembed.targets.labels import LabelMatrix
-    >>> X, labels = np.array([[1.0], [2.0], [1.0], [3.0]]), LabelMatrix.of(["a", "b", "a", "b"])
-    >>> sorted(fold.held_out.tolist() for fold in distinct_folds(X, labels, 5))
-    [[0, 2], [1], [3]]
     """
     _, each, number = np.unique(SeenRows(X).find(X), return_index=True, return_inverse=True)
     n_folds = min(n_folds, len(each))
@@ -318,22 +280,7 @@ class ForestVotes:
     def of(
         cls, X: Any, targets: np.ndarray, Y: np.ndarray, counts: np.ndarray, **settings: Any
     ) -> tuple[ForestVotes, Any]:
-        """The votes of a forest grown on ``targets``, and the out-of-bag shares of its rows.
-
-        Parameters
-        ----------
-        X : array or CSR of shape (n, d), distinct rows
-        targets, Y : arrays of shapes (n, q) and (n, c)
-            What the forest is grown on, and what its leaves vote for.
-        counts : array of shape (n,)
-            How many rows each row stands for.
-        **settings
-            As in ``features.leaves.grown``.
-
-        Returns
-        -------
-        ForestVotes, shares of the rows by the trees grown without them (n, c); the mean of Y where there is none
-        """
+        """The votes of a forest grown on ``targets``, and the out-of-bag shares of its rows."""
         leaves, draws = grown(X, targets, counts, **settings)
         votes, unseen = leaves.votes(X, draws, Y), leaves.unbiased(X, draws)
         described = np.diff(unseen.indptr)[:, None] > 0  # else every tree has drawn the row

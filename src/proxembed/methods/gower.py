@@ -39,10 +39,6 @@ def gower_rows(E: np.ndarray, level: np.ndarray, Z: np.ndarray, w: np.ndarray) -
 
     E : (m, n) squared dissimilarities of the new rows to the n old ones. level : (n,) row means of the old E.
     g = -1/2 (e - mean(e) - level + mean(level)). A row of the old E gives its own row of Z.  [gower1968mds]
-
-    >>> Z = np.array([[1.0], [-1.0]])
-    >>> gower_rows(np.array([[0.0, 4.0], [1.0, 1.0]]), np.array([2.0, 2.0]), Z, np.array([2.0])).tolist()
-    [[1.0], [0.0]]
     """
     g = E - E.mean(axis=1, keepdims=True)
     g -= level - level.mean()

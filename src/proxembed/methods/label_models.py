@@ -34,16 +34,6 @@ class LabelModels:
 
         A regressor that takes several outputs is fitted on all labels at once, unknown cells at the mean of their
         label.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.linear_model import Ridge
-        >>> from proxembed.methods.label_models import LabelModels
-        >>> from proxembed.targets.labels import LabelMatrix
-        >>> X = np.array([[0.0], [1.0], [2.0]])
-        >>> LabelModels.of(Ridge(0.0), X, LabelMatrix.of([[0, 1], [1, 0], [1, 0]])).lift(X).round(2).tolist()
-        [[0.17, 0.83], [0.67, 0.33], [1.17, -0.17]]
         """
         X, regressor = for_solvers(X), is_regressor(estimator)
         if regressor and labels.c > 1 and get_tags(estimator).target_tags.multi_output:
@@ -73,33 +63,7 @@ def _scores(model: Any, X: Any) -> np.ndarray:
 
 
 def scores_out_of_fold(estimator: Any, X: Any, labels: LabelMatrix, splits: Iterable[Split]) -> np.ndarray:
-    """The scores (n, c) of rows, those of each held-out part by models fitted on the others.
-
-    Parameters
-    ----------
-    estimator : classifier or regressor
-        Unfitted; cloned for each fit.
-    X : array or CSR of shape (n, d)
-    labels : LabelMatrix of n rows
-    splits : iterable of Split
-        Folds whose held-out parts together hold every row once.
-
-    Returns
-    -------
-    array of shape (n, c)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.dummy import DummyRegressor
-    >>> from proxembed.methods.label_models import scores_out_of_fold
-    >>> from proxembed.splits.folds import Split
-    >>> from proxembed.targets.labels import LabelMatrix
-    >>> one, two = np.array([0, 1]), np.array([2, 3])
-    >>> splits, labels = [Split("1", one, two), Split("2", two, one)], LabelMatrix.of([[0], [1], [1], [1]])
-    >>> scores_out_of_fold(DummyRegressor(), np.zeros((4, 1)), labels, splits)[:, -1].tolist()
-    [1.0, 1.0, 0.5, 0.5]
-    """
+    """The scores (n, c) of rows, those of each held-out part by models fitted on the others."""
     found = np.empty((X.shape[0], labels.c))
     for split in splits:
         found[split.held_out] = LabelModels.of(estimator, X[split.train], labels.take(split.train)).lift(

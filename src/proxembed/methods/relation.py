@@ -586,11 +586,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
 
 
 def sample_size(n_prototypes: int) -> int:
-    """The number of rows of blocks among which ``n_prototypes`` prototypes are chosen.
-
-    >>> sample_size(1000), sample_size(20_000)
-    (10000, 40000)
-    """
+    """The number of rows of blocks among which ``n_prototypes`` prototypes are chosen."""
     return max(SAMPLE_ROWS, 2 * int(n_prototypes))
 
 

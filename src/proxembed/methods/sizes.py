@@ -20,14 +20,6 @@ def embedded(method: Any, k: int | None, X: Any, y: Any, X_new: Any) -> tuple[np
     """Embeddings of the rows of a fit and of new rows, by a clone with k components (None: the natural number).
 
     Raises FloatingPointError where one of them holds NaN or infinity.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed import PCA
-    >>> from proxembed.methods.sizes import embedded
-    >>> [Z.shape for Z in embedded(PCA(), 1, np.eye(4), None, np.eye(4)[:2])]
-    [(4, 1), (2, 1)]
     """
     model = clone(method).set_params(n_components=k)
     Z = np.asarray(model.fit_transform(X, y), dtype=np.float64)
@@ -38,15 +30,7 @@ def embedded(method: Any, k: int | None, X: Any, y: Any, X_new: Any) -> tuple[np
 
 
 def with_size(method: Any, k: int | None) -> Any:
-    """An unfitted copy of a method with k components (None: the natural number), where it has a choice of them.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.methods.sizes import with_size
-    >>> with_size(OPLS(), 3)
-    OPLS(n_components=3)
-    """
+    """An unfitted copy of a method with k components (None: the natural number), where it has a choice of them."""
     found = clone(method)
     return found.set_params(n_components=k) if "n_components" in found.get_params(deep=False) else found
 
@@ -56,17 +40,6 @@ def bounded_by_labels(method: Any) -> bool:
 
     A method is asked once, by a fit on a few rows of three labels; a kernel, leaves or a scaling are as the method on
     them.
-
-    Parameters
-    ----------
-    method : transformer
-
-    Examples
-    --------
-    >>> from proxembed import MVMD, OPLS, Kernelized
-    >>> from proxembed.methods.sizes import bounded_by_labels
-    >>> bounded_by_labels(Kernelized(OPLS())), bounded_by_labels(MVMD())
-    (True, False)
     """
     while isinstance(method, TemplateWrapper | ComponentWrapper):
         method = method.member()
@@ -90,25 +63,6 @@ def fitted_within_bound(method: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """A fitted clone and its embedding of X; where a part of the rows lacks components, with the natural number.
 
     The components of a supervised method are bounded by the labels that its rows hold, of which a part may miss some.
-
-    Parameters
-    ----------
-    method : transformer, or pipeline whose last step embeds
-    X : array or sparse matrix of shape (n, d)
-    y : labels in any form
-
-    Returns
-    -------
-    (fitted clone, array of shape (n, k))
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed import OPLS
-    >>> from proxembed.methods.sizes import fitted_within_bound
-    >>> X = np.random.default_rng(0).normal(size=(20, 4))
-    >>> fitted_within_bound(OPLS(n_components=3), X, X[:, :2] > 0)[1].shape
-    (20, 2)
     """
     name = f"{method.steps[-1][0]}__n_components" if isinstance(method, Pipeline) else "n_components"
     model = clone(method)

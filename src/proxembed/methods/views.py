@@ -390,15 +390,7 @@ class Views(LabelledFeatures, labels="multi"):
 
 
 def with_others(own: Any, view: Any, X: Any, known: np.ndarray) -> Any:
-    """The description of all rows X by a fitted view: ``own`` that of the rows ``known``, the others as new rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.methods.views import Plain, with_others
-    >>> with_others(np.array([[5.0]]), Plain(np.ones(1)), np.array([[1.0], [2.0]]), np.array([1])).tolist()
-    [[1.0], [5.0]]
-    """
+    """The description of all rows X by a fitted view: ``own`` that of the rows ``known``, the others as new rows."""
     others = np.setdiff1d(np.arange(X.shape[0]), known)
     new = view.lift(X[others])
     stacked = sparse.csr_array(sparse.vstack([own, new])) if sparse.issparse(own) else np.vstack([own, new])
@@ -409,23 +401,6 @@ def label_agreement(Z: np.ndarray, Y: np.ndarray, Z_new: np.ndarray, Y_new: np.n
     """Jaccard@10: the mean similarity of the labels of new rows and of their ten nearest rows by cosine.
 
     Of shares the similarity is the sum of the smaller ones over that of the larger ones; 1 of two empty sets.
-
-    Parameters
-    ----------
-    Z, Y : arrays of shapes (n, k) and (n, c)
-    Z_new, Y_new : arrays of shapes (m, k) and (m, c)
-
-    Returns
-    -------
-    float, from 0 to 1
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.methods.views import label_agreement
-    >>> Z, Y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1, 1], [0, 1]])
-    >>> label_agreement(Z, Y, np.array([[2.0, 0.1]]), np.array([[0, 1]]))
-    0.75
     """
     near, found = nearest(Z, min(NEIGHBORS, len(Z)), queries=Z_new, metric="cosine").index, []
     for each in near.T:
