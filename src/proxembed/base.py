@@ -32,7 +32,16 @@ from .algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, s
 from .algebra.pencil.symmetric import fix_signs
 from .algebra.template import Template
 from .explain import Explanation, citation, cited_keys, explanation, label_loadings
-from .params import WithoutRidge, check_params, complete_parameters, declared, param, safe_repr, with_parameters
+from .params import (
+    WithoutRidge,
+    check_params,
+    complete_parameters,
+    constant,
+    declared,
+    param,
+    safe_repr,
+    with_parameters,
+)
 from .rows import Origin, Rows
 from .sources import RowBlocks, blocks_of, transform_lazily
 from .sums import Sums, known_blocks, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
@@ -62,7 +71,7 @@ def registry() -> dict[str, type[Estimator]]:
     return dict(sorted(_REGISTRY.items()))
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, field))
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, constant, field))
 @dataclass(kw_only=True, eq=False, repr=False)
 class Estimator(BaseEstimator):
     """Base of every estimator that a user builds: constructor and documentation from declared parameters, registry.

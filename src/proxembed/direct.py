@@ -15,6 +15,7 @@ from .algebra.pencil.eigen import Solution, rescaled
 from .algebra.pencil.symmetric import lead_signs
 from .algebra.template import Template
 from .base import SpectralEmbedder
+from .params import constant
 from .rows import Rows, SeenRows
 
 
@@ -53,8 +54,7 @@ class DirectEmbedder(SpectralEmbedder, direct=True, abstract=True):
     that was seen in fit keeps its embedding (the first of equal rows stands for all); others are placed by ``extend``.
     """
 
-    # Routes follow the structure; a parameter where a method has several.
-    solver: ClassVar[str] = "auto"  # type: ignore[misc]  # a constant in place of a parameter
+    solver: str = constant("auto")  # routes follow the structure; a parameter where a method has several
     columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component
 
     def place(self, template: Template, rows: Rows, k: int | None) -> Placement:

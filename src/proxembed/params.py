@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from inspect import cleandoc
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -175,6 +175,11 @@ def param(
         spec = replace(like, doc=doc, search=search)
     spec = replace(spec, takes=takes, panel=panel, flags=flags, metavar=metavar)
     return field(default=default, kw_only=kw_only, metadata={"param": spec})
+
+
+def constant(value: Any, *, init: Literal[False] = False) -> Any:
+    """A value in place of a parameter of a base class: it is no argument of the constructor."""
+    return field(default=value, init=init)
 
 
 def declared(cls: type) -> dict[str, tuple[Field[Any], Param]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +27,7 @@ from proxembed.targets.labels import LabelMatrix
 
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..neighborly import MATRICES, SCALE_DOC, WEIGHTS_DOC
-from ..params import log, param
+from ..params import constant, log, param
 from ..proximity.all_pairs import AllPairs
 from ..proximity.class_similarity import OF_FEATURES, OF_LATENT
 from ..proximity.combine import check_combination, combine, combine_grouped, unit_weights
@@ -452,7 +452,7 @@ class DirectMOPE(Regressed, MOPE):
     (10, 3)
     """
 
-    constraint: ClassVar[str] = "embedding"  # type: ignore[misc]  # a constant in place of a parameter
+    constraint: str = constant("embedding")
     objective: str = param(
         default="proximity",
         choices=("proximity", "normalized"),

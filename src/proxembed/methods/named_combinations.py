@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from proxembed.algebra.template import Template, mix
 from proxembed.base import Prepared
 
 from ..base import SpectralEmbedder
-from ..params import integers, log, param
+from ..params import constant, integers, log, param
 from ..rows import Rows
 from .class_preserving import DONPP
 from .fisher import FDA, MMC
@@ -243,10 +243,10 @@ class SSMOPE(SSDR):
         default=None, kw_only=False, choices=(None,), kind=OLPP, doc="OLPP with its graph; None: OLPP()."
     )
     objective: str | None = param(default=None, like=OBJECTIVE, doc=OBJECTIVE.doc, search=("proximity", "laplacian"))
-    constraint: ClassVar[str] = "projection"  # type: ignore[misc]  # a constant in place of a parameter
-    flip: ClassVar[bool] = False  # type: ignore[misc]  # a constant in place of a parameter
-    ridge: ClassVar[None] = None  # type: ignore[misc]  # a constant in place of a parameter
-    ridge_scale: ClassVar[None] = None  # type: ignore[misc]  # a constant in place of a parameter
+    constraint: str = constant("projection")
+    flip: bool = constant(False)
+    ridge: float | str | None = constant(None)
+    ridge_scale: str | None = constant(None)
 
     def default_supervised(self) -> SpectralEmbedder:
         return MOPE()

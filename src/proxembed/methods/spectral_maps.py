@@ -46,9 +46,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
     scaling: str = param(
         default="template", choices=("template", "unit"), doc="Columns of Z: Z'BZ = I, or of unit length."
     )
-    solver: str = param(  # type: ignore[misc]  # a parameter in place of a constant
-        default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows the graph."
-    )
+    solver: str = param(default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows the graph.")
 
     def gap(self) -> int:
         """The power of the graph operator that the matrix is: 2 for a square."""
