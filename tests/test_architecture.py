@@ -140,7 +140,8 @@ def room_of(module: str) -> str:
 
 def layers() -> list[list[str]]:
     """Rooms by layer, from the lowest to the highest, as the import contract has them; then those above it."""
-    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"][0]
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    contract = tools["importlinter"]["contracts"][0]
     declared = [re.findall(r"\w+", layer) for layer in reversed(contract["layers"])]
     return [*(layer for layer in declared if layer != ["cli"]), ["__init__"], ["cli"], ["__main__", "bench", *BESIDE]]
 
@@ -425,9 +426,16 @@ def test_no_machine_paths_or_registry_hosts():
     assert found == []
 
 
-if __name__ == "__main__":
+def print_architecture() -> None:
     for title, value in architecture().items():
+        if isinstance(value, int):
+            print(f"{title}: {value:,}")
+            continue
         entries = [f"{i}: {', '.join(rooms)}" for i, rooms in value.items()] if isinstance(value, dict) else value
-        print(f"{title}: {len(entries) if isinstance(entries, list) and title != 'by floor' else ''}{'' if isinstance(entries, list) else entries}")
-        for entry in entries if isinstance(entries, list) else ():
+        print(f"{title}:" if isinstance(value, dict) else f"{title}: {len(value)}")
+        for entry in entries:
             print("   ", ", ".join(sorted(entry)) if isinstance(entry, set) else entry)
+
+
+if __name__ == "__main__":
+    print_architecture()
