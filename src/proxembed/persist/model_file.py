@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 import json
 import platform
@@ -267,14 +266,9 @@ def trusted_names() -> set[str]:
     >>> "proxembed.methods.dependence.OPLS" in trusted_names(), "builtins.eval" in trusted_names()
     (True, False)
     """
-    import proxembed
-    from proxembed import classify
     from proxembed.base import registry
 
-    public = [getattr(proxembed, name) for name in proxembed.__all__]  # imports every room, which fills the registry
-    public += [getattr(classify, name) for name in classify.__all__]
-    classes = [cls for cls in public if inspect.isclass(cls) and issubclass(cls, BaseEstimator)]
-    return {f"{cls.__module__}.{cls.__qualname__}" for cls in [*classes, *registry().values()]} | set(STATE)
+    return {f"{cls.__module__}.{cls.__qualname__}" for cls in registry().values()} | set(STATE)
 
 
 def _check_suffix(path: Path) -> None:
