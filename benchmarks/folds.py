@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from benchmarks import N_FOLDS, SPLITS
 from proxembed.data import Dataset
-from proxembed.persist import write_whole
+from proxembed.execute.atomic_files import write_whole
 from proxembed.splits.splits import stratified_folds
 
 MOST_ROWS = 1000

@@ -33,7 +33,7 @@ from benchmarks.sets import ON_OPENML, SETS
 from papers.markdown import DASH, REASON, table
 from proxembed.catalogue import estimators
 from proxembed.evaluate.statistics import ROPE
-from proxembed.persist import write_whole
+from proxembed.execute.atomic_files import write_whole
 
 TITLES = {"all": "All labels known", "fifth": "A fifth of the training rows labelled"}
 SIDES = {1: " ▲", -1: " ▼", 0: ""}

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks import PROTOCOLS, RESULTS, TRACKS
 from benchmarks.cell import KEY, MEASURES
 from benchmarks.sets import SETS
-from proxembed.persist import write_whole
+from proxembed.execute.atomic_files import write_whole
 
 COLUMNS = (
     "method", "kind", *KEY, "k", "components", "tried", *MEASURES, "seconds", "failure", "version", "parameters",

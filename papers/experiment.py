@@ -15,7 +15,7 @@ import numpy as np
 from papers.code import code
 from papers.workers import unordered_results
 from proxembed.data import Dataset
-from proxembed.persist import write_whole
+from proxembed.execute.atomic_files import write_whole
 from proxembed.report import versions
 from proxembed.splits.splits import standard_split
 

@@ -9,11 +9,11 @@ from proxembed.evaluate.costs import Shape, fit_work
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part
 from proxembed.evaluate.scoring import fit_arm
+from proxembed.execute.budget import WorkBudget
 from proxembed.methods.sizes import bounded_by_labels
 from proxembed.splits.folds import Split
 from proxembed.study.fold_parts import FoldParts
 from proxembed.study.trials import FoldScores, run_trial
-from proxembed.study.work_budget import WorkBudget
 from proxembed.targets.labels import LabelMatrix
 
 rng = np.random.default_rng(0)

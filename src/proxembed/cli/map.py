@@ -34,7 +34,7 @@ def map(
 ) -> None:
     """Draw a map of the rows, with held-out rows and the map of shuffled labels beside it."""
     with refusals():
-        from proxembed.persist.whole import check_writable
+        from proxembed.execute.atomic_files import check_writable
         from proxembed.workflow.map_job import check_map_path, draw_map, map_facts, write_map
 
         for path in out:

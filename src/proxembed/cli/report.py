@@ -16,7 +16,7 @@ def report(
 ) -> None:
     """Write the page and the leaderboard of a finished run again, without refitting."""
     with refusals():
-        from proxembed.persist import write_whole
+        from proxembed.execute.atomic_files import write_whole
         from proxembed.report import read_record
 
         record = read_record(folder)

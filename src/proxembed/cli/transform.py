@@ -51,7 +51,7 @@ def embedded(fitted: Any, X: Any, path: Path) -> tuple[dict[str, Any], dict[str,
 
 def table_path(path: Path, inputs: list[Path]) -> Path:
     """Check before the work that the output path can be written and is none of the input files."""
-    from proxembed.persist import check_writable
+    from proxembed.execute.atomic_files import check_writable
 
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"-o {str(path)!r} must end in one of {', '.join(SUFFIXES)}.")

@@ -15,8 +15,9 @@ import numpy as np
 
 from proxembed.adaptive import Switches, sample
 from proxembed.adaptive.switches import OPTIONS
-from proxembed.study.strategies import Strategy, register
-from proxembed.study.study import Study, Trial, Work
+from proxembed.execute.loop import Trial, Work
+from proxembed.study.strategies import SearchStrategy, register
+from proxembed.study.study import Study
 
 from .genetic import ELITE, POPULATION, mutated_genes, next_generation
 from .parameter_search import ParameterSearch
@@ -30,7 +31,15 @@ PATIENCE = 5
 Batches = Iterator[list[Work]]
 
 
-class ModelStrategy(Strategy):
+class ModelTrial(Trial):
+    """A model, whose outcomes go by number: its steps are settings."""
+
+    def record(self, step: Any, outcome: Any) -> None:
+        """Keep the outcome of a setting."""
+        self.outcomes[len(self.outcomes)] = outcome
+
+
+class ModelStrategy(SearchStrategy):
     """What strategies for models share: the searches of parameters, one of each model, whose settings are the steps."""
 
     space = "models"
@@ -73,7 +82,7 @@ class ModelStrategy(Strategy):
 
 def work_on(study: Study, switches: Switches, settings: list[dict[str, float]]) -> Work:
     """The evaluation of settings of a model, which enters the study with the first of them."""
-    trial = study.entered.setdefault(switches, Trial(switches, str(list(switches.as_tuple()))))
+    trial = study.entered.setdefault(switches, ModelTrial(switches, str(list(switches.as_tuple()))))
     return Work(trial, settings)
 
 

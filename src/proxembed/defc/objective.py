@@ -20,8 +20,8 @@ from proxembed.algebra.arrays.matrix import Matrix
 from proxembed.evaluate.measures import Measure
 from proxembed.evaluate.results import reason_of
 from proxembed.execute.budget import OutOfBudget
-from proxembed.study.storage import as_json
-from proxembed.study.study import Evaluator
+from proxembed.execute.ledger import as_json
+from proxembed.execute.loop import Evaluator
 from proxembed.targets.labels import LabelMatrix
 
 from .prefix_classifier import check_classifier

@@ -1,6 +1,6 @@
 """Diagnosis of an embedding: what labels shuffled at random give, optimism, labels that got worse, stability."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,8 @@ from sklearn.base import clone
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
 from proxembed.classify.ridge import fit_readout
 from proxembed.execute.configuration import own_configuration
-from proxembed.execute.executor import Executor
+from proxembed.execute.ledger import digest
+from proxembed.execute.loop import Evaluator, Loop, OneBatch, Trial, Work
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
 from proxembed.params import accept_classes
@@ -28,6 +29,7 @@ from .metrics import average_precision
 from .neighbors import neighbor_weights, new_neighbor_weights
 from .preprocessing import choose_scaling
 
+SHUFFLE, HALF = "shuffle", "half"
 LEVEL = 0.05  # of the test against shuffled labels
 WORSE_BY = 0.01  # a label's average precision has to fall by more to be called worse
 
@@ -165,9 +167,8 @@ def diagnose(
         Largest number of sampled rows of RowBlocks.
     n_jobs : int, default=1
         Processes for the shuffles and the halves.
-    store : object, optional
-        Stores each finished shuffle and half, and returns those of an interrupted run: ``find(part, number)`` and
-        ``keep(part, number, value)`` of plain data.
+    store : Ledger, optional
+        Stores each finished shuffle and half, and returns those of an interrupted run.
     target_type : {"classes"}, optional
         As of the estimators; it is decided on all rows, for all fits. None: that of the estimator.
 
@@ -204,9 +205,11 @@ def diagnose(
     orders = [_shuffled(known, splits, random) for _ in range(n_shuffles)]
     parts = [_half(len(known), random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
-    with Executor(n_jobs, _Asked(method, X, y, labels, known, splits, measure, whole)) as executor:
-        null = _carried_out(executor, _null, orders, store, "shuffle")
-        cosines = _carried_out(executor, _cosines, parts, store, "half")
+    rows = {SHUFFLE: orders, HALF: parts}
+    parameters = sorted(method.get_params().items())
+    name = "" if store is None else digest(X, labels, splits, measure.name, orders, parts, parameters)
+    refits = _Refits(method, X, y, labels, known, splits, measure, whole, rows, name)
+    null, cosines = _refitted(refits, n_jobs, store)
     held_out = _mean([fold.held_out for fold in true])
     p = (1 + sum(value >= held_out for value in null)) / (1 + n_shuffles)
     return Diagnosis(
@@ -237,20 +240,6 @@ def _looked_at(X: Any, y: Any, sample_rows: int, seed: int) -> tuple[Any, Any, i
 
 def _rows_of_piece(rows: RowBlocks, number: int) -> int:
     return sum(length(X) for X, _ in rows)
-
-
-def _carried_out(executor: Executor, task: Callable[..., Any], items: list[Any], store: Any, part: str) -> list[Any]:
-    """The results of a task for each item: those that the store has, and others, kept as soon as they are there."""
-    if store is None:
-        return list(executor.map(task, items))
-    known = [store.find(part, number) for number in range(len(items))]
-    missing = [number for number, found in enumerate(known) if found is None]
-    new = executor.map(task, [items[number] for number in missing])
-    for number, value in zip(missing, new, strict=True):
-        known[number] = {"value": [each.tolist() for each in value] if isinstance(value, tuple) else value}
-        store.keep(part, number, known[number])
-    values = [found["value"] for found in known]
-    return [tuple(map(np.asarray, value)) if isinstance(value, list) else value for value in values]
 
 
 def _half(n: int, random: np.random.Generator) -> np.ndarray:
@@ -340,8 +329,8 @@ def _shuffled(known: Any, splits: list[Split], random: np.random.Generator) -> n
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What every shuffle and every half of the rows is made of."""
+class _Refits(Evaluator):
+    """Fits on shuffled labels and on halves of the rows: a configuration is one of the two, a step its number."""
 
     method: Any
     X: Any
@@ -351,9 +340,37 @@ class _Asked:
     splits: list[Split]
     measure: Measure
     whole: np.ndarray
+    rows: Mapping[str, list[np.ndarray]]
+    name: str
+
+    def evaluate(self, kind: str, number: int) -> Any:
+        """The value of a shuffle, or the cosines of a half."""
+        return (_null if kind == SHUFFLE else _cosines)(self, self.rows[kind][number])
+
+    def key(self, kind: str, number: int) -> list[Any]:
+        """A hash of all that the fits depend on, the kind of the fit and its number."""
+        return ["diagnosis", self.name, kind, number]
+
+    def plain(self, value: Any) -> dict[str, Any]:
+        """The value, which may be None."""
+        return {"value": value}
+
+    def restored(self, plain: dict[str, Any]) -> Any:
+        """The value."""
+        return plain["value"]
 
 
-def _null(asked: _Asked, order: np.ndarray) -> float:
+def _refitted(refits: _Refits, n_jobs: int | None, store: Any) -> tuple[list[Any], list[Any]]:
+    """The values of all shuffles and the cosines of all halves."""
+    trials = {kind: Trial(kind, kind) for kind in (SHUFFLE, HALF)}
+    work = [Work(trials[kind], [number]) for kind in trials for number in range(len(refits.rows[kind]))]
+    if Loop(refits, n_jobs=n_jobs, ledger=store).run(OneBatch(work)).interrupted:
+        raise KeyboardInterrupt
+    null, cosines = (list(trial.outcomes.values()) for trial in trials.values())
+    return null, cosines
+
+
+def _null(asked: _Refits, order: np.ndarray) -> float:
     """The held-out value of one shuffle of the labels."""
     y, labels = take_labels(asked.y, order), asked.labels.take(order)
     scored = (_score(asked.method, asked.X, y, labels, asked.known, split, asked.measure) for split in asked.splits)
@@ -380,7 +397,7 @@ def _worse(labels: LabelMatrix, raw: list[_Fold], true: list[_Fold]) -> tuple[di
     )
 
 
-def _cosines(asked: _Asked, part: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+def _cosines(asked: _Refits, part: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Squared cosines of each component with the subspace that one half finds, and of the principal angles.
 
     Compared on the rows left out of the half; None where the half cannot be fitted.

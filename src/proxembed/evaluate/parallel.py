@@ -1,17 +1,17 @@
-"""Who does the work of a comparison: this process, one arm after the other, or workers."""
+"""The work of a comparison: every arm on every split, as the loop carries it out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from proxembed.execute import clock
-from proxembed.execute.executor import Executor, killed
+from proxembed.execute.executor import Progress, in_this_process
+from proxembed.execute.ledger import digest
+from proxembed.execute.loop import Evaluator, Loop, Strategy, Trial, Work
 from proxembed.splits.splits import Split
 
+from .measures import measure_of
 from .part import Part, prepare
 from .results import TEST
 from .scoring import Outcome, lost, run_arm
@@ -20,86 +20,24 @@ if TYPE_CHECKING:
     from .protocol import Protocol
 
 LEAST_SPLITS = 3  # two folds and the test rows
+KEPT = ("predictions", "similarity", "new_similarity", "hubs", "queries")  # what an outcome holds by arm, k and fold
+DEPENDS_ON = ("sizes", "n_neighbors", "min_positives", "seed", "max_seconds", "keep_predictions")
 
 
 class Finished(NamedTuple):
-    """What one arm did on one split, by their numbers, with facts of the split."""
+    """What one arm did on one split, with facts of the split."""
 
-    split: int
-    arm: int
     outcome: Outcome
     scaling: str
     sizes: dict[str, Any]
     rows: Any  # array of the held-out row numbers
 
 
-def split_order(splits: list[Split]) -> list[int]:
-    """The splits in the order in which they are worked on: the test rows after two folds."""
-    folds = [i for i, split in enumerate(splits) if split.name != TEST]
-    test = [i for i, split in enumerate(splits) if split.name == TEST]
-    return [*folds[:2], *test, *folds[2:]]
+class ArmScores(Evaluator):
+    """Scores arms on splits: a configuration is the protocol of one arm, a step the number of a split.
 
-
-def too_late(protocol: Protocol) -> bool:
-    """Whether the deadline has passed."""
-    return protocol.deadline is not None and clock.now() >= protocol.deadline
-
-
-def _finished(split: int, arm: int, outcome: Outcome, part: Part) -> Finished:
-    return Finished(split, arm, outcome, part.scaling, part.sizes, part.rows)
-
-
-def phase_name(split: Split) -> str:
-    """What progress calls the rows of a split.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.parallel import phase_name
-    >>> from proxembed.splits.splits import Split
-    >>> [phase_name(Split(name, np.arange(2), np.arange(2, 3))) for name in ("0", "test")]
-    ['fold 0', 'test rows']
+    The part that was prepared last is kept.
     """
-    return "test rows" if split.name == TEST else f"fold {split.name}"
-
-
-def one_by_one(
-    protocol: Protocol, dataset: Any, splits: list[Split], report: Callable[[str], None], store: Any = None
-) -> Iterator[Finished]:
-    """Every arm on every split in this process; what the store has is not done again."""
-    bounded: set[int] = set()
-    for number, i in enumerate(split_order(splits)):
-        if number >= LEAST_SPLITS and too_late(protocol):
-            return
-        split, part = splits[i], None
-        for j, arm in enumerate(protocol.arms):
-            report(f"{phase_name(split)}: {arm.name}")
-            found = _stored(store, protocol, splits, i, j)
-            if found is None:
-                part = prepare(dataset, split, protocol.seed) if part is None else part
-                found = _kept(
-                    store, protocol, splits, _finished(i, j, run_arm(arm, part, protocol, j in bounded), part)
-                )
-            if i == 0 and found.outcome.bounded:
-                bounded.add(j)
-            yield found
-
-
-def _stored(store: Any, protocol: Protocol, splits: list[Split], split: int, arm: int) -> Finished | None:
-    """What the store has of an arm on a split."""
-    found = None if store is None else store.find(protocol, splits[split], protocol.arms[arm])
-    return None if found is None else found._replace(split=split, arm=arm)
-
-
-def _kept(store: Any, protocol: Protocol, splits: list[Split], found: Finished) -> Finished:
-    """What an arm has done, which is in the store now."""
-    if store is not None:
-        store.keep(protocol, splits[found.split], protocol.arms[found.arm], found)
-    return found
-
-
-class _Prepared:
-    """The data set and its splits, in a worker with the part that it prepared last."""
 
     def __init__(self, dataset: Any, splits: list[Split], seed: int):
         self.dataset, self.splits, self.seed = dataset, splits, seed
@@ -109,63 +47,95 @@ class _Prepared:
         return {**vars(self), "last": None}
 
     def part(self, number: int) -> Part:
+        """The part of a split."""
         if self.last is None or self.last[0] != number:
             self.last = None  # one part in memory, not two
             self.last = number, prepare(self.dataset, self.splits[number], self.seed)
         return self.last[1]
 
+    def evaluate(self, protocol: Protocol, split: int, natural: bool = False) -> Finished:
+        """The scores of the arm; ``natural``: it has fewer components than the largest size."""
+        return self._finished(split, run_arm(protocol.arms[0], self.part(split), protocol, natural))
 
-def in_parallel(
-    protocol: Protocol, dataset: Any, splits: list[Split], report: Callable[[str], None], store: Any = None
-) -> Iterator[Finished]:
-    """Every arm on every split by workers; an arm whose worker is ended from outside, also alone, has failed.
+    def lost(self, protocol: Protocol, split: int, reason: str) -> Finished:
+        """The worst values, as the process was ended."""
+        return self._finished(split, lost(protocol.arms[0], self.part(split), protocol, reason))
 
-    The first split goes first: it tells which arms are bounded below the largest size (they are not tried in vain
-    again, just as in one process) and which take long (they start first on the other splits). What the store has is
-    not done again.
+    def _finished(self, split: int, outcome: Outcome) -> Finished:
+        part = self.part(split)
+        return Finished(outcome, part.scaling, part.sizes, part.rows)
+
+    def key(self, protocol: Protocol, split: int) -> list[str]:
+        """Arm and split, and a hash of all that the scores depend on beside the data set."""
+        arm, rows = protocol.arms[0], self.splits[split]
+        facts = [getattr(protocol, name) for name in DEPENDS_ON]
+        facts += [measure_of(protocol.measure).name, protocol.further_of(arm), protocol.refitted(arm)]
+        facts += [arm.rival, arm.grid, arm.each_size, arm.largest, type(arm.estimator).__name__]
+        facts += [] if arm.estimator is None else sorted(arm.estimator.get_params().items())
+        return [arm.name, rows.name, digest(rows.train, rows.held_out, facts)]
+
+    def plain(self, found: Finished) -> dict[str, Any] | None:
+        """What an arm has done; None if it failed: another run may fare better."""
+        outcome = found.outcome
+        if any(row["failure"] for row in outcome.rows):
+            return None
+        pairs = {name: [[list(key), value] for key, value in getattr(outcome, name).items()] for name in KEPT}
+        return {**found._asdict(), "outcome": {**vars(outcome), **pairs}}
+
+    def restored(self, plain: dict[str, Any]) -> Finished:
+        """What an arm has done."""
+        own = plain["outcome"]
+        kept = {name: {tuple(key): value for key, value in own[name]} for name in KEPT}
+        return Finished(**{**plain, "outcome": Outcome(**{**own, **kept})})
+
+
+class EveryArm(Strategy):
+    """Every arm on every split, the test rows after two folds; after three splits none is begun late.
+
+    The first split tells which arms are bounded below the largest size: they are not tried in vain again. Workers begin
+    with the arms that took long on it.
     """
-    arms = range(len(protocol.arms))
-    bounded: dict[int, bool] = {}
-    seconds: dict[int, float] = {}
-    report("starting the workers")
-    with Executor(protocol.n_jobs, _Prepared(dataset, splits, protocol.seed), ordered=False) as executor:
 
-        def done(pairs: list[tuple[int, int]]) -> Generator[Finished, None, None]:
-            known = {pair: _stored(store, protocol, splits, *pair) for pair in pairs}
-            yield from (found for found in known.values() if found is not None)
-            items = [_item(protocol, i, j, bounded.get(j, False)) for (i, j), found in known.items() if found is None]
-            with closing(executor.map(_arm, items, partial(_died, executor.shared))) as work:
-                yield from (_kept(store, protocol, splits, found) for found in work)
+    def __init__(self, protocol: Protocol, splits: list[Split], progress: Progress):
+        self.splits, self.progress, self.alone = splits, progress, in_this_process(protocol.n_jobs)
+        self.trials = [Trial(replace(protocol, arms=(arm,), contrasts=()), arm.name) for arm in protocol.arms]
 
-        with closing(done([(0, j) for j in arms])) as work:
-            for found in work:
-                bounded[found.arm], seconds[found.arm] = found.outcome.bounded, found.outcome.seconds
-                yield found
-                report(f"{phase_name(splits[0])}: {protocol.arms[found.arm].name} done")
-        order, later = sorted(arms, key=lambda j: -seconds[j]), split_order(splits)[1:]
-        owed = {(i, j) for i in later[: LEAST_SPLITS - 1] for j in arms}
-        with closing(done([(i, j) for i in later for j in order])) as work:
-            for found in work:
-                yield found
-                owed.discard((found.split, found.arm))
-                if not owed and too_late(protocol):
+    def batches(self, loop: Loop) -> Iterator[Sequence[Work]]:
+        """Arm by arm in this process; with workers, the first split and all others."""
+        first, *later = split_order(self.splits)
+        if self.alone:
+            for number, split in enumerate([first, *later]):
+                if number >= LEAST_SPLITS and loop.left <= 0:
                     return
-                report(f"{phase_name(splits[found.split])}: {protocol.arms[found.arm].name} done")
+                for trial in self.trials:
+                    yield [self._work(trial, split)]
+            return
+        yield [self._work(trial, first) for trial in self.trials]
+        ranked = sorted(self.trials, key=lambda trial: -trial.outcomes[first].outcome.seconds)
+        owed = later[: LEAST_SPLITS - 1]
+        yield [self._work(trial, split, split in owed) for split in later for trial in ranked]
+
+    def _work(self, trial: Trial, split: int, owed: bool = True) -> Work:
+        bounded = 0 in trial.outcomes and trial.outcomes[0].outcome.bounded
+        return Work(trial, [split], owed, {"natural": bounded})
+
+    def report(self, loop: Loop, work: Work, done: bool) -> None:
+        """Show an arm before its work in this process, and after its work by workers."""
+        if self.alone and done or not self.alone and not done and loop.outcomes:
+            return
+        text = f"{phase_name(self.splits[work.steps[0]])}: {work.trial.title}"
+        if not self.alone:
+            text = f"{text} done" if done else "starting the workers"
+        self.progress(len(loop.outcomes), len(self.splits) * len(self.trials), text)
 
 
-def _item(protocol: Protocol, split: int, arm: int, natural: bool) -> tuple[Any, ...]:
-    """A task: a worker gets no arm but its own."""
-    return replace(protocol, arms=(protocol.arms[arm],), contrasts=()), split, arm, natural
+def split_order(splits: list[Split]) -> list[int]:
+    """The splits in the order in which they are worked on: the test rows after two folds."""
+    folds = [i for i, split in enumerate(splits) if split.name != TEST]
+    test = [i for i, split in enumerate(splits) if split.name == TEST]
+    return [*folds[:2], *test, *folds[2:]]
 
 
-def _arm(shared: _Prepared, item: tuple[Any, ...]) -> Finished:
-    """One arm on one split."""
-    protocol, split, arm, natural = item
-    part = shared.part(split)
-    return _finished(split, arm, run_arm(protocol.arms[0], part, protocol, natural), part)
-
-
-def _died(shared: _Prepared, item: tuple[Any, ...], reason: str) -> Finished:
-    protocol, split, arm, _ = item
-    part = shared.part(split)
-    return _finished(split, arm, lost(protocol.arms[0], part, protocol, killed(reason)), part)
+def phase_name(split: Split) -> str:
+    """What progress calls the rows of a split."""
+    return "test rows" if split.name == TEST else f"fold {split.name}"

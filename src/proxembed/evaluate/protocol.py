@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.execute.executor import Progress, in_this_process, silent
+from proxembed.execute import clock
+from proxembed.execute.executor import Progress, silent
+from proxembed.execute.loop import Loop
 from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kind, standard_split
 
 from .arms import Arm
@@ -29,7 +31,7 @@ from .measures import (
     measure_of,
 )
 from .metrics import row_jaccard, same_rows
-from .parallel import in_parallel, one_by_one
+from .parallel import KEPT, ArmScores, EveryArm
 from .part import known_cells, rows_scored
 from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
 
@@ -241,9 +243,8 @@ def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, stor
     progress : callable, optional
         Called as ``progress(done, total, text)``: before each arm (one process) or after each (several), and at the
         end.
-    store : object, optional
-        Keeps what each arm has done on each split, and has what an ended run has kept: ``find(protocol, split, arm)``
-        and ``keep(protocol, split, arm, finished)``.
+    store : Ledger, optional
+        Keeps what each arm has done on each split of these data, and has what an ended run has kept.
 
     Returns
     -------
@@ -287,36 +288,31 @@ def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, stor
 def _collect(
     protocol: Protocol, dataset: Any, splits: list[Split], results: Results, progress: Progress, store: Any
 ) -> None:
-    """Add what arms return to the results; a split counts as complete when all its arms have."""
-    total = len(splits) * len(protocol.arms)
-    done: Counter[str] = Counter()
-    work = one_by_one if in_this_process(protocol.n_jobs) else in_parallel
-    notes: dict[tuple[int, int], list[str]] = {}
-    report = lambda text: progress(done.total(), total, text)  # noqa: E731
-    try:
-        for finished in work(protocol, dataset, splits, report, store):
-            name, outcome = splits[finished.split].name, finished.outcome
-            results.rows += outcome.rows
-            results.predictions |= outcome.predictions
-            results.similarity |= outcome.similarity
-            results.new_similarity |= outcome.new_similarity
-            results.hubs |= outcome.hubs
-            results.queries |= outcome.queries
-            results.scalings[name] = finished.scaling
-            notes[finished.split, finished.arm] = outcome.notes
-            if name not in results.held_out:
-                same = same_rows_similarity(protocol, dataset, splits[finished.split].train, finished.rows)
-                results.similarity[SAME_ROWS, None, name] = same
-            done[name] += 1
-            if done[name] == len(protocol.arms):
-                results.folds[name] = finished.sizes
-            results.held_out[name] = finished.rows
-    except KeyboardInterrupt:
-        results.interrupted = True
+    """Add what arms do on splits to the results; a split counts as complete when all its arms are done."""
+    arms = EveryArm(protocol, splits, progress)
+    seconds = None if protocol.deadline is None else protocol.deadline - clock.now()
+    bounds: dict[str, Any] = {"max_seconds": seconds, "n_jobs": protocol.n_jobs, "ordered": False}
+    loop = Loop(ArmScores(dataset, splits, protocol.seed), **bounds, ledger=store, report=arms.report).run(arms)
+    notes: list[str] = []
+    for number, split in enumerate(splits):
+        finished = [trial.outcomes[number] for trial in arms.trials if number in trial.outcomes]
+        for found in finished:
+            results.rows += found.outcome.rows
+            for name in KEPT:
+                getattr(results, name).update(getattr(found.outcome, name))
+            notes += found.outcome.notes
+            results.scalings[split.name], results.held_out[split.name] = found.scaling, found.rows
+        if len(finished) == len(arms.trials):
+            results.folds[split.name] = finished[0].sizes
+        if finished:
+            same = same_rows_similarity(protocol, dataset, split.train, finished[0].rows)
+            results.similarity[SAME_ROWS, None, split.name] = same
+    results.interrupted = loop.interrupted
     results.preprocessing = _shared_scaling(results.scalings)
-    _in_order(protocol, splits, results, notes)
-    complete = len(results.folds) * len(protocol.arms)
-    progress(complete, total, "interrupted" if results.interrupted else "all scored")
+    results.notes = [*dict.fromkeys(protocol.notes), *merged_notes(notes)]
+    _sort_arms(protocol, splits, results)
+    text = "interrupted" if results.interrupted else "all scored"
+    progress(len(results.folds) * len(protocol.arms), len(splits) * len(protocol.arms), text)
 
 
 def _shared_scaling(scalings: dict[str, str]) -> str:
@@ -352,20 +348,12 @@ def same_rows_similarity(protocol: Protocol, dataset: Any, train: np.ndarray, ro
     return row_jaccard(Y[rows], Y_train, weights, known_train, known=known)
 
 
-def _in_order(
-    protocol: Protocol, splits: list[Split], results: Results, notes: dict[tuple[int, int], list[str]]
-) -> None:
-    """Put everything in the order of splits and arms, whichever process was first."""
+def _sort_arms(protocol: Protocol, splits: list[Split], results: Results) -> None:
+    """Put rows in the order of splits and arms, also within an arm of two names, and what is kept by sizes, too."""
     fold = {split.name: number for number, split in enumerate(splits)}
-    arm = {name: number for number, name in enumerate(protocol.names)}
+    arm = {name: number for number, name in enumerate([*protocol.names, SAME_ROWS])}
     results.rows.sort(key=lambda row: (fold[row["fold"]], arm[row["arm"]]))
-    results.folds = {name: results.folds[name] for name in fold if name in results.folds}
-    results.held_out = {name: results.held_out[name] for name in fold if name in results.held_out}
-    arm[SAME_ROWS] = len(arm)
-    results.scalings = {name: results.scalings[name] for name in fold if name in results.scalings}
-    for name in ("predictions", "similarity", "new_similarity", "hubs", "queries"):
+    for name in KEPT:
         kept = getattr(results, name)
         order = sorted(kept, key=lambda key: (fold[key[2]], arm[key[0]], key[1] or 0))
         setattr(results, name, {key: kept[key] for key in order})
-    told = [note for key in sorted(notes) for note in notes[key]]
-    results.notes = [*dict.fromkeys(protocol.notes), *merged_notes(told)]

@@ -1,6 +1,7 @@
-"""The budget of an arm: a clock that stops Python code where the platform can, and counts the seconds everywhere.
+"""Budgets: seconds of an arm, by a clock that stops Python code where the platform can, and units of work of a search.
 
-Seconds are those of the wall; ``CpuSeconds`` are those that the process computes, whatever else the machine does.
+Seconds are those of the wall; ``CpuSeconds`` are those that the process computes, whatever else the machine does. What
+a budget of work allows follows from sizes alone, never from the clock.
 """
 
 import math
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
@@ -22,25 +24,11 @@ COMPILERS = ("numba.", "llvmlite.")
 
 
 class OutOfBudget(TimeoutError):
-    """An arm took longer than its budget.
-
-    Examples
-    --------
-    >>> from proxembed.execute.budget import OutOfBudget
-    >>> issubclass(OutOfBudget, TimeoutError)
-    True
-    """
+    """An arm took longer than its budget."""
 
 
 class CpuSeconds(float):
-    """Seconds of CPU time of this process, all its threads together, wherever a budget takes seconds.
-
-    Examples
-    --------
-    >>> from proxembed.execute.budget import Budget, CpuSeconds
-    >>> 59 < Budget(CpuSeconds(60)).left <= 60
-    True
-    """
+    """Seconds of CPU time of this process, all its threads together, wherever a budget takes seconds."""
 
 
 class Budget:
@@ -48,23 +36,6 @@ class Budget:
 
     In the main thread of a process (on systems with interval timers) the work is stopped as soon as Python runs again;
     elsewhere it runs to its end. In both cases work that ended after the budget counts as too late.
-
-    Parameters
-    ----------
-    seconds : float, CpuSeconds or None
-        None is no limit.
-
-    Raises
-    ------
-    OutOfBudget
-        By ``limit``, when the seconds are spent.
-
-    Examples
-    --------
-    >>> from proxembed.execute.budget import Budget
-    >>> with Budget(60).limit():
-    ...     sum(range(10))
-    45
     """
 
     def __init__(self, seconds: float | None):
@@ -100,10 +71,6 @@ def imports_or_compiles(frame: FrameType | None) -> bool:
     """Whether a module is being imported, or machine code compiled by numba, where a program was stopped.
 
     Both stay half made if they are stopped: LLVM then ends the process at a later call.
-
-    >>> import sys
-    >>> imports_or_compiles(sys._getframe())
-    False
     """
     while frame is not None:
         if frame.f_code.co_filename == IMPORT or str(frame.f_globals.get("__name__")).startswith(COMPILERS):
@@ -137,3 +104,22 @@ def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[No
     finally:
         signal.setitimer(timer, 0)
         signal.signal(number, signal.SIG_DFL)
+
+
+@dataclass(frozen=True)
+class WorkBudget:
+    """Work that a search may do, in units of ``evaluate.costs``, and what it must leave alone.
+
+    ``last_rows`` are the rows of the last fit (None: those of the search) and ``last_work`` its largest work: costlier
+    configurations are not tried. ``prototypes`` is the largest number of prototypes of a kernel; None: 1,000 above
+    3,000 rows.
+    """
+
+    work: float
+    last_rows: int | None = None
+    last_work: float = math.inf
+    prototypes: int | None = None
+
+    def permits(self, last: float) -> bool:
+        """Whether a last fit of this work is within bounds."""
+        return last <= self.last_work

@@ -4,12 +4,5 @@ from time import monotonic
 
 
 def now() -> float:
-    """Seconds of the monotonic clock, which nobody can set.
-
-    Examples
-    --------
-    >>> from proxembed.execute import clock
-    >>> clock.now() <= clock.now()
-    True
-    """
+    """Seconds of the monotonic clock, which nobody can set."""
     return monotonic()

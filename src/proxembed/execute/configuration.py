@@ -1,5 +1,6 @@
 """scikit-learn's global configuration: code of this package runs under one of its own, estimators of callers under that
-of the caller, in this process and in workers alike."""
+of the caller, in this process and in workers alike.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +18,9 @@ _callers: ContextVar[dict[str, Any] | None] = ContextVar("callers", default=None
 
 @contextmanager
 def own_configuration(*, keeps_routing: bool = False) -> Iterator[None]:
-    """Run a block, or a decorated function, with arrays as the output of transformers and without metadata routing.
+    """Run a block, or a decorated function, with arrays as the output of transformers, without metadata routing.
 
-    Parameters
-    ----------
-    keeps_routing : bool, default=False
-        Whether metadata routing stays as the caller has set it.
-
-    Examples
-    --------
-    >>> from sklearn import config_context, get_config
-    >>> from proxembed.execute.configuration import callers_configuration, own_configuration
-    >>> with config_context(transform_output="pandas"), own_configuration():
-    ...     own = get_config()["transform_output"]
-    ...     with callers_configuration():
-    ...         own, get_config()["transform_output"]
-    ('default', 'pandas')
+    ``keeps_routing`` leaves metadata routing as the caller has set it.
     """
     found = get_config()
     theirs, own = {name: found[name] for name in OWN}, dict(OWN)
@@ -49,15 +37,7 @@ def own_configuration(*, keeps_routing: bool = False) -> Iterator[None]:
 
 @contextmanager
 def callers_configuration() -> Iterator[None]:
-    """Run a block under the configuration of the caller: for the calls of estimators that a caller has passed.
-
-    Examples
-    --------
-    >>> from proxembed.execute.configuration import callers_configuration
-    >>> with callers_configuration():
-    ...     1 + 1
-    2
-    """
+    """Run a block under the configuration of the caller: for the calls of estimators that a caller has passed."""
     theirs = _callers.get()
     if theirs is None:
         yield
@@ -71,11 +51,7 @@ def callers_configuration() -> Iterator[None]:
 
 
 def carried(task: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A task that runs under the configurations in force here, also in a worker, which starts with the default one.
-
-    >>> carried(max)(1, 2)
-    2
-    """
+    """A task that runs under the configurations in force here, also in a worker, which starts with the default one."""
     return partial(_under, get_config(), _callers.get(), task)
 
 

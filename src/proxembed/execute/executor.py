@@ -39,31 +39,17 @@ _received: dict[str, Any] = {}
 
 
 def silent(done: int, total: int, text: str) -> None:
-    """The progress function that shows nothing.
-
-    Examples
-    --------
-    >>> from proxembed.execute.executor import silent
-    >>> silent(1, 2, "half")
-    """
+    """The progress function that shows nothing."""
 
 
 def workers(n_jobs: int | None) -> int:
-    """How many tasks run at a time: as joblib counts ``n_jobs``, or on a cluster the cores of all its workers.
-
-    >>> workers(3)
-    3
-    """
+    """How many tasks run at a time: as joblib counts ``n_jobs``, or on a cluster the cores of all its workers."""
     client = _cluster()
     return effective_n_jobs(n_jobs) if client is None else cores(client)
 
 
 def in_this_process(n_jobs: int | None) -> bool:
-    """Whether tasks run in this process, one after another.
-
-    >>> in_this_process(1), in_this_process(2)
-    (True, False)
-    """
+    """Whether tasks run in this process, one after another."""
     return _cluster() is None and effective_n_jobs(n_jobs) == 1
 
 
@@ -74,34 +60,16 @@ def _cluster() -> Any:
 
 
 def killed(reason: str) -> str:
-    """Why an item whose worker was ended has failed.
-
-    >>> killed("SIGKILL(-9)")
-    'its process was killed (SIGKILL(-9))'
-    """
+    """Why an item whose worker was ended has failed."""
     return f"its process was killed ({reason})"
 
 
 class Executor:
     """Runs tasks on items, with data that all of them share.
 
-    Parameters
-    ----------
-    n_jobs : int or None, default=1
-        Workers as joblib counts them: -1 is one per core, None what ``joblib.parallel_config`` says. With one worker
-        the tasks run in this process. On a cluster all its workers take part.
-    shared : object, optional
-        First argument of every task; a worker keeps what it received first, so that a task may cache in it.
-    ordered : bool, default=True
-        Results in the order of the items; False: as they are finished.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.execute.executor import Executor
-    >>> with Executor(1, shared=np.array([1, 2])) as executor:
-    ...     [int(value) for value in executor.map(np.dot, [np.array([1, 0]), np.array([1, 1])])]
-    [1, 3]
+    ``n_jobs`` counts as in joblib; one worker is this process, and on a cluster all its workers take part. ``shared``
+    is the first argument of every task; a worker keeps what it received first, so that a task may cache in it. Results
+    come in the order of the items if ``ordered``, else as they are finished.
     """
 
     def __init__(self, n_jobs: int | None = 1, shared: Any = None, *, ordered: bool = True):
@@ -126,22 +94,10 @@ class Executor:
     def map(
         self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None = None
     ) -> Generator[Any, None, None]:
-        """The results of ``task(shared, item)``.
+        """The results of ``task(shared, item)``; closing the iterator gives up what is under way.
 
-        Parameters
-        ----------
-        task : callable
-            Importable by name where workers are processes.
-        items : iterable
-        died : callable, optional
-            Called as ``died(item, reason)`` for an item whose worker was ended from outside (for want of memory, say)
-            again when it ran alone; its value is the result. None raises BrokenProcessPool, or on a cluster
-            KilledWorker.
-
-        Returns
-        -------
-        iterator of results
-            Closing it gives up what is under way.
+        If the worker of an item was ended from outside (for want of memory, say) again when it ran alone, the result is
+        ``died(item, reason)``; without ``died``, BrokenProcessPool is raised, or on a cluster KilledWorker.
         """
         task = carried(task)
         if self.remote:

@@ -2,17 +2,13 @@
 
 from .card import model_card
 from .model_file import check_model_path, load, load_source, model_files, save, trusted_names
-from .whole import check_writable, staged, write_whole
 
 __all__ = [
     "check_model_path",
-    "check_writable",
     "load",
     "load_source",
     "model_card",
     "model_files",
     "save",
-    "staged",
     "trusted_names",
-    "write_whole",
 ]

@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.data.errors import DataError
 from proxembed.data.unpacking import check_array, check_arrays, most_unpacked
+from proxembed.execute.atomic_files import check_place, check_writable, write_whole
 
 from .card import CARD_MARK, LIBRARIES
 from .former_names import PRESENT_NAMES
-from .whole import check_place, check_writable, write_whole
 
 FORMAT, FORMER_FORMAT = 8, 7  # models of the former format load with the present names of their classes
 FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops

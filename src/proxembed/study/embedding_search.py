@@ -14,6 +14,7 @@ from proxembed.classify.label_classifier import ExactMatch
 from proxembed.evaluate.arms import MAP_SIZE, settings
 from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.execute.budget import WorkBudget
 from proxembed.features.scaling import scaling_choices
 from proxembed.model import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, param, safe_repr
@@ -28,7 +29,6 @@ from .method_strategies import MethodStrategy
 from .search_estimator import COUNT, JOBS, PROGRESS, SECONDS, STORAGE, STORED, SearchEstimator
 from .study import Study
 from .trials import Choice, FoldScores, MethodTrial, chosen, final_fold_count, fold_count, untuned
-from .work_budget import WorkBudget
 
 LEADERS = 5
 FINAL_SEED = 2  # after that of the folds of the race, and of a comparison

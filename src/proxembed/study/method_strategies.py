@@ -16,14 +16,15 @@ from sklearn.base import clone
 
 from proxembed.evaluate.arms import MAP_SIZE, settings
 from proxembed.evaluate.costs import machine_speed
+from proxembed.execute.loop import Work
 from proxembed.methods.layout import Layout
 
 from .candidates import Candidate
 from .draws import Draws
 from .optuna_study import imported, optuna_installed, tpe_proposal
 from .portfolio import winners
-from .strategies import Strategy, register
-from .study import Study, Work
+from .strategies import SearchStrategy, register
+from .study import Study
 from .trials import FINALISTS, KEEP, MethodTrial, Rung, best_trial, finalists, untuned
 
 WIDTH = 9
@@ -132,7 +133,7 @@ def layouts_of_best(study: Study) -> list[Layout]:
     return found
 
 
-class MethodStrategy(Strategy):
+class MethodStrategy(SearchStrategy):
     """What strategies for methods share: the first candidates, the rungs, the draws.
 
     The first of all is scored on all folds whatever it costs, and the other first ones where that takes no more than

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from importlib.metadata import version
 from inspect import signature
 from numbers import Integral
 from os import PathLike
@@ -14,13 +15,13 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 from sklearn.utils import check_random_state
 
 from proxembed.base import Estimator
+from proxembed.execute.ledger import Ledger, digest, opened
 from proxembed.params import Param, check_params, safe_repr
 from proxembed.splits.folds import Split
 from proxembed.splits.splitters import GroupFolds, StratifiedFolds, as_splits
 from proxembed.targets.labels import LabelMatrix
 
-from .storage import StudyFile, digest, opened
-from .strategies import STRATEGIES, Strategy
+from .strategies import STRATEGIES, SearchStrategy
 from .study import Study
 
 
@@ -40,7 +41,7 @@ COUNT = Param(low=1, high=10_000_000, integer=True, choices=(None,))
 SECONDS = Param(above=0, choices=(None, math.inf))
 JOBS = Param(low=-1024, high=1024, integer=True, choices=(None,))
 STORAGE = Param(
-    choices=(None,), words="the name of a folder", test=lambda value: isinstance(value, str | PathLike | StudyFile)
+    choices=(None,), words="the name of a folder", test=lambda value: isinstance(value, str | PathLike | Ledger)
 )
 STORED = (
     "Folder in which every finished fit is stored as a line of ``study.jsonl``; a search with the same data, options "
@@ -56,7 +57,7 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
 
     role = "search"
 
-    def _strategy(self, base: type[Strategy], parameter: str) -> type[Any]:
+    def _strategy(self, base: type[SearchStrategy], parameter: str) -> type[Any]:
         """The strategy in the space of ``base`` that ``parameter`` names; a ValueError where there is none."""
         name, known = getattr(self, parameter), STRATEGIES[base.space]
         if not isinstance(name, str) or name not in known:
@@ -110,17 +111,20 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
             cv = (StratifiedFolds if groups is None else GroupFolds)(int(cv), random_state=seed)
         return as_splits(cv, X, labels, groups)
 
-    def _study(self, evaluator: Any, seed: int, strategy: Strategy, data: Mapping[str, Any], **bounds: Any) -> Study:
+    def _study(
+        self, evaluator: Any, seed: int, strategy: SearchStrategy, data: Mapping[str, Any], **bounds: Any
+    ) -> Study:
         """The study, carried out; with ``storage`` it goes on where an earlier one of the same ``data`` has ended."""
         seconds = None if self.max_seconds == math.inf else self.max_seconds
         bounds |= {"max_seconds": seconds, "n_jobs": self.n_jobs, "progress": self.progress}
-        with opened(self.storage) as file:
-            if file is not None:
+        with opened(self.storage) as ledger:
+            if ledger is not None:
                 options = self.get_params(deep=False).items()
                 facts = {name: value for name, value in options if name not in FREE | ELSEWHERE}
                 hashes = {name: digest(values) for name, values in data.items()}
-                file.begin({**facts, "measure": evaluator.measure.name, "seed": seed, **hashes})
-            return Study(evaluator, seed=seed, storage=file, **bounds).run(strategy)
+                facts |= {"version": version("proxembed"), "measure": evaluator.measure.name, "seed": seed}
+                ledger.begin(facts | hashes)
+            return Study(evaluator, seed=seed, ledger=ledger, **bounds).run(strategy)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,16 +18,15 @@ from proxembed.evaluate.measures import Measure
 from proxembed.evaluate.part import Part
 from proxembed.evaluate.results import reason_of
 from proxembed.evaluate.scoring import Readings
-from proxembed.execute.budget import Budget, OutOfBudget
+from proxembed.execute.budget import Budget, OutOfBudget, WorkBudget
+from proxembed.execute.ledger import as_json
+from proxembed.execute.loop import Evaluator, Trial
 from proxembed.methods.layout import Layout
 from proxembed.methods.sizes import bounded_by_labels, embedded
 from proxembed.params import declared
 
 from .candidates import ANCHOR, PROTOTYPES, family_of, suited
 from .fold_parts import FoldParts
-from .storage import as_json
-from .study import Evaluator, Trial
-from .work_budget import WorkBudget
 
 KEEP = 3
 LEAST_ROWS = 400
@@ -155,10 +154,6 @@ class MethodTrial(Trial):
     def standing(self) -> tuple[int, float]:
         """How far it came in the race (the place of the rung), and its score there."""
         return self.rungs.index(self.furthest), self.best(self.furthest)[0]
-
-    def record(self, step: tuple[int, int], outcome: Outcome) -> None:
-        """Keep the outcome of a fit."""
-        self.outcomes[step] = outcome
 
     @property
     def complete(self) -> bool:

@@ -17,6 +17,7 @@ from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.evaluate.results import sign_of
+from proxembed.execute.budget import WorkBudget
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
 from proxembed.methods.layout import Layout
@@ -28,7 +29,6 @@ from proxembed.study.candidates import suited
 from proxembed.study.embedding_search import FINAL_SEED, EmbeddingSearch
 from proxembed.study.strategies import STRATEGIES
 from proxembed.study.trials import final_fold_count, fold_count, untuned
-from proxembed.study.work_budget import WorkBudget
 from proxembed.targets.labels import LabelMatrix
 
 from .labelled_data import component_range
@@ -168,7 +168,7 @@ def run_engine(
 ) -> Found:
     """The search on the training rows, within its part of the plan; groups and time are respected by its folds.
 
-    ``storage`` is a StudyFile that keeps what is finished, or None.
+    ``storage`` is a Ledger that keeps what is finished, or None.
 
     Examples
     --------

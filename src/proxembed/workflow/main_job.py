@@ -34,12 +34,12 @@ from proxembed.evaluate.results import TEST, Results, sign_of
 from proxembed.evaluate.summary import summarise
 from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent
+from proxembed.execute.ledger import STUDY, Ledger, digest
 from proxembed.methods.sizes import with_size
 from proxembed.model import embedding_pipeline, fit_on, training_labels
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
-from proxembed.study.storage import STUDY, StudyFile, digest
 
 from .comparison import data_and_head, map_options
 from .engines import Found, run_engine
@@ -50,8 +50,7 @@ from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
 from .record import RunRecord, evidence_sections, model_section, named_labels, saved_model, unfinished
 from .results import SearchResult
 from .run_folder import EVIDENCE, MODEL, SAVED, RunFolder, run_folder
-from .stored_arms import ARMS, StoredArms
-from .stored_study import StoredParts, folder_of, stored_study, stored_work
+from .stored_study import folder_of, stored_comparison, stored_study, stored_work
 
 RIVAL_GOALS = ("predict", "neighbours", "map")  # of which a rival's embedding is saved where it is the best
 
@@ -231,11 +230,6 @@ def run_search(
             check_model_path(place.folder / MODEL)
         with stored_study(place, options, dataset, plan.work, resume, progress) as storage:
             found = run_engine(options, dataset, split, progress, plan, storage)
-        arms = (
-            None
-            if storage is None or place is None
-            else StoredArms(place.folder / ARMS, storage.facts["data"], resume=resume)
-        )
         plan.settle(found.leaders, found.work)
         if options.goal == "map" and not found.laid_out:
             plan.too_dear.append(
@@ -244,13 +238,14 @@ def run_search(
         if found.by_clock:
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
         study = storage if storage is not None and storage.begun else None
-        job = Job(options, dataset, split, plan, found, head, place, progress, arms, study, large)
-        if place is not None:
-            place.write(unfinished(head, search=search_section(job)))
-        results = compared(job)
-        done = best_so_far(job) if results is None else concluded(job, results)
-        if arms is not None and not done.interrupted:
-            arms.clear()
+        with stored_comparison(study) as comparison:
+            job = Job(options, dataset, split, plan, found, head, place, progress, comparison, study, large)
+            if place is not None:
+                place.write(unfinished(head, search=search_section(job)))
+            results = compared(job)
+            done = best_so_far(job) if results is None else concluded(job, results)
+        if comparison is not None and not done.interrupted:
+            comparison.path.unlink(missing_ok=True)
         return done
 
 
@@ -266,8 +261,8 @@ class Job:
     head: dict[str, Any]
     place: RunFolder | None
     progress: Progress
-    arms: StoredArms | None = None
-    study: StudyFile | None = None
+    comparison: Ledger | None = None
+    study: Ledger | None = None
     large: LargeFit | None = None
 
 
@@ -312,7 +307,7 @@ def compared(job: Job) -> Results | None:
         deadline=None if deadline == inf else clock.now() + deadline,
     )
     try:
-        results = run(protocol, job.dataset, job.progress, job.arms)
+        results = run(protocol, job.dataset, job.progress, job.comparison)
     except KeyboardInterrupt:
         return None
     scored = len([name for name in results.folds if name != TEST])
@@ -417,9 +412,9 @@ def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: R
     try:
         job.progress(0, 3, "the test rows")
         more: dict[str, Any] = {**map_options(record.results.rows, job.plan.cuts.layouts)}
-        if job.arms is not None:
-            facts = "test rows", name, repr(sorted(method.get_params().items())), digest(split.train, split.held_out)
-            more["keep"] = lambda fit, make: job.arms.arrays((*facts, options.seed, fit), make)
+        if (stored := job.comparison) is not None:
+            key = [name, digest(sorted(method.get_params().items()), split, options.seed)]
+            more["keep"] = lambda fit, make: stored.remember(["test rows", *key, fit], make)
         evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name, **more)
         known = {(entry["arm"], entry["k"]) for entry in record.summary["leaderboard"]}
         if (name, k) in known and TEST in record.results.folds:
@@ -532,10 +527,8 @@ def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
     natural = with_size(method, None)
     for each in (method, natural):  # rare labels may be missing in the part, and with them components
         model = embedding_pipeline(each, part.X, readout=False, scaling=scaling)
-        facts = train, test, type(each).__name__, repr(sorted(each.get_params().items())), scaling, measure.name
-        store = None if job.study is None else StoredParts(job.study, "diagnosis", *facts)
         try:
-            return diagnose(model, part.X, training_labels(part), options.shuffles, store=store, **more)
+            return diagnose(model, part.X, training_labels(part), options.shuffles, store=job.study, **more)
         except ValueError:
             if each is natural:
                 raise

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.persist import write_whole
-from proxembed.persist.whole import alone_in, check_place, written_place
+from proxembed.execute.atomic_files import alone_in, check_place, write_whole, written_place
 
 LEADERBOARD, PREDICTIONS, RECORD, PAGE = "leaderboard.csv", "predictions.npz", "results.json", "index.html"
 UNFINISHED = "unfinished.json"  # of a run that has no summary yet

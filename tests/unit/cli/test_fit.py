@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from proxembed.evaluate.arms import method_named, name_of
+from proxembed.execute import atomic_files
 from proxembed.persist import load, load_source
-from proxembed.persist import whole as whole_module
 from unit.cli.model_files import FIT, D, N, X, Y, fitted, one_class_csv, program, refused, several_labels_csv
 
 
@@ -171,7 +171,7 @@ def test_a_full_disk_leaves_the_old_model(tmp_path, monkeypatch, fault):
     def fail(*_):
         raise fault
 
-    monkeypatch.setattr(whole_module.os, "fsync", fail)
+    monkeypatch.setattr(atomic_files.os, "fsync", fail)
     refused(program("fit", tmp_path / "tags.csv", *FIT, "-o", model), "model.skops", fault.strerror)
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
 

@@ -12,7 +12,8 @@ from proxembed.defc.genetic import mutated_genes, next_generation
 from proxembed.defc.model_strategies import MODELS, REDUCED, NestedGA, RandomModels, Reduced8
 from proxembed.defc.objective import Evaluation
 from proxembed.defc.parameter_search import ParameterSearch
-from proxembed.study.study import Evaluator, Study
+from proxembed.execute.loop import Evaluator
+from proxembed.study.study import Study
 
 LIMITS = Limits(200, 60, 120)
 FIVE = Switches(3, 6, 0, 5, 1, 1, 2, 0)  # relation_sigma, similarity_sigma, n_friends, n_enemies, lam

@@ -10,9 +10,10 @@ from sklearn.decomposition import PCA
 
 from proxembed import OPLS
 from proxembed.data import Dataset
-from proxembed.evaluate import LabelScores, parallel
+from proxembed.evaluate import LabelScores
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.protocol import Protocol, run
+from proxembed.execute import loop
 from proxembed.execute.executor import Executor
 from proxembed.splits.splits import Splitting
 
@@ -65,13 +66,13 @@ class InThisProcess(Executor):
 
     def map(self, task, items, died):
         for item in items:
-            arms = {arm.name for arm in item[0].arms}
+            arms = {arm.name for arm in item.config.arms}
             yield died(item, "SIGKILL(-9)") if "deadly" in arms else task(self.shared, item)
 
 
 @pytest.fixture
 def in_this_process(monkeypatch):
-    monkeypatch.setattr(parallel, "Executor", InThisProcess)
+    monkeypatch.setattr(loop, "Executor", InThisProcess)
 
 
 def test_interruption_keeps_what_is_done(dataset, several, in_this_process):

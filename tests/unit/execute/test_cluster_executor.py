@@ -11,11 +11,11 @@ from proxembed.algebra.arrays.parallel import threads
 from proxembed.cli import app
 from proxembed.data import digits
 from proxembed.execute.executor import Executor, in_this_process, workers
+from proxembed.execute.ledger import Ledger
+from proxembed.execute.loop import Evaluator, Strategy, Trial, Work
 from proxembed.sources import cluster as clusters
 from proxembed.sources.cluster import on_cluster
-from proxembed.study.storage import StudyFile
-from proxembed.study.strategies import Strategy
-from proxembed.study.study import Evaluator, Study, Trial, Work
+from proxembed.study.study import Study
 from worker_tasks import count, nested, process, total
 
 DATA = digits().take(range(150))
@@ -102,14 +102,12 @@ class _Numbers(Evaluator):
 
 def test_a_study_on_a_cluster_is_stored_by_this_process(here, tmp_path, monkeypatch):
     """The workers may not see this machine's files."""
-    monkeypatch.setattr(
-        StudyFile, "__reduce__", lambda file: pytest.fail("the file was sent to a worker"), raising=False
-    )
-    file = StudyFile(tmp_path / "study.jsonl").begin({})
-    study = Study(_Numbers(), storage=file).run(_Upwards())
+    monkeypatch.setattr(Ledger, "__reduce__", lambda file: pytest.fail("the file was sent to a worker"), raising=False)
+    file = Ledger(tmp_path / "study.jsonl").begin({})
+    study = Study(_Numbers(), ledger=file).run(_Upwards())
     assert [outcome.score for outcome in study.outcomes] == [0.0, 1.0, 10.0, 11.0, 20.0, 21.0]
-    again = StudyFile(tmp_path / "study.jsonl").begin({})
-    assert [again.outcome([config, step]) for config in range(3) for step in range(2)] == [0, 1, 10, 11, 20, 21]
+    again = Ledger(tmp_path / "study.jsonl").begin({})
+    assert [again.find([config, step]) for config in range(3) for step in range(2)] == [0, 1, 10, 11, 20, 21]
 
 
 def test_the_program_takes_the_cluster(tmp_path, monkeypatch):

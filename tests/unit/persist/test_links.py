@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from proxembed import PCA, EmbeddingSearch
 from proxembed.cli import app
 from proxembed.data import read
+from proxembed.execute.atomic_files import check_writable, staged, write_whole, written_place
 from proxembed.model import source_of
-from proxembed.persist import check_writable, load, model_card, save, staged, write_whole
-from proxembed.persist.whole import written_place
+from proxembed.persist import load, model_card, save
 from proxembed.workflow.run_folder import run_folder
 
 X = np.random.default_rng(0).normal(size=(40, 4))

@@ -10,11 +10,12 @@ from clocks import set_clock
 from proxembed import DEFC, OPLS, EmbeddingSearch
 from proxembed.adaptive import Switches
 from proxembed.defc.model_strategies import ModelStrategy, work_on
+from proxembed.execute.budget import WorkBudget
+from proxembed.execute.loop import Evaluator, Strategy, Trial, Work
 from proxembed.study import strategies
 from proxembed.study.method_strategies import MethodStrategy
-from proxembed.study.strategies import STRATEGIES, Strategy, register
-from proxembed.study.study import Evaluator, Study, Trial, Work
-from proxembed.study.work_budget import WorkBudget
+from proxembed.study.strategies import STRATEGIES, register
+from proxembed.study.study import Study
 from proxembed.workflow.options import OptionError, SearchOptions
 
 rng = np.random.default_rng(0)
@@ -39,9 +40,11 @@ class Endless(Strategy):
     def __init__(self):
         self.told = []
 
-    def ask(self, study):
-        trial, first = study.entered.setdefault("steps", Trial(None, "steps")), len(study.outcomes)
-        return [Work(trial, range(first + 4 * i, first + 4 * i + 4)) for i in range(3)]
+    def batches(self, study):
+        trial = study.entered["steps"] = Trial(None, "steps")
+        while True:
+            first = len(study.outcomes)
+            yield [Work(trial, range(first + 4 * i, first + 4 * i + 4)) for i in range(3)]
 
     def tell(self, results):
         self.told += [step for _, step, _ in results]

@@ -14,8 +14,8 @@ from joblib import parallel_config
 import proxembed
 from proxembed.defc.objective import Objective
 from proxembed.execute import clock
-from proxembed.study.strategies import Strategy
-from proxembed.study.study import Evaluator, Study, Trial, Work
+from proxembed.execute.loop import Evaluator, Strategy, Trial, Work
+from proxembed.study.study import Study
 from proxembed.targets.labels import LabelMatrix
 
 
@@ -98,4 +98,4 @@ def test_budgets_and_deadlines_use_the_clock_that_nobody_can_set():
     root = Path(proxembed.__file__).parent
     wall = re.compile(r"\btime\.time\b|from time import .*\btime\b")
     found = {str(path.relative_to(root)) for path in root.rglob("*.py") if wall.search(path.read_text("utf-8"))}
-    assert found == {os.path.join("study", "study.py")}
+    assert found == {os.path.join("execute", "loop.py")}

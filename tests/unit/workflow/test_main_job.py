@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import proxembed
 from proxembed.evaluate import evidence
 from proxembed.evaluate.arms import rival_arms
-from proxembed.study.storage import STUDY
+from proxembed.execute.ledger import STUDY
 from proxembed.workflow import main_job
 from runs import LAY_OUT
 

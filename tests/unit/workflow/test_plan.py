@@ -11,7 +11,7 @@ from clocks import set_clock
 from proxembed.data import Dataset
 from proxembed.evaluate import costs
 from proxembed.execute import clock
-from proxembed.study.work_budget import WorkBudget
+from proxembed.execute.budget import WorkBudget
 from proxembed.workflow import main_job, plan
 from proxembed.workflow.engines import run_engine
 from proxembed.workflow.options import OptionError, SearchOptions

@@ -14,11 +14,13 @@ import proxembed
 from proxembed.cli import app
 from proxembed.evaluate import diagnose, evidence
 from proxembed.evaluate.arms import Arm
+from proxembed.evaluate.parallel import ArmScores
 from proxembed.evaluate.protocol import Protocol, run
+from proxembed.execute.ledger import Ledger
 from proxembed.splits.splits import Split, Splitting, make_splits
 from proxembed.study import trials
 from proxembed.workflow import main_job
-from proxembed.workflow.stored_arms import StoredArms
+from proxembed.workflow.stored_study import COMPARISON, stored_comparison
 from runs import LAY_OUT
 
 COMMAND = ["--max-trials", "9", "--methods", "opls,mvmd", "-k", "1,2", "--folds", "2", "--shuffles", "0"]
@@ -139,28 +141,32 @@ def test_the_arms_of_an_ended_comparison_are_not_fitted_again(two_rivals, tmp_pa
     arms_are_not_fitted_again(tmp_path, monkeypatch)
 
 
+def keys_of(path):
+    """The keys of the finished work in a ledger."""
+    return [json.dumps(json.loads(line)["key"]) for line in path.read_text().splitlines()[1:]]
+
+
 def arms_are_not_fitted_again(tmp_path, monkeypatch, n_jobs=1):
     data = proxembed.data.digits().take(range(120))
     options = {**QUICK, "max_trials": 2, "max_seconds": None, "n_jobs": n_jobs}
     whole = proxembed.search(data, **options, folder=tmp_path / "whole")
-    assert not (tmp_path / "whole" / ".comparison").exists(), "a finished run needs no parts"
-    kept, keep = [], StoredArms.keep
+    assert not (tmp_path / "whole" / COMPARISON).exists(), "a finished run needs no parts"
 
-    def interrupted(self, protocol, split, arm, found):
-        keep(self, protocol, split, arm, found)
-        kept.append((split.name, arm.name))
-        if len(kept) == 7:
+    def stop(done, total, text):
+        if (done, total) == (7, 3 * 4):  # four arms on two folds and the test rows
             raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(StoredArms, "keep", interrupted)
-        assert proxembed.search(data, **options, folder=tmp_path / "out").interrupted
-    again = []
-    monkeypatch.setattr(
-        StoredArms, "keep", lambda self, protocol, split, arm, found: again.append((split.name, arm.name))
-    )
+    assert proxembed.search(data, **options, folder=tmp_path / "out", progress=stop).interrupted
+    kept = keys_of(tmp_path / "out" / COMPARISON)
+    concluded, every = main_job.concluded, []
+
+    def counted(job, results):
+        every.extend(keys_of(job.comparison.path))
+        return concluded(job, results)
+
+    monkeypatch.setattr(main_job, "concluded", counted)
     resumed = proxembed.search(data, **options, resume=tmp_path / "out")
-    assert not set(again) & set(kept) and len(again) + len(kept) == 3 * 4, "four arms on two folds and the test rows"
+    assert 7 <= len(kept) < len(every) == len(set(every)) == 3 * 4 and every[: len(kept)] == kept
     for part in ("rows", "map", "label_table"):
         assert without_times(resumed.record[part]) == without_times(whole.record[part]), part
     board = [without_times(found.record["summary"]["leaderboard"]) for found in (resumed, whole)]
@@ -168,7 +174,7 @@ def arms_are_not_fitted_again(tmp_path, monkeypatch, n_jobs=1):
     with np.load(tmp_path / "out" / "predictions.npz") as one, np.load(tmp_path / "whole" / "predictions.npz") as two:
         assert one.files == two.files
         assert all(np.array_equal(one[name], two[name]) for name in one.files if "seconds" not in name)
-    assert not (tmp_path / "out" / ".comparison").exists()
+    assert not (tmp_path / "out" / COMPARISON).exists()
 
 
 def test_the_shuffles_of_an_ended_diagnosis_are_not_fitted_again(two_rivals, tmp_path, monkeypatch):
@@ -237,24 +243,39 @@ def test_parts_of_a_comparison_serve_the_same_comparison_alone(tmp_path):
     arm, splitting = Arm("OPLS", proxembed.OPLS()), Splitting(n_folds=2)
     protocol = Protocol((arm,), (2,), splitting=splitting)
     first, second = make_splits(data, splitting)
-    store = StoredArms(tmp_path / "parts", "one", resume=True)
-    run(protocol, data, store=store)
-    assert store.find(protocol, first, arm).outcome.rows and store.find(protocol, second, arm) is not None
+    ledger = Ledger(tmp_path / "parts").begin({})
+    run(protocol, data, store=ledger)
+
+    def find(protocol, split=first):
+        stored = Ledger(tmp_path / "parts").begin({})
+        return stored.find(ArmScores(data, [split], protocol.seed).key(protocol, 0))
+
+    assert find(protocol)["outcome"]["rows"] and find(protocol, second) is not None
     others = (
-        (store, replace(protocol, seed=1), first, arm),
-        (store, replace(protocol, sizes=(3,)), first, arm),
-        (store, protocol, first, replace(arm, estimator=proxembed.OPLS(ridge=2.0))),
-        (store, protocol, Split("1", first.train[:-1], first.held_out), arm),
-        (StoredArms(tmp_path / "parts", "two", resume=True), protocol, first, arm),
+        (replace(protocol, seed=1),),
+        (replace(protocol, sizes=(3,)),),
+        (replace(protocol, arms=(replace(arm, estimator=proxembed.OPLS(ridge=2.0)),)),),
+        (protocol, Split("1", first.train[:-1], first.held_out)),
     )
-    assert [other.find(*given) for other, *given in others] == [None] * 5
-    for path in store.folder.iterdir():
-        path.write_bytes(path.read_bytes()[:200])
-    assert store.find(protocol, first, arm) is None, "a file that is not whole is none"
-    failing = Arm("broken", proxembed.OPLS(ridge=-1.0))
-    run(replace(protocol, arms=(failing,), contrasts=()), data, store=store)
-    assert store.find(protocol, first, failing) is None, "a failure is no reason to fail again"
-    assert not StoredArms(tmp_path / "parts", "one", resume=False).folder.exists()
+    assert [find(*other) for other in others] == [None] * 4
+    failing = replace(protocol, arms=(Arm("broken", proxembed.OPLS(ridge=-1.0)),), contrasts=())
+    run(failing, data, store=ledger)
+    assert find(failing) is None, "a failure is no reason to fail again"
+    ledger.path.write_bytes(ledger.path.read_bytes()[:-200])
+    assert find(protocol) is not None and find(protocol, second) is None, "a line that is not whole is none"
+
+
+def test_a_comparison_belongs_to_one_study(tmp_path):
+    def find(study):
+        with stored_comparison(study) as ledger:
+            return ledger.find("a")
+
+    study = Ledger(tmp_path / "study.jsonl").begin({})
+    study.add("a fit", 1)
+    with stored_comparison(study) as ledger:
+        ledger.add("a", 1)
+    assert find(study) == find(Ledger(study.path).begin({})) == 1
+    assert find(Ledger(study.path, resume=False).begin({})) is None and not (tmp_path / COMPARISON).exists()
 
 
 def test_other_options_or_data_are_refused_in_one_line(two_rivals, data, tmp_path):

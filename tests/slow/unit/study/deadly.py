@@ -4,7 +4,7 @@ import os
 import signal
 from types import SimpleNamespace
 
-from proxembed.study.study import Evaluator
+from proxembed.execute.loop import Evaluator
 
 
 class Deadly(Evaluator):

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from proxembed.study.storage import STUDY
+from proxembed.execute.ledger import STUDY
 from unit.workflow.test_resume import data
 
 __all__ = ["data"]  # a fixture

@@ -25,31 +25,8 @@ def write_whole(files: Mapping[Path, bytes], remove: Iterable[Path] = ()) -> Non
 
     All names are checked before anything is written, and all files are written before the first takes its place. Where
     several files are concerned, the earlier ones leave before the first new one comes. Of a link, the file it leads to
-    is written and the link stays; files that links lead to other folders take their places folder by folder.
-
-    Parameters
-    ----------
-    files : mapping of Path to bytes
-        All in one folder, which must exist.
-    remove : iterable of Path
-        Files of the same folder that leave it in the same step, where they exist.
-
-    Raises
-    ------
-    OSError
-        With the name of the file that could not be written; the folder stays as it was.
-    ValueError
-        The files are not all in one folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.persist import write_whole
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole({Path(folder) / "note.bin": b"whole"})
-    ...     (Path(folder) / "note.bin").read_bytes()
-    b'whole'
+    is written and the link stays; files that links lead to other folders take their places folder by folder. An OSError
+    names the file that could not be written, and the folder stays as it was.
     """
     leaving = list(dict.fromkeys([*files, *remove]))
     for path in leaving:
@@ -78,24 +55,6 @@ def staged(path: Path) -> Iterator[Path]:
 
     It has the name of the file, in a folder of its own. Where the block raises, the file stays as it was. Of a link,
     the file it leads to is written.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.persist import staged
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> with staged(folder / "rows.csv") as place:
-    ...     size = place.write_text("x\\n1\\n")
-    ...     (folder / "rows.csv").exists()
-    False
-    >>> (folder / "rows.csv").read_text()
-    'x\\n1\\n'
     """
     check_place(path)
     target = written_place(path)
@@ -115,25 +74,6 @@ def claimed(folder: Path, prefix: str = WRITING, file: Path | None = None) -> It
 
     It holds a locked file, so that other processes know whether its owner lives. What processes that are gone have left
     is cleared first.
-
-    Parameters
-    ----------
-    folder : Path
-    prefix : {".writing-", ".running-"}
-    file : Path, optional
-        What an error names; None for the folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.persist.whole import claimed
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with claimed(Path(folder)) as place:
-    ...         (place / "lock").exists()
-    ...     list(Path(folder).iterdir())
-    True
-    []
     """
     with _named(folder if file is None else file):
         clear_abandoned(folder)
@@ -148,24 +88,7 @@ def claimed(folder: Path, prefix: str = WRITING, file: Path | None = None) -> It
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """The folder for one run alone until the end of the block, or of its process.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be written.
-    ValueError
-        Another run that has not ended writes there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.persist.whole import alone_in
-    >>> with tempfile.TemporaryDirectory() as folder, alone_in(Path(folder)):
-    ...     len(list(Path(folder).iterdir()))
-    1
-    """
+    """The folder for one run alone until the end of the block, or of its process."""
     with claimed(folder, RUNNING) as own:
         for other in claims(folder, RUNNING):
             if other.name != own.name:  # one may be absolute, the other relative
@@ -186,34 +109,12 @@ def _process_of(place: Path) -> str:
 
 
 def claims(folder: Path, prefix: str) -> list[Path]:
-    """The folders of this prefix that living processes hold.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.persist.whole import RUNNING, claimed, claims
-    >>> with tempfile.TemporaryDirectory() as folder, claimed(Path(folder), RUNNING) as place:
-    ...     claims(Path(folder), RUNNING) == [place]
-    True
-    """
+    """The folders of this prefix that living processes hold."""
     return [place for place in folder.glob(f"{prefix}*") if _held(place)]
 
 
 def clear_abandoned(folder: Path) -> None:
-    """Remove what killed processes have left in a folder; an exchange that one of them had begun is finished or undone.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.persist.whole import clear_abandoned
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     (Path(folder) / ".writing-abc").mkdir()
-    ...     clear_abandoned(Path(folder))
-    ...     list(Path(folder).iterdir())
-    []
-    """
+    """Remove what killed processes have left in a folder; finish or undo an exchange that one of them had begun."""
     for prefix in (WRITING, RUNNING):
         for place in folder.glob(f"{prefix}*"):
             with suppress(OSError):  # another user's, or cleared by another process meanwhile
@@ -221,28 +122,7 @@ def clear_abandoned(folder: Path) -> None:
 
 
 def check_writable(path: str | Path) -> Path:
-    """Prove that a file of this name can be written, before the long part starts; nothing is left behind.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    OSError
-        The name is a folder, its folder does not exist or cannot be written.
-
-    Examples
-    --------
-    >>> from proxembed.persist import check_writable
-    >>> check_writable("no such folder/model.skops")
-    Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] its folder does not exist; make it first: 'no such folder/model.skops'
-    """
+    """Prove that a file of this name can be written, before the long part starts; nothing is left behind."""
     path = Path(path)
     check_place(path)
     with claimed(written_place(path).parent, file=path):
@@ -250,23 +130,7 @@ def check_writable(path: str | Path) -> Path:
 
 
 def written_place(path: Path) -> Path:
-    """Where a file or a folder of this name is written: what a link leads to, even if it does not exist yet.
-
-    Raises
-    ------
-    OSError
-        The link leads back to itself.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.persist.whole import written_place
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     os.symlink("model-3.skops", Path(folder) / "model.skops")
-    ...     written_place(Path(folder) / "model.skops").name
-    'model-3.skops'
-    """
+    """Where a file or a folder of this name is written: what a link leads to, even if it does not exist yet."""
     found = Path(os.path.realpath(path)) if path.is_symlink() else path
     if found.is_symlink():
         raise OSError(errno.ELOOP, "this link leads back to itself; remove it, or give another name", str(path))
@@ -274,16 +138,7 @@ def written_place(path: Path) -> Path:
 
 
 def check_place(path: Path) -> None:
-    """Raise an OSError where a file cannot have this name: it is a folder, or its folder does not exist.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from proxembed.persist.whole import check_place
-    >>> check_place(Path("/"))
-    Traceback (most recent call last):
-    IsADirectoryError: [Errno 21] this is a folder; name a file in it: '/'
-    """
+    """Raise an OSError where a file cannot have this name: it is a folder, or its folder does not exist."""
     target = written_place(path)
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it", str(path))

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from proxembed import LSI, PCA
-from proxembed.persist import check_writable, load, model_card, save, write_whole
-from proxembed.persist import whole as whole_module
+from proxembed.execute import atomic_files
+from proxembed.execute.atomic_files import check_writable, write_whole
+from proxembed.persist import load, model_card, save
 
 X = np.random.default_rng(0).normal(size=(12, 4))
 
@@ -47,7 +48,7 @@ def test_a_full_disk_or_an_interruption_leaves_the_old_files(fault, kind, call, 
     old = PCA().fit(X)
     save(old, path, card=model_card(old))
     before = {name: (path.parent / name).read_bytes() for name in os.listdir(path.parent)}
-    monkeypatch.setattr(whole_module.os, call, fault)
+    monkeypatch.setattr(atomic_files.os, call, fault)
     with pytest.raises(kind) as caught:
         save(LSI().fit(X), path, card=model_card(LSI().fit(X)))
     monkeypatch.undo()
@@ -62,7 +63,8 @@ def test_a_disk_that_takes_a_part_leaves_the_old_file(path):
     pytest.importorskip("resource", reason="limits on file sizes are a POSIX matter")
     write_whole({path: b"old"})
     code = (
-        "import resource, signal, sys\nfrom pathlib import Path\nfrom proxembed.persist import write_whole\n"
+        "import resource, signal, sys\nfrom pathlib import Path\n"
+        "from proxembed.execute.atomic_files import write_whole\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\nresource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "write_whole({Path(sys.argv[1]): b'new' * 10_000})\n"
     )
@@ -130,7 +132,7 @@ def test_what_is_to_leave_leaves_with_the_first_new_file(tmp_path):
 def test_a_blocked_name_is_found_before_anything_is_written(tmp_path, monkeypatch, blocked):
     (tmp_path / blocked).mkdir()
     (tmp_path / "a.bin").write_bytes(b"old")
-    monkeypatch.setattr(whole_module.tempfile, "mkdtemp", None)
+    monkeypatch.setattr(atomic_files.tempfile, "mkdtemp", None)
     with pytest.raises(IsADirectoryError, match="this is a folder; name a file in it") as caught:
         renew(tmp_path)
     assert caught.value.filename == str(tmp_path / blocked)
@@ -159,7 +161,7 @@ def test_an_exchange_that_fails_at_any_step_is_taken_back(tmp_path, monkeypatch,
         if len(calls) == step + 1 and after:
             fault()
 
-    monkeypatch.setattr(whole_module.os, "replace", failing)
+    monkeypatch.setattr(atomic_files.os, "replace", failing)
     with pytest.raises((OSError, KeyboardInterrupt)):
         renew(tmp_path)
     assert contents(tmp_path) == OLD
@@ -171,7 +173,7 @@ def test_a_writer_that_is_killed_at_any_step_leaves_old_or_new_after_the_next_on
     """Every step in a process of its own, forked from one that has imported all."""
     steps = range(1, STEPS + 1) if call == "os.replace" else range(1, len(NEW) + 1)
     code = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom proxembed.persist import write_whole\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom proxembed.execute.atomic_files import write_whole\n"
         f"whole, NEW = {call}, {NEW!r}\n"
         "for step in map(int, sys.argv[2:]):\n"
         "    if os.fork() == 0:\n"
@@ -214,7 +216,7 @@ def test_what_killed_processes_left_is_removed(tmp_path):
 
 def test_what_a_living_process_holds_stays_until_it_ends(tmp_path):
     code = (
-        "import sys\nfrom pathlib import Path\nfrom proxembed.persist.whole import claimed\n"
+        "import sys\nfrom pathlib import Path\nfrom proxembed.execute.atomic_files import claimed\n"
         "with claimed(Path(sys.argv[1])) as place:\n    print(place.name, flush=True)\n    sys.stdin.read()\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
@@ -222,10 +224,10 @@ def test_what_a_living_process_holds_stays_until_it_ends(tmp_path):
         name = other.stdout.readline().strip()
         write_whole({tmp_path / "a": b"new"})
         assert sorted(os.listdir(tmp_path)) == [name, "a"]
-        assert whole_module.claims(tmp_path, whole_module.WRITING) == [tmp_path / name]
+        assert atomic_files.claims(tmp_path, atomic_files.WRITING) == [tmp_path / name]
         other.kill()
         other.wait()
-        assert sorted(os.listdir(tmp_path)) == [name, "a"] and not whole_module.claims(tmp_path, whole_module.WRITING)
+        assert sorted(os.listdir(tmp_path)) == [name, "a"] and not atomic_files.claims(tmp_path, atomic_files.WRITING)
         write_whole({tmp_path / "a": b"newer"})
         assert contents(tmp_path) == {"a": b"newer"}
 
@@ -233,7 +235,7 @@ def test_what_a_living_process_holds_stays_until_it_ends(tmp_path):
 def test_without_locks_files_are_written_and_nothing_is_cleared(tmp_path, monkeypatch):
     (tmp_path / ".writing-other").mkdir()
     (tmp_path / ".writing-other" / "lock").touch()
-    monkeypatch.setattr(whole_module, "fcntl", None)
+    monkeypatch.setattr(atomic_files, "fcntl", None)
     write_whole({tmp_path / "a": b"new"})
     assert sorted(os.listdir(tmp_path)) == [".writing-other", "a"]
 
@@ -255,9 +257,9 @@ def test_a_run_does_not_take_itself_for_another(own, tmp_path, monkeypatch):
     made = tempfile.mkdtemp
     monkeypatch.setattr(tempfile, "mkdtemp", lambda **where: own(made(**where)))
     with (
-        whole_module.alone_in(Path("out")),
+        atomic_files.alone_in(Path("out")),
         pytest.raises(ValueError, match="is being written by another run"),
-        whole_module.alone_in(Path("out")),
+        atomic_files.alone_in(Path("out")),
     ):
         pytest.fail("a second run was let in")
     assert not list((tmp_path / "out").iterdir())

@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from proxembed import DEFC, EmbeddingSearch
-from proxembed.persist.whole import alone_in
+from proxembed.execute.atomic_files import alone_in
+from proxembed.execute.ledger import Ledger, digest, read_header
 from proxembed.study import trials
-from proxembed.study.storage import StudyFile, digest, read_header
 from proxembed.tables import Column, TableRows
 from proxembed.targets.labels import LabelMatrix
 
@@ -40,7 +40,7 @@ def search(name, folder, **options):
 
 
 def steps_of(lines):
-    return [json.dumps(json.loads(line)["step"]) for line in lines[1:]]
+    return [json.dumps(json.loads(line)["key"]) for line in lines[1:]]
 
 
 @pytest.mark.parametrize("name", [name for name in SEARCHES if name != "two workers"])
@@ -135,48 +135,48 @@ def test_a_folder_that_is_none_is_refused():
 
 def test_lines_of_another_study_and_torn_ones_are_skipped(tmp_path):
     path = tmp_path / "study.jsonl"
-    own = StudyFile(path).begin({"seed": 0})
+    own = Ledger(path).begin({"seed": 0})
     worker = pickle.loads(pickle.dumps(own))
-    worker.append(["a", 0], 0.5)
-    StudyFile(path).append(["b", 0], 0.7)  # a worker of a killed run, whose file has been replaced
+    worker.add(["a", 0], 0.5)
+    Ledger(path).add(["b", 0], 0.7)  # a worker of a killed run, whose file has been replaced
     with open(path, "a") as file:
         file.write("\x00\x00torn in the middle\n")
-    own.append(["c", np.int64(1)], 0.9)
-    again = StudyFile(path).begin({"seed": 0})
-    assert [again.outcome([name, number]) for name, number in (("a", 0), ("b", 0), ("c", 1))] == [0.5, None, 0.9]
+    own.add(["c", np.int64(1)], 0.9)
+    again = Ledger(path).begin({"seed": 0})
+    assert [again.find([name, number]) for name, number in (("a", 0), ("b", 0), ("c", 1))] == [0.5, None, 0.9]
 
 
 DAMAGE = {
-    "deep nesting": '{"id": "ID", "outcome": ' + "[" * 100_000 + "]" * 100_000 + ', "step": ["b", 0]}',
-    "a huge integer": '{"id": "ID", "outcome": 1' + "0" * 5000 + ', "step": ["b", 0]}',
-    "an integer above all floats": '{"id": "ID", "outcome": 1' + "0" * 400 + ', "step": ["b", 0]}',
-    "a list": '["id", "outcome", "step"]',
-    "a list in place of an outcome": '{"id": "ID", "outcome": [1, 2], "step": ["b", 0]}',
+    "deep nesting": '{"id": "ID", "result": ' + "[" * 100_000 + "]" * 100_000 + ', "key": ["b", 0]}',
+    "a huge integer": '{"id": "ID", "result": 1' + "0" * 5000 + ', "key": ["b", 0]}',
+    "an integer above all floats": '{"id": "ID", "result": 1' + "0" * 400 + ', "key": ["b", 0]}',
+    "a list": '["id", "result", "key"]',
+    "a list in place of an outcome": '{"id": "ID", "result": [1, 2], "key": ["b", 0]}',
     "a number": "7",
-    "text": '{"id": "ID", "outcome": "wrong", "step": ["b", 0]}',
+    "text": '{"id": "ID", "result": "wrong", "key": ["b", 0]}',
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_lines_are_skipped(damage, tmp_path):
     path = tmp_path / "study.jsonl"
-    own = StudyFile(path).begin({"seed": 0})
-    own.append(["a", 0], 0.5)
+    own = Ledger(path).begin({"seed": 0})
+    own.add(["a", 0], 0.5)
     with open(path, "a") as file:
         file.write(DAMAGE[damage].replace("ID", own.id) + "\n")
-    own.append(["c", 0], 0.9)
-    again = StudyFile(path).begin({"seed": 0})
-    assert [again.outcome([name, 0]) for name in "abc"] == [0.5, None, 0.9]
+    own.add(["c", 0], 0.9)
+    again = Ledger(path).begin({"seed": 0})
+    assert [again.find([name, 0]) for name in "abc"] == [0.5, None, 0.9]
 
 
-@pytest.mark.parametrize("changed", ["0.5", '"a"', '"outcome"', '"sum"'])
+@pytest.mark.parametrize("changed", ["0.5", '"a"', '"result"', '"sum"'])
 def test_a_line_that_was_changed_is_skipped(changed, tmp_path):
     path = tmp_path / "study.jsonl"
-    StudyFile(path).begin({"seed": 0}).append(["a", 0], 0.5)
-    assert StudyFile(path).begin({"seed": 0}).outcome(["a", 0]) == 0.5
+    Ledger(path).begin({"seed": 0}).add(["a", 0], 0.5)
+    assert Ledger(path).begin({"seed": 0}).find(["a", 0]) == 0.5
     first, second = path.read_text().splitlines(keepends=True)
     path.write_text(first + second.replace(changed, changed[:-1] + "9" + changed[-1]))
-    assert StudyFile(path).begin({"seed": 0}).outcome(["a", 0]) is None
+    assert Ledger(path).begin({"seed": 0}).find(["a", 0]) is None
 
 
 @pytest.mark.parametrize(
@@ -193,19 +193,46 @@ def test_a_line_that_was_changed_is_skipped(changed, tmp_path):
 def test_a_damaged_first_line_is_refused(header, tmp_path):
     path = tmp_path / "study.jsonl"
     path.write_text(header + "\n")
-    for start in (lambda: StudyFile(path).begin({"seed": 0}), lambda: read_header(path)):
+    for start in (lambda: Ledger(path).begin({"seed": 0}), lambda: read_header(path)):
         with pytest.raises(ValueError, match="is no study of proxembed, or is damaged; move it away"):
             start()
     assert path.read_text() == header + "\n"
-    StudyFile(path, resume=False).begin({"seed": 0}).append("a", 1)
-    assert StudyFile(path).begin({"seed": 0}).outcome("a") == 1
+    Ledger(path, resume=False).begin({"seed": 0}).add("a", 1)
+    assert Ledger(path).begin({"seed": 0}).find("a") == 1
 
 
 def test_a_study_of_another_version_is_refused_by_name(tmp_path):
     path = tmp_path / "study.jsonl"
-    path.write_text('{"id": "1", "facts": {"seed": 0, "version": "0.0.1"}, "budget": {}}\n')
+    Ledger(path).begin({"seed": 0, "version": "0.0.1"})
     with pytest.raises(ValueError, match=r"the study of another search, which differs in version \('0.0.1' then"):
-        StudyFile(path).begin({"seed": 0})
+        Ledger(path).begin({"seed": 0, "version": "0.0.2"})
+
+
+@pytest.mark.parametrize("end", ["", ', "sum": "00000000"'])
+def test_a_study_of_an_earlier_format_is_refused_in_one_sentence(end, tmp_path):
+    path = tmp_path / "study.jsonl"
+    before = '{"budget": {}, "facts": {"seed": 0, "version": "0.1.0"}, "id": "1"' + end + "}\n"
+    path.write_text(before)
+    for start in (lambda: Ledger(path).begin({"seed": 0}), lambda: read_header(path)):
+        with pytest.raises(ValueError, match="is a study of another version of proxembed, which cannot be resumed; m"):
+            start()
+    assert path.read_text() == before
+
+
+@pytest.mark.parametrize("values", [np.zeros((0, 3)), np.array(["a", "bc"]), np.eye(3, dtype=np.float32)[:, ::2]])
+def test_arrays_come_back_as_they_were(values, tmp_path):
+    Ledger(tmp_path / "one").begin({}).add("a", {"values": [values, 1.5], "none": None})
+    found = Ledger(tmp_path / "one").begin({}).find("a")
+    again, number = found["values"]
+    assert again.dtype == values.dtype and again.shape == values.shape and np.array_equal(again, values)
+    assert number == 1.5 and found["none"] is None and (again.flags.writeable or not again.size)
+
+
+def test_what_is_remembered_is_made_once(tmp_path):
+    first = Ledger(tmp_path / "one").begin({})
+    assert first.remember("a", lambda: 3) == 3
+    again = Ledger(tmp_path / "one").begin({})
+    assert again.remember("a", lambda: pytest.fail("made again")) == 3
 
 
 def test_a_search_with_damaged_lines_ends_as_the_whole_one(tmp_path):
@@ -213,21 +240,21 @@ def test_a_search_with_damaged_lines_ends_as_the_whole_one(tmp_path):
     path = tmp_path / "study.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     lines[2] = lines[2].replace('"curve": [', '"curve": [[', 1)
-    lines[3] = '{"facts": [], "outcome": []}\n'
+    lines[3] = '{"facts": [], "result": []}\n'
     path.write_text("".join(lines))
     assert trials_of(search("halving", tmp_path)) == trials_of(whole)
 
 
 def test_a_study_without_a_step_leaves_the_one_that_it_was_to_replace(tmp_path):
     path = tmp_path / "study.jsonl"
-    first = StudyFile(path).begin({})
-    first.append("a", 1)
+    first = Ledger(path).begin({})
+    first.add("a", 1)
     first.close()
     before = path.read_bytes()
-    StudyFile(path, resume=False).begin({}).close()
+    Ledger(path, resume=False).begin({}).close()
     assert path.read_bytes() == before
     path.unlink()
-    StudyFile(path, resume=False).begin({}).close()
+    Ledger(path, resume=False).begin({}).close()
     assert not path.exists()
 
 
