@@ -38,8 +38,7 @@ def run(
         chosen = (_names(protocols, PROTOCOLS, "--protocols"), _names(tracks, TRACKS, "--tracks"))
         plan = Plan.of(methods or None, _sets(sets, home), *chosen, folds, data_folder(data), home, force)
         try:
-            for line in execute(plan, jobs):
-                typer.echo(line)
+            execute(plan, jobs, typer.echo)
         except KeyboardInterrupt:
             leave_interrupted("what is finished is stored, and the same command goes on from there.")
 

@@ -76,7 +76,7 @@ class Task:
 
 
 def run_cell(name: str, protocol: str, track: str, fold: int, method: str, home: str, data: str | None) -> dict:
-    """The row of results of one method on one fold.
+    """The results of one method on one fold.
 
     Parameters
     ----------
@@ -89,10 +89,9 @@ def run_cell(name: str, protocol: str, track: str, fold: int, method: str, home:
     Returns
     -------
     dict
-        The columns of a file of results.
+        As ``compete`` returns them.
     """
-    task = shared_task(name, protocol, track, fold, home, data)
-    return {"set": name, "protocol": protocol, "track": track, "fold": fold, **compete(entrant(method), task)}
+    return compete(entrant(method), shared_task(name, protocol, track, fold, home, data))
 
 
 @lru_cache(maxsize=2)

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import HOME, RESULTS
-from benchmarks.store import COLUMNS
+from benchmarks.cell import MEASURES
+from benchmarks.store import COLUMNS, read_rows
+from proxembed.execute.ledger import read_header
 
 
 def load(home: Path = HOME) -> Any:
@@ -51,10 +53,8 @@ def load(home: Path = HOME) -> Any:
     import pandas as pd
 
     text = ["method", "kind", "failure", "version", "parameters"]
-    kinds = {**dict.fromkeys(text, str), "k": "Int64", "components": "Int64"}
-    files = sorted((home / RESULTS).glob("*.csv"))
-    if not files:
-        return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, float)) for name in COLUMNS})
-    table = pd.concat([pd.read_csv(path, dtype=kinds) for path in files], ignore_index=True)
+    methods = [read_header(path)["facts"]["method"] for path in sorted((home / RESULTS).glob("*.jsonl"))]
+    table = pd.DataFrame([row for method in methods for row in read_rows(method, home)], columns=COLUMNS)
     table[text] = table[text].fillna("")
-    return table
+    whole = {**dict.fromkeys(("k", "components"), "Int64"), **dict.fromkeys(("fold", "tried"), "int64")}
+    return table.astype(whole | dict.fromkeys((*MEASURES, "seconds"), "float64"))

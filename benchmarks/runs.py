@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 from benchmarks.cell import run_cell
 from benchmarks.entrants import DEFAULTS, entrant
 from benchmarks.sets import Unavailable, read_set
-from benchmarks.store import add, done
-from papers.workers import unordered_results
+from benchmarks.store import Results, done
+from proxembed.execute.loop import Evaluator, Loop, OneBatch, Trial, Work
 
 Cell = tuple[str, str, str, int, str]  # set, protocol, track, fold, method
 
@@ -73,21 +76,52 @@ class Plan:
         return {name: f"{name}: {reason}" for name, reason in reasons.items() if reason}
 
 
-def execute(plan: Plan, n_jobs: int) -> Iterator[str]:
-    """Run the cells and store each as it is finished; a line for each, and for each set or method that is skipped.
+class Cells(Evaluator):
+    """Runs methods on folds: a configuration is a method, a step the set, protocol, track and number of a fold."""
+
+    def __init__(self, home: Path, data: Path | None):
+        self.home, self.data = str(home), None if data is None else str(data)
+
+    def evaluate(self, method: str, cell: tuple[str, str, str, int]) -> dict[str, Any]:
+        """The results of the method on the fold."""
+        return run_cell(*cell, method, self.home, self.data)
+
+    def key(self, method: str, cell: tuple[str, str, str, int]) -> list[Any]:
+        """Method, set, protocol, track and fold."""
+        return [method, *cell]
+
+
+def execute(plan: Plan, n_jobs: int, echo: Callable[[str], Any]) -> None:
+    """Run the cells and store each as it is finished; echo a line for each, and for each set or method that is skipped.
 
     Raises
     ------
     ValueError
         The data of a set are not those of its stored folds.
+    KeyboardInterrupt
+        After Ctrl-C; what is finished is stored.
     """
     skipped, lacking = plan.skipped(), plan.lacking()
-    yield from (f"skipped: {reason}" for reason in (skipped | lacking).values())
+    for reason in (skipped | lacking).values():
+        echo(f"skipped: {reason}")
     cells = [cell for cell in plan.cells if cell[0] not in skipped and cell[4] not in lacking]
-    data = None if plan.data is None else str(plan.data)
-    arguments = [(*cell, str(plan.home), data) for cell in cells]
-    for count, (number, row) in enumerate(unordered_results(run_cell, arguments, n_jobs), start=1):
-        name, protocol, track, fold, method = cells[number]
-        add(method, row, plan.home)
-        told = row["failure"] or f"average precision {row['average_precision']}"
-        yield f"{count}/{len(cells)} {track} {protocol} {fold} {name} {method}: {row['seconds']:.2f} s, {told}"
+    trials = {method: Trial(method, method) for *_, method in cells}
+
+    def report(loop: Loop, work: Work, done: bool) -> None:
+        if done:
+            (name, protocol, track, fold), row = work.steps[0], loop.outcomes[-1]
+            told = row["failure"] or f"average precision {row['average_precision']}"
+            where = f"{len(loop.outcomes)}/{len(cells)} {track} {protocol} {fold} {name} {work.trial.title}"
+            echo(f"{where}: {row['seconds']:.2f} s, {told}")
+
+    results = Results(trials, plan.home)
+    loop = Loop(
+        Cells(plan.home, plan.data), n_jobs=n_jobs, ordered=False, lone_here=True, ledger=results, report=report
+    )
+    try:
+        with threadpool_limits(1, user_api="blas"):  # of this process: CPU time is the same with workers
+            loop.run(OneBatch([Work(trials[cell[4]], [cell[:4]]) for cell in cells]))
+    finally:
+        results.close()
+    if loop.interrupted:
+        raise KeyboardInterrupt

@@ -1,17 +1,16 @@
-"""Stored results: one CSV file per method, a row per fold, written whole after each."""
+"""Stored results: one ledger per method, which has a line per fold."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from benchmarks import PROTOCOLS, RESULTS, TRACKS
 from benchmarks.cell import KEY, MEASURES
 from benchmarks.sets import SETS
-from proxembed.execute.atomic_files import write_whole
+from proxembed.execute.ledger import Ledger, read_header
 
 COLUMNS = (
     "method", "kind", *KEY, "k", "components", "tried", *MEASURES, "seconds", "failure", "version", "parameters",
@@ -26,62 +25,58 @@ def file_name(method: str) -> str:
     --------
     >>> from benchmarks.store import file_name
     >>> file_name("Kernelized(MVMD, n_prototypes=500)"), file_name("all features")
-    ('Kernelized-MVMD-n_prototypes-500.csv', 'all-features.csv')
+    ('Kernelized-MVMD-n_prototypes-500.jsonl', 'all-features.jsonl')
     """
-    return re.sub(r"[^\w.]+", "-", method).strip("-") + ".csv"
+    return re.sub(r"[^\w.]+", "-", method).strip("-") + ".jsonl"
 
 
-def read_rows(method: str, home: Path) -> list[dict[str, str]]:
-    """The stored rows of a method.
+def ledger_of(method: str, home: Path) -> Ledger:
+    """The ledger of a method, begun if there is none.
 
-    Raises
-    ------
-    ValueError
-        The file holds another method, whose name differs in signs alone.
+    Raises a ValueError if the file holds another method, whose name differs in signs alone.
     """
     path = home / RESULTS / file_name(method)
-    if not path.is_file():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    other = next((row["method"] for row in rows if row["method"] != method), None)
-    if other is not None:
+    header = read_header(path)
+    if header is not None and header["facts"] != {"method": method}:
+        other = header["facts"].get("method")
         raise ValueError(f"{path.name} holds the results of {other!r}, not of {method!r}; rename one of the two.")
-    return rows
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return Ledger(path).begin({"method": method})
+
+
+def read_rows(method: str, home: Path) -> list[dict[str, Any]]:
+    """The stored rows of a method, in the order of tracks, protocols, sets and folds."""
+    if not (home / RESULTS / file_name(method)).is_file():
+        return []
+    stored = ledger_of(method, home).results
+    return sorted(({"method": method, **dict(zip(KEY, key, strict=True)), **row} for key, row in stored), key=_place)
 
 
 def done(method: str, home: Path) -> set[Key]:
-    """The (set, protocol, track, fold) of which results are stored.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from benchmarks.store import done
-    >>> done("OPLS", Path("nowhere"))
-    set()
-    """
-    return {(row["set"], row["protocol"], row["track"], int(row["fold"])) for row in read_rows(method, home)}
+    """The (set, protocol, track, fold) of which results are stored."""
+    return {tuple(row[name] for name in KEY) for row in read_rows(method, home)}
 
 
-def add(method: str, row: dict, home: Path) -> None:
-    """Store a row in place of an earlier one of the same fold."""
-    key = tuple(str(row[name]) for name in KEY)
-    others = [each for each in read_rows(method, home) if tuple(each[name] for name in KEY) != key]
-    write(method, [*others, {"method": method, **row}], home)
+class Results:
+    """The results of methods, each in a ledger of its own, as one ledger whose keys begin with the method."""
+
+    def __init__(self, methods: Iterable[str], home: Path):
+        self.ledgers = {method: ledger_of(method, home) for method in methods}
+
+    def find(self, key: list[Any]) -> None:
+        """None: what is stored is not asked for, or to be replaced."""
+
+    def add(self, key: list[Any], row: dict[str, Any]) -> None:
+        """Add the row of a method and fold."""
+        self.ledgers[key[0]].add(key[1:], row)
+
+    def close(self) -> None:
+        """Remove the files of methods without results."""
+        for ledger in self.ledgers.values():
+            ledger.close()
 
 
-def write(method: str, rows: Iterable[dict], home: Path) -> None:
-    """Write the file of a method, in the order of tracks, protocols, sets and folds."""
-    text = io.StringIO()
-    table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    table.writeheader()
-    table.writerows(sorted(rows, key=_place))
-    place = home / RESULTS
-    place.mkdir(parents=True, exist_ok=True)
-    write_whole({place / file_name(method): text.getvalue().encode()})
-
-
-def _place(row: dict) -> tuple:
+def _place(row: dict[str, Any]) -> tuple:
     sets = list(SETS)
     at = sets.index(row["set"]) if row["set"] in sets else len(sets)
-    return TRACKS.index(row["track"]), PROTOCOLS.index(row["protocol"]), at, row["set"], int(row["fold"])
+    return TRACKS.index(row["track"]), PROTOCOLS.index(row["protocol"]), at, row["set"], row["fold"]

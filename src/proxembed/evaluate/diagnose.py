@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -205,10 +206,7 @@ def diagnose(
     orders = [_shuffled(known, splits, random) for _ in range(n_shuffles)]
     parts = [_half(len(known), random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
-    rows = {SHUFFLE: orders, HALF: parts}
-    parameters = sorted(method.get_params().items())
-    name = "" if store is None else digest(X, labels, splits, measure.name, orders, parts, parameters)
-    refits = _Refits(method, X, y, labels, known, splits, measure, whole, rows, name)
+    refits = _Refits(method, X, y, labels, known, splits, measure, whole, {SHUFFLE: orders, HALF: parts})
     null, cosines = _refitted(refits, n_jobs, store)
     held_out = _mean([fold.held_out for fold in true])
     p = (1 + sum(value >= held_out for value in null)) / (1 + n_shuffles)
@@ -341,14 +339,19 @@ class _Refits(Evaluator):
     measure: Measure
     whole: np.ndarray
     rows: Mapping[str, list[np.ndarray]]
-    name: str
+
+    @cached_property
+    def name(self) -> str:
+        """A hash of all that the fits depend on."""
+        parameters = sorted(self.method.get_params().items())
+        return digest(self.X, self.labels, self.splits, self.measure.name, *self.rows.values(), parameters)
 
     def evaluate(self, kind: str, number: int) -> Any:
         """The value of a shuffle, or the cosines of a half."""
         return (_null if kind == SHUFFLE else _cosines)(self, self.rows[kind][number])
 
     def key(self, kind: str, number: int) -> list[Any]:
-        """A hash of all that the fits depend on, the kind of the fit and its number."""
+        """What the fits depend on, the kind of the fit and its number."""
         return ["diagnosis", self.name, kind, number]
 
     def plain(self, value: Any) -> dict[str, Any]:

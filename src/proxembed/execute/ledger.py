@@ -83,6 +83,11 @@ class Ledger:
         self.begun = True
         return self
 
+    @property
+    def results(self) -> list[tuple[Any, Any]]:
+        """The (key, result) pairs that were there when the ledger was begun; the last one of each key."""
+        return [(json.loads(key), result) for key, result in self._results.items()]
+
     def find(self, key: Any) -> Any:
         """The result of a key; None if it is not there."""
         return self._results.get(_text(key)) if self._results else None

@@ -123,7 +123,7 @@ def test_pairs_are_declared_among_those_that_run_and_can_reach_the_level():
         assert len(PAIRS[track]) * 2 / 2 ** len(stored_facts(HOME)) < 0.05
 
 
-@pytest.mark.skipif(not list((HOME / "results").glob("*.csv")), reason="no results are stored")
+@pytest.mark.skipif(not list((HOME / "results").glob("*.jsonl")), reason="no results are stored")
 def test_the_committed_page_is_that_of_the_committed_results():
     rows, facts = load(), stored_facts(HOME)
     assert (PAGE / "README.md").read_text(encoding="utf-8") == page(rows, facts)

@@ -1,6 +1,5 @@
 """`python -m benchmarks`: resumes, leaves other methods' files alone, skips what cannot be read, refuses other data."""
 
-import csv
 import shutil
 
 import pytest
@@ -10,7 +9,7 @@ import benchmarks.runs
 from benchmarks import HOME, PAGE
 from benchmarks.__main__ import app
 from benchmarks.load import load
-from benchmarks.store import COLUMNS, file_name, read_rows, write
+from benchmarks.store import COLUMNS, file_name, ledger_of, read_rows
 from proxembed.evaluate import arms
 
 
@@ -41,7 +40,7 @@ def test_what_is_stored_is_not_run_again(home, monkeypatch):
     done = run(home, "opls", "PCA")
     assert done.exit_code == 0 and done.output.count("\n") == 4, done.output
     held = contents(home)
-    assert set(held) == {"OPLS.csv", "PCA.csv"}
+    assert set(held) == {"OPLS.jsonl", "PCA.jsonl"}
     monkeypatch.setattr(benchmarks.runs, "run_cell", None)
     assert run(home, "opls", "PCA").output == "" and contents(home) == held
 
@@ -70,14 +69,14 @@ def test_a_new_method_joins_without_touching_the_files_of_others(home):
     held = contents(home)
     assert run(home, "MESD(LFDA(ridge=0.1))").exit_code == 0
     after = contents(home)
-    assert after.pop("MESD-LFDA-ridge-0.1.csv").startswith(b"method,kind,set,protocol,track,fold,k,")
+    assert b'"facts": {"method": "MESD(LFDA(ridge=0.1))"}' in after.pop("MESD-LFDA-ridge-0.1.jsonl").splitlines()[0]
     assert after == held
     assert sorted(set(load(home)["method"])) == ["MESD(LFDA(ridge=0.1))", "OPLS"]
 
 
 def test_without_names_those_of_the_page_run(home, monkeypatch):
     monkeypatch.setattr(benchmarks.runs, "DEFAULTS", {"all": ("PCA", "OPLS")})
-    assert run(home).exit_code == 0 and set(contents(home)) == {"OPLS.csv", "PCA.csv"}
+    assert run(home).exit_code == 0 and set(contents(home)) == {"OPLS.jsonl", "PCA.jsonl"}
 
 
 def test_a_set_that_cannot_be_read_is_skipped_with_the_reason(home):
@@ -91,7 +90,7 @@ def test_a_set_that_cannot_be_read_is_skipped_with_the_reason(home):
 def test_a_method_whose_library_is_missing_is_skipped_with_the_reason(home, monkeypatch):
     monkeypatch.setattr(arms, "umap_installed", lambda: False)
     done = run(home, "supervised umap", "PCA", protocols="random")
-    assert done.exit_code == 0 and set(contents(home)) == {"PCA.csv"}
+    assert done.exit_code == 0 and set(contents(home)) == {"PCA.jsonl"}
     assert done.output.startswith("skipped: supervised UMAP: umap-learn is not installed (pip install"), done.output
 
 
@@ -138,8 +137,7 @@ def test_without_folds_there_is_nothing_to_run(tmp_path):
 
 
 def test_two_methods_do_not_share_a_file(home):
-    row = dict.fromkeys(COLUMNS, "") | {"set": "wine", "protocol": "random", "track": "all", "fold": 1}
-    write("MVMD(beta=0.2)", [row | {"method": "MVMD(beta=0.2)"}], home)
+    ledger_of("MVMD(beta=0.2)", home).add(["wine", "random", "all", 1], {})
     assert file_name("MVMD(beta=0.2)") == file_name("MVMD(beta-0.2)")
     with pytest.raises(ValueError, match="holds the results of 'MVMD.beta=0.2.', not of 'MVMD.beta-0.2.'; rename"):
         read_rows("MVMD(beta-0.2)", home)
@@ -148,10 +146,7 @@ def test_two_methods_do_not_share_a_file(home):
 def test_all_stored_results_load():
     rows = load()
     assert list(rows.columns) == list(COLUMNS) and len(rows) == len(rows.drop_duplicates(list(COLUMNS[:6])))
-    for path in (HOME / "results").glob("*.csv"):
-        with open(path, newline="", encoding="utf-8") as file:
-            (method,) = {row["method"] for row in csv.DictReader(file)}
-        assert path.name == file_name(method)
+    assert {path.name for path in (HOME / "results").iterdir()} == set(map(file_name, rows["method"]))
     failed = rows[rows["failure"] != ""]
     assert (failed["average_precision"] == 0).all() and rows["average_precision"].between(0, 1).all()
 
