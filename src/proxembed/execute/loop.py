@@ -301,7 +301,7 @@ class Loop:
         """What each call gave; calls whose steps are all known stay in this process, the others go to workers."""
         new = [call for call in calls if len(call.known) < len(call.steps)]
         here = {call.number for call in calls} - {call.number for call in new}
-        lone = self.lone_here and len(new) == 1
+        lone = self.lone_here and len(calls) == 1
         away = self.executor.remote and not lone
         until = time.time() + self.left
         sent = [call._replace(ledger=None, until=until, by_wall=True) for call in new] if away else new

@@ -1,4 +1,4 @@
-"""The study on disk: what is stored comes back, what is torn or foreign does not, and a search goes on where it was."""
+"""The ledger: what is stored comes back, what is torn or foreign does not, and a search goes on where it was."""
 
 import json
 import os

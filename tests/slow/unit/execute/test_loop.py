@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from slow.unit.study.deadly import Deadly
-from unit.study.test_study import work_that_ends_its_worker_is_a_failure
+from slow.unit.execute.deadly import Deadly
+from unit.execute.test_loop import work_that_ends_its_worker_is_a_failure
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
