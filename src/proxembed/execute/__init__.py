@@ -1,1 +1,1 @@
-"""Execution: one executor on joblib's active backend, and budgets of seconds."""
+"""Execution: executor, budgets and clock, the one loop that runs fits, the one ledger of finished work, whole files."""
