@@ -23,7 +23,7 @@ from proxembed.base import registry
 from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, Thresholded
 from proxembed.model import embedding_part, embedding_pipeline
 from proxembed.persist import load, load_source, model_card, model_file, save, trusted_names
-from proxembed.persist.model_file import FACTS, FORMAT
+from proxembed.persist.model_file import FACTS, FORMAT, FORMER_FORMAT
 
 N, D = 40, 9
 Y = strategies.labels_multi(N, 4, 3).astype(int)
@@ -280,7 +280,7 @@ def test_another_version_warns_and_another_format_is_refused(path):
     with pytest.warns(UserWarning, match=r"was saved by proxembed 0\.0\.1, and this is .*; results may differ"):
         other = load(path)
     assert_same(model, other, X)
-    for number in (FORMAT - 1, FORMAT + 1):
+    for number in (FORMER_FORMAT - 1, FORMAT + 1):
         with_facts(path, format=number, proxembed="9.0")
         for read in (load, load_source):
             with pytest.raises(ValueError, match=rf"has format {number} \(proxembed 9\.0\).*install proxembed 9\.0"):
