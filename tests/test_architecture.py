@@ -41,6 +41,7 @@ ONE_ROOM = {
     "click": "cli",
     "pandas": "workflow",
     "pyarrow": "data",
+    "narwhals": "tables",
     "umap": "proximity",
     "openTSNE": "proximity",
     "optuna": "study",

@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import Embedder
 from ..features.scaling import scaling_apply, scaling_kind
 from ..features.table import TableState, features_fit
-from ..tables import Column, TableRows, coded, read_columns
+from ..tables import Column, TableRows, read_columns
 from ..tables.frame_matrix import columns_by_position
-from ..tables.frames import frame_of, named_columns, number_array, rows_of
+from ..tables.frames import FrameColumn, frame_of, is_frame, named_columns, rows_of
 from ..tables.notes import few_names, few_notes
-from ..tables.rows import cells_of
 from ..tables.unseen import warn_of
 from ..validation import in_range, refuse_masked
 
@@ -61,17 +60,16 @@ class TableEncoder(Embedder):
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the encoding. X: DataFrame (pandas, polars), Arrow table, TableRows, array, CSR; y: ignored."""
+        """Learn the encoding. X: DataFrame, Arrow table, lazy relation, TableRows, array, CSR; y: ignored."""
         with self._learning():
             X = frame_of(X)
             rows = table_of(X)
             if rows is None:
                 rows = self._validate(X, y).X
             else:
-                given = list(X.columns) if hasattr(X, "columns") else None
-                names = [column.name for column in rows.columns] if given is None or X is rows else given
+                names = list(X.columns) if is_frame(X) else [column.name for column in rows.columns]
                 self.n_features_in_ = len(names)
-                if given is not None and all(isinstance(name, str) for name in names):
+                if (is_frame(X) or rows is X) and all(isinstance(name, str) for name in names):
                     self.feature_names_in_ = np.array(names, dtype=object)
             self.state_ = features_fit(scaling_kind(rows), rows)
             self.columns_ = rows.columns if isinstance(rows, TableRows) else None
@@ -108,7 +106,7 @@ class TableEncoder(Embedder):
                 )
             return X
         names = list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
-        if not hasattr(X, "columns"):
+        if not is_frame(X):
             X = self._by_position(X, names)
         elif (placed := columns_by_position(X, names)) is not None:
             X = placed
@@ -143,64 +141,33 @@ class TableEncoder(Embedder):
         return self.state_.n_features_out
 
 
-def is_plain(frame: Any) -> bool:
-    """Whether a DataFrame is a matrix: all its columns are numbers, none of them empty.
-
-    Examples
-    --------
-    >>> from pandas import DataFrame
-    >>> from proxembed.methods.table_encoder import is_plain
-    >>> [is_plain(DataFrame({"x": cells})) for cells in ([1, 2], [1, None], ["a", "b"])]
-    [True, False, False]
-    """
-    return all(_is_known(number_array(cells)) for cells in named_columns(frame).values())
-
-
-def _is_known(array: np.ndarray | None) -> bool:
-    return array is not None and not (array.dtype.kind == "f" and np.isnan(array).any())
-
-
 def table_of(X: Any) -> TableRows | None:
-    """The rows of a DataFrame (pandas, polars), its columns read by their cells; None for a matrix.
-
-    A DataFrame of numbers that are all known is a matrix. Raises ValueError for a column that cannot be read.
-
-    Examples
-    --------
-    >>> from pandas import DataFrame
-    >>> from proxembed.methods.table_encoder import table_of
-    >>> table_of(DataFrame({"age": [30, None], "kind": ["a", "b"]}))
-    TableRows(2 rows of age, kind)
-    """
+    """The rows of a DataFrame, its columns read by their cells; None for a matrix, as one of known numbers is."""
     return table_and_notes(X)[0]
 
 
 def table_and_notes(X: Any) -> tuple[TableRows | None, tuple[str, ...]]:
-    """What ``table_of`` returns, and a note on each column that is left out or read in a way to be checked.
-
-    Examples
-    --------
-    >>> from pandas import DataFrame
-    >>> from proxembed.methods.table_encoder import table_and_notes
-    >>> table_and_notes(DataFrame({"patient": [7, 7, 8, 8], "size": [1, None, 2, 3]}))[1]
-    ("patient looks like groups (2 in 4 rows) and is not a feature (groups='patient' keeps their rows together)",)
-    """
+    """What ``table_of`` returns, and a note on each column that is left out or read in a way to be checked."""
     if isinstance(X, TableRows):
         return X, ()
-    if not hasattr(X, "columns"):
+    if not is_frame(X):
         return _with_unknown(X), ()
-    if is_plain(X):
+    table = {name: FrameColumn(cells) for name, cells in named_columns(X).items()}
+    if all(_is_known(column.array) for column in table.values()):
         return None, ()
-    cells = {name: coded(cells_of(given)) for name, given in named_columns(X).items()}
-    readings = read_columns(cells, missing=())
+    readings = read_columns({name: column.coded[::-1] for name, column in table.items()}, missing=())
     if faults := few_notes((each.name, f"column {each.name!r} {each.problem}") for each in readings if each.problem):
         raise ValueError(f"X cannot be encoded: {'; '.join(faults)}. Leave these columns out.")
     columns = [each.column for each in readings if each.column is not None]
     if not columns:
         told = few_notes((each.name, f"{each.name}: {each.words}") for each in readings)
         raise ValueError(f"X has no column that is a feature: {'; '.join(told)}.")
-    rows = TableRows(columns, [column.parse(*cells[column.name]) for column in columns])
+    rows = TableRows(columns, [column.parse(*table[column.name].coded[::-1]) for column in columns])
     return rows, tuple(few_notes((each.name, each.note) for each in readings if each.note))
+
+
+def _is_known(array: np.ndarray | None) -> bool:
+    return array is not None and not (array.dtype.kind == "f" and np.isnan(array).any())
 
 
 def _with_unknown(X: Any) -> TableRows | None:

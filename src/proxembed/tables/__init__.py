@@ -1,8 +1,9 @@
 """Tables before anything is learned from them: what each column holds, and its cells as plain arrays."""
 
 from .column import CellError, Column
+from .frames import coded
 from .owners import Owners, owners
 from .reading import Reading, read_columns
-from .rows import TableRows, coded
+from .rows import TableRows
 
 __all__ = ["CellError", "Column", "Owners", "Reading", "TableRows", "coded", "owners", "read_columns"]

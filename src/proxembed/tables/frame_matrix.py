@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .column import Column
-from .frames import columns_by_name, named_columns, number_array
-from .rows import TableRows, cells_of
+from .frames import FrameColumn, columns_by_name, named_columns
+from .rows import TableRows
 
 ENTRY = re.compile(r"(.+)\[(\d+)\]", re.DOTALL)
 
@@ -80,12 +80,12 @@ def columns_by_position(X: Any, names: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _numbers(name: str, cells: Any) -> NDArray[Any]:
-    array = number_array(cells)
+    array = FrameColumn(cells).array
     return TableRows.of({name: cells}, [Column(name, "number")]).arrays[0] if array is None else array
 
 
 def _vectors(name: str, cells: Any, size: int) -> NDArray[np.float64]:
-    return TableRows.of({name: cells_of(cells)}, [Column(name, "vector", size=size)]).arrays[0]
+    return TableRows.of({name: cells}, [Column(name, "vector", size=size)]).arrays[0]
 
 
 def _known(X: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:

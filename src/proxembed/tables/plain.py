@@ -40,7 +40,7 @@ def is_empty(value: Any) -> bool:
 def plain_value(value: Any) -> Any:
     """A cell as Python has it: None where it is empty, a tuple of what a list, a buffer or a set (as names) holds.
 
-    Scalars of Arrow and NumPy become those of Python, series of pandas and polars tuples, periods and intervals text.
+    Scalars of Arrow and NumPy become those of Python, series tuples, periods and intervals text.
 
     Examples
     --------
@@ -70,14 +70,13 @@ def _unwrapped(value: Any) -> Any:
         return tuple(sorted(map(_name, value), key=str))
     if isinstance(value, memoryview | bytearray | array):
         return _buffer(value)
-    if kind.__module__.startswith("pyarrow") and hasattr(value, "as_py"):
-        return _unwrapped(value.as_py())
-    if kind.__name__ in AS_TEXT and kind.__module__.startswith("pandas"):
+    if kind.__name__ in AS_TEXT:
         return str(value)
-    if kind.__module__.startswith(("pandas", "polars", "pyarrow")):
-        for name in ("to_list", "tolist"):
-            if hasattr(value, name):
-                return _unwrapped(list(getattr(value, name)()))
+    if hasattr(value, "as_py"):
+        return _unwrapped(value.as_py())
+    for name in ("to_list", "tolist"):
+        if hasattr(value, name):
+            return _unwrapped(getattr(value, name)())
     return value
 
 

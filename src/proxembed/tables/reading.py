@@ -187,7 +187,7 @@ def _cells(name: str, values: Sequence[Any], codes: Any, missing: tuple[str, ...
 
 
 def _said(cells: Cells, words: str, column: Column | None, **more: Any) -> Reading:
-    shown = " ".join(str(cells.values[0]).split()) if cells.values else ""
+    shown = cell_text(cells.values[0]) if cells.values else ""
     shown = shown if len(shown) <= EXAMPLE else shown[: EXAMPLE - 3] + "..."
     words += f"; {cells.empty:,} empty" if cells.empty and cells.values else ""
     return Reading(cells.name, words, shown, column, **more)
@@ -513,16 +513,14 @@ def _number_misfits(numbers: NumberWords, style: str) -> list[int]:
     return min((numbers.misfits(each) for each in (style, *ANY_GROUPS.values())), key=len)
 
 
-def shown_cell(value: Any) -> str:
-    """A cell for a message, shortened.
+def cell_text(value: Any) -> str:
+    """A cell on one line, a list of entries in brackets."""
+    return " ".join(str(list(value) if isinstance(value, tuple) else value).split())
 
-    Examples
-    --------
-    >>> from proxembed.tables.reading import shown_cell
-    >>> print(shown_cell("[0.1 0.2 ... 0.9]"))
-    '[0.1 0.2 ... 0.9]'
-    """
-    text = " ".join(str(value).split())
+
+def shown_cell(value: Any) -> str:
+    """A cell for a message, shortened."""
+    text = cell_text(value)
     return repr(text if len(text) <= 2 * EXAMPLE else text[: 2 * EXAMPLE - 3] + "...")
 
 

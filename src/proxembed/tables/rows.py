@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .column import CellError, Column
-from .frames import columns_by_name
+from .frames import FrameColumn, columns_by_name
 from .notes import few_names
-from .plain import plain_value
 
 
 class TableRows:
@@ -41,7 +40,7 @@ class TableRows:
 
     @classmethod
     def of(cls, frame: Any, columns: Sequence[Column]) -> TableRows:
-        """The rows of a mapping of names to cells, or of a pandas or polars DataFrame, in columns of a known reading.
+        """The rows of a mapping of names to cells, or of a DataFrame, in columns of a known reading.
 
         Raises
         ------
@@ -50,7 +49,7 @@ class TableRows:
         """
         arrays, given = [], columns_by_name(frame, [column.name for column in columns])
         for column in columns:
-            values, codes = coded(cells_of(given[column.name]))
+            codes, values = FrameColumn(given[column.name]).coded
             try:
                 arrays.append(column.parse(values, codes))
             except CellError as error:
@@ -89,50 +88,3 @@ class TableRows:
 
     def __repr__(self) -> str:
         return f"TableRows({self.shape[0]:,} rows of {few_names([column.name for column in self.columns])})"
-
-
-def coded(cells: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Distinct cells in the order of their first row, and the place of each row's cell among them.
-
-    Examples
-    --------
-    >>> from proxembed.tables import coded
-    >>> values, codes = coded(["a", [1, 2], "a"])
-    >>> values, codes.tolist()
-    (['a', (1, 2)], [0, 1, 0])
-    """
-    code: dict[Any, int] = {}
-    values: list[Any] = []
-    codes = []
-    for cell in cells:
-        value = plain_value(cell)
-        place = code.setdefault(_key(value), len(values))
-        if place == len(values):
-            values.append(value)
-        codes.append(place)
-    return values, np.array(codes, dtype=np.intp)
-
-
-def _key(value: Any) -> Hashable:
-    """What equal cells share; cells of different types differ, and those without a hash have that of their text."""
-    try:
-        hash(value)
-    except TypeError:
-        return type(value), repr(value)
-    return type(value), value
-
-
-def cells_of(values: Any) -> list[Any]:
-    """The cells of a column, of whatever it is made, as plain values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.tables.rows import cells_of
-    >>> cells_of(np.array([1, 2])), cells_of(["a"])
-    ([1, 2], ['a'])
-    """
-    for name in ("to_list", "tolist"):
-        if hasattr(values, name):
-            return list(getattr(values, name)())
-    return list(values)

@@ -82,9 +82,7 @@ def _label_lists(y: Any) -> Any:
 def _holds_names(row: Any) -> bool:
     if isinstance(row, np.ndarray):
         return row.ndim == 1 and (row.dtype.kind in "UTO" or row.size == 0) and all(map(_is_name, row.tolist()))
-    if type(row).__module__.startswith("pyarrow"):
-        return isinstance(plain_value(row), tuple)
-    return type(row).__module__.startswith(("pandas", "polars")) and hasattr(row, "to_list")
+    return hasattr(row, "to_list") or hasattr(row, "as_py") and isinstance(plain_value(row), tuple)
 
 
 def _is_name(value: Any) -> bool:

@@ -13,9 +13,10 @@ from scipy import sparse
 
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, from_anndata, read
 from proxembed.data.errors import shorten
-from proxembed.data.readers.frame import FrameFile, named_columns
+from proxembed.data.readers.frame import FrameFile, label_columns
 from proxembed.data.readers.table import read_table
 from proxembed.data.readers.table_labels import LabelColumns, read_labels
+from proxembed.data.readers.table_readings import first_cell
 from proxembed.data.spellings import with_spelling_notes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
@@ -25,7 +26,7 @@ from proxembed.sources import RowBlocks, is_dask
 from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
-from proxembed.tables.frames import frame_of, refuse_equal_names
+from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
 from proxembed.targets.labels import LabelMatrix
 
 from .options import CompareOptions, OptionError, SearchOptions
@@ -86,7 +87,7 @@ def labelled_data(
             "the method that is found on all rows."
         )
     X = frame_of(X)
-    if hasattr(X, "columns") and not isinstance(X, Dataset | TableRows):
+    if is_frame(X):
         refuse_equal_names("X", map(str, X.columns))
     if isinstance(X, str | Path):
         if y is not None:
@@ -106,7 +107,7 @@ def _in_memory(X: Any, y: Any, groups: Any, given: dict[str, Any]) -> Dataset:
     """The data set of arrays, a DataFrame or AnnData, by what X offers."""
     if all(hasattr(X, name) for name in ("obs", "var_names", "X")):
         return _of_anndata(X, y, groups, **given)
-    frame = hasattr(X, "columns") and not isinstance(X, TableRows)
+    frame = is_frame(X)
     for name in given:
         if name != "target_type" and not frame or name == "labels" and y is not None:
             raise ValueError(
@@ -213,52 +214,20 @@ def labels_of(y: Any, columns: Columns) -> LabelColumns:
 
     One column of two truth words (yes and no, 1 and 0, 1 and -1) is one label, any other one holds classes, or the
     labels of each row.
-
-    Examples
-    --------
-    >>> from proxembed.data import Columns
-    >>> from proxembed.workflow.labelled_data import labels_of
-    >>> labels_of(["yes", "no", "yes"], Columns()).names, labels_of(["ill", "well", "ill"], Columns()).names
-    (('y',), ('ill', 'well'))
     """
-    named = named_columns(y)
+    named = label_columns(y)
     if named is None:
         found = LabelMatrix.of(y)
         unknown = sparse.csc_array(found.Y.shape, dtype=bool) if found.unknown is None else found.unknown
         return LabelColumns(tuple(map(str, found.classes_)), found.Y, unknown)
     file = FrameFile(named, "y")
     cells = {name: file.cells(name) for name in file.names}
-    return read_labels([(file, cells)], columns.separator, columns.empty, columns.target_type)[0]
+    labels = read_labels([(file, cells)], columns.separator, columns.empty, columns.target_type)[0]
+    return replace(labels, columns=tuple((name, first_cell(cells[name])) for name in file.names))
 
 
 def frame_dataset(frame: Any, y: Any = None, *, groups: Any = None, **columns: Any) -> Dataset:
-    """A DataFrame, read as a file of its columns is, with the labels in its columns or in y.
-
-    Parameters
-    ----------
-    frame : pandas or polars DataFrame
-        The index of a pandas DataFrame is left out.
-    y : labels in any form, if no column holds them
-    groups : array of shape (n,), the name of a column, or False for no groups
-    **columns : as of ``Columns``
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError, ValueError
-        A column or an option does not fit.
-
-    Examples
-    --------
-    >>> from pandas import DataFrame
-    >>> from proxembed.workflow.labelled_data import frame_dataset
-    >>> frame = DataFrame({"age": [30, None, 50, 40], "left": ["yes", "no", "no", "yes"]})
-    >>> frame_dataset(frame, labels="left"), frame_dataset(frame[["age"]], frame["left"]).label_names
-    (Dataset(name='data', n=4, d=1, labels=1), ('left',))
-    """
+    """A DataFrame, read as a file of its columns is, with the labels in its columns or in y."""
     purposes = Columns(**columns, groups=_of_column(groups))
     dataset = read_table([FrameFile(frame)], purposes, "data", None if y is None else labels_of(y, purposes))
     return _grouped(dataset, groups)

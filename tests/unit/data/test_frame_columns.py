@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 from proxembed.data import Columns, DataError
-from proxembed.data.readers.frame import FrameColumn, FrameFile
+from proxembed.data.readers.frame import FrameFile
 from proxembed.data.readers.table import read_table
+from proxembed.tables.frames import FrameColumn
 
 N = 12
 W = np.random.default_rng(0).normal(size=N)

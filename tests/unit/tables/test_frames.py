@@ -5,11 +5,55 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from proxembed import PCA, TableEncoder
 from proxembed.tables.frame_matrix import matrix_by_name
-from proxembed.tables.frames import columns_by_name, frame_of, named_columns, rows_of
+from proxembed.tables.frames import FrameColumn, columns_by_name, frame_of, named_columns, rows_of
+from proxembed.workflow.labelled_data import labelled_data
 
 F = pd.DataFrame({"a": [1.0, 2.0], "b": [3, 4], "Long name": [5.0, 6.0]})
 POLARS = pl.from_pandas(F)
+
+
+def duckdb_relation(X):
+    return pytest.importorskip("duckdb").from_arrow(X.to_arrow())
+
+
+def ibis_table(X):
+    pytest.importorskip("duckdb")
+    return pytest.importorskip("ibis").memtable(X.to_pandas())
+
+
+def modin_frame(X):
+    return pytest.importorskip("modin.pandas").DataFrame(X.to_pandas())
+
+
+@pytest.mark.filterwarnings("default")  # those libraries warn of themselves
+@pytest.mark.parametrize("library", [duckdb_relation, ibis_table, modin_frame])
+def test_relations_and_frames_of_further_libraries_are_read_like_polars(library):
+    X = pl.DataFrame({"a": [1.5, None, 3.0, 4.0] * 5, "kind": ["u", "v"] * 10, "left": [1, 0, 0, 1] * 5})
+    one, other = labelled_data(library(X), labels="left"), labelled_data(X, labels="left")
+    assert one.columns == other.columns and one.Y.toarray().tolist() == other.Y.toarray().tolist()
+    for column in other.X.columns:
+        np.testing.assert_array_equal(one.X[column.name], other.X[column.name])
+    encoder = TableEncoder().fit(X.drop("left"))
+    np.testing.assert_array_equal(encoder.transform(library(X)), encoder.transform(X))
+    assert PCA().fit(library(POLARS)).transform(library(POLARS)).shape == (2, 1)
+
+
+def test_frames_of_narwhals_are_those_that_they_hold():
+    narwhals = pytest.importorskip("narwhals")
+    assert frame_of(narwhals.from_native(F)) is F and frame_of(narwhals.from_native(POLARS.lazy())).equals(POLARS)
+
+
+@pytest.mark.parametrize("cells", [pd.array([2**60, None], "Int64"), pl.Series([2**60, None]), POLARS["a"][:0]])
+def test_whole_numbers_beside_empty_cells_keep_their_digits(cells):
+    codes, values = FrameColumn(cells).coded
+    assert (codes.tolist(), values) == (([0, -1], [2**60]) if len(cells) else ([], []))
+
+
+def test_the_cells_of_numbers_stand_in_the_order_of_their_first_rows():
+    codes, values = FrameColumn(pd.Series([3.0, 1.0, np.nan, 3.0, 2.0])).coded
+    assert (codes.tolist(), values) == ([0, 1, -1, 0, 2], [3.0, 1.0, 2.0])
 
 
 @pytest.mark.parametrize("X", [F, POLARS, POLARS.lazy(), POLARS.to_arrow()], ids=["pandas", "polars", "lazy", "arrow"])

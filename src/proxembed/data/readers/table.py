@@ -189,6 +189,9 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
     found = table_owners(parts[0].cells, mixed.readings, roles, columns, label_sets(labels[0].Y, labels[0].unknown))
     roles = replace(roles, groups=roles.groups or found.groups)
     mixed = described(mixed, found)
+    if given is not None:
+        labels_beside = ((name, "labels", cell) for name, cell in given.columns)
+        mixed = replace(mixed, described=(*mixed.described, *labels_beside))
     return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed, told + found.notes)
 
 
@@ -352,7 +355,7 @@ def _assembled(
         ids=_ids(parts, roles.id),
         groups=None if roles.groups is None else _groups(parts, roles.groups, named=bool(columns.groups)),
         times=None if roles.time is None else np.concatenate([_times(part, roles.time) for part in parts]),
-        source=_source(roles, columns, features, mixed, labels[0].negative) if features or mixed else None,
+        source=_source(roles, columns, features, mixed, labels[0]) if features or mixed else None,
         values=labels[0].values,
         notes=(
             *getattr(parts[0].file, "notes", ()),
@@ -367,19 +370,19 @@ def _assembled(
 
 
 def _source(
-    roles: Roles, columns: Columns, features: Sequence[Feature], mixed: MixedRows | None, negative: str | None
+    roles: Roles, columns: Columns, features: Sequence[Feature], mixed: MixedRows | None, labels: LabelColumns
 ) -> dict[str, Any]:
     """How the columns were read, as a JSON-able dict; enough to read the features and ids of new rows."""
     if mixed is None:
         read: dict[str, Any] = {"features": [feature.plain() for feature in features]}
     else:
         read = {"columns": [column.plain() for column in mixed.rows.columns], "missing": list(columns.missing or ())}
-    if negative is not None:
-        read["negative"] = negative
+    if labels.negative is not None:
+        read["negative"] = labels.negative
     return {
         "format": "table",
         **read,
-        "labels": list(roles.labels),
+        "labels": list(roles.labels) or [name for name, _ in labels.columns],
         "separator": columns.separator,
         "id": roles.id,
         "groups": roles.groups,

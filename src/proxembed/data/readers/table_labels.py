@@ -38,6 +38,7 @@ class LabelColumns:
 
     `negative` is what a cell of a lone column of 0 and 1 holds where the row has not the label, such as ``False``.
     `values` are the cells of a lone column as they came in: of each class, or of one label (without it, with it).
+    `columns` are the names of the columns of labels beside a table, each with a cell.
     """
 
     names: tuple[str, ...]
@@ -46,6 +47,7 @@ class LabelColumns:
     notes: tuple[str, ...] = ()
     negative: str | None = None
     values: tuple[Any, ...] | None = None
+    columns: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

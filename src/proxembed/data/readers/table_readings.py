@@ -16,6 +16,7 @@ from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
 from proxembed.tables.notes import few_names, few_notes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
+from proxembed.tables.reading import cell_text
 from proxembed.tables.unseen import unseen_notes
 
 ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}
@@ -102,10 +103,14 @@ def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRo
     readings = {reading.name: (reading.words, reading.example) for reading in found}
     for purpose in ROLE_WORDS:
         for name in names_of(roles, purpose):
-            value = next(iter(cells[name].values), "")
-            readings[name] = (purpose, shorten(str(value))[1:-1])
+            readings[name] = (purpose, first_cell(cells[name]))
     described = tuple((name, *readings[name]) for name in file.names if name in readings)
     return MixedRows(rows, tuple(found), tuple(problems), described, tuple(unseen))
+
+
+def first_cell(cells: Cells) -> str:
+    """The first cell of a column for a person, "" if all are empty."""
+    return shorten(cell_text(next(iter(cells.values), "")))[1:-1]
 
 
 def described(mixed: MixedRows, found: Owners) -> MixedRows:
