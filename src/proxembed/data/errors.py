@@ -23,12 +23,23 @@ class DataError(ValueError):
     """
 
     options: tuple[Option, ...] = ()  # the arguments that solve it
+    names_file = False
 
     @classmethod
     def at(cls, path: str | Path, line: int | None, reason: str, remedy: str) -> DataError:
         """Error for a place in a file; `line` counts from 1 and is None where no line is at fault."""
         place = str(path) if line is None else f"{path}, line {line}"
-        return cls(f"{place}: {reason}; {remedy}{'' if remedy.endswith('?') else '.'}")
+        error = cls(f"{place}: {reason}; {remedy}{'' if remedy.endswith('?') else '.'}")
+        error.names_file = True
+        return error
+
+    def of_file(self, path: str | Path) -> DataError:
+        """The error itself if it names a file, else an error that names this file."""
+        if self.names_file:
+            return self
+        error = DataError(f"{path}: {self}")
+        error.names_file = True
+        return error
 
 
 class TableFaults(DataError):
@@ -50,6 +61,8 @@ class TableFaults(DataError):
     >>> print(TableFaults("a.csv", [("column 'x' holds 1,234", (("decimal", ","),), (("decimal", "."),))]))
     a.csv: column 'x' holds 1,234; add decimal=',', or decimal='.'.
     """
+
+    names_file = True
 
     def __init__(self, path: str | Path, problems: list[Any]) -> None:
         self.path, self.problems = str(path), problems

@@ -1,4 +1,4 @@
-"""A new method is a class statement: the steps of CONTRIBUTING.md on a copy of the repository, and every law there."""
+"""New methods and readers are one class: the steps of CONTRIBUTING.md on a copy of the repository, and its laws."""
 
 import json
 import os
@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+import contributed
+
 ROOT = Path(__file__).resolve().parents[3]
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "results", "_build")
+READER = "src/proxembed/data/readers/slashed.py"
 LAWS = "tests/invariants", "tests/contracts", "tests/test_sklearn_contract.py"
 OPTIONS = tuple(f"tests/{name}.py" for name in ("unit/workflow/test_options", "unit/cli/test_app"))
 FAMILY = "src/proxembed/methods/variance.py"
@@ -31,7 +34,7 @@ class LeastVariance(SpectralEmbedder):
 '''
 
 
-def contributed() -> str:
+def contributed_method() -> str:
     """The class statement that CONTRIBUTING.md shows, under a name of its own."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     text = re.search(r"```python\n(class MVMD.*?)```", page, re.DOTALL)[1]
@@ -41,10 +44,11 @@ def contributed() -> str:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A copy of the repository with a maximising and a minimising method, made as CONTRIBUTING.md says."""
+    """A copy of the repository with a reader, a maximising and a minimising method, made as CONTRIBUTING.md says."""
     folder = shutil.copytree(ROOT, tmp_path_factory.mktemp("copy") / "repository", ignore=LEFT_OUT)
+    (folder / READER).write_text(contributed.example("Adding a reader"), encoding="utf-8")
     with (folder / FAMILY).open("a", encoding="utf-8") as family:
-        family.write(contributed() + SMALLEST.format(example=EXAMPLE.format("LeastVariance")))
+        family.write(contributed_method() + SMALLEST.format(example=EXAMPLE.format("LeastVariance")))
     with (folder / "src/proxembed/references.bib").open("a", encoding="utf-8") as bibliography:
         bibliography.write(ENTRY)
     table = folder / "src/proxembed/__init__.py"
@@ -87,8 +91,9 @@ def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (LAWS, "ContributedSpread or LeastVariance"),
         (("tests/test_architecture.py",), "table or registry or bibliography or cites or documented"),
         (OPTIONS, "option or help or declarations"),
+        (("tests/contracts/test_readers.py", READER), "slash or listed"),
     ],
-    ids=["laws", "rules", "options"],
+    ids=["laws", "rules", "options", "readers"],
 )
 def test_there_is_no_further_step(checkout, files, words):
     done = run_in(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", words, *files)

@@ -102,7 +102,10 @@ def read(
         fields = ", ".join(unfit)
         reason = f"{fields} was given, but columns are named by purpose in tables only"
         raise DataError.at(path, None, reason, "leave it out, or give a CSV or Parquet file")
-    data = with_spelling_notes(reader.read(path, test, labels, columns))
+    try:
+        data = with_spelling_notes(reader.read(path, test, labels, columns))
+    except DataError as error:  # that of a Dataset names no file
+        raise error.of_file(path) from error.__cause__
     source = reader.source(data)
     return data if source is data.source else replace(data, source=source)
 

@@ -142,7 +142,7 @@ def _labelled(X: NDArray[np.floating], file: Path, name: str, target_type: str |
     try:
         return _dataset(X, Y, name, file, target_type)
     except DataError as error:
-        raise DataError(f"{file}: {error}") from error
+        raise error.of_file(file) from error
 
 
 def _dataset(X: NDArray[np.floating], Y: NDArray[Any], name: str, file: Path, target_type: str | None) -> Dataset:

@@ -47,12 +47,7 @@ class Npz(Reader):
             raise DataError.at(test, None, "a second npz file was given", "store the split as train_idx and test_idx")
         if labels is not None:
             raise DataError.at(path, None, "labels= was given, but an npz file holds its labels", "leave labels= out")
-        arrays = _load(path)
-        try:
-            return _dataset(arrays, path, columns.target_type)
-        except DataError as error:
-            text = str(error).removesuffix(".")
-            raise error if text.startswith(str(path)) else DataError(f"{path}: {text}.") from error
+        return _dataset(_load(path), path, columns.target_type)
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
         """Features by their names if the archive and the training file name them, else by position."""
