@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.data.errors import DataError, shorten
-from proxembed.tables.words import stems
+from proxembed.tables.cells import stems
 
 
 def text_counts(

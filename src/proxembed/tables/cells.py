@@ -1,8 +1,10 @@
-"""Words of cells: those that say nothing, truth values, and the steps of known scales."""
+"""Words of cells: those that say nothing, truth values, the steps of known scales; and the stems of texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "<NA>", "?")
 TRUTHS = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("nein", "ja"), ("non", "oui"))
@@ -23,6 +25,8 @@ SCALES = (
     ("xs", "s", "m", "l", "xl", "xxl"),
     ("small", "medium", "large"),
 )
+TOKEN = re.compile(r"[^\W_]+")  # letters and digits of any script
+CACHED_STEMS = 1 << 18
 
 
 def truth_words(words: Iterable[str]) -> tuple[str, str] | None:
@@ -53,3 +57,28 @@ def scale_steps(words: Iterable[str]) -> tuple[str, ...] | None:
         if len(found) > 2 and found <= set(place) and len({place[word] for word in found}) == len(found):
             return tuple(sorted(found, key=place.__getitem__))
     return None
+
+
+def stems() -> Callable[[str], list[str]]:
+    """A function from a text to its stems in lower case, by Porter's stemmer; each distinct word is stemmed once.
+
+    Raises
+    ------
+    ValueError
+        The stemmer (snowballstemmer, extra ``proxembed[text]``) is not installed.
+
+    Examples
+    --------
+    >>> from proxembed.tables.cells import stems
+    >>> stems()("Whales sing, na\u00efve whale")
+    ['whale', 'sing', 'na\u00efv', 'whale']
+    """
+    try:
+        from snowballstemmer import stemmer
+    except ImportError as error:
+        raise ValueError(
+            "text columns need the stemmer snowballstemmer, which is not installed; install it "
+            "(pip install 'proxembed[text]')."
+        ) from error
+    stem = lru_cache(CACHED_STEMS)(stemmer("porter").stemWord)
+    return lambda text: [stem(token) for token in TOKEN.findall(text.lower())]
