@@ -12,7 +12,7 @@ from scipy import sparse
 
 from proxembed.data.errors import DataError, shorten
 from proxembed.tables import TableRows
-from proxembed.tables.indices import small_indices
+from proxembed.tables.rows import small_indices
 from proxembed.targets.values import classes_of, missing_entries
 
 Matrix: TypeAlias = Any  # an array of floats or a csr_array; scipy.sparse is untyped

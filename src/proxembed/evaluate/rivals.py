@@ -15,7 +15,7 @@ from proxembed.methods.forest import ForestLeaves
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, Param, check_params, param
 from proxembed.proximity.layouts import PERPLEXITY, UMAP_NEIGHBORS, check_installed, opentsne_map, umap_model
-from proxembed.tables.indices import for_solvers
+from proxembed.tables.rows import for_solvers
 from proxembed.validation import checked_features, learning
 
 FOREST_ROWS, TSNE_FEATURES = 5000, 50

@@ -19,7 +19,7 @@ from proxembed.classify.rows import known_columns, known_labels, log_odds
 from proxembed.methods.forest import ForestVotes, averaged_rows
 from proxembed.params import SEED, check_params, param
 from proxembed.rows import SeenRows
-from proxembed.tables.indices import for_solvers
+from proxembed.tables.rows import for_solvers
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 

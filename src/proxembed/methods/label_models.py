@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from ..classify.rows import known_columns, log_odds
 from ..splits.folds import Split
-from ..tables.indices import for_solvers
+from ..tables.rows import for_solvers
 from ..targets.labels import LabelMatrix
 
 

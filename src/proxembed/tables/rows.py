@@ -1,4 +1,4 @@
-"""Rows of a table as an estimator takes them: one array per column, from which nothing has been learned."""
+"""Rows as estimators and solvers take them: one array per column of a table, and sparse matrices of 32-bit indices."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .column import CellError, Column
 from .frames import FrameColumn, columns_by_name
 from .notes import few_names
+
+MOST = np.iinfo(np.int32).max
 
 
 class TableRows:
@@ -88,3 +91,46 @@ class TableRows:
 
     def __repr__(self) -> str:
         return f"TableRows({self.shape[0]:,} rows of {few_names([column.name for column in self.columns])})"
+
+
+def small_indices(A: Any) -> Any:
+    """A CSR or CSC matrix with 32-bit indices, sharing its data; A itself where it has them, needs 64 bits or is dense.
+
+    Parameters
+    ----------
+    A : array, or CSR or CSC array or matrix
+
+    Returns
+    -------
+    the same kind of array or matrix
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from proxembed.tables.rows import small_indices
+    >>> wide = sparse.csr_array((np.ones(2), np.array([0, 2]), np.array([0, 1, 2])), shape=(2, 3))
+    >>> wide.indices.dtype, small_indices(wide).indices.dtype
+    (dtype('int64'), dtype('int32'))
+    """
+    if not sparse.issparse(A) or A.format not in ("csr", "csc"):
+        return A
+    if A.indices.dtype == A.indptr.dtype == np.int32 or max(*A.shape, A.indptr[-1]) > MOST:
+        return A
+    small = type(A)((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), shape=A.shape)
+    if A.has_canonical_format:
+        small.has_canonical_format = True
+    return small
+
+
+def for_solvers(X: Any) -> Any:
+    """X as scikit-learn's trees and solvers, and UMAP, take it: a matrix of 32-bit indices where it is sparse.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from proxembed.tables.rows import for_solvers
+    >>> for_solvers(sp.csr_array(sp.eye_array(2))).indices.dtype.name
+    'int32'
+    """
+    return small_indices(sparse.csr_matrix(X)) if sparse.issparse(X) else X

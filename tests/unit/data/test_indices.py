@@ -12,7 +12,7 @@ from proxembed.data import Columns, Dataset, read, read_rows
 from proxembed.methods.relation import Scaling
 from proxembed.methods.variance import LSI
 from proxembed.model import embedding_pipeline, training_labels
-from proxembed.tables.indices import small_indices
+from proxembed.tables.rows import small_indices
 from proxembed.targets.labels import LabelMatrix
 
 rng = np.random.default_rng(0)

@@ -21,7 +21,7 @@ from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, Reader,
 from proxembed.data.spellings import with_spelling_notes
 from proxembed.data.unpacking import check_exists
 from proxembed.tables import TableRows
-from proxembed.tables.indices import small_indices
+from proxembed.tables.rows import small_indices
 
 OF_FOLDER = "name one file in it"
 
