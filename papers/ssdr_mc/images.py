@@ -20,7 +20,7 @@ from scipy.stats import spearmanr
 from papers.ssdr_mc.entrants import NEIGHBORS
 from proxembed import FDA, PCA, SSDRMC
 from proxembed.data import digits
-from proxembed.data.builtin import ATTRIBUTES
+from proxembed.data.synthetic import ATTRIBUTES
 from proxembed.evaluate.results import reason_of
 
 DIGITS, EACH, LABELLED = 5, 10, 3

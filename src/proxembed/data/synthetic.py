@@ -1,5 +1,5 @@
-"""Made data with labels, drawn by formula: two crescents (banana), a rolled-up sheet (Swiss roll) and documents as
-counts of terms (zipf_counts)."""
+"""Data that need no file: scikit-learn's digits with true attributes, and data drawn by formula (two crescents, a
+rolled-up sheet, documents as counts of terms)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ LICENCE = "made by a formula, free of rights"
 RADIUS = 5.0
 OWN_SHARE = 0.3
 ROLL_ANGLES = 1.5 * math.pi, 4.5 * math.pi
+ATTRIBUTES = {
+    "even": (0, 2, 4, 6, 8),
+    "prime": (2, 3, 5, 7),
+    "at least five": (5, 6, 7, 8, 9),
+    "has a loop": (0, 6, 8, 9),
+    "square": (0, 1, 4, 9),
+    "multiple of three": (0, 3, 6, 9),
+    "Fibonacci": (0, 1, 2, 3, 5, 8),
+}
 
 
 def banana(n: int = 1000, seed: int = 0, noise: float = 1.0) -> Dataset:
@@ -176,3 +185,46 @@ def _generator(n: int, seed: int, noise: float) -> np.random.Generator:
     if not isinstance(noise, Real) or isinstance(noise, bool) or not 0 <= noise < math.inf:
         raise ValueError(f"noise={noise!r} must be a finite number from 0 up; 0 gives no noise.")
     return np.random.default_rng(seed)
+
+
+def digits() -> Dataset:
+    """Handwritten digits (1,797 images of 8 x 8 pixels) with seven true attributes of the digit as labels.
+
+    The labels follow from the digit alone, so that all are known and none is an opinion:
+
+    ==================  ======================================================================================
+    even                0 2 4 6 8
+    prime               2 3 5 7
+    at least five       5 6 7 8 9
+    has a loop          0 6 8 9: always drawn with a closed loop (4 is left out: closed in some hands only)
+    square              0 1 4 9: the square of a whole number
+    multiple of three   0 3 6 9
+    Fibonacci           0 1 2 3 5 8: a member of the Fibonacci sequence
+    ==================  ======================================================================================
+
+    No label is constant, no two are alike, and every digit has a label set of its own.
+
+    Returns
+    -------
+    Dataset
+        X of shape (1797, 64) with grey values from 0 to 16 (features ``pixel_row_column``), Y of shape (1797, 7);
+        the same rows in the same order on every call.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> data.X.shape, data.label_names[:3]
+    ((1797, 64), ('even', 'prime', 'at least five'))
+    >>> data.Y.toarray()[3].tolist()  # the fourth image is a three: prime, multiple of three, Fibonacci
+    [0, 1, 0, 0, 0, 1, 1]
+    """
+    from sklearn.datasets import load_digits  # costs over a second to import: only where it is used
+
+    bundle = load_digits()
+    holds = np.zeros((10, len(ATTRIBUTES)), dtype=np.uint8)
+    for column, members in enumerate(ATTRIBUTES.values()):
+        holds[list(members), column] = 1
+    licence = "UCI Optical Recognition of Handwritten Digits (E. Alpaydin, C. Kaynak), CC BY 4.0"
+    labels = tuple(ATTRIBUTES)
+    return Dataset(bundle.data, holds[bundle.target], bundle.feature_names, labels, "digits", licence=licence)
