@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from proxembed.data import read
-from proxembed.data.readers import arff_rows
+from proxembed.data.readers import arff
 
 GZIPPED = {"enron", "tmc2007-500"}
 
@@ -166,6 +166,6 @@ def test_published_files_are_read_in_bulk_throughout(data_folder, name, monkeypa
     def line_by_line(block):
         raise AssertionError(f"{len(block.rows)} rows were left to the slow parse")
 
-    monkeypatch.setattr(arff_rows._DenseRows, "exact", line_by_line)
-    monkeypatch.setattr(arff_rows._SparseRows, "exact", line_by_line)
+    monkeypatch.setattr(arff._DenseRows, "exact", line_by_line)
+    monkeypatch.setattr(arff._SparseRows, "exact", line_by_line)
     assert read_arff(data_folder, name).name == name

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from proxembed.data import read
-from proxembed.data.readers import arff_rows
+from proxembed.data.readers import arff
 from proxembed.data.readers.arff_header import read_header, tokens, unquote
 
 nan = float("nan")
@@ -145,7 +145,7 @@ def test_meka_counts_labels_from_either_end(tmp_path, count, names):
 
 
 def test_blocks_are_joined_and_line_numbers_run_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(arff_rows, "BLOCK_BYTES", 20)
+    monkeypatch.setattr(arff, "BLOCK_BYTES", 20)
     text = "@relation t\n@attribute x real\n@attribute y {0,1}\n@data\n"
     lines = [f"{i},{i % 2}" for i in range(40)]
     assert rows(load(tmp_path, text + "\n".join(lines))) == [[i] for i in range(40)]
@@ -171,7 +171,7 @@ TEXT = HEADER.replace("{2,1,7}", "{red,?,'deep blue',1}")
 def blocks_of(lines, text=HEADER):
     """The bulk parse and the line-by-line parse of the same rows."""
     header = read_header(text.encode().splitlines(keepends=True), Path("t.arff"))
-    kind = arff_rows._SparseRows if lines[0].startswith("{") else arff_rows._DenseRows
+    kind = arff._SparseRows if lines[0].startswith("{") else arff._DenseRows
     block = kind([line.encode() for line in lines], np.arange(len(lines)) + 1, header.attributes, Path("t.arff"))
     return block.plain(), block.exact()
 
@@ -202,5 +202,5 @@ def test_bulk_and_exact_parse_agree_on_text_values(table):
 @pytest.mark.parametrize("cell", ["?", "'deep blue'", "green", "", "RED"])
 def test_text_values_that_are_not_plain_are_left_to_the_exact_parse(cell):
     header = read_header(TEXT.encode().splitlines(keepends=True), Path("t.arff"))
-    block = arff_rows._DenseRows([b"1,0,red,1", f"1,0,{cell},1".encode()], np.arange(2), header.attributes, Path("t"))
+    block = arff._DenseRows([b"1,0,red,1", f"1,0,{cell},1".encode()], np.arange(2), header.attributes, Path("t"))
     assert block.plain() is None

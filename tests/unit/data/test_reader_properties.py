@@ -15,9 +15,9 @@ from scipy import sparse
 
 from designs import WHOLE
 from proxembed.data import DataError, Dataset, read
-from proxembed.data.readers import arff_rows
+from proxembed.data.readers import arff
+from proxembed.data.readers.arff import _SparseRows
 from proxembed.data.readers.arff_header import Attribute
-from proxembed.data.readers.arff_rows import _SparseRows
 
 DENSE = b"""@relation 'toy set: -C 2'
 % a note
@@ -155,7 +155,7 @@ def test_a_fault_is_named_by_its_line_whatever_the_blocks(tmp_path, monkeypatch)
         "@relation 't: -C 1'\n@attribute y {0,1}\n@attribute x real\n@data\n" + "\n".join(rows)
     )
     for size in (1, 7, 10, 64, 1 << 20):
-        monkeypatch.setattr(arff_rows, "BLOCK_BYTES", size)
+        monkeypatch.setattr(arff, "BLOCK_BYTES", size)
         with pytest.raises(DataError, match="line 25: 'one' in column 1"):
             read(tmp_path / "t.arff")
 
