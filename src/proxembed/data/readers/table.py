@@ -22,7 +22,7 @@ from proxembed.data.readers.merged_lines import MergedLinesWarning
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, Reader, Rows
 from proxembed.data.readers.table_features import Feature, FeatureReader
-from proxembed.data.readers.table_file import CsvFile, TableFile, open_table
+from proxembed.data.readers.table_file import CsvFile, PartsOfTable, TableFile, open_table
 from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
 from proxembed.data.readers.table_owners import (
     number_columns,
@@ -31,7 +31,6 @@ from proxembed.data.readers.table_owners import (
     table_owners,
     with_row_names,
 )
-from proxembed.data.readers.table_parts import PartsOfTable
 from proxembed.data.readers.table_readings import MixedRows, as_rows, described, is_matrix, mixed_rows
 from proxembed.tables import Column, TableRows, read_columns
 from proxembed.tables.dates import date_style
