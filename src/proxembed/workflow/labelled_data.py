@@ -14,9 +14,8 @@ from scipy import sparse
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, from_anndata, read
 from proxembed.data.errors import shorten
 from proxembed.data.readers.frame import FrameFile, label_columns
-from proxembed.data.readers.table import read_table
+from proxembed.data.readers.table import first_cell, read_table
 from proxembed.data.readers.table_labels import LabelColumns, read_labels
-from proxembed.data.readers.table_readings import first_cell
 from proxembed.data.spellings import with_spelling_notes
 from proxembed.evaluate.part import known_cells, rows_scored
 from proxembed.features.table import table_fit
