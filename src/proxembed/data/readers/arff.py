@@ -17,8 +17,7 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import QUOTED, Attribute, Header, decode, read_header, tokens, unquote
-from proxembed.data.readers.cells import truth
-from proxembed.data.readers.columns import Columns, required
+from proxembed.data.readers.columns import Columns, required, truth
 from proxembed.data.readers.reader import PART, Labels, Reader, Rows, feature_names, source_by_name
 from proxembed.data.unpacking import opened
 from proxembed.tables.cells import truth_words

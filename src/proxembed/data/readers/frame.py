@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.data.errors import DataError
-from proxembed.data.readers.cells import MISSING, Cells, is_minus_one, truth
+from proxembed.data.readers.columns import Cells, is_minus_one, truth
 from proxembed.data.readers.table_labels import LabelColumns, read_labels
+from proxembed.tables.cells import MISSING
 from proxembed.tables.frames import Coded, FrameColumn, frame_of, is_frame, named_columns
 from proxembed.tables.plain import is_empty
 from proxembed.targets.values import entries, missing_entries, unwrapped

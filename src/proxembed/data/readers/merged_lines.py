@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from proxembed.data.errors import shorten
-from proxembed.data.readers.cells import MISSING, is_number
+from proxembed.data.readers.columns import is_number
+from proxembed.tables.cells import MISSING
 
 LINE_END = b"\n"
 BARE = ("\t", "|")  # separators that hardly stand in a text

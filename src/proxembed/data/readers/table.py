@@ -16,8 +16,7 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, Option, TableFaults, shorten
 from proxembed.data.label_sets import label_sets
-from proxembed.data.readers.cells import MISSING, Cells, name_of, seconds
-from proxembed.data.readers.columns import Columns, Roles, required, resolve
+from proxembed.data.readers.columns import Cells, Columns, Roles, name_of, required, resolve, seconds
 from proxembed.data.readers.merged_lines import MergedLinesWarning
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, Reader, Rows
@@ -32,6 +31,7 @@ from proxembed.data.readers.table_owners import (
     with_row_names,
 )
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
+from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
 from proxembed.tables.notes import few_names, few_notes
 from proxembed.tables.owners import group_codes

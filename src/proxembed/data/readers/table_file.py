@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import decode
-from proxembed.data.readers.cells import MISSING, is_number
+from proxembed.data.readers.columns import is_number
 from proxembed.data.readers.merged_lines import MergedLines
 from proxembed.data.readers.parquet_parts import SUFFIXES, ParquetParts
 from proxembed.data.unpacking import most_unpacked, opened, too_large
+from proxembed.tables.cells import MISSING
 
 BLOCK_BYTES = 1 << 21
 BLOCK_VALUES = 1 << 20

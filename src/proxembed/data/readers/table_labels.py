@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.errors import DataError, Option, shorten
-from proxembed.data.readers.cells import Cells, is_minus_one, is_number, name_of, truth
+from proxembed.data.readers.columns import Cells, is_minus_one, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables.lists import listed
 from proxembed.tables.plain import is_empty
@@ -113,7 +113,7 @@ def likely_labels(columns: dict[str, Cells]) -> tuple[Option, ...]:
 
     Examples
     --------
-    >>> from proxembed.data.readers.cells import Cells
+    >>> from proxembed.data.readers.columns import Cells
     >>> from proxembed.data.readers.table_labels import likely_labels
     >>> likely_labels({"age": Cells(), "topic_a": Cells(), "topic_b": Cells()})
     (('labels', 'topic_*'),)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.data.dataset import Matrix
-from proxembed.data.readers.cells import Cells
-from proxembed.data.readers.columns import Columns, Roles, resolve
+from proxembed.data.readers.columns import Cells, Columns, Roles, resolve
 from proxembed.data.readers.table_features import Feature
 from proxembed.data.readers.table_file import TableFile
 from proxembed.tables import Owners, Reading, owners, read_columns
