@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -15,13 +14,14 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset
 from proxembed.data.errors import DataError
-from proxembed.data.readers import checked_rows, read, row_parts
+from proxembed.data.readers import checked_rows, row_parts
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import Rows
-from proxembed.data.readers.table import Table, labels_alone, parts_of, stem
-from proxembed.data.readers.table_file import Copy, ParquetFile, open_table
+from proxembed.data.readers.table import Table, labels_alone, parts_of, read_table, stem
+from proxembed.data.readers.table_file import ParquetFile, open_table
 from proxembed.data.readers.table_owners import with_row_names, without_row_numbers
+from proxembed.data.spellings import with_spelling_notes
 from proxembed.tables import TableRows
 
 BLOCK_ROWS = 65_536
@@ -87,18 +87,14 @@ class LargeTable:
         """A data set of ``rows`` rows in the order of the file, drawn at random, with at least 20 (or all) of each
         label."""
         drawn = stratified_rows(self.Y, rows, seed)
-        with tempfile.TemporaryDirectory() as folder:
-            file = self._opened(self.path)
-            name = f"{stem(self.path)}.parquet" if file.typed else self.path.name.removesuffix(".gz")
-            place = Path(folder, name)
-            with Copy(file, place) as copy:
-                copy.take(drawn, BLOCK_ROWS)
-            found = read(place, columns=replace(self.columns, target_type="classes"))  # checked on all rows
+        file = self._opened(self.path).picked(drawn, BLOCK_ROWS)
+        columns = replace(self.columns, target_type="classes")  # checked on all rows
+        found = with_spelling_notes(read_table([file], columns, stem(self.path)))
         if found.label_names != self.label_names:
             raise DataError.at(
                 self.path, None, f"a sample of {rows:,} rows does not show all of its labels", "give more memory"
             )
-        return replace(found, name=stem(self.path), notes=(*self._notes, *found.notes))
+        return replace(found, notes=(*self._notes, *found.notes))
 
     def parts(self, source: dict[str, Any], rows: int) -> Iterator[Rows]:
         """Features and ids of all rows, read as ``source`` has it."""

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from proxembed.data import Columns, DataError, parquet_blocks, read, read_rows, row_parts, size_of
 from proxembed.data.large_table import LargeTable
+from proxembed.data.readers.table_file import open_table
 from proxembed.workflow.record import file_hash
 from unit.cli.model_files import program, refused
 
@@ -70,6 +71,21 @@ def test_parts_labels_and_a_sample_of_a_folder(tmp_path):
     drawn, same = table.sample(50, seed=1), one.sample(50, seed=1)
     assert drawn.ids == same.ids and len(drawn.ids) == 50 and drawn.name == "parts"
     np.testing.assert_array_equal(drawn.X, same.X)
+
+
+def test_picked_rows_are_a_table_in_memory_that_knows_their_places(tmp_path):
+    drawn = np.array([3, 16, 17, 89])
+    for path in (written(tmp_path), tmp_path / "whole.parquet"):
+        table, most = open_table(path).picked(drawn, 20), 2
+        docs = [cell for block in table.blocks({"doc": "cells"}, most) for cell in block.cells("doc")[1]]
+        assert docs == [f"d{row}" for row in drawn] and table.rows == 4
+        assert [table.place(row).split()[1] for row in range(4)] in (["4", "17", "1", "30"], ["4", "17", "18", "90"])
+    file = tmp_path / "t.csv"
+    file.write_text('x;y\n1;a\n2;"b;c"\n007;d\n')
+    table = open_table(file).picked(np.array([1, 2]), 1)
+    (block,) = table.blocks({"x": "cells", "y": "cells"})
+    assert [block.cells(name)[1] for name in "xy"] == [["2", "007"], ["b;c", "d"]] and table.path == file
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "t.csv", "whole.parquet"]
 
 
 def test_blocks_of_python_are_of_the_same_files(tmp_path):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.unpacking import opened
@@ -171,6 +172,23 @@ class ParquetParts:
         number = int(np.searchsorted(self._ends, row, side="right"))
         part = self.parts[number]
         return part.path, part.start + row - (self._ends[number] - part.rows)
+
+
+@dataclass(frozen=True)
+class PickedRows:
+    """Rows of Parquet files in memory, with their numbers in the table of all files."""
+
+    table: Any
+    numbers: NDArray[np.integer]
+    parts: ParquetParts
+
+    def batches(self, names: Sequence[str], most: int) -> Iterator[Any]:
+        """Batches of at most ``most`` rows with these columns."""
+        yield from self.table.select(list(names)).to_batches(max_chunksize=most)
+
+    def place(self, row: int) -> tuple[Path, int]:
+        """The file in which a row stands, and its number there, both counted from 0."""
+        return self.parts.place(int(self.numbers[row]))
 
 
 @contextmanager

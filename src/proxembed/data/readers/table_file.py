@@ -6,10 +6,11 @@ A block gives NumPy arrays and plain values: no other reader knows pyarrow.
 from __future__ import annotations
 
 import csv
+import io
 from collections import deque
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from functools import partial
 from itertools import count, islice
@@ -23,7 +24,7 @@ from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import decode
 from proxembed.data.readers.columns import is_number
 from proxembed.data.readers.merged_lines import MergedLines
-from proxembed.data.readers.parquet_parts import SUFFIXES, ParquetParts
+from proxembed.data.readers.parquet_parts import SUFFIXES, ParquetParts, PickedRows
 from proxembed.data.unpacking import most_unpacked, opened, too_large
 from proxembed.tables.cells import MISSING
 
@@ -67,10 +68,10 @@ class TableFile(Protocol):
 
 
 class StoredTable(TableFile, Protocol):
-    """A table on disk, some of whose rows can be copied to another file."""
+    """A table on disk, some of whose rows can be taken into memory."""
 
-    def batches(self, most: int) -> Iterator[Any]:
-        """Rows as pyarrow's record batches of at most ``most`` rows."""
+    def picked(self, rows: NDArray[np.integer], most: int) -> TableFile:
+        """The rows of these sorted numbers; ``most`` rows of the file are read at a time."""
 
 
 class Block:
@@ -148,9 +149,9 @@ class CsvFile:
 
     typed = False
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with opened(path) as stream:
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
+        self.path, self._content = path, content
+        with self._opened() as stream:
             first = stream.readline()
         self.separator = _separator(decode(first, path, 1) if not first.startswith(UTF16) else "")
         records = (cells for _, cells in self._records())
@@ -174,6 +175,9 @@ class CsvFile:
         }
         self.merged = MergedLines(self.names, self.places, self.separator)  # of the rows read so far
 
+    def _opened(self) -> AbstractContextManager[BinaryIO]:
+        return opened(self.path) if self._content is None else io.BytesIO(self._content)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What was found about the file itself."""
@@ -187,14 +191,14 @@ class CsvFile:
         """The number of rows by the lines of the first megabytes; None of a packed file."""
         if self.path.suffix.lower() == ".gz":
             return None
-        with opened(self.path) as stream:
+        with self._opened() as stream:
             first = stream.read(BLOCK_BYTES)
-        return round(first.count(b"\n") * self.path.stat().st_size / len(first))
+        return round(first.count(b"\n") * self.size / len(first))
 
     @property
     def size(self) -> int:
         """Bytes of the file."""
-        return self.path.stat().st_size
+        return self.path.stat().st_size if self._content is None else len(self._content)
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         import pyarrow as pa
@@ -211,11 +215,16 @@ class CsvFile:
         for batch in self._batches(types, list(wanted), wanted):
             yield Block(batch)
 
-    def batches(self, most: int) -> Iterator[Any]:
-        """All rows as pyarrow has them, every cell as text."""
+    def picked(self, rows: NDArray[np.integer], most: int) -> CsvFile:
+        """The rows of these sorted numbers in memory, every cell as it stands."""
         import pyarrow as pa
+        from pyarrow import csv as arrow
 
-        return self._batches(dict.fromkeys(self.names, pa.string()), list(self.names), {})
+        batches = self._batches(dict.fromkeys(self.names, pa.string()), list(self.names), {})
+        content = pa.BufferOutputStream()
+        options = arrow.WriteOptions(delimiter=self.separator)
+        arrow.write_csv(pa.Table.from_batches(_picked(batches, rows)), content, options)
+        return CsvFile(self.path, content.getvalue().to_pybytes())
 
     def place(self, row: int) -> str:
         return f"line {self._line(row)}"
@@ -234,7 +243,7 @@ class CsvFile:
         workers, rows = min(pa.cpu_count(), MOST_WORKERS), b""
         self.merged = MergedLines(self.names, self.places, self.separator)
         texts = dict.fromkeys(self.names, pa.string())
-        with opened(self.path) as stream, self._told(wanted), ThreadPoolExecutor(workers) as pool:
+        with self._opened() as stream, self._told(wanted), ThreadPoolExecutor(workers) as pool:
             waiting: deque[Future[Any]] = deque()
             try:
                 for place, rows in enumerate(_whole_rows(stream)):
@@ -254,7 +263,7 @@ class CsvFile:
         import pyarrow as pa
 
         names = list(self.names)
-        with opened(self.path) as stream, self._told({}):
+        with self._opened() as stream, self._told({}):
             for place, rows in enumerate(_whole_rows(stream)):
                 for batch in self._parsed(rows, place == 0, {}, names):
                     if batch.num_rows:
@@ -287,7 +296,7 @@ class CsvFile:
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Records by Python's csv module, with the line each begins on; slow, but it knows where it is."""
-        with opened(self.path) as stream:
+        with self._opened() as stream:
             records = csv.reader(_lines(stream, self.path), delimiter=self.separator, strict=True)
             line = 1
             while True:
@@ -325,53 +334,14 @@ class CsvFile:
         return DataError.at(self.path, None, f"it cannot be read as CSV ({reason})", "check that it is CSV in UTF-8")
 
 
-class Copy:
-    """A smaller table of the same kind: some rows of a table, with all of its columns as they stand.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import numpy as np
-    >>> from proxembed.data.readers.table_file import Copy, open_table
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
-    >>> size = file.write_text('x;y\\n1;a\\n2;"b;c"\\n3;d\\n')
-    >>> with Copy(open_table(file), file.with_name("part.csv")) as copy:
-    ...     copy.take(np.array([1]), 1000)
-    >>> file.with_name("part.csv").read_text()
-    '"x";"y"\\n"2";"b;c"\\n'
-    """
-
-    def __init__(self, file: StoredTable, path: Path) -> None:
-        self._file, self._path = file, path
-        self._writer: Any = None
-
-    def take(self, rows: NDArray[np.integer], most: int) -> None:
-        """Write the rows of these sorted numbers; ``most`` rows of the file are read at a time."""
-        before = 0
-        for batch in self._file.batches(most):
-            own = rows[np.searchsorted(rows, before) : np.searchsorted(rows, before + batch.num_rows)] - before
-            if len(own):
-                self._write(batch.take(own))
-            before += batch.num_rows
-
-    def _write(self, batch: Any) -> None:
-        from pyarrow import csv, parquet
-
-        if self._writer is None:
-            options = csv.WriteOptions(delimiter=getattr(self._file, "separator", ","))
-            self._writer = (
-                parquet.ParquetWriter(self._path, batch.schema)
-                if self._file.typed
-                else csv.CSVWriter(self._path, batch.schema, write_options=options)
-            )
-        self._writer.write(batch)
-
-    def __enter__(self) -> Copy:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        if self._writer is not None:
-            self._writer.close()
+def _picked(batches: Iterable[Any], rows: NDArray[np.integer]) -> Iterator[Any]:
+    """The rows of these sorted numbers, as pyarrow's record batches."""
+    before = 0
+    for batch in batches:
+        own = rows[np.searchsorted(rows, before) : np.searchsorted(rows, before + batch.num_rows)] - before
+        if len(own):
+            yield batch.take(own)
+        before += batch.num_rows
 
 
 class ParquetFile:
@@ -383,7 +353,7 @@ class ParquetFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._parts = ParquetParts(path)
+        self._parts: Any = ParquetParts(path)  # or PickedRows
         schema = self._parts.schema
         self.names = _checked_names(tuple(schema.names), path, None)
         self.rows: int = self._parts.rows
@@ -409,9 +379,14 @@ class ParquetFile:
             piece._parts, piece.rows = parts, parts.rows
             yield piece
 
-    def batches(self, most: int) -> Iterator[Any]:
-        """All rows as pyarrow has them, at most ``most`` at a time."""
-        return self._parts.batches(self.names, most)
+    def picked(self, rows: NDArray[np.integer], most: int) -> ParquetFile:
+        """The rows of these sorted numbers in memory; ``most`` rows of the files are read at a time."""
+        import pyarrow as pa
+
+        table = pa.Table.from_batches(_picked(self._parts.batches(self.names, most), rows)).combine_chunks()
+        piece = copy(self)
+        piece._parts, piece.rows, piece.size = PickedRows(table, rows, self._parts), len(rows), table.nbytes
+        return piece
 
     def place(self, row: int) -> str:
         path, place = self._parts.place(row)
