@@ -203,7 +203,8 @@ def named_columns(X: Any, table: str = "X") -> dict[str, Any]:
     """The columns of a mapping or a DataFrame by their names as text; ValueError for equal names."""
     labels = _labels(X)
     names = [str(label) for label in labels]
-    refuse_equal_names(table, names)
+    for each in (labels, names):
+        refuse_equal_names(table, each)
     return {name: X[label] for name, label in zip(names, labels, strict=True)}
 
 
