@@ -16,7 +16,7 @@ from papers.entrants import OLPP_OBJECTIVE
 from proxembed import DNE, LSI, MFA, OLPP, OLPPR, PCA, EmbeddingModel, Kernelized
 from proxembed.adaptive.parameters import SIGMA, Domain, Limits
 from proxembed.base import Embedder
-from proxembed.features.relation import median_squared_distance
+from proxembed.pairs.relation import median_squared_distance
 from proxembed.targets.labels import LabelMatrix
 
 ORIGINAL, GA, REDUCED = "original features", "DEFC, ga", "DEFC, reduced8"

@@ -18,7 +18,7 @@ from papers.entrants import OLPP_OBJECTIVE, Entrant
 from papers.mesd_mope.entrants import joined
 from proxembed import CCA, FDA, HSL, MESD, MOPE, OLPP, PCA
 from proxembed.evaluate.results import reason_of
-from proxembed.features.relation import relation
+from proxembed.pairs.relation import relation
 
 ORDINARY, GENERALISED = "P'P = I", "generalised"
 LARGEST = 1800

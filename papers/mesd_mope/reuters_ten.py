@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from proxembed.data import Dataset, read
-from proxembed.features.relation import relation
 from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.pairs.relation import relation
 from proxembed.splits.splits import stratified_folds
 
 FILE = "reuters.npz"

@@ -205,7 +205,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         """What each feature of X contributes to combinations of the features that are made of it.
 
         ``weights`` is (k, r), one row per combination; returns (k, d). Where X itself is what is combined, these are
-        the weights; a kernel or a relation to prototypes gives the effects of ``features.effects.relation_effects``,
+        the weights; a kernel or a relation to prototypes gives the effects of ``pairs.effects.relation_effects``,
         a forest those of its splits.
         """
         return weights
@@ -654,7 +654,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         of the component by the feature, with the sign of the mean derivative, times the standard deviation of the
         feature, both over the prototypes (all training rows without ``n_prototypes``; derivatives at 200 at most).
         A kernel that is a function has no derivative here: its effects are changes under permutation. See
-        ``features.effects.relation_effects``.
+        ``pairs.effects.relation_effects``.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ METRIC_DOC = (
 METRICS_OR_MATRIX = (*ROW_METRICS, "precomputed")
 GIVEN_DOC = METRIC_DOC + " precomputed: X is the symmetric n x n matrix of distances, of new rows m x n."
 SCALE_DOC = 'Which nearest row sets the scale of a row under "local_scaling"; the last one where there are fewer.'
-OF_FEATURES = ("alternative", "cosine", "pearson", "spearman", "kendall", "reconstruction")
+OF_FEATURES = ("reconstruction", *(k for k, measure in WEIGHTS.items() if measure.signed or measure.ends == "squares"))
 MATRICES = (np.ndarray, sparse.sparray, sparse.spmatrix)
 
 
@@ -202,9 +202,10 @@ class Linked(Neighborly, abstract=True):
         """The weights of the edges, with the widths, scales and paths that they have."""
         graph, paths = self._graphs(rows)
         tau = scale = None
-        if self.weights in ("gaussian", "geodesic", "alternative"):
+        measure = WEIGHTS[self.weights]
+        if measure.median_width or "tau" in measure.params:
             tau = used_tau(graph, self.weights, self.tau)
-        if self.weights == "local_scaling":
+        if measure.ends == "scales":
             scale = local_scale(rows.X, self.n_scale, **self._search)
         W = edge_weights(rows.X, graph, self.weights, tau=tau, scale=scale, paths=paths)
         if self.graph == "directed":
@@ -260,7 +261,7 @@ class Weighted(FromDistances, Linked, abstract=True):
         else:
             found = nearest(self.training_, n if self.graph == "full" else self.n_neighbors, queries=X, **self._search)
             linked = np.ones(found.index.shape, dtype=bool)
-        if self.weights == "local_scaling":
+        if WEIGHTS[self.weights].ends == "scales":
             K = min(self.n_scale, n)
             scale = nearest(self.training_, K, queries=X, **self._search).distance[:, -1]
         distance = found.distance if self.paths_ is None else self._path_distances(X, found)

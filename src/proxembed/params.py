@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
-from inspect import cleandoc
+from inspect import Parameter, cleandoc, signature
 from numbers import Integral
 from typing import Any, Literal
 
@@ -204,6 +204,26 @@ def check_params(estimator: Any) -> None:
             f"{type(estimator).__name__}: {name}={safe_repr(value)} is not allowed; {name} must be {spec.allowed()}"
             f"{_as_instance(value, spec.kind)}."
         )
+
+
+def keyword_arguments(function: Callable[..., Any]) -> dict[str, Any]:
+    """The keyword-only arguments of a function with their defaults; ``inspect.Parameter.empty`` for needed ones."""
+    parameters = signature(function).parameters.items()
+    return {name: p.default for name, p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+def check_arguments(kind: str, known: dict[str, Any], params: dict[str, Any]) -> None:
+    """Raise a ValueError for parameters that this kind does not take, and for missing ones that it needs.
+
+    >>> check_arguments("gaussian", keyword_arguments(lambda X, *, tau: X), {"tau": 1.0})
+    """
+    for name in params:
+        if name not in known:
+            allowed = ", ".join(known) or "no parameter"
+            raise ValueError(f"{name}={params[name]!r} is not a parameter of kind {kind!r}, which takes: {allowed}.")
+    for name, default in known.items():
+        if default is Parameter.empty and name not in params:
+            raise ValueError(f"kind {kind!r} needs the parameter {name}: pass {name}=...")
 
 
 def _as_instance(name: Any, kind: type | tuple[type, ...] | None) -> str:

@@ -15,9 +15,9 @@ from proxembed.algebra.pencil.symmetric import orthonormal_columns
 from proxembed.targets.labels import LabelMatrix
 
 from ..algebra.pencil.symmetric import lead_signs
+from ..pairs.formulas import RELATIONS, InnerProducts, measure_products, median_or_mean
 from . import criteria, pairs, points
 from .copies import Copies
-from .measures import Inner, has_own_order, measure, median_distance, nearness
 from .options import PairOptions
 from .ranks import Ranks, rank_matrices
 from .space import Projection, Space, by_features, feature_space, gram_space, relation_features, relation_space
@@ -107,8 +107,8 @@ class Candidate:
         self.relation_key = switches.p, switches.r, *relation
         self.space_key = *self.relation_key, switches.t if switches.r else 0
         self.similarity_key = switches.p, switches.s, *similarity
-        own_order = has_own_order(self.options["similarity"])
-        self.order_key = (switches.p, switches.s) if own_order else self.similarity_key
+        self.order = RELATIONS[self.options["similarity"]].order
+        self.order_key = (switches.p, switches.s) if self.order else self.similarity_key
         self.weight_key = switches.g, *(self.similarity_key if switches.g == 2 else self.order_key)
 
     def embed(self) -> Embedded:
@@ -141,7 +141,7 @@ class Candidate:
         return self.setting.cached(("points", self.switches.p), make)
 
     @cached_property
-    def inner(self) -> tuple[Inner, Inner, float]:
+    def inner(self) -> tuple[InnerProducts, InnerProducts, float]:
         """Inner products of both parts with the rows of the fit, and the median squared distance."""
 
         def make() -> Any:
@@ -149,7 +149,7 @@ class Candidate:
             own = points.inner(rows, rows)
             if not np.isfinite(own.G).all():
                 raise ValueError("The inner products of the rows overflow: scale X.")
-            return own, points.inner(new, rows), median_distance(own.d2)
+            return own, points.inner(new, rows), median_or_mean(own.d2[np.triu_indices(len(own.d2), 1)])
 
         return self.setting.cached(("inner", self.switches.p), make)
 
@@ -189,7 +189,7 @@ class Candidate:
         """Stage 4: similarities of the preprocessed rows, n x n; kept as the ranks and weights that they give."""
         kind, value = self.measure("similarity")
         own = self.inner[0]
-        S = measure(kind, own, own.level, value)
+        S = measure_products(kind, own, own.level, value)
         if not np.isfinite(S).all():
             raise ValueError(f"The similarities ({kind}) are not finite: the features are too large for them.")
         return S
@@ -199,8 +199,8 @@ class Candidate:
         """Rank matrices of the similarities; the same for every sigma and tau."""
 
         def make() -> Any:
-            kind, options = self.options["similarity"], self.setting.options
-            S = nearness(kind, self.inner[0]) if has_own_order(kind) else self.similarity
+            options = self.setting.options
+            S = self.order(self.inner[0]) if self.order else self.similarity
             if self.setting.copies is not None:
                 return self.setting.copies.ranks(S, options)
             return rank_matrices(S, self.setting.labels, options.link, options.enemy_pool)

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from proxembed.algebra.arrays.blas import matmul, symmetrise
 from proxembed.targets.labels import LabelMatrix
 
+from ..proximity.similarity import SET_SIMILARITIES, similarity_of_sets
 from .ranks import NEVER, Ranks
 
 DENSE_FROM = 0.05
@@ -45,12 +46,8 @@ class PairLabels:
         """Similarity of label sets, n x n; None where it is 1 for all friends."""
         if self.labels.one_hot or self.similarity == "constant":
             return None
-        shared = (self.labels.Y @ self.labels.Y.T).toarray()
-        total = self.labels.m[:, None] + self.labels.m
-        if self.similarity == "dice":
-            return np.divide(2.0 * shared, total, out=np.zeros_like(shared), where=total > 0)
-        union = total - shared
-        return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+        shared, m = (self.labels.Y @ self.labels.Y.T).toarray(), self.labels.m
+        return similarity_of_sets(SET_SIMILARITIES[self.similarity], shared, m[:, None], m)
 
 
 def told_apart(labels: LabelMatrix) -> LabelMatrix:

@@ -19,9 +19,9 @@ from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import Matrix, row_squares
 from proxembed.algebra.pencil.symmetric import descending, fix_signs
 
-from ..features.relation import relation
 from ..features.scaling import ScalingState, scaling_apply, scaling_fit
-from .measures import Inner
+from ..pairs.formulas import InnerProducts
+from ..pairs.relation import relation
 
 NEAR = 1e-6
 NONZERO = 1e-10
@@ -136,7 +136,7 @@ def squared_distances(left: CentredRows, right: CentredRows, G: np.ndarray) -> n
     return np.maximum(d2, 0.0, out=d2)
 
 
-def inner(left: CentredRows, right: CentredRows) -> Inner:
+def inner(left: CentredRows, right: CentredRows) -> InnerProducts:
     """All that the measures need to know of two sets of rows.
 
     Examples
@@ -149,7 +149,7 @@ def inner(left: CentredRows, right: CentredRows) -> Inner:
     with np.errstate(over="ignore", invalid="ignore"):
         G = inner_products(left, right)
         d2 = squared_distances(left, right, G)
-    return Inner(G, left.squares, right.squares, left.means, right.means, left.X.shape[1], d2)
+    return InnerProducts(G, left.squares, right.squares, left.means, right.means, left.X.shape[1], d2)
 
 
 def matrix_bytes(X: Matrix) -> int:

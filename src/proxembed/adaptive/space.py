@@ -18,7 +18,7 @@ from proxembed.algebra.arrays.matrix import Matrix
 from proxembed.algebra.pencil.symmetric import descending
 
 from ..features.scaling import ScalingState, scaling_apply, scaling_fit
-from .measures import Inner, measure
+from ..pairs.formulas import RELATIONS, InnerProducts, measure_products
 from .points import CentredRows, Preprocessing, inner, inner_products, state_bytes
 
 RANK = 1e-12  # smallest eigenvalue of the Gram matrix, as a share of the largest: (1e-6)^2
@@ -79,11 +79,11 @@ def gram_space(G: np.ndarray, C: np.ndarray, width: int) -> Space:
 
 
 def relation_features(
-    kind: str, pairs: Inner, pairs_new: Inner, value: float | None
+    kind: str, pairs: InnerProducts, pairs_new: InnerProducts, value: float | None
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """R and R_q, and the number both were divided by: the largest value of the polynomial, else 1."""
-    R, R_new = measure(kind, pairs, pairs.level, value), measure(kind, pairs_new, pairs.level, value)
-    scale = float(np.abs(R).max()) if kind == "polynomial" else 1.0
+    """R and R_q, and the number both were divided by: the largest value of an unbounded measure, else 1."""
+    R, R_new = (measure_products(kind, each, pairs.level, value) for each in (pairs, pairs_new))
+    scale = float(np.abs(R).max()) if RELATIONS[kind].unbounded else 1.0
     if not (np.isfinite(R).all() and np.isfinite(R_new).all()):
         raise ValueError(f"The relation features ({kind}) are not finite: the features are too large for this measure.")
     return (R, R_new, 1.0) if scale in (0.0, 1.0) else (R / scale, R_new / scale, scale)
@@ -140,6 +140,6 @@ class Projection:
             features = rows.X if self.rows is None else inner_products(rows, self.rows)
         else:
             kind, value, scale, level = self.relation
-            R = measure(kind, inner(rows, self.rows), level, value) / scale
+            R = measure_products(kind, inner(rows, self.rows), level, value) / scale
             features = scaling_apply(self.space_state, R)
         return matmul(features, matmul(self.basis, self.P))

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+from proxembed.pairs.formulas import measures_for
+
 PREPROCESSINGS = ("none", "unit", "center", "standard", "pca", "whiten")
-RELATIONS = (
-    "none", "dot", "polynomial", "cosine", "tanimoto", "euclidean", "gaussian", "alternative", "correlation",
-)  # fmt: skip
-SIMILARITIES = ("dot", "polynomial", "cosine", "tanimoto", "gaussian", "alternative", "correlation")
+SWITCHED = {kind: measure for kind, measure in measures_for("relation").items() if measure.from_products}
+RELATIONS = ("none", *SWITCHED)
+SIMILARITIES = tuple(kind for kind, measure in SWITCHED.items() if not measure.distance)
 CRITERIA = ("pairs", "fisher")
 PAIR_WEIGHTS = ("constant", "similarity")
 OBJECTIVES = ("difference", "ratio", "enemies", "friends")
@@ -31,7 +32,7 @@ OPTIONS: dict[str, tuple[str, tuple[Any, ...], int]] = {
     "eo": ("objective", OBJECTIVES, 1),
     "o": ("orthonormal", (False, True), 0),
 }
-MEASURE_PARAMETERS = {"polynomial": "p", "gaussian": "sigma", "alternative": "tau"}
+MEASURE_PARAMETERS = {kind: measure.letter for kind, measure in SWITCHED.items() if measure.letter}
 WORDS = {
     "none": "as they are",
     "unit": "unit rows",

@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 
 from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.pairs import gaussian
 from proxembed.algebra.pencil.conjugate import truncated_solution
 from proxembed.algebra.pencil.symmetric import descending
+from proxembed.pairs.formulas import gaussian
 from proxembed.params import check_params, param
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning

@@ -1,1 +1,1 @@
-"""Feature stages as plain functions: scalings, relations to prototypes, and the choice of prototypes."""
+"""Feature stages as plain functions: scalings, kernel coordinates, and the choice of prototypes."""

@@ -19,8 +19,7 @@ from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, guard_dense
 from proxembed.algebra.arrays.matrix import Matrix, divide_rows, float_matrix, row_blocks, row_norms
 from proxembed.algebra.arrays.parallel import by_columns
 from proxembed.algebra.pencil.eigen import principal_axes
-from proxembed.features.kinds import check_params
-from proxembed.params import call_user_function
+from proxembed.params import call_user_function, check_arguments, keyword_arguments
 from proxembed.tables import TableRows
 
 QUANTILES = 1000  # of a column, at most
@@ -396,7 +395,7 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
         return state
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r} is not a scaling; choose one of {', '.join(KINDS)}, or pass a function.")
-    check_params(kind, KINDS[kind], params)
+    check_arguments(kind, keyword_arguments(KINDS[kind]), params)
     return KINDS[kind](X, **params)
 
 

@@ -17,8 +17,8 @@ from proxembed.explain import label_loadings
 from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder, SpectralEmbedder
-from ..features.effects import column_deviations
 from ..features.scaling import KINDS, scaling_apply, scaling_fit
+from ..pairs.effects import column_deviations
 from ..params import param, safe_repr
 from ..rows import Rows
 from ..traits import Traits

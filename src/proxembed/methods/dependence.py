@@ -15,7 +15,7 @@ from proxembed.algebra.template import Template
 
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import log, param
-from ..proximity.similarity import SIMILARITIES, similarity
+from ..proximity.similarity import LABEL_KERNELS, similarity
 from ..rows import Rows
 from ..traits import Traits
 
@@ -161,7 +161,7 @@ class MDDM(SpectralEmbedder, labels="multi", takes_shares=True):
     )
     mix: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc='Share of Xc\'Xc under metric="features".')
     label_kernel: str | Callable[..., Any] = param(
-        default="linear", choices=tuple(SIMILARITIES), callable=True, doc=KERNEL_DOC
+        default="linear", choices=tuple(LABEL_KERNELS), callable=True, doc=KERNEL_DOC
     )
     tau: float | None = param(
         default=None, above=0, choices=(None,), doc='Width of the "rbf" kernel; None: mean distance.'
@@ -210,7 +210,7 @@ class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, positive_only=T
 
     estimator: str = param(default="unbiased", choices=("unbiased", "biased"), doc="Estimator of the dependence.")
     label_kernel: str | Callable[..., Any] = param(
-        default="linear", choices=tuple(SIMILARITIES), callable=True, doc=KERNEL_DOC
+        default="linear", choices=tuple(LABEL_KERNELS), callable=True, doc=KERNEL_DOC
     )
     tau: float | None = param(
         default=None, above=0, choices=(None,), doc='Width of the "rbf" kernel; None: mean distance.'

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from proxembed.algebra.arrays.blas import symmetrise
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.operators.structured import (
@@ -32,7 +33,6 @@ from ..proximity.all_pairs import AllPairs
 from ..proximity.class_similarity import OF_FEATURES, OF_LATENT
 from ..proximity.combine import check_combination, combine, combine_grouped, unit_weights
 from ..proximity.label_similarity import SCHEMES, LabelSimilarity, label_similarity
-from ..proximity.similarity import symmetrise
 from ..proximity.sparsify import sparsify
 from ..proximity.weights import LOCAL_NEIGHBORS, WEIGHTS
 from ..rows import Rows, reciprocal

@@ -23,10 +23,11 @@ from proxembed.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder, Prepared, SpectralEmbedder
-from ..features.effects import column_deviations, relation_effects
 from ..features.prototypes import PROTOTYPES, prototypes
-from ..features.relation import RELATIONS, checked_relation, median_squared_distance, prototype_scales, relation
 from ..features.scaling import BY_SUMS, KINDS, ColumnSums, ScalingState, scaling_apply, scaling_fit
+from ..pairs.effects import column_deviations, relation_effects
+from ..pairs.formulas import RELATIONS, PairMeasure, measures_for
+from ..pairs.relation import checked_relation, median_squared_distance, prototype_scales, relation
 from ..params import call_user_function, check_params, log, methods, param
 from ..sources import RowBlocks, blocks_of, transform_lazily
 from ..sums import FeatureInfo, checked_alike, known_blocks, moved_centroids
@@ -35,9 +36,10 @@ from ..validation import in_range
 from ..wrapper import TemplateWrapper, refuse_features
 from .dependence import OPLS
 
-KERNELS = {"linear": "dot", "polynomial": "polynomial", "gaussian": "gaussian", "cosine": "cosine"}
+KERNELS = {kernel: measure.uses["relation"] for kernel, measure in measures_for("kernel").items()}
 RELATION_METRICS = tuple(kind for kind in RELATIONS if kind not in KERNELS.values())  # no kernels in general
 WIDTHS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 16.0])
+FUNCTION = PairMeasure("a function of the caller", {})
 KERNEL_MATRIX = "The kernel matrix (set n_prototypes to bound it)"
 SAMPLE_ROWS = 10_000  # of blocks, among which prototypes and width are chosen
 SEED_DOC = "Seed of the choice of prototypes."
@@ -207,14 +209,15 @@ class RelationFeatures(Embedder):
             self.prototypes_, _ = prototypes(self.prototypes, X, number, groups, self.random_state)
             if blocks is not None and self.prototypes == "kmeans":
                 self.prototypes_ = moved_centroids(self, blocks, self.prototypes_)
+            measure = measure_named(self.kind)
             self.tau_ = self.tau
-            if self.tau is None and self.kind in ("gaussian", "alternative"):
-                self.tau_ = median_squared_distance(X) if self.kind == "gaussian" else 1.0
+            if self.tau is None and "tau" in measure.params:
+                self.tau_ = median_squared_distance(X) if measure.median_width else 1.0
             self.local_scales_ = None
-            if self.kind == "local_scaling":
+            if measure.ends == "scales":
                 self.local_scales_ = prototype_scales(self.prototypes_, self.n_scale)
             self.scale_ = 1.0
-            if self.kind == "polynomial":
+            if measure.unbounded:
                 self.scale_ = (
                     self._largest(X) if blocks is None else blocks.reduce(self._largest_of_piece, max)
                 ) or 1.0
@@ -257,9 +260,9 @@ class RelationFeatures(Embedder):
     @property
     def _settings(self) -> dict[str, Any]:
         """The parameters of the measure."""
-        if self.kind == "local_scaling":
-            return {"n_scale": self.n_scale, "scale": self.local_scales_}
-        return measure_params(self.kind, self.tau_, self.degree)
+        return measure_named(self.kind).settings(
+            tau=self.tau_, degree=self.degree, n_scale=self.n_scale, scale=self.local_scales_
+        )
 
     @property
     def _n_features_out(self) -> int:
@@ -296,7 +299,7 @@ class KernelMap:
         if self.kernel == "precomputed":
             return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         guard_dense((X.shape[0], self.prototypes.shape[0]), KERNEL_MATRIX)
-        K = relation(self._relation, X.astype(np.float64), self.prototypes, **self._params)
+        K = relation(self.relation, X.astype(np.float64), self.prototypes, **self._params)
         return np.asarray(K, dtype=np.float64)
 
     def effects(self, weights: np.ndarray) -> np.ndarray:
@@ -307,17 +310,18 @@ class KernelMap:
             weights = weights - weights.mean(axis=1, keepdims=True)
         if self.kernel == "precomputed":  # the features are the kernel values
             return weights * column_deviations(self.prototypes)
-        return relation_effects(self._relation, self.prototypes, weights, **self._params)
+        return relation_effects(self.relation, self.prototypes, weights, **self._params)
 
     @property
-    def _relation(self) -> str | Callable[..., Any]:
+    def relation(self) -> str | Callable[..., Any]:
+        """The relation to the prototypes that is the kernel: a name, or a function."""
         return self._own_kernel if callable(self.kernel) else KERNELS.get(self.kernel, self.kernel)
 
     @property
     def _params(self) -> dict[str, Any]:
-        if self.kernel == "local_scaling":
-            return {"n_scale": self.n_scale, "scale": self.scales}
-        return measure_params(self._relation, self.tau, self.degree)
+        return measure_named(self.relation).settings(
+            tau=self.tau, degree=self.degree, n_scale=self.n_scale, scale=self.scales
+        )
 
     def _own_kernel(self, X: Any, P: Any) -> np.ndarray:
         """The values of a kernel that is a function."""
@@ -476,9 +480,10 @@ class Kernelized(TemplateWrapper, labels="multi"):
             return OnKernel(**vars(settings) | {"width": kernel.prototypes.shape[0]}, kernel=kernel)
         inner = self.method_.template(rows)
         kernel = KernelMap(self.kernel, self.degree, self.constraint, self._chosen_prototypes(rows))
-        if self.kernel == "alternative":
+        measure = measure_named(kernel.relation)
+        if "tau" in measure.params and self.kernel != "gaussian":
             kernel = replace(kernel, tau=1.0 if isinstance(self.tau, str) else float(self.tau))
-        if self.kernel == "local_scaling":
+        if measure.ends == "scales":
             scales = prototype_scales(kernel.prototypes, self.n_scale)
             kernel = replace(kernel, n_scale=self.n_scale, scales=scales)
         if self.kernel == "gaussian":
@@ -590,8 +595,6 @@ def sample_size(n_prototypes: int) -> int:
     return max(SAMPLE_ROWS, 2 * int(n_prototypes))
 
 
-def measure_params(kind: str | Callable[..., Any], tau: Any, degree: float) -> dict[str, float]:
-    """The parameters that a measure takes."""
-    if kind in ("gaussian", "alternative"):
-        return {"tau": tau}
-    return {"degree": degree} if kind == "polynomial" else {}
+def measure_named(kind: Any) -> PairMeasure:
+    """The measure of a relation; one without parameters for a function."""
+    return RELATIONS.get(kind, FUNCTION) if isinstance(kind, str) else FUNCTION

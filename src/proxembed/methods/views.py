@@ -16,8 +16,8 @@ from proxembed.algebra.template import Template
 
 from ..base import Prepared, SpectralEmbedder
 from ..features.blocks import Block, scaled
-from ..features.effects import column_deviations
 from ..features.leaves import forest_targets
+from ..pairs.effects import column_deviations
 from ..params import SEED, Param, methods, param
 from ..proximity.neighbors import nearest
 from ..rows import Rows

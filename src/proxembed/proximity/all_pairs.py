@@ -13,9 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.matrix import centred_lengths, over, row_blocks, row_squares, unit_of
-from proxembed.algebra.arrays.pairs import cosine
 from proxembed.algebra.arrays.parallel import in_threads
-from proxembed.algebra.arrays.ranks import mid_ranks
+from proxembed.pairs.formulas import cosine, weights_gaussian
 
 from .affinity import Distances
 from .correlation import SIGNED, correlations
@@ -23,10 +22,9 @@ from .distances import DIGITS, canonical, checked, extreme_powers, squared_norms
 from .geodesic import geodesics
 from .measured import as_cosine, dense_rows, distance_blocks, is_measured
 from .neighbors import nearest
-from .weights import DISTANCE_WEIGHTS, LOCAL_NEIGHBORS, local_scale, used_tau, weights_gaussian
+from .weights import LOCAL_NEIGHBORS, WEIGHTS, local_scale, used_tau
 
 WIDTH_ROWS = 2000
-WIDE = ("gaussian", "geodesic")  # what falls with the distance alone, in a width that the graph sets
 
 
 class AllPairs:
@@ -62,15 +60,16 @@ class AllPairs:
         n_scale: int = LOCAL_NEIGHBORS,
     ):
         self.kind, self.n, self.paths, self.own, self.unit = kind, X.shape[0], paths, None, 1.0
-        if kind in SIGNED:
+        self.measure = WEIGHTS[kind]
+        if self.measure.signed:
             correlations(kind, X[:1], X[:1], np.arange(0), np.arange(0))  # for its checks
             self.likeness = correlation_blocks(X, kind)
         elif kind != "constant":
             self.distances = BlockDistances(X, metric)
             self.tau = used_width(X, kind, tau, metric)
-        if kind == "local_scaling":
+        if self.measure.ends == "scales":
             self.own = local_scale(X, n_scale, metric=metric, algorithm=algorithm)
-        elif kind == "alternative":
+        elif self.measure.ends == "squares":
             self.unit = unit_of(X)
             self.own = squared_norms(over(X, self.unit))
         self.largest = self._largest(X, metric) or 1.0
@@ -93,14 +92,14 @@ class AllPairs:
         i = np.arange(part.start, part.stop)
         if self.kind == "constant":
             W = np.ones((len(i), self.n))
-        elif self.kind in SIGNED:
+        elif self.measure.weight is None:
             with np.errstate(over="ignore", invalid="ignore"):
                 W = self.likeness(part, slice(None))
             np.maximum(W, 0.0, out=W)
         else:
             distance = self.distances(part) if self.paths is None else geodesics(self.paths, i)
             ends = () if self.own is None else (self.own[part, None], self.own[None, :])
-            W = DISTANCE_WEIGHTS[self.kind](over(distance, self.unit), self.tau, *ends)
+            W = self.measure.weight(over(distance, self.unit), self.tau, *ends)
         W[i - part.start, i] = 0.0
         return W
 
@@ -108,7 +107,7 @@ class AllPairs:
         """The largest weight: that of the nearest two rows where weights fall with the distance, else by blocks."""
         if self.kind == "constant" or self.n < 2:
             return 1.0
-        if self.kind in WIDE:
+        if self.measure.median_width:
             near = nearest(X, 1, metric=metric).distance if self.paths is None else self.paths.data
             return float(weights_gaussian(near.min(initial=np.inf), self.tau))
         parts = list(row_blocks(self.n, self.n))
@@ -175,8 +174,8 @@ def correlation_blocks(X: Any, kind: str) -> Callable[[Any, Any], np.ndarray]:
     """
     if kind == "kendall":
         return lambda a, b: _kendall(X, np.arange(X.shape[0])[a], np.arange(X.shape[0])[b])
-    Z = (mid_ranks(X) if kind == "spearman" else X).astype(np.float64, copy=False)
-    if kind == "cosine":
+    Z = SIGNED[kind].rows(X).astype(np.float64, copy=False)
+    if not SIGNED[kind].centred:
         length = np.sqrt(row_squares(Z))
         return lambda a, b: cosine(_product(Z[a], Z[b]), length[a, None], length[b][None, :])
     mean, length = centred_lengths(Z)
@@ -197,7 +196,7 @@ def used_width(X: Any, kind: str, tau: float | None, metric: Any) -> float:
     >>> used_width(np.array([[0.0], [1.0], [3.0]]), "gaussian", None, "euclidean")
     4.0
     """
-    if tau is not None or kind not in WIDE:
+    if tau is not None or not WEIGHTS[kind].median_width:
         return used_tau(None, kind, tau)
     if X.shape[0] > WIDTH_ROWS:
         X = X[np.sort(np.random.default_rng(0).choice(X.shape[0], WIDTH_ROWS, replace=False))]

@@ -9,20 +9,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.pairs import cosine, gaussian
+from proxembed.pairs.formulas import cosine, gaussian
 from proxembed.targets.labels import LabelMatrix
 
 from ..params import call_user_function
 from .distances import squared_norms
 from .latent_labels import LATENT_SIMILARITIES, latent_between, latent_classes
-from .similarity import SET_SIMILARITIES, checked_similarity, positive_part
+from .similarity import SET_SIMILARITIES, checked_similarity, positive_part, similarity_of_sets
 from .weights import LOCAL_NEIGHBORS
 
 OF_FEATURES = ("features", "features_gaussian", "features_binary", "features_binary_gaussian")
 OF_LATENT = tuple(f"latent_{kind}" for kind in LATENT_SIMILARITIES)
-CLASS_SIMILARITIES = (
-    "cooccurrence", "dice", "scaled_dice", "jaccard", "cosine", "hamming", "hamming_linear", *OF_LATENT, *OF_FEATURES,
-)  # fmt: skip
+OF_MEMBERS = {"cooccurrence" if kind == "and" else kind: measure for kind, measure in SET_SIMILARITIES.items()}
+CLASS_SIMILARITIES = (*OF_MEMBERS, *OF_LATENT, *OF_FEATURES)
 
 
 def class_similarity(
@@ -107,7 +106,7 @@ def _of_members(labels: LabelMatrix, kind: str, tau: float | None) -> np.ndarray
         used = np.ix_(size > 0, size > 0)
         tau = max(_mean_of_pairs((size[:, None] + size - 2.0 * shared)[used]), 1.0)
     width = float(labels.n) if kind == "hamming_linear" else tau
-    Sigma = SET_SIMILARITIES["and" if kind == "cooccurrence" else kind](shared, size[:, None], size[None, :], width)
+    Sigma = similarity_of_sets(OF_MEMBERS[kind], shared, size[:, None], size[None, :], width)
     return _without_empty(Sigma, labels)
 
 

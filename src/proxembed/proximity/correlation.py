@@ -11,16 +11,15 @@ import scipy.sparse as sp
 from scipy.stats import kendalltau
 
 from proxembed.algebra.arrays.matrix import Matrix, centred_lengths
-from proxembed.algebra.arrays.pairs import cosine
 from proxembed.algebra.arrays.parallel import in_threads
-from proxembed.algebra.arrays.ranks import mid_ranks
+from proxembed.pairs.formulas import cosine, measures_for
 
 from .distances import squared_norms
 
 PAIR_ENTRIES = 1 << 17
 KENDALL_ROWS = 2000
 SIGN_FEATURES = 128
-SIGNED = ("cosine", "pearson", "spearman", "kendall")
+SIGNED = {kind: measure for kind, measure in measures_for("edge").items() if measure.signed}
 
 
 def correlations(kind: str, A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -40,7 +39,9 @@ def correlations(kind: str, A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) 
     same = A is B
     if sp.issparse(A) != sp.issparse(B):
         A, B = sp.csr_array(A), sp.csr_array(B)
-    if kind == "cosine":
+    measure = SIGNED[kind]
+    if kind != "kendall" and not measure.centred:
+        A, B = measure.rows(A), measure.rows(B)
         return cosine(pair_dots(A, B, i, j), np.sqrt(squared_norms(A))[i], np.sqrt(squared_norms(B))[j])
     if A.shape[1] < 2:
         raise ValueError(
@@ -49,10 +50,8 @@ def correlations(kind: str, A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) 
         )
     if kind == "kendall":
         return _kendall(A, B, i, j)
-    if kind == "spearman":
-        ranked = mid_ranks(A)
-        A, B = ranked, ranked if same else mid_ranks(B)
-    return _pearson(A, B, i, j)
+    rows = measure.rows(A)
+    return _pearson(rows, rows if same else measure.rows(B), i, j)
 
 
 def pair_dots(

@@ -14,16 +14,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.blas import symmetrise
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.arrays.parallel import in_threads
 from proxembed.algebra.pencil.symmetric import eigenvalues
+from proxembed.pairs.formulas import ratio
 from proxembed.targets.labels import LabelMatrix
 
 from ..params import call_user_function
 from .class_similarity import class_similarity
 from .latent_labels import Between, latent_between, latent_labels
-from .similarity import SET_SIMILARITIES, checked_similarity, mean_differing, ratio, symmetrise
+from .similarity import SET_SIMILARITIES, checked_similarity, mean_differing, similarity_of_sets
 from .weights import LOCAL_NEIGHBORS
 
 SCHEMES = ("labels", "latent", "classes")
@@ -209,10 +211,10 @@ def _of_strings(
         )
     weights = ratio(1.0, labels.nk) if kind == "scaled_dice" else np.ones(labels.c)
     width = (mean_differing(sets) if tau is None else tau) if kind == "hamming" else float(labels.c)
-    formula, weighted = SET_SIMILARITIES[kind], sets * weights
+    measure, weighted = SET_SIMILARITIES[kind], sets * weights
 
     def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.asarray(formula(weighted[a] @ sets[b].T, m[a, None], m[b][None, :], width))
+        return similarity_of_sets(measure, weighted[a] @ sets[b].T, m[a, None], m[b][None, :], width)
 
     scale = 1.0
     if kind in ("and", "scaled_dice"):  # positive semidefinite: the largest value is on the diagonal

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, fix_signs
+from proxembed.pairs.formulas import SetPairs, measures_for
 from proxembed.targets.labels import LabelMatrix
 
 from ..params import call_for_array, call_user_function
@@ -18,14 +19,11 @@ from .all_pairs import correlation_blocks
 from .geodesic import geodesics
 from .graph import neighbor_graph
 from .neighbors import nearest
-from .similarity import checked_similarity, positive_part, similarity_jaccard
-from .weights import LOCAL_NEIGHBORS, weights_alternative, weights_gaussian, weights_local_scaling
+from .similarity import checked_similarity, positive_part
+from .weights import LOCAL_NEIGHBORS
 
 LATENT = ("pca", "lsi")
-LATENT_SIMILARITIES = (
-    "cosine", "minkowski", "tanimoto", "gaussian", "local_scaling", "alternative", "pearson", "spearman", "kendall",
-    "geodesic",
-)  # fmt: skip
+LATENT_SIMILARITIES = measures_for("latent")
 SHARE = 0.9
 
 Between = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -171,11 +169,12 @@ def latent_between(
             f"similarity={kind!r} of latent labels is not known; choose one of {', '.join(LATENT_SIMILARITIES)}, or "
             "pass a callable."
         )
-    if kind in ("cosine", "pearson", "spearman", "kendall"):
+    measure: Any = LATENT_SIMILARITIES[kind]
+    if measure.signed:
         return _clipped(correlation_blocks(phi, kind)), 1.0
-    if kind == "tanimoto":
+    if measure.weight is None and measure.values is not None:
         squares = np.einsum("ij,ij->i", phi, phi)
-        return _clipped(lambda a, b: similarity_jaccard(phi[a] @ phi[b].T, squares[a, None], squares[b])), 1.0
+        return _clipped(lambda a, b: measure.values(SetPairs(phi[a] @ phi[b].T, squares[a, None], squares[b]))), 1.0
     return _of_distances(phi, kind, tau, p, n_scale)
 
 
@@ -184,7 +183,7 @@ def _clipped(between: Between) -> Between:
 
 
 def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float, n_scale: int) -> tuple[Between, float]:
-    everyone = np.arange(len(phi))
+    measure: Any = LATENT_SIMILARITIES[kind]
     if kind == "minkowski":
         if not 1.0 <= p < np.inf:
             raise ValueError(f"p={p!r} is not allowed: Minkowski's power is a finite number of at least 1.")
@@ -201,15 +200,17 @@ def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float, n_sca
         def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
             return cdist(phi[a], phi[b])
 
-    if kind == "alternative":
-        width = 1.0 if tau is None else tau
-        squares = np.einsum("ij,ij->i", phi, phi)
-        return lambda a, b: weights_alternative(distance(a, b), width, squares[a, None], squares[b]), 1.0 / width
-    if kind == "local_scaling":
-        scale = _scales(distance, everyone, n_scale)
-        return lambda a, b: weights_local_scaling(distance(a, b), 1.0, scale[a, None], scale[b][None, :]), 1.0
-    width = _mean_of_pairs(lambda a, b: distance(a, b) ** 2, len(phi)) if tau is None else tau
-    return lambda a, b: weights_gaussian(distance(a, b), width), 1.0
+    width = 1.0 if tau is None else tau
+    if measure.median_width and tau is None:
+        width = _mean_of_pairs(lambda a, b: distance(a, b) ** 2, len(phi))
+    largest = float(measure.weight(np.zeros(1), width, np.ones(1), np.ones(1))[0])
+    if measure.ends is None:
+        return lambda a, b: measure.weight(distance(a, b), width), largest
+    if measure.ends == "scales":
+        own = _scales(distance, np.arange(len(phi)), n_scale)
+    else:
+        own = np.einsum("ij,ij->i", phi, phi)
+    return lambda a, b: measure.weight(distance(a, b), width, own[a, None], own[b][None, :]), largest
 
 
 def _differences(left: np.ndarray, right: np.ndarray, p: float) -> np.ndarray:

@@ -1,5 +1,5 @@
-"""Similarities of label sets, from the labels two sets share and the sizes of both: each formula once, for blocks of
-all pairs as for label kernels.
+"""Similarities of label sets, from the labels two sets share and the sizes of both, for blocks of all pairs as for
+label kernels.
 
 In: shared labels y_i'y_j and sizes m_i, m_j (arrays that broadcast). Out: similarities; 0 where a set is empty, but
 for the Hamming forms. All are positive semidefinite.
@@ -8,11 +8,14 @@ for the Hamming forms. All are positive semidefinite.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from proxembed.algebra.arrays.blas import symmetrise
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.pairs.formulas import PairMeasure, SetPairs, measures_for
 
 from ..params import call_user_function
 
@@ -20,95 +23,16 @@ ROUNDING = 1e-12
 SKEW = 1e-6  # of the largest value: what single precision leaves of symmetry
 
 
-def similarity_and(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
-    """y_i'y_j: the number of shared labels.
-
-    Examples
-    --------
-    >>> similarity_and(np.array([2.0]), np.array([3.0]), np.array([2.0]))
-    array([2.])
-    """
-    return shared
+SET_SIMILARITIES = measures_for("sets")
+LABEL_KERNELS = measures_for("label kernel")
 
 
-def similarity_cosine(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
-    """y_i'y_j / sqrt(m_i m_j); 0 where a set is empty.
-
-    Examples
-    --------
-    >>> similarity_cosine(np.array([2.0, 0.0]), np.array([4.0, 0.0]), np.array([4.0, 4.0]))
-    array([0.5, 0. ])
-    """
-    return ratio(shared, np.sqrt(left * right))
-
-
-def similarity_dice(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
-    """2 y_i'y_j / (m_i + m_j), (34); 0 where a set is empty. With y_i'N^-1 y_j for y_i'y_j it is the scaled one, (35).
-    [mu2012mesd]
-
-    Examples
-    --------
-    >>> similarity_dice(np.array([1.0]), np.array([1.0]), np.array([3.0]))
-    array([0.5])
-    """
-    return ratio(2.0 * shared, left + right)
-
-
-def similarity_jaccard(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
-    """y_i'y_j / (m_i + m_j - y_i'y_j), (36); 0 where a set is empty. Of real vectors with their squared lengths for m
-    it is Tanimoto's, (41).  [mu2012mesd]
-
-    Examples
-    --------
-    >>> similarity_jaccard(np.array([1.0]), np.array([2.0]), np.array([3.0]))
-    array([0.25])
-    """
-    return ratio(shared, left + right - shared)
-
-
-def similarity_hamming(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
-    """exp(-h_ij / tau), (37); h = m_i + m_j - 2 y_i'y_j labels differ.  [mu2012mesd]
-
-    Examples
-    --------
-    >>> similarity_hamming(np.array([1.0]), np.array([1.0]), np.array([2.0])).round(3)
-    array([0.368])
-    """
-    return np.exp(-differing(shared, left, right) / tau)
-
-
-def similarity_hamming_linear(shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float = 1.0) -> np.ndarray:
-    """1 - h_ij / c, (38); ``tau`` is c, the number of labels.  [mu2012mesd]
-
-    Examples
-    --------
-    >>> similarity_hamming_linear(np.array([1.0]), np.array([1.0]), np.array([2.0]), 4)
-    array([0.75])
-    """
-    return 1.0 - differing(shared, left, right) / tau
-
-
-def differing(shared: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """h_ij = m_i + m_j - 2 y_i'y_j, the number of labels in which two sets differ."""
-    return left + right - 2.0 * shared
-
-
-SET_SIMILARITIES: dict[str, Callable[..., np.ndarray]] = {
-    "and": similarity_and,
-    "cosine": similarity_cosine,
-    "dice": similarity_dice,
-    "scaled_dice": similarity_dice,
-    "jaccard": similarity_jaccard,
-    "hamming": similarity_hamming,
-    "hamming_linear": similarity_hamming_linear,
-}
-
-SIMILARITIES: dict[str, Callable[..., np.ndarray]] = {
-    "linear": similarity_and,
-    "rbf": similarity_hamming,
-    "cosine": similarity_cosine,
-    "tanimoto": similarity_jaccard,
-}
+def similarity_of_sets(
+    measure: PairMeasure, shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float | None = 1.0
+) -> np.ndarray:
+    """The measure of label sets from their shared labels and sizes; ``tau``: its width, or the number of labels."""
+    values: Any = measure.values
+    return values(SetPairs(shared, left, right), **measure.settings(tau=tau))
 
 
 def similarity(
@@ -129,7 +53,7 @@ def similarity(
         return checked_similarity(call_user_function("label_kernel", kind, sets), len(sets), f"label_kernel={kind!r}")
     m = sets.sum(axis=1)
     width = mean_differing(sets) if kind == "rbf" and tau is None else tau
-    return SIMILARITIES[kind](sets @ sets.T, m[:, None], m[None, :], width)
+    return similarity_of_sets(LABEL_KERNELS[kind], sets @ sets.T, m[:, None], m[None, :], width)
 
 
 def mean_differing(sets: np.ndarray) -> float:
@@ -174,23 +98,6 @@ def checked_similarity(values: object, size: int, given: str) -> np.ndarray:
     return symmetrise(G)
 
 
-def symmetrise(A: np.ndarray) -> np.ndarray:
-    """(A + A') / 2 in the place of A, by blocks of rows.
-
-    Examples
-    --------
-    >>> symmetrise(np.array([[1.0, 4.0], [2.0, 5.0]]))
-    array([[1., 3.],
-           [3., 5.]])
-    """
-    for part in row_blocks(len(A), len(A)):
-        upper = A[part, part.start :]
-        upper += A[part.start :, part].T
-        upper /= 2.0
-        A[part.start :, part] = upper.T
-    return A
-
-
 def _largest_skew(A: np.ndarray) -> float:
     parts = row_blocks(len(A), len(A))
     return max((float(np.abs(A[p, p.start :] - A[p.start :, p].T).max()) for p in parts), default=0.0)
@@ -209,8 +116,3 @@ def positive_part(values: np.ndarray) -> np.ndarray:
     array([0. , 0. , 0.5])
     """
     return np.where(values > ROUNDING, values, 0.0)
-
-
-def ratio(a: np.ndarray | float, b: np.ndarray) -> np.ndarray:
-    """a / b, 0 where b is 0."""
-    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b))), where=b != 0)

@@ -12,21 +12,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.arrays.matrix import Matrix, over, unit_of
-from proxembed.algebra.arrays.pairs import alternative, gaussian, local_scaling
+from proxembed.pairs.formulas import PairMeasure, measures_for
 
-from .correlation import SIGNED, correlations
+from .correlation import correlations
 from .distances import canonical, pair_distances, squared_norms
 from .geodesic import edge_geodesics
 from .graph import edge_rows, reversed_edges, sorted_edges
 from .neighbors import nearest
 
-WEIGHTS = (
-    "constant", "gaussian", "local_scaling", "alternative", "cosine", "pearson", "spearman", "kendall", "geodesic",
-)  # fmt: skip
+WEIGHTS = measures_for("edge")
 NEGATIVE = ("clip", "shift", "abs", "keep")
 LOCAL_NEIGHBORS = 7
 SMALLEST = 1e-316  # a width below it has too few digits
-FAINT = 1e-290  # squared lengths below it have too few digits
 
 
 def edge_weights(
@@ -88,23 +85,21 @@ def edge_weights(
            [0.368, 0.   , 0.018],
            [0.   , 0.018, 0.   ]])
     """
-    _check_choice("weights", kind, WEIGHTS)
-    _check_choice("negative", negative, NEGATIVE)
+    measure = _measure(kind, negative)
     graph = sorted_edges(graph)
     row = edge_rows(graph)
     column = graph.indices
-    if kind == "constant":
-        values = np.ones(graph.nnz)
-    elif kind in SIGNED:
+    if measure.weight is None:
         values = policy(_mirrored(kind, X, graph, row), negative)
     else:
         distance = edge_geodesics(graph, paths) if kind == "geodesic" else graph.data
-        if kind == "local_scaling" and scale is None:
+        if measure.ends == "scales" and scale is None:
             scale = local_scale(X, n_scale, metric=metric, algorithm=algorithm)
-        unit = unit_of(X) if kind == "alternative" else 1.0
-        own = scale if kind == "local_scaling" else squared_norms(over(X, unit)) if kind == "alternative" else None
+        unit = unit_of(X) if measure.ends == "squares" else 1.0
+        own = scale if measure.ends == "scales" else None
+        own = squared_norms(over(X, unit)) if measure.ends == "squares" else own
         ends = () if own is None else (own[row], own[column])
-        values = DISTANCE_WEIGHTS[kind](over(distance, unit), used_tau(graph, kind, tau), *ends)
+        values = measure.weight(over(distance, unit), used_tau(graph, kind, tau), *ends)
     values[row == column] = 0.0
     _refuse_overflow(values, kind)
     return sp.csr_array((values, column.copy(), graph.indptr.copy()), shape=graph.shape)
@@ -127,7 +122,7 @@ def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
                 f"tau={tau!r} is out of range: a finite number above 0 is needed, or None for the default."
             )
         return float(tau)
-    if kind not in ("gaussian", "geodesic"):
+    if not WEIGHTS[kind].median_width:
         return 1.0
     graph = sorted_edges(graph)
     distance = graph.data[edge_rows(graph) != graph.indices]
@@ -158,53 +153,6 @@ def local_scale(
     if n < 2:
         return np.zeros(n)
     return nearest(X, min(int(n_scale), n - 1), metric=metric, algorithm=algorithm).distance[:, -1]
-
-
-def weights_gaussian(distance: np.ndarray, tau: float, left: Any = None, right: Any = None) -> np.ndarray:
-    """exp(-d^2 / tau); without overflow, 0 far away.
-
-    Examples
-    --------
-    >>> weights_gaussian(np.array([0.0, 1.0, np.inf]), 1.0).round(3)
-    array([1.   , 0.368, 0.   ])
-    """
-    unit = unit_of(np.sqrt([tau]))
-    with np.errstate(over="ignore", under="ignore"):
-        return gaussian(over(distance, unit) ** 2, tau / (unit * unit))
-
-
-def weights_local_scaling(distance: np.ndarray, tau: float, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """exp(-d^2 / (s_i s_j)) from the scales of both ends; where one is 0, 1 at distance 0 and else 0.
-
-    Examples
-    --------
-    >>> weights_local_scaling(np.array([1.0, 0.0]), 1.0, np.array([1.0, 0.0]), np.array([1.0, 2.0])).round(3)
-    array([0.368, 1.   ])
-    """
-    return local_scaling(distance, left, right)
-
-
-def weights_alternative(distance: np.ndarray, tau: float, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """1 / (tau + d^2 / (h_i^2 + h_j^2)) from the squared lengths of both rows; 1/tau for two zero rows.
-
-    Examples
-    --------
-    >>> weights_alternative(np.array([2.0, 0.0]), 1.0, np.array([1.0, 0.0]), np.array([3.0, 0.0]))
-    array([0.5, 1. ])
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = left + right
-        unknown = np.where(np.asarray(distance) > 0, np.nan, 0.0)
-        share = np.divide(distance**2, total, out=unknown, where=total > FAINT)
-    return alternative(share, tau)
-
-
-DISTANCE_WEIGHTS: dict[str, Callable[..., np.ndarray]] = {
-    "gaussian": weights_gaussian,
-    "geodesic": weights_gaussian,
-    "local_scaling": weights_local_scaling,
-    "alternative": weights_alternative,
-}
 
 
 def cross_weights(
@@ -253,26 +201,23 @@ def cross_weights(
     >>> cross_weights(np.array([[2.0]]), X, np.array([[1, 0]]), np.array([[1.0, 2.0]]), tau=1.0).round(3)
     array([[0.368, 0.018]])
     """
-    _check_choice("weights", kind, WEIGHTS)
-    _check_choice("negative", negative, NEGATIVE)
-    if kind in ("gaussian", "geodesic") and tau is None:
+    measure = _measure(kind, negative)
+    if measure.median_width and tau is None:
         raise ValueError(f"weights={kind!r} for new rows needs tau, the width used in fit: pass used_tau(graph, kind).")
-    if kind == "local_scaling" and (scale_q is None or scale_x is None):
-        raise ValueError('weights="local_scaling" for new rows needs scale_q and scale_x, the local scales of both.')
+    if measure.ends == "scales" and (scale_q is None or scale_x is None):
+        raise ValueError(f'weights="{kind}" for new rows needs scale_q and scale_x, the local scales of both.')
     index = np.asarray(index)
-    if kind == "constant":
-        return np.ones(index.shape)
     row, column = np.repeat(np.arange(index.shape[0]), index.shape[1]), index.ravel()
-    if kind in SIGNED:
+    if measure.weight is None:
         values = policy(correlations(kind, Q, X, row, column), negative)
     else:
         ends: tuple[Any, ...] = ()
-        unit = unit_of(X) if kind == "alternative" else 1.0
-        if kind == "local_scaling":
+        unit = unit_of(X) if measure.ends == "squares" else 1.0
+        if measure.ends == "scales":
             ends = scale_q[row], scale_x[column]
-        elif kind == "alternative":
+        elif measure.ends == "squares":
             ends = squared_norms(over(Q, unit))[row], squared_norms(over(X, unit))[column]
-        values = DISTANCE_WEIGHTS[kind](over(np.ravel(distance), unit), used_tau(None, kind, tau), *ends)
+        values = measure.weight(over(np.ravel(distance), unit), used_tau(None, kind, tau), *ends)
     _refuse_overflow(values, kind)
     return values.reshape(index.shape)
 
@@ -371,9 +316,12 @@ def positive_links(W: sp.csr_array) -> sp.csr_array:
     return W
 
 
-def _check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(allowed)}.")
+def _measure(kind: str, negative: str) -> PairMeasure:
+    """The measure of this name; a ValueError for an unknown name or policy."""
+    for name, value, allowed in (("weights", kind, (*WEIGHTS,)), ("negative", negative, NEGATIVE)):
+        if value not in allowed:
+            raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(allowed)}.")
+    return WEIGHTS[kind]
 
 
 def _refuse_overflow(values: np.ndarray, kind: str) -> None:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from proxembed.algebra.arrays.guard import guard_dense
 
+from ..pairs.formulas import gaussian, median_or_mean
 from ..params import call_for_array
 
 KINDS = ("cosine", "gaussian", "chen")
@@ -38,7 +39,7 @@ def label_correlation(
     size = np.diag(gram)
     if kind == "gaussian":
         squares = np.maximum(size[:, None] + size - 2.0 * gram, 0.0)
-        return np.exp(-squares / (tau or _median_off_diagonal(squares)))
+        return gaussian(squares, tau or median_or_mean(squares[np.triu_indices(c, 1)]))
     length = np.sqrt(np.where(size > 0, size, 1.0))
     cosine = np.minimum(gram / length[:, None] / length, 1.0)
     np.fill_diagonal(cosine, 1.0)
@@ -61,12 +62,6 @@ def laplacian(Sigma: np.ndarray, normalized: bool = False) -> np.ndarray:
         )
     root = np.sqrt(degree)
     return np.eye(len(Sigma)) - Sigma / root[:, None] / root
-
-
-def _median_off_diagonal(squares: np.ndarray) -> float:
-    """The median over pairs of different labels; their mean where that is 0, and 1 where there is none."""
-    pairs = squares[np.triu_indices(len(squares), 1)]
-    return (float(np.median(pairs)) or float(pairs.mean()) or 1.0) if len(pairs) else 1.0
 
 
 def _checked(Sigma: np.ndarray, c: int) -> np.ndarray:

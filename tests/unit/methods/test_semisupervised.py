@@ -45,8 +45,8 @@ from proxembed import (
     ssdr_mfa,
 )
 from proxembed.features.kernel import kernel_coordinates, least_loo
-from proxembed.features.relation import median_squared_distance
 from proxembed.methods.relation import WIDTHS
+from proxembed.pairs.relation import median_squared_distance
 from proxembed.study.candidates import sample
 from proxembed.study.draws import Draws
 

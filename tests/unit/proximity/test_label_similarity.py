@@ -21,12 +21,11 @@ from proxembed.proximity.class_similarity import class_similarity
 from proxembed.proximity.label_similarity import LabelSimilarity, label_similarity
 from proxembed.proximity.latent_labels import LATENT_SIMILARITIES, latent_between, latent_labels
 from proxembed.proximity.similarity import (
+    LABEL_KERNELS,
     SET_SIMILARITIES,
-    SIMILARITIES,
     checked_similarity,
     mean_differing,
     similarity,
-    symmetrise,
 )
 from proxembed.targets.labels import LabelMatrix
 
@@ -341,15 +340,6 @@ def test_few_pairs_of_many_label_sets_take_no_table():
     np.testing.assert_array_equal(own, labels.m > 0)
 
 
-@pytest.mark.parametrize("n", [1, 7, 40])
-def test_a_matrix_is_made_symmetric_in_its_place(monkeypatch, n):
-    A = np.random.default_rng(n).random((n, n))
-    expected = (A + A.T) / 2
-    monkeypatch.setattr(similarities, "row_blocks", lambda n, width: (slice(s, min(s + 3, n)) for s in range(0, n, 3)))
-    assert symmetrise(A) is A
-    np.testing.assert_array_equal(A, expected)
-
-
 def test_a_callers_array_stays_as_it_is():
     given = np.array([[1.0, 0.5], [0.5 + 1e-9, 1.0]])
     before = given.copy()
@@ -427,7 +417,7 @@ def test_the_label_kernels_of_other_methods(seed):
     """MDDM and SFEHS: unscaled kernels of the distinct sets."""
     sets = np.unique(random_labels(seed), axis=0)
     same = {"linear": "and", "rbf": "hamming", "cosine": "cosine", "tanimoto": "jaccard"}
-    assert set(same) == set(SIMILARITIES)
+    assert set(same) == set(LABEL_KERNELS)
     for kernel, kind in same.items():
         np.testing.assert_allclose(similarity(kernel, sets), oracle.scheme_labels(sets, kind), rtol=1e-14)
     np.testing.assert_allclose(similarity("rbf", sets, 2.5), oracle.scheme_labels(sets, "hamming", 2.5), rtol=1e-14)

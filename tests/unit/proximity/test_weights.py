@@ -10,6 +10,7 @@ from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 from designs import each_value
 from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.ranks import mid_ranks
+from proxembed.pairs.formulas import weights_gaussian, weights_local_scaling
 from proxembed.proximity import correlation
 from proxembed.proximity.correlation import correlations
 from proxembed.proximity.geodesic import geodesics
@@ -23,8 +24,6 @@ from proxembed.proximity.weights import (
     local_scale,
     policy,
     used_tau,
-    weights_gaussian,
-    weights_local_scaling,
 )
 from strategies import features_dense, features_duplicate_rows, features_text
 
@@ -306,7 +305,7 @@ def test_bad_arguments():
     for tau in (0, -1.0, np.nan, np.inf, "wide", True):
         with pytest.raises(ValueError, match="tau=.* is out of range"):
             edge_weights(SQUARE, graph, "gaussian", tau=tau)
-    with pytest.raises(ValueError, match="weights='rbf' is not known; choose one of constant, gaussian"):
+    with pytest.raises(ValueError, match="weights='rbf' is not known; choose one of constant, cosine, gaussian"):
         edge_weights(SQUARE, graph, "rbf")
     with pytest.raises(ValueError, match="negative='zero' is not known; choose one of clip, shift"):
         edge_weights(SQUARE, graph, "cosine", negative="zero")

@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 from designs import each_value
-from proxembed.adaptive.measures import LARGEST_DEGREE, has_own_order, measure, median_distance, nearness
 from proxembed.adaptive.points import Preprocessing, inner
-from proxembed.adaptive.switches import PREPROCESSINGS, RELATIONS
-from proxembed.features.relation import median_squared_distance, relation
+from proxembed.adaptive.switches import PREPROCESSINGS, SWITCHED
 from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.pairs.formulas import LARGEST_DEGREE, measure_products, median_or_mean
+from proxembed.pairs.relation import median_squared_distance, relation
 
 RNG = np.random.default_rng(0)
 X = RNG.poisson(0.6, (30, 45)) * RNG.gamma(1.0, 1.0, 45)
@@ -34,7 +34,7 @@ SIGNED = [("correlation", "pca"), ("correlation", "whiten")]  # depend on the si
 
 @each_value
 @pytest.mark.parametrize(
-    ("kind", "scaling"), [pair for pair in product(RELATIONS[1:], PREPROCESSINGS) if pair not in SIGNED]
+    ("kind", "scaling"), [pair for pair in product(SWITCHED, PREPROCESSINGS) if pair not in SIGNED]
 )
 @pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
 def test_measures_equal_those_of_dense_rows(kind, scaling, stored):
@@ -46,7 +46,7 @@ def test_measures_equal_those_of_dense_rows(kind, scaling, stored):
     level = own.G.mean(axis=1)
     for found, left in ((own, rows), (other, new)):
         expected = relation(kind, left, rows, **given)
-        got = measure(kind, found, level, VALUES.get(kind))
+        got = measure_products(kind, found, level, VALUES.get(kind))
         assert np.abs(got - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())
 
 
@@ -62,22 +62,23 @@ def test_correlation_of_few_features_is_the_cosine_of_centred_rows():
     few, new = RNG.normal(2.0, 1.0, (9, 2)), RNG.normal(2.0, 1.0, (5, 2))
     own, other = both("none", few, new)
     expected = relation("cosine", new - few.mean(axis=0), few - few.mean(axis=0))
-    assert np.allclose(measure("correlation", other, own.G.mean(axis=1)), expected, atol=1e-12)
+    assert np.allclose(measure_products("correlation", other, own.G.mean(axis=1)), expected, atol=1e-12)
 
 
 def test_median_over_distinct_pairs():
     own, _ = both("none", X, NEW)
-    assert np.isclose(median_distance(own.d2), median_squared_distance(X), rtol=1e-12)
-    assert median_distance(np.zeros((3, 3))) == 1.0
+    assert np.isclose(median_or_mean(own.d2[np.triu_indices(len(X), 1)]), median_squared_distance(X), rtol=1e-12)
+    assert median_or_mean(np.zeros(3)) == median_or_mean(np.zeros(0)) == 1.0
+    assert median_or_mean(np.array([0.0, 0.0, 6.0])) == 2.0
 
 
 @pytest.mark.parametrize(("kind", "values"), [("gaussian", [0.5, 3.0, 400.0]), ("alternative", [1e-3, 0.3, 10.0])])
 def test_order_without_the_parameter_is_that_of_every_value(kind, values):
     own, other = both("none", X, NEW)
     for rows in (own, other):
-        order = nearness(kind, rows)
+        order = SWITCHED[kind].order(rows)
         for value in values:
-            found = measure(kind, rows, own.G.mean(axis=1), value)
+            found = measure_products(kind, rows, own.G.mean(axis=1), value)
             for row, by in zip(order, found, strict=True):
                 sign = np.sign(np.subtract.outer(row, row)) * np.sign(np.subtract.outer(by, by))
                 assert (sign >= 0).all() and sign.any()
@@ -85,14 +86,14 @@ def test_order_without_the_parameter_is_that_of_every_value(kind, values):
 
 def test_order_survives_where_the_measure_is_zero():
     own, _ = both("none", X * 1e3, NEW)
-    assert np.unique(measure("gaussian", own, own.G.mean(axis=1), 1e-3)).size == 2
-    assert np.unique(nearness("gaussian", own)).size > 20
-    assert not any(has_own_order(kind) for kind in ("dot", "polynomial", "cosine", "tanimoto", "correlation"))
+    assert np.unique(measure_products("gaussian", own, own.G.mean(axis=1), 1e-3)).size == 2
+    assert np.unique(SWITCHED["gaussian"].order(own)).size > 20
+    assert [kind for kind, each in SWITCHED.items() if each.order is not None] == ["gaussian", "alternative"]
 
 
 @pytest.mark.parametrize("degree", [1, 2, 5, LARGEST_DEGREE, LARGEST_DEGREE + 1, 2.5])
 def test_polynomials_of_every_degree(degree):
     rows, _ = both("none", np.abs(X), np.abs(NEW))
-    found = measure("polynomial", rows, rows.G.mean(axis=1), degree)
+    found = measure_products("polynomial", rows, rows.G.mean(axis=1), degree)
     assert np.allclose(found, (1.0 + rows.G) ** degree, rtol=1e-13, atol=0)
     assert np.array_equal(rows.G, both("none", np.abs(X), np.abs(NEW))[0].G)

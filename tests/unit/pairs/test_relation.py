@@ -10,7 +10,8 @@ from scipy.stats import rankdata, spearmanr
 from designs import each_value, pairwise
 from proxembed import RelationFeatures
 from proxembed.algebra.arrays import matrix
-from proxembed.features.relation import RELATIONS, median_squared_distance, relation
+from proxembed.pairs.formulas import RELATIONS
+from proxembed.pairs.relation import median_squared_distance, relation
 from proxembed.proximity.graph import full_graph
 from proxembed.proximity.weights import edge_weights
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.algebra.arrays.matrix import Matrix, largest_entry, row_blocks, row_norms
+from proxembed.algebra.arrays.matrix import Matrix, largest_entry, row_blocks
 
+from .formulas import RELATIONS
 from .relation import relation
 
 MOST_ROWS, LEAST_ROWS = 200, 20
@@ -51,14 +52,14 @@ def relation_effects(
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.features.effects import relation_effects
+    >>> from proxembed.pairs.effects import relation_effects
     >>> P = np.array([[1.0, 0.0, 2.0], [-1.0, 0.0, 2.0], [3.0, 0.0, 2.0]])
     >>> relation_effects("dot", P, np.array([[1.0, 0.0, 1.0]])).round(2)  # z = 4 x0 + 4 x2, but x2 is constant
     array([[6.53, 0.  , 0.  ]])
     """
     P = sp.csr_array(prototypes) if sp.issparse(prototypes) else np.asarray(prototypes)
     P = P.astype(np.float64)
-    if isinstance(kind, str) and kind in SLOPES:
+    if isinstance(kind, str) and kind in RELATIONS and RELATIONS[kind].slopes is not None:
         return _mean_gradients(kind, P, weights, **params) * column_deviations(P)
     return _permutation_effects(lambda X: relation(kind, X, P, **params) @ weights.T, P, len(weights))
 
@@ -81,35 +82,6 @@ def column_deviations(X: Matrix) -> np.ndarray:
     return unit * np.sqrt((squares + (X.shape[0] - stored) * mean**2) / X.shape[0])
 
 
-def _dot_slopes(X: Any, P: Any, K: np.ndarray) -> tuple[np.ndarray, None]:
-    return np.ones_like(K), None
-
-
-def _polynomial_slopes(X: Any, P: Any, K: np.ndarray, *, degree: float = 2) -> tuple[np.ndarray, None]:
-    G = np.asarray((X @ P.T).todense() if sp.issparse(X) else X @ P.T)
-    return degree * (1.0 + G) ** (degree - 1.0), None
-
-
-def _gaussian_slopes(X: Any, P: Any, K: np.ndarray, *, tau: float) -> tuple[np.ndarray, np.ndarray]:
-    return (2.0 / tau) * K, (-2.0 / tau) * K
-
-
-def _cosine_slopes(X: Any, P: Any, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    lengths, others = row_norms(X)[:, None], row_norms(P)
-    turning = np.divide(K, lengths**2, out=np.zeros_like(K), where=lengths > 0)
-    product = lengths * others
-    return np.divide(1.0, product, out=np.zeros_like(K), where=product > 0), -turning
-
-
-# Of phi(x, p): the factors of p and of x in its gradient by x, (m, p) each, from rows, prototypes and relations.
-SLOPES: dict[Any, Callable[..., Any]] = {
-    "dot": _dot_slopes,
-    "polynomial": _polynomial_slopes,
-    "gaussian": _gaussian_slopes,
-    "cosine": _cosine_slopes,
-}
-
-
 def _sample(p: int, products: int) -> np.ndarray:
     """Numbers of the prototypes that serve as rows; the more ``products`` one row takes, the fewer."""
     count = min(p, MOST_ROWS, max(LEAST_ROWS, MOST_PRODUCTS // max(1, products)))
@@ -118,11 +90,12 @@ def _sample(p: int, products: int) -> np.ndarray:
 
 def _mean_gradients(kind: str, P: Matrix, weights: np.ndarray, **params: Any) -> np.ndarray:
     """Mean absolute gradient of each combination, (k, d), with the sign of the mean gradient."""
+    slopes: Any = RELATIONS[kind].slopes
     rows = P[_sample(P.shape[0], P.shape[0] * P.shape[1])]
     total, absolute = np.zeros((len(weights), P.shape[1])), np.zeros((len(weights), P.shape[1]))
     for part in row_blocks(rows.shape[0], max(P.shape)):
         X = rows[part]
-        of_p, of_x = SLOPES[kind](X, P, relation(kind, X, P, **params), **params)
+        of_p, of_x = slopes(X, P, relation(kind, X, P, **params), **params)
         for j, w in enumerate(weights):
             gradient = np.asarray((of_p * w) @ P)
             if of_x is not None:

@@ -1,0 +1,287 @@
+"""Relations of rows to prototypes: dense m x p similarities or distances, computed over blocks of rows.
+
+Sparse rows are never densified; blocks are computed in float64 and stored in the dtype of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from proxembed.algebra.arrays.matrix import Matrix, centred_lengths, float_matrix, row_blocks, row_norms, row_squares
+
+from ..params import call_user_function, check_arguments
+from .formulas import RELATIONS, cosine, median_or_mean
+
+NEAR = 1e-6
+PAIR_ENTRIES = 2**20
+
+
+class PrototypePairs:
+    """All pairs of rows and prototypes; the formulas read the block of rows at which ``blocks`` is."""
+
+    def __init__(self, X: Matrix, P: Matrix):
+        self.X, self.P, self.part = X, P, slice(0)
+
+    def blocks(self) -> Iterator[slice]:
+        """Slices of the rows, one after the other."""
+        for part in row_blocks(self.X.shape[0], self.P.shape[0] if sp.issparse(self.X) else max(self.P.shape)):
+            self.part = part
+            yield part
+
+    @property
+    def dots(self) -> np.ndarray:
+        """Inner products in float64."""
+        return self._dots(self._right)
+
+    @property
+    def squares(self) -> tuple[np.ndarray, np.ndarray]:
+        """Squared lengths of the rows and the prototypes."""
+        left, right = self._squares
+        return left[self.part, None], right
+
+    @property
+    def d2(self) -> np.ndarray:
+        """Squared distances: a + b - 2 G, and directly from the rows where that would cancel."""
+        shift, right, b = self._shifted
+        rows = self.X[self.part]
+        total = row_squares(rows if shift is None else rows - shift)[:, None] + b
+        d2 = self._dots(right, shift)
+        d2 *= -2.0
+        d2 += total
+        total *= NEAR
+        i, j = np.nonzero(d2 <= total)
+        d2[i, j] = _near_squared_distances(rows, self.P, i, j)
+        return d2
+
+    def cosine(self) -> np.ndarray:
+        """Cosines, 0 where a row is zero."""
+        left, right = self._norms
+        return cosine(self.dots, left[self.part, None], right)
+
+    def power(self, degree: float) -> np.ndarray:
+        """(1 + x'p)^degree."""
+        G = self.dots
+        G += 1.0
+        if degree != round(degree) and (G <= 0).any():
+            raise ValueError(
+                f"degree={degree!r} is fractional, which needs 1 + x'p > 0, but it is {float(G.min()):.3g} for some "
+                "pair: use an integer degree, or features that are not negative."
+            )
+        G **= degree
+        return G
+
+    def correlation(self) -> np.ndarray:
+        """Cosines of the rows less their own mean, 0 where a row is constant."""
+        mean_x, a, mean_p, b, right = self._centred
+        G = self._dots(right)
+        G -= self.X.shape[1] * mean_x[self.part, None] * mean_p
+        return cosine(G, a[self.part, None], b)
+
+    def local_scales(self, n_scale: int, scale: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Distances of the rows to their ``n_scale``-th nearest prototype that differs, and those of the prototypes."""
+        right = prototype_scales(self.P, n_scale) if scale is None else scale
+        return _nearest_distances(np.sqrt(self.d2), n_scale)[:, None], right
+
+    @cached_property
+    def _right(self) -> Matrix:
+        return self._factor(self.P)
+
+    @cached_property
+    def _norms(self) -> tuple[np.ndarray, np.ndarray]:
+        return row_norms(self.X), row_norms(self.P)
+
+    @cached_property
+    def _squares(self) -> tuple[np.ndarray, np.ndarray]:
+        return row_squares(self.X), row_squares(self.P)
+
+    @cached_property
+    def _shifted(self) -> tuple[np.ndarray | None, Matrix, np.ndarray]:
+        """The mean prototype (None for sparse rows), the factor of the prototypes less it, and their squares."""
+        shift, moved = None, self.P
+        if not sp.issparse(self.X) and not sp.issparse(self.P):
+            shift = self.P.mean(axis=0, dtype=np.float64)
+            moved = self.P - shift
+        return shift, self._factor(moved), row_squares(moved)
+
+    @cached_property
+    def _centred(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Matrix]:
+        """Means and centred lengths of rows and prototypes, and the factor of the prototypes, centred if dense."""
+        mean_x, a = centred_lengths(self.X)
+        mean_p, b = centred_lengths(self.P)
+        centred = self.P
+        if not sp.issparse(self.P):
+            centred, mean_p = self.P - mean_p[:, None], np.zeros_like(mean_p)
+        return mean_x, a, mean_p, b, self._factor(centred)
+
+    def _factor(self, P: Matrix) -> Matrix:
+        """P' in float64, in the layout that suits the product with the rows."""
+        right = P.T.astype(np.float64, copy=False)
+        return right.tocsr() if sp.issparse(right) else np.ascontiguousarray(right) if sp.issparse(self.X) else right
+
+    def _dots(self, right: Matrix, shift: np.ndarray | None = None) -> np.ndarray:
+        """(X - shift) times a factor: a dense block of its own."""
+        block = self.X[self.part].astype(np.float64, copy=False)
+        G = (block if shift is None else block - shift) @ right
+        return G.toarray() if sp.issparse(G) else np.asarray(G)
+
+
+def prototype_scales(prototypes: Any, n_scale: int = 7) -> np.ndarray:
+    """The distance of each prototype to its n_scale-th nearest one that differs, or to the last; 0 if none differs.
+
+    >>> prototype_scales([[0.0], [1.0], [3.0]], 2)
+    array([3., 2., 3.])
+    """
+    P = float_matrix(prototypes, "prototypes")
+    pairs = PrototypePairs(P, P)
+    return np.concatenate([_nearest_distances(np.sqrt(pairs.d2), n_scale) for _ in pairs.blocks()])
+
+
+def _nearest_distances(distance: np.ndarray, K: int) -> np.ndarray:
+    """The K-th smallest positive entry of each row, or the last; 0 for rows without a positive entry."""
+    if isinstance(K, bool) or not isinstance(K, int | np.integer) or K < 1:
+        raise ValueError(f"n_scale={K!r} is out of range: an integer of at least 1 is needed.")
+    rank = min(int(K), distance.shape[1]) - 1
+    nearest = np.partition(np.where(distance > 0, distance, np.inf), rank, axis=1)[:, rank]
+    return np.where(np.isfinite(nearest), nearest, distance.max(axis=1))
+
+
+def relation(kind: str | Callable[..., np.ndarray], X: Any, prototypes: Any, **params: Any) -> np.ndarray:
+    """Relation features R_ij = phi(x_i, prototype_j).  [mu2012defc]
+
+    Parameters
+    ----------
+    kind : str or callable
+        "dot", "polynomial", "cosine", "tanimoto", "euclidean", "gaussian", "alternative", "correlation", "spearman",
+        "local_scaling"; or a function of (X, prototypes, **params) that returns an m x p array.
+    X : array or sparse matrix of shape (m, d)
+        Rows.
+    prototypes : array or sparse matrix of shape (p, d)
+        Rows to relate them to.
+    **params
+        ``degree`` (polynomial), ``tau`` (gaussian: required; alternative: 1 by default), ``n_scale`` and ``scale``
+        (local_scaling).
+
+    Returns
+    -------
+    ndarray of shape (m, p)
+        float32 when X and the prototypes both are, else float64.
+
+    Raises
+    ------
+    ValueError
+        Unknown kind or parameter, parameter out of range, different numbers of features, or values that overflow.
+
+    Examples
+    --------
+    >>> relation("cosine", [[0.0, 2.0]], [[1.0, 0.0], [0.0, 1.0]])
+    array([[0., 1.]])
+    """
+    if callable(kind):
+        X, P = _pair(X, prototypes)
+        return checked_relation(call_user_function("kind", kind, X, P, **params), (X.shape[0], P.shape[0]))
+    if kind not in RELATIONS:
+        raise ValueError(f"kind={kind!r} is not a relation; choose one of {', '.join(RELATIONS)}, or pass a function.")
+    measure: Any = RELATIONS[kind]
+    check_arguments(kind, measure.params, params)
+    X, P = _pair(X, prototypes)
+    params |= {name: _positive(name, params[name]) for name in ("tau", "degree") if name in params}
+    if measure.centred and X.shape[1] < 2:
+        raise ValueError(f"X has {X.shape[1]} feature; kind {kind!r} needs at least 2: use kind 'cosine'.")
+    if measure.ends == "scales" and params.get("scale") is None:
+        params["scale"] = prototype_scales(P, params.get("n_scale", 7))
+    out = np.empty((X.shape[0], P.shape[0]), dtype=np.result_type(X.dtype, P.dtype))
+    pairs = PrototypePairs(measure.rows(X), measure.rows(P))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for part in pairs.blocks():
+            out[part] = measure.values(pairs, **params)
+            if not np.isfinite(out[part]).all():
+                raise ValueError(
+                    f"kind {kind!r} gives values that are not finite in {out.dtype} (largest entry of X: "
+                    f"{float(abs(X).max()):.3g}): scale the rows first, for example to unit length."
+                )
+    return out
+
+
+def median_squared_distance(X: Any, *, max_rows: int = 2000, seed: int = 0) -> float:
+    """Median of |x_i - x_j|^2 over pairs i < j, the usual width tau of the Gaussian.  [mu2012defc]
+
+    Exact for up to ``max_rows`` rows; above that, over the pairs of ``max_rows`` rows drawn with ``seed``. Where the
+    median is 0 the mean is returned, and 1 where that is 0 too (all rows equal, or one row only).
+
+    Examples
+    --------
+    >>> median_squared_distance([[0.0], [1.0], [3.0]])
+    4.0
+    """
+    X = float_matrix(X)
+    if isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer) or max_rows < 2:
+        raise ValueError(f"max_rows={max_rows!r} is out of range: an integer of at least 2 is needed.")
+    if X.shape[0] > max_rows:
+        X = X[np.sort(np.random.default_rng(seed).choice(X.shape[0], max_rows, replace=False))]
+    n = X.shape[0]
+    squares, filled, pairs = np.empty(n * (n - 1) // 2), 0, PrototypePairs(X, X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in pairs.blocks():
+            upper = pairs.d2[np.arange(rows.start, rows.stop)[:, None] < np.arange(n)]
+            squares[filled : filled + upper.size] = upper
+            filled += upper.size
+    if not np.isfinite(squares).all():
+        raise ValueError(f"X holds entries up to {float(abs(X).max()):.3g}, whose squared distances overflow: scale X.")
+    return median_or_mean(squares)
+
+
+def _pair(X: Any, prototypes: Any) -> tuple[Matrix, Matrix]:
+    X, P = float_matrix(X), float_matrix(prototypes, "prototypes")
+    if X.shape[1] != P.shape[1]:
+        raise ValueError(
+            f"prototypes has {P.shape[1]} features, but X has {X.shape[1]}: take both from the same columns."
+        )
+    if not P.shape[0] or not P.shape[1]:
+        raise ValueError(f"prototypes has shape {P.shape}; at least one prototype and one feature are needed.")
+    return X, P
+
+
+def _positive(name: str, value: Any) -> float:
+    ok = isinstance(value, int | float | np.number) and not isinstance(value, bool) and 0 < value < np.inf
+    if not ok:
+        raise ValueError(f"{name}={value!r} is out of range: a finite number above 0 is needed.")
+    return float(value)
+
+
+def _near_squared_distances(X: Matrix, P: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """|x_i - p_j|^2 from the differences, a chunk of pairs at a time."""
+    out = np.empty(i.size)
+    sparse = sp.issparse(X) and sp.issparse(P)
+    width = (X.nnz // X.shape[0] + P.nnz // P.shape[0] + 1) if sparse else X.shape[1]
+    step = max(1, PAIR_ENTRIES // width)
+    for start in range(0, i.size, step):
+        part = slice(start, start + step)
+        left, right = X[i[part]].astype(np.float64), P[j[part]].astype(np.float64)
+        if not sparse:
+            left, right = (m.toarray() if sp.issparse(m) else m for m in (left, right))
+        out[part] = row_squares(left - right)
+    return out
+
+
+def checked_relation(R: Any, shape: tuple[int, int], name: str = "kind") -> np.ndarray:
+    """What a function given as the parameter ``name`` returned, or a ValueError where it is no array of numbers of
+    this shape.
+
+    Examples
+    --------
+    >>> checked_relation([[1, 2]], (1, 2))
+    array([[1., 2.]])
+    """
+    R = np.asarray(R)
+    if R.shape != shape:
+        raise ValueError(
+            f"{name} (a function) returned shape {R.shape}; {shape} is needed: return one value per row and prototype."
+        )
+    if R.dtype.kind not in "fiub" or not np.isfinite(R).all():
+        raise ValueError(f"{name} (a function) returned values that are not finite real numbers: check its formula.")
+    return R if R.dtype in (np.float32, np.float64) else R.astype(np.float64)
