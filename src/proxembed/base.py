@@ -45,6 +45,7 @@ from .params import (
 from .rows import Origin, Rows
 from .sources import RowBlocks, blocks_of, transform_lazily
 from .sums import Sums, known_blocks, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
+from .targets.known import known_rows
 from .targets.labels import LabelMatrix
 from .traits import Traits
 from .validation import checked_features, in_range, learning, refuse_extreme
@@ -224,14 +225,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
                 f"{name} cannot use {'rows without a known label' if fills else 'rows with unknown labels'}, and only "
                 f"{len(keep)} of {labels.n} rows {what}. {self._more_rows(labels)}"
             )
-        dropped = labels.n - len(keep)
-        if dropped:
-            what, have = ("rows without a known label", "no known label") if fills else ("unknown labels", "one")
-            warnings.warn(
-                f"{name} cannot use {what}: {dropped} of {labels.n} rows have {have} and are left out of fit.",
-                UserWarning,
-                stacklevel=4,
-            )
+        known_rows(name, labels, fills)
         kept = labels.take(keep)
         return keep, kept.with_means() if fills else kept
 

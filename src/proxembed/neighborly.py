@@ -3,6 +3,7 @@ new rows."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -213,6 +214,17 @@ class Linked(Neighborly, abstract=True):
         W = sparse.csr_array(W)
         W.eliminate_zeros()
         return W, {"tau_": tau, "scale_": scale, "paths_": paths}
+
+
+def warn_unlinked(total: np.ndarray, result: str, stacklevel: int) -> None:
+    """Warn of new rows without a link, whose total weight is 0; ``stacklevel``: as the caller would give it."""
+    if alone := int(np.count_nonzero(total == 0)):
+        warnings.warn(
+            f"{alone} new rows have no link to a row of training and get {result}. Use more neighbours, or a larger "
+            "eps or tau.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 class FromDistances(Neighborly, abstract=True):

@@ -25,7 +25,7 @@ from .proximity.measured import all_distances, as_cosine, is_measured
 from .proximity.neighbors import Neighbors, nearest
 from .proximity.weights import given_weights
 from .sources import RowBlocks
-from .splits.crossfit import take_labels
+from .targets.known import take_labels
 from .targets.labels import LabelMatrix
 
 

@@ -7,7 +7,6 @@ template on each block and once more, for what depends on the totals, at the end
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -40,8 +39,9 @@ from .algebra.pencil.problem import Problem
 from .algebra.template import Template
 from .rows import BlockRows, Rows
 from .sources.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
+from .targets.known import warn_left_out
 from .targets.labels import LabelMatrix, refuse_many_numbers
-from .targets.totals import LabelTotals, PartlyKnownRow, all_unknown, known_labels, positions
+from .targets.totals import LabelTotals, PartlyKnownRow, all_unknown, labels_of_block, positions
 from .validation import checked_features, refuse_lost
 
 WORDS = "PCA or LSI without labels; FDA or MMC for classes; OPLS, CCA, PLS, MDDM or MESD(FDA()) for sets of labels"
@@ -190,7 +190,7 @@ def _cell_counts(method: Any, labels: Iterable[Any], number: int) -> tuple[Any, 
 
 def label_totals(method: Any, labels: Iterable[Any], number: int) -> LabelTotals | None:
     """The totals of the labels of some rows; None where all are unknown."""
-    known = (known_labels(_given(method, y), method.label_means)[0] for y in labels)
+    known = (labels_of_block(_given(method, y), method.label_means)[0] for y in labels)
     return all_totals([LabelTotals.of(known_rows, whole=True) for known_rows in known if known_rows is not None])
 
 
@@ -209,7 +209,7 @@ def known_blocks(
         if method.traits.labels is None:
             yield X, None, 0
             continue
-        labels, index, n = known_labels(_given(method, y), method.label_means)
+        labels, index, n = labels_of_block(_given(method, y), method.label_means)
         if len(index) < n:
             X = X[index]
         yield X, labels, n - len(index)
@@ -535,13 +535,7 @@ class Sums:
                     " Means of labels are known after all rows: fit on RowBlocks that can be read again uses such rows."
                 )
             )
-            what, have = ("rows without a known label", "no known label") if fills else ("unknown labels", "one")
-            warnings.warn(
-                f"{name} cannot use {what}: {self.dropped} of {self.n + self.dropped} rows have {have} and are left "
-                f"out of fit.{means}",
-                UserWarning,
-                stacklevel=5,
-            )
+            warn_left_out(name, self.dropped, self.n + self.dropped, fills, more=means, stacklevel=5)
 
 
 def _demand(method: Any, rows: BlockRows, lifted: Any) -> tuple[Template, Demand]:

@@ -302,7 +302,7 @@ def test_scores_count_rows_in_every_form_of_labels_and_never_what_is_masked(cls,
     hole = np.zeros(np.shape(y), dtype=bool)
     hole[3] = True
     if cls is DEFC:
-        with pytest.warns(UserWarning, match="leaves out 1 rows"):
+        with pytest.warns(UserWarning, match="1 of .* rows have one and are left out of score"):
             assert fitted.score(X, np.ma.array(y, mask=hole)) == fitted.score(np.delete(X, 3, 0), np.delete(y, 3, 0))
         return
     with pytest.raises(ValueError, match="y has [14] masked entries.*leave their rows out"):

@@ -14,6 +14,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.parallel import one_pool, one_thread
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
+from proxembed.targets.known import known_columns, known_rows
 from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder
@@ -28,7 +29,7 @@ from .precision import TrainingRows
 from .prediction import ProbitClassifier, log_odds
 from .probit import MOST_SWEEPS, check_hyper
 from .start import start
-from .targets import Targets, absent_odds, known_columns, known_rows
+from .targets import Targets, absent_odds
 
 ONES, SPARSE = (1.0,) * 6, (1.0, 1.0, 1e-10, 1e10, 1.0, 1.0)
 ACTIVE = 1e-3
@@ -162,12 +163,13 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
 
     def _columns(self, labels: LabelMatrix) -> LabelMatrix:
         self._absent_odds = absent_odds(labels)  # type: ignore[misc]  # ClassVar keeps it from being a parameter
-        return known_columns(labels, stacklevel=6).drop_empty()
+        return known_columns(labels, stacklevel=5).drop_empty()
 
     def _usable(self, rows: Rows) -> Rows:
         """The rows that something can be learned from."""
         labels: Any = rows.labels
-        return Rows(*known_rows(type(self).__name__, rows.X, labels, "; BSSML uses them."))
+        keep = known_rows(type(self).__name__, labels, more=" BSSML uses them.")
+        return Rows(rows.X, labels) if len(keep) == labels.n else Rows(rows.X[keep], labels.take(keep))
 
     def _best(self, rows: Rows) -> tuple[Ascent, Coupled]:
         """The start that ends with the largest bound."""

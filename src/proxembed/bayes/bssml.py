@@ -15,7 +15,7 @@ from .ascent import Ascent
 from .bsml import BSML, LARGEST
 from .coupled import Coupled
 from .prediction import log_odds
-from .targets import Targets, known_cells
+from .targets import Targets
 
 
 class BSSML(BSML):
@@ -74,7 +74,7 @@ class BSSML(BSML):
     def _log_prior(self, labels: LabelMatrix) -> np.ndarray:
         """log c- and log c+ of every label, (2, L)."""
         if isinstance(self.class_prior, str):
-            positive = (labels.nk + 1.0) / (known_cells(labels) + 2.0)
+            positive = (labels.nk + 1.0) / (labels.known_counts + 2.0)
         else:
             positive = _numbers(self.class_prior)
             if labels.kept is not None and positive.shape == labels.classes_.shape:

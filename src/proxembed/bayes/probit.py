@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.parallel import one_pool, one_thread
+from proxembed.targets.known import known_columns, known_rows
 from proxembed.targets.labels import LabelMatrix
 
 from ..params import Param, check_params, param, safe_repr
@@ -22,7 +23,7 @@ from .gamma import LOG_TWO_PI, GammaPrior, Precision
 from .precision import TrainingRows, may_keep, posterior
 from .prediction import ProbitClassifier, log_odds
 from .start import SCORE
-from .targets import Targets, absent_odds, known_columns, known_rows
+from .targets import Targets, absent_odds
 
 MOST_SWEEPS = 1_000_000
 SHAPE = Param(above=0)
@@ -197,7 +198,8 @@ class VariationalProbit(ProbitClassifier, keeps_unknown=True):
         if present.c == 0:  # no row has any label: all are learned as they are
             odds, present = np.zeros(len(labels.classes_)), known
         self._absent_odds = odds  # type: ignore[misc]  # ClassVar keeps it from being a parameter
-        return known_rows(name, X, present)
+        keep = known_rows(name, present)
+        return (X, present) if len(keep) == present.n else (X[keep], present.take(keep))
 
     def _priors(self) -> tuple[GammaPrior, GammaPrior]:
         hyper = check_hyper(type(self).__name__, self.hyper, 4)

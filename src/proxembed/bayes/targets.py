@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.targets.known import smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 
 from .truncated import gap_mean, labelled_mean, labelled_moments
@@ -17,49 +17,13 @@ from .truncated import gap_mean, labelled_mean, labelled_moments
 BLOCK_ENTRIES = 1 << 16
 
 
-def known_rows(name: str, X: Any, labels: LabelMatrix, remedy: str = ".") -> tuple[Any, LabelMatrix]:
-    """X and labels without the rows of which no label is known, with a warning."""
-    keep = np.flatnonzero(labels.rows_any)
-    if len(keep) == labels.n:
-        return X, labels
-    warnings.warn(
-        f"{name} learns nothing from rows without any known label: {labels.n - len(keep)} of {labels.n} rows are left "
-        f"out of fit{remedy}",
-        UserWarning,
-        stacklevel=5,
-    )
-    return X[keep], labels.take(keep)
-
-
-def known_cells(labels: LabelMatrix) -> np.ndarray:
-    """Rows in which each label is known."""
-    if labels.unknown is None:
-        return np.full(labels.c, labels.n)
-    return labels.n - np.asarray(labels.unknown.sum(axis=0)).ravel()
-
-
 def absent_odds(labels: LabelMatrix) -> np.ndarray:
-    """Log odds of labels that no row has: (0 + 1) / (known + 2) is the probability of one more; 0 for the others.
+    """Log odds of labels that no row has, smoothed; 0 for the others.
 
     >>> absent_odds(LabelMatrix.of(np.array([[1.0, 0.0, np.nan], [0.0, 0.0, np.nan]]))).round(4).tolist()
     [0.0, -1.0986, 0.0]
     """
-    return labels.expand(np.where(labels.nk > 0, 0.0, np.log(1.0 / (1.0 + known_cells(labels)))))
-
-
-def known_columns(labels: LabelMatrix, stacklevel: int = 5) -> LabelMatrix:
-    """Without the label columns that are unknown in every row: nothing can be learned of them."""
-    keep = np.flatnonzero(known_cells(labels))
-    if len(keep) == labels.c:
-        return labels
-    warnings.warn(
-        f"{labels.c - len(keep)} of {labels.c} labels are unknown in every row; their probability is 0.5.",
-        UserWarning,
-        stacklevel=stacklevel,
-    )
-    kept = keep if labels.kept is None else labels.kept[keep]
-    unknown: Any = labels.unknown  # not None where a label is unknown in every row
-    return replace(labels, Y=labels.Y[:, keep], unknown=unknown[:, keep], kept=kept)
+    return labels.expand(np.where(labels.nk > 0, 0.0, smoothed_log_odds(0.0, labels.known_counts)))
 
 
 @dataclass(frozen=True)

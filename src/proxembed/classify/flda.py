@@ -7,12 +7,12 @@ import scipy.sparse as sp
 
 from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.params import check_params, param
+from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .ridge import feature_variances, ridge_fit
-from .rows import known_labels
 
 SINGULAR = "ridge={ridge!r} leaves a singular within-class scatter; take a ridge above 0, such as 1e-6."
 

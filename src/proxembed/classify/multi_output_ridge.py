@@ -11,12 +11,12 @@ from proxembed.params import check_params, param
 from proxembed.rows import Rows
 from proxembed.sources import RowBlocks, blocks_of
 from proxembed.sums import summed_rows
+from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .ridge import PENALTY, chosen_penalty, ridge_fit
-from .rows import known_labels
 
 
 class MultiOutputRidge(LabelClassifier):

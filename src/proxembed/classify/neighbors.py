@@ -5,12 +5,12 @@ from typing import Any, Self
 import numpy as np
 
 from proxembed.params import check_params, param
+from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .nearest import nearest_rows
-from .rows import known_labels
 
 
 def _votes(neighbors: np.ndarray, Y: np.ndarray) -> np.ndarray:

@@ -17,12 +17,12 @@ from proxembed.algebra.pencil.conjugate import truncated_solution
 from proxembed.algebra.pencil.symmetric import descending
 from proxembed.pairs.formulas import gaussian
 from proxembed.params import check_params, param
+from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .ridge import feature_variances, ridge_fit
-from .rows import known_labels
 
 BLOCK_ENTRIES = 2**22
 WIDTH_ROWS = 1000  # from which the width of the kernel is taken

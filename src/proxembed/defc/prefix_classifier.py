@@ -11,8 +11,8 @@ from sklearn.utils.validation import validate_data
 
 from proxembed.classify import tune_thresholds
 from proxembed.classify.label_classifier import LabelClassifier
-from proxembed.classify.rows import known_labels
 from proxembed.classify.thresholds import label_folds
+from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import learning
 

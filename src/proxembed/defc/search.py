@@ -19,11 +19,11 @@ from proxembed.adaptive import EmbeddingModel, PairOptions, Switches
 from proxembed.adaptive.embedding_model import chosen_landmarks
 from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.arrays.matrix import float_matrix
-from proxembed.classify.rows import known_labels
 from proxembed.evaluate.results import reason_of
 from proxembed.params import SEED, declared, param
 from proxembed.study.search_estimator import COUNT, JOBS, PROGRESS, SECONDS, STORAGE, STORED, SearchEstimator
 from proxembed.study.study import Study
+from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, in_range, learning
 
@@ -397,7 +397,7 @@ class DEFC(SearchEstimator):
 
     def score(self, X: Any, y: Any) -> float:
         """The measure of the search, ``measure_``, on further rows, (m, d), and their labels."""
-        X, labels = known_labels(self, self._new_rows(X), y, target_type="classes")
+        X, labels = known_labels(self, self._new_rows(X), y, target_type="classes", task="score")
         Z, labels_trained = self._trained
         truth = aligned(labels, labels_trained)
         rows = Z, labels_trained, self._embedded(X), truth

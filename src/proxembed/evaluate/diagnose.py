@@ -18,9 +18,9 @@ from proxembed.features.table import features_fit
 from proxembed.params import accept_classes
 from proxembed.sources import RowBlocks, blocks_of
 from proxembed.sources.row_blocks import length
-from proxembed.splits.crossfit import take_labels
 from proxembed.splits.folds import Split
 from proxembed.splits.splitters import StratifiedFolds, as_splits
+from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
 
 from .crossfit import checked_rows, crossfit_embedding

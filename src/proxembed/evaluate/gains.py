@@ -15,13 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import dense_labels
 
 from .bootstrap import TWO_SIDED, drawn_weights, precision_gain, redrawn_gain
 from .compare import gain_on_folds, nadeau_bengio
 from .measures import AVERAGE_PRECISION, Measure, is_jaccard, measure_of
-from .part import known_cells
 from .results import NEIGHBORS, TEST, Results, sign_of
 
 FOLDS, TEST_ROWS = "folds", "test rows"

@@ -7,9 +7,9 @@ from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
 
 from proxembed.classify.ridge import PENALTY, chosen_penalty, ridge_fit
-from proxembed.classify.rows import known_labels
 from proxembed.params import SEED, check_params, param
 from proxembed.rows import SeenRows
+from proxembed.targets.known import known_labels
 from proxembed.validation import checked_features, in_range, learning
 
 from .rivals import SIZE, Rival

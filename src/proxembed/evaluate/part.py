@@ -158,23 +158,6 @@ def make_part(
     return Part(scaled[0], own_labels, scaled[1], truth.Y.toarray() > 0, scaling=kind, **facts)
 
 
-def known_cells(unknown: Any, rows: np.ndarray) -> np.ndarray | None:
-    """The cells of some rows that are known, bool (m, c); None where all are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import scipy.sparse as sp
-    >>> from proxembed.evaluate.part import known_cells
-    >>> known_cells(sp.csc_array([[True, False], [False, False]]), np.array([0])).tolist()
-    [[False, True]]
-    """
-    if unknown is None:
-        return None
-    cells = sp.csr_array(unknown)[rows].toarray()
-    return ~cells if cells.any() else None
-
-
 def rows_scored(dataset: Any) -> np.ndarray:
     """Mask of the rows that can be scored, see ``targets.labels.rows_with_known_cell``."""
     return rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])

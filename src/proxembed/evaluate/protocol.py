@@ -13,6 +13,7 @@ from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent
 from proxembed.execute.loop import Loop
 from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kind, standard_split
+from proxembed.targets.known import known_cells
 
 from .arms import Arm
 from .compare import SIDES
@@ -32,7 +33,7 @@ from .measures import (
 )
 from .metrics import row_jaccard, same_rows
 from .parallel import KEPT, ArmScores, EveryArm
-from .part import known_cells, rows_scored
+from .part import rows_scored
 from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
 
 __all__ = ["Protocol", "Results", "run"]

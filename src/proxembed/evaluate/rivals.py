@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.base import Estimator
-from proxembed.classify.rows import known_labels
 from proxembed.methods.forest import ForestLeaves
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, Param, check_params, param
 from proxembed.proximity.layouts import PERPLEXITY, UMAP_NEIGHBORS, check_installed, opentsne_map, umap_model
 from proxembed.tables.rows import for_solvers
+from proxembed.targets.known import known_labels
 from proxembed.validation import checked_features, learning
 
 FOREST_ROWS, TSNE_FEATURES = 5000, 50

@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_limits
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.classify.ridge import feature_variances
-from proxembed.classify.rows import known_columns, known_labels, log_odds
 from proxembed.methods.forest import ForestVotes, averaged_rows
 from proxembed.params import SEED, check_params, param
 from proxembed.rows import SeenRows
 from proxembed.tables.rows import for_solvers
+from proxembed.targets.known import known_labels, known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 from proxembed.validation import checked_features, learning
 
@@ -67,7 +67,7 @@ class LinearScores(ScoreRival, abstract=True):
     def _fit(self, X: Any, labels: LabelMatrix) -> None:
         model, X = self._model(X)
         self.coef_, self.intercept_ = np.zeros((X.shape[1], labels.c)), np.zeros(labels.c)
-        for j, (rows, column) in enumerate(known_columns(labels)):
+        for j, (rows, column) in enumerate(known_rows_per_label(labels)):
             if column.any() and not column.all():
                 model.fit(X[rows], column)
                 self.coef_[:, j], self.intercept_[j] = model.coef_[0], model.intercept_[0]
@@ -122,7 +122,7 @@ class LogisticScores(LinearScores):
         return model, X.toarray() if newton and sp.issparse(X) else for_solvers(X)
 
     def _constant(self, column: np.ndarray) -> float:
-        return log_odds(column)
+        return float(smoothed_log_odds(column.sum(), len(column)))
 
 
 class SVMScores(LinearScores):
@@ -292,10 +292,10 @@ class BoostedScores(ScoreRival):
 
         X = self._dense(X)
         self.models_: list[Any] = []
-        for rows, column in known_columns(labels):
+        for rows, column in known_rows_per_label(labels):
             count = int(column.sum())
             if not 0 < count < len(column):
-                self.models_.append(log_odds(column))
+                self.models_.append(float(smoothed_log_odds(column.sum(), len(column))))
                 continue
             early = min(count, len(column) - count) >= EARLY_STOPPING
             model = HistGradientBoostingClassifier(

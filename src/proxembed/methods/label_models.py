@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.utils import get_tags
 
-from ..classify.rows import known_columns, log_odds
 from ..splits.folds import Split
 from ..tables.rows import for_solvers
+from ..targets.known import known_rows_per_label, smoothed_log_odds
 from ..targets.labels import LabelMatrix
 
 
@@ -39,13 +39,13 @@ class LabelModels:
         if regressor and labels.c > 1 and get_tags(estimator).target_tags.multi_output:
             return cls([clone(estimator).fit(X, labels.with_means().Y.toarray())])
         models: list[Any] = []
-        for rows, column in known_columns(labels):
+        for rows, column in known_rows_per_label(labels):
             if column.any() and not column.all():
                 models.append(clone(estimator).fit(X[rows], column.astype(float if regressor else int)))
             elif regressor:
                 models.append(float(column.any()))
             else:
-                odds = log_odds(column)
+                odds = float(smoothed_log_odds(column.sum(), len(column)))
                 models.append(odds if hasattr(estimator, "decision_function") else float(1 / (1 + np.exp(-odds))))
         return cls(models)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from proxembed.algebra.pencil.eigen import choose_ridge
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.pencil.sizes import constraint_size, objective_size
 from proxembed.algebra.template import CONSTRAINTS, Template, mix
+from proxembed.targets.known import warn_partly_known
 from proxembed.targets.labels import LabelMatrix
 
 from ..base import Prepared, SpectralEmbedder, natural_components
@@ -37,16 +37,9 @@ class PartlyLabelled(SpectralEmbedder, keeps_unknown=True, whole_rows=True, abst
     """A method for rows of which some are labelled: labels tell of those, the features of all. [mu2012mesd]"""
 
     def check_rows(self, rows: Rows) -> None:
-        if self.traits.fills_unknown:
-            return
-        partly = np.count_nonzero(rows.labels.rows_any & ~rows.labels.rows_known)
-        if partly:
-            warnings.warn(
-                f"{type(self).__name__} cannot use partly known labels of a row: {partly} of {rows.n} rows have some "
-                "known and some unknown labels, and count as unlabelled.",
-                UserWarning,
-                stacklevel=4,
-            )
+        labels: Any = rows.labels
+        if not self.traits.fills_unknown:
+            warn_partly_known(type(self).__name__, labels, stacklevel=4)
 
     def _part(self, rows: Rows) -> tuple[Rows, np.ndarray]:
         """The labelled rows, without the labels that none of them has, and their index."""

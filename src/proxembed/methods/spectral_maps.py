@@ -21,7 +21,7 @@ from proxembed.rows import Rows, SeenRows
 from ..base import Prepared
 from ..direct import DirectEmbedder, stored_like
 from ..features.landmarks import LANDMARK_COUNT, LANDMARK_SEED_DOC, landmark_count, landmark_rows
-from ..neighborly import GIVEN_DOC, METRICS_OR_MATRIX, Neighborly, Weighted
+from ..neighborly import GIVEN_DOC, METRICS_OR_MATRIX, Neighborly, Weighted, warn_unlinked
 from ..params import SEED, log, param
 from ..proximity.graph import components
 from ..proximity.neighbors import nearest
@@ -471,7 +471,7 @@ class LaplacianEigenmaps(GraphMap, Weighted):
             Z *= reciprocal(np.linalg.norm(Z, axis=1))[:, None]
         if self.components == "largest":
             Z[(home != 0) | (total == 0)] = np.nan
-        self._tell_isolated(total)
+        warn_unlinked(total, f"the embedding {self._unlinked:g}", stacklevel=4)
         return Z
 
     def _vectors(self) -> np.ndarray:
@@ -500,13 +500,3 @@ class LaplacianEigenmaps(GraphMap, Weighted):
             f"Component {j}{where} has an eigenvalue of 1 or more, which Nystrom's formula cannot extend to new rows. "
             f"Use {remedy}."
         )
-
-    def _tell_isolated(self, total: np.ndarray) -> None:
-        alone = int(np.count_nonzero(total == 0))
-        if alone:
-            warnings.warn(
-                f"{alone} new rows have no link to a row of training and get the embedding {self._unlinked:g}. Use "
-                "more neighbours, or a larger eps or tau.",
-                UserWarning,
-                stacklevel=5,
-            )

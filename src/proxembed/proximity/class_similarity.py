@@ -15,7 +15,7 @@ from proxembed.targets.labels import LabelMatrix
 from ..params import call_user_function
 from .distances import squared_norms
 from .latent_labels import LATENT_SIMILARITIES, latent_between, latent_classes
-from .similarity import SET_SIMILARITIES, checked_similarity, positive_part, similarity_of_sets
+from .similarity import SET_SIMILARITIES, checked_similarity, clip_negative, similarity_of_sets
 from .weights import LOCAL_NEIGHBORS
 
 OF_FEATURES = ("features", "features_gaussian", "features_binary", "features_binary_gaussian")
@@ -123,7 +123,7 @@ def _of_vectors(labels: LabelMatrix, kind: str, features: Any, tau: float | None
     squares = squared_norms(sp.csr_array(V) if sp.issparse(V) else np.asarray(V, dtype=np.float64))
     if "gaussian" not in kind:
         length = np.sqrt(squares)
-        Sigma = positive_part(cosine(dots, length[:, None], length[None, :]))
+        Sigma = clip_negative(cosine(dots, length[:, None], length[None, :]))
     else:
         d2 = np.maximum(squares[:, None] + squares - 2.0 * dots, 0.0)
         np.fill_diagonal(d2, 0.0)

@@ -19,7 +19,7 @@ from .all_pairs import correlation_blocks
 from .geodesic import geodesics
 from .graph import neighbor_graph
 from .neighbors import nearest
-from .similarity import checked_similarity, positive_part
+from .similarity import checked_similarity, clip_negative
 from .weights import LOCAL_NEIGHBORS
 
 LATENT = ("pca", "lsi")
@@ -179,7 +179,7 @@ def latent_between(
 
 
 def _clipped(between: Between) -> Between:
-    return lambda a, b: positive_part(between(a, b))
+    return lambda a, b: clip_negative(between(a, b))
 
 
 def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float, n_scale: int) -> tuple[Between, float]:

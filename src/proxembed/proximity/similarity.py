@@ -107,12 +107,12 @@ def _place(wrong: np.ndarray) -> tuple[int, ...]:
     return tuple(int(k) for k in np.argwhere(wrong)[0])
 
 
-def positive_part(values: np.ndarray) -> np.ndarray:
+def clip_negative(values: np.ndarray) -> np.ndarray:
     """Cosines and their like as similarities: 0 where they are negative, and where only rounding keeps them from it.
 
     Examples
     --------
-    >>> positive_part(np.array([-0.5, 1e-17, 0.5]))
+    >>> clip_negative(np.array([-0.5, 1e-17, 0.5]))
     array([0. , 0. , 0.5])
     """
     return np.where(values > ROUNDING, values, 0.0)

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from proxembed.algebra.pencil.symmetric import descending, orthonormal_columns
 from proxembed.params import accept_classes, safe_repr
 from proxembed.sources.row_blocks import RowBlocks, length, some
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.known import take_labels
 
 from .folds import Split
 
@@ -201,8 +200,3 @@ def _out_of_fold(folded: Iterable[Any], placed: list[tuple[Any, Frame]]) -> Iter
             (model, frame), index = placed[number], np.flatnonzero(fold == number)
             Z[index] = frame.carry(model.transform(some(X, index)))
         yield Z, y
-
-
-def take_labels(y: Any, rows: Any) -> Any:
-    """Labels of some rows, in the form in which y came."""
-    return y.take(rows) if isinstance(y, LabelMatrix) else _safe_indexing(y, rows)

@@ -203,17 +203,17 @@ class PartlyKnownRow(Exception):
     """A row of known and unknown cells, in a reading that asks for the means of the labels if there is one."""
 
 
-def known_labels(y: Any, means: Any = None) -> tuple[LabelMatrix | None, np.ndarray, int]:
+def labels_of_block(y: Any, means: Any = None) -> tuple[LabelMatrix | None, np.ndarray, int]:
     """The labels of the rows of a block that take part (None for no row), the index of these rows, and the number of
     all.
 
     Rows whose labels are all known take part; with ``means`` of the labels also those with a known cell, each unknown
     cell at its mean. Raises PartlyKnownRow for such a row if ``means`` is "ask".
 
-    >>> labels, index, n = known_labels(["a", None, "b"])
+    >>> labels, index, n = labels_of_block(["a", None, "b"])
     >>> labels.classes_.tolist(), index.tolist(), n
     (['a', 'b'], [0, 2], 3)
-    >>> known_labels([[1, float("nan")], [0, 1]], np.array([0.5, 0.25]))[0].Y.toarray().tolist()
+    >>> labels_of_block([[1, float("nan")], [0, 1]], np.array([0.5, 0.25]))[0].Y.toarray().tolist()
     [[1.0, 0.25], [0.0, 1.0]]
     """
     if all_unknown(y):

@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.graphs.harmonic import SOLVERS, least_eigenvalue, shifted_solves, sylvester
 from proxembed.algebra.pencil.symmetric import eigenvalues
+from proxembed.targets.known import warn_partly_known
 from proxembed.targets.labels import LabelMatrix
 
 from ..classify.label_classifier import ExactMatch
 from ..classify.thresholds import label_folds, tune_thresholds
 from ..direct import stored_like
-from ..neighborly import Weighted
+from ..neighborly import Weighted, warn_unlinked
 from ..params import param
 from ..proximity.graph import components
 from ..proximity.weights import positive_links
@@ -138,21 +139,14 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
     def _labelled(self, labels: LabelMatrix) -> tuple[LabelMatrix, np.ndarray]:
         """The labels of fully known rows, 0 in the others, and the mask of these rows."""
         known = labels.rows_known
-        partly = int(np.count_nonzero(labels.rows_any & ~known))
-        if not partly:
-            return labels, known
         name = type(self).__name__
-        if not known.any():
+        if labels.rows_any.any() and not known.any():
             raise ValueError(
                 f"{name}: every row of y holds an unknown label, and a row counts as labelled only where all of its "
                 "labels are known. Fill in what is unknown in some rows."
             )
-        warnings.warn(
-            f"{name} takes rows as labelled only where all labels are known: {partly} rows with some unknown labels "
-            "count as unlabelled.",
-            UserWarning,
-            stacklevel=4,
-        )
+        if not warn_partly_known(name, labels, stacklevel=4):
+            return labels, known
         Y = sparse.csc_array(sparse.diags_array(known.astype(np.float64)) @ labels.Y)
         Y.eliminate_zeros()
         labels = replace(labels, Y=Y).drop_empty()
@@ -280,14 +274,7 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
                 raise ValueError(reason)
             links = self._link_matrix(*self._links(stored_like(X[new], self.training_)))
             total = links.sum(axis=1)
-            alone = int(np.count_nonzero(total == 0))
-            if alone:
-                warnings.warn(
-                    f"{alone} new rows have no link to a row of training and get scores of 0. Use more neighbours, or "
-                    "a larger eps or tau.",
-                    UserWarning,
-                    stacklevel=3,
-                )
+            warn_unlinked(total, "scores of 0", stacklevel=3)
             out[new] = (links @ table) * reciprocal(total)[:, None]
         return X, out
 

@@ -295,7 +295,7 @@ def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:
 
 def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any = None, storage: Any = None) -> Found:
     """The best models of different switches, searched on the features as every arm of the comparison sees them."""
-    train = known_rows(train)
+    train = rows_for_defc(train)
     strategy, classifier = options.strategy or "reduced8", options.classifier or "1nn"
     n_folds = min(INNER_FOLDS, fold_count(train.X.shape[0], _groups(train)))
     folds = make_splits(train, Splitting(n_folds=n_folds, seed=options.seed))
@@ -352,14 +352,14 @@ def leader(found: dict[str, Any]) -> tuple[str, Any]:
     return f"DEFC {vector_text(found['switches'])}", model
 
 
-def known_rows(train: Any) -> Any:
+def rows_for_defc(train: Any) -> Any:
     """The rows that the adaptive model learns from; refused where there are too many to compare them all.
 
     Examples
     --------
-    >>> from proxembed.workflow.engines import known_rows
+    >>> from proxembed.workflow.engines import rows_for_defc
     >>> from proxembed.data import digits
-    >>> known_rows(digits()).X.shape[0]
+    >>> rows_for_defc(digits()).X.shape[0]
     1797
     """
     known = np.flatnonzero(LabelMatrix.of(train.y).rows_known)

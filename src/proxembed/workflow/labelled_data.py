@@ -17,7 +17,7 @@ from proxembed.data.readers.frame import FrameFile, label_columns
 from proxembed.data.readers.table import first_cell, read_table
 from proxembed.data.readers.table_labels import LabelColumns, read_labels
 from proxembed.data.spellings import with_spelling_notes
-from proxembed.evaluate.part import known_cells, rows_scored
+from proxembed.evaluate.part import rows_scored
 from proxembed.features.table import table_fit
 from proxembed.methods.table_encoder import table_and_notes
 from proxembed.params import declared
@@ -26,6 +26,7 @@ from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_k
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import TableRows
 from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
+from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
 
 from .options import CompareOptions, OptionError, SearchOptions

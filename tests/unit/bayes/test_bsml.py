@@ -116,7 +116,7 @@ def test_unknown_cells_constrain_nothing_in_bsml():
     if keep.all():
         fit = BSML(n_components=3, init=init, tol=0, max_iter=10).fit(X, holed)
     else:
-        with pytest.warns(UserWarning, match="rows are left out of fit; BSSML uses them"):
+        with pytest.warns(UserWarning, match="rows have no known label and are left out of fit. BSSML uses them"):
             fit = BSML(n_components=3, init=init, tol=0, max_iter=10).fit(X, holed)
     assert_same(fit, model, bounds)
 
@@ -351,7 +351,7 @@ def test_a_choice_that_is_an_array_is_refused_by_name():
 def test_a_loss_of_rows_is_counted():
     X, Y = problem()
     Y[3:6] = np.nan
-    with pytest.warns(UserWarning, match="3 of 40 rows are left out of fit"):
+    with pytest.warns(UserWarning, match="3 of 40 rows have no known label and are left out of fit"):
         fit = BSML().fit(X, Y)
     other = BSML().fit(np.delete(X, [3, 4, 5], axis=0), np.delete(Y, [3, 4, 5], axis=0))
     np.testing.assert_allclose(fit.components_, other.components_, atol=1e-10)

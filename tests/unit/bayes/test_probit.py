@@ -70,7 +70,7 @@ def test_unknown_cells_constrain_nothing():
     holed = Y.copy()
     holed[:25, 0], holed[30:40, 1], holed[50:] = np.nan, np.nan, np.nan
     options = {"tol": 0, "max_iter": 200}
-    with pytest.warns(UserWarning, match="10 of 60 rows are left out of fit"):
+    with pytest.warns(UserWarning, match="10 of 60 rows have no known label and are left out of fit"):
         fit = VariationalProbit(**options).fit(X, holed)
     np.testing.assert_allclose(
         fit.coef_[:, 2], VariationalProbit(**options).fit(X[:50], Y[:50, 2]).coef_[:, 1], atol=1e-3

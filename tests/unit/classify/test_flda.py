@@ -156,7 +156,7 @@ def test_rows_with_unknown_labels_are_left_out_with_a_warning(data):
     X, Y = data
     holes = Y.astype(float)
     holes[:5, 1] = np.nan
-    with pytest.warns(UserWarning, match="leaves out 5 rows"):
+    with pytest.warns(UserWarning, match=f"unknown labels: 5 of {len(X)} rows have one and are left out"):
         model = FLDAClassifier().fit(X, holes)
     np.testing.assert_allclose(model.coef_, FLDAClassifier().fit(X[5:], Y[5:]).coef_)
 

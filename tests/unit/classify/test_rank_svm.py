@@ -117,7 +117,7 @@ def test_sparse_rows_and_unknown_labels():
     np.testing.assert_allclose(dense.coef_, rows.coef_, atol=1e-6)
     partly = Y.astype(float)
     partly[3, 1] = np.nan
-    with pytest.warns(UserWarning, match="RankSVM leaves out 1 rows with unknown labels"):
+    with pytest.warns(UserWarning, match="RankSVM cannot use unknown labels: 1 of 60 rows have one and are left out"):
         found = RankSVM(tol=1e-6).fit(X, partly)
     left = np.delete(np.arange(60), 3)
     np.testing.assert_allclose(found.coef_, RankSVM(tol=1e-6).fit(X[left], Y[left]).coef_, atol=1e-6)

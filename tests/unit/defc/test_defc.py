@@ -273,7 +273,7 @@ def test_progress_is_told(made):
 def test_rows_with_unknown_labels_are_left_out_and_counted(made):
     X, y = made
     hole = np.where(np.arange(60) % 20 == 3, -1, y)
-    with pytest.warns(UserWarning, match="DEFC leaves out 3 rows"):
+    with pytest.warns(UserWarning, match="DEFC cannot use unknown labels: 3 of 60 rows have one and are left out"):
         some = found(X, unlabelled(hole), max_evals=8)
     known = hole >= 0
     assert np.array_equal(some.transform(X), found(X[known], y[known], max_evals=8).transform(X))

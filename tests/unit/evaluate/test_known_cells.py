@@ -144,7 +144,7 @@ def test_read_outs_take_the_mean_of_a_label_for_its_unknown_cells(made):
 def test_rows_without_any_known_cell_are_left_out(made):
     X, Y, _, known = made
     y = np.vstack([with_nan(Y, known), np.full((3, C), np.nan)])
-    with pytest.warns(UserWarning, match="leaves out 3 rows"):
+    with pytest.warns(UserWarning, match=f"3 of {N + 3} rows have no known label and are left out of fit"):
         found = MultiOutputRidge().fit(np.vstack([X, np.ones((3, 5))]), y)
     assert found.coef_ == pytest.approx(MultiOutputRidge().fit(X, with_nan(Y, known)).coef_)
 

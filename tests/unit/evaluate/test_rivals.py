@@ -87,7 +87,7 @@ def test_sparse_equals_dense_and_unknown_rows_are_left_out(data):
     sparse = ForestProximity(2, n_estimators=10).fit(sp.csr_array(X), sp.csc_array(Y)).transform(sp.csr_array(X))
     np.testing.assert_allclose(sparse, Z, atol=1e-10)
     holes = np.vstack([Y[:200].astype(float), np.full((40, 3), np.nan)])
-    with pytest.warns(UserWarning, match="leaves out 40 rows"):
+    with pytest.warns(UserWarning, match="40 of 240 rows have no known label and are left out of fit"):
         part = ForestProximity(2, n_estimators=10).fit(X, holes)
     whole = ForestProximity(2, n_estimators=10).fit(X[:200], Y[:200])
     np.testing.assert_array_equal(part.transform(X), whole.transform(X))
@@ -145,7 +145,7 @@ def test_umap_places_rows_with_unknown_labels_as_new_ones(data, umap):
     X, Y = data
     holes = Y.astype(float)
     holes[:5] = np.nan
-    with pytest.warns(UserWarning, match="leaves out 5 rows"):
+    with pytest.warns(UserWarning, match="5 of 240 rows have one and are left out of fit"):
         Z = SupervisedUMAP().fit_transform(X, holes)
     assert Z.shape == (240, 2)
 

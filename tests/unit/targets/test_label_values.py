@@ -219,7 +219,7 @@ def test_models_predict_and_save_such_classes(name, tmp_path):
     X = np.arange(len(values), dtype=float)[:, None]
     known = [i for i, value in enumerate(values) if value is not None]
     if len(known) < len(values):
-        with pytest.warns(UserWarning, match="leaves out"):
+        with pytest.warns(UserWarning, match="rows have one and are left out of fit"):
             model = LabelKNN().fit(X, y)
     else:
         model = LabelKNN().fit(X, y)

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from proxembed.targets.labels import LabelMatrix
-from proxembed.targets.totals import MAX_SETS, LabelTotals, known_labels
+from proxembed.targets.totals import MAX_SETS, LabelTotals, labels_of_block
 
 Y = np.random.default_rng(2).integers(0, 2, size=(40, 4))
 Y[:, 3] = 0
@@ -55,13 +55,13 @@ def test_too_many_label_sets():
 @pytest.mark.parametrize(
     "y", [[None, None], np.full((2, 3), np.nan), np.array([np.nan, np.nan]), sparse.csr_array(np.full((2, 2), np.nan))]
 )
-def test_a_block_without_known_labels(y):
-    labels, index, n = known_labels(y)
+def test_a_block_without_labels_of_block(y):
+    labels, index, n = labels_of_block(y)
     assert labels is None and len(index) == 0 and n == 2
 
 
 def test_rows_with_an_unknown_label_are_left_out():
-    labels, index, n = known_labels(np.array([[1, 0], [np.nan, 1], [0, 1]]))
+    labels, index, n = labels_of_block(np.array([[1, 0], [np.nan, 1], [0, 1]]))
     assert index.tolist() == [0, 2] and n == 3 and labels.Y.toarray().tolist() == [[1, 0], [0, 1]]
 
 

@@ -254,7 +254,7 @@ def test_partly_unknown_rows_count_as_unlabelled(estimator):
     partly[[1, 4, 7], [0, 1, 2]] = np.nan
     wholly = Y.copy()
     wholly[[1, 4, 7]] = np.nan
-    with pytest.warns(UserWarning, match="3 rows with some unknown labels count as unlabelled"):
+    with pytest.warns(UserWarning, match="3 of .* rows have some known and some unknown labels, and count"):
         one = clone(estimator).fit(X, partly)
     other = clone(estimator).fit(X, wholly)
     np.testing.assert_array_equal(one.scores_, other.scores_)
@@ -266,7 +266,7 @@ def test_a_label_of_partly_unknown_rows_alone_is_predicted_nowhere():
     y[4, 1], y[4, 3] = 1.0, np.nan
     wholly = Y.copy()
     wholly[4] = np.nan
-    with pytest.warns(UserWarning, match="1 rows with some unknown"):
+    with pytest.warns(UserWarning, match="1 of .* rows have some known and some unknown labels"):
         fitted = SMSE().fit(X, y)
     assert (
         fitted.scores_.shape == (N, C + 1) and not fitted.scores_[:, 1].any() and not fitted.transduction_[:, 1].any()

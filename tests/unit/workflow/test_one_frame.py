@@ -76,7 +76,7 @@ def assert_equal(one, other):
     assert [type(value) for value in one.values or ()] == [type(value) for value in other.values or ()]
 
 
-@pytest.mark.filterwarnings("ignore:OPLS cannot use rows without a known label", "ignore:.* leaves out 1 rows")
+@pytest.mark.filterwarnings("ignore:(OPLS|Thresholded) cannot use rows without a known label")
 @pytest.mark.parametrize("name", TRUTHS)
 def test_two_truth_words_are_one_label_and_come_back(name):
     y, no, yes = TRUTHS[name]
@@ -91,7 +91,7 @@ def test_two_truth_words_are_one_label_and_come_back(name):
     assert {type(value) for value in found[0].tolist()} == {type(yes)}
 
 
-@pytest.mark.filterwarnings("ignore:OPLS cannot use rows without a known label", "ignore:.* leaves out 1 rows")
+@pytest.mark.filterwarnings("ignore:(OPLS|Thresholded) cannot use rows without a known label")
 @pytest.mark.parametrize("name", CLASSES)
 def test_other_values_are_classes_and_come_back(name):
     y = CLASSES[name]
