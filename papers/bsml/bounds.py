@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from papers.bsml.fits import Rows
+from papers.bsml.fits import StandardSplit
 from proxembed.algebra.arrays.parallel import one_thread
 from proxembed.bayes.ascent import ascend
 from proxembed.bayes.coupled import Coupled, Hyper, State
@@ -58,7 +58,7 @@ def traced(
     return np.array(stamps) - began, np.array(found.bounds)
 
 
-def trace(name: str, rows: Rows, sweeps: int, seed: int) -> dict:
+def trace(name: str, rows: StandardSplit, sweeps: int, seed: int) -> dict:
     """A run of ``RUNS`` as an entry: CPU seconds and bounds at sweeps that lie ever further apart.
 
     Returns

@@ -13,7 +13,7 @@ from papers import EXPERIMENTS
 from papers.bsml.bounds import RUNS, TRACES, trace
 from papers.bsml.claims import claims
 from papers.bsml.figures import figures
-from papers.bsml.fits import DIMENSIONS, NEIGHBORS, Rows, compete, fits_of
+from papers.bsml.fits import DIMENSIONS, NEIGHBORS, StandardSplit, compete, fits_of
 from papers.bsml.page import page
 from papers.bsml.readings import GROUPS
 from papers.experiment import Kept, Request, reduced, run_part
@@ -59,7 +59,7 @@ def run(request: Request) -> dict:
     facts = {name: _facts(dataset) for name, dataset in data.items()}
     kept.record["sets"] = {}
     for name, dataset in data.items():
-        rows = Rows.of(dataset)
+        rows = StandardSplit.of(dataset)
         tasks = {fit.name: (fit, rows) for fit in fits[name]}
         traces = {each: (each, rows, plan.sweeps, plan.seed) for each in RUNS}
         for part, asked, job in ((name, tasks, compete), (TRACES.format(name), traces, trace)):

@@ -33,7 +33,7 @@ PREDICTIVES = ("printed", "paper", "full")
 
 
 @dataclass(frozen=True)
-class Rows:
+class StandardSplit:
     """Training and test rows of a data set, dense, each feature standardised by the training rows."""
 
     name: str
@@ -43,7 +43,7 @@ class Rows:
     Y_test: np.ndarray
 
     @classmethod
-    def of(cls, dataset: Dataset) -> Rows:
+    def of(cls, dataset: Dataset) -> StandardSplit:
         """The rows of the standard split."""
         given: Any = dataset.X
         X = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
@@ -106,7 +106,7 @@ def _curves(name: str, labels: int, bsml: BSML, plainly: dict) -> list[Fit]:
     return found
 
 
-def compete(fit: Fit, rows: Rows) -> dict:
+def compete(fit: Fit, rows: StandardSplit) -> dict:
     """Fit once and measure on the test rows.
 
     Returns
@@ -138,7 +138,7 @@ def compete(fit: Fit, rows: Rows) -> dict:
     }
 
 
-def _classifier(fit: Fit, rows: Rows) -> dict:
+def _classifier(fit: Fit, rows: StandardSplit) -> dict:
     began = time.process_time()
     model = clone(fit.model).fit(rows.X, rows.Y)
     spent = time.process_time() - began
@@ -149,7 +149,7 @@ def _classifier(fit: Fit, rows: Rows) -> dict:
     return found
 
 
-def _transductive(fit: Fit, rows: Rows) -> dict:
+def _transductive(fit: Fit, rows: StandardSplit) -> dict:
     """All rows take part; the labels of the test rows are unknown, and those inferred for them are measured."""
     y = np.vstack([rows.Y, np.full(rows.Y_test.shape, np.nan)])
     began = time.process_time()
@@ -159,7 +159,7 @@ def _transductive(fit: Fit, rows: Rows) -> dict:
     return _told(model, rows.Y_test, inferred, model.transductive_scores_[len(rows.Y) :], spent)
 
 
-def _reduced(fit: Fit, rows: Rows) -> dict:
+def _reduced(fit: Fit, rows: StandardSplit) -> dict:
     began = time.process_time()
     Z, Z_test = _standardised(clone(fit.model).fit(rows.X, rows.Y), rows)
     model = VariationalProbit(**fit.sweeps).fit(Z, rows.Y)
@@ -168,28 +168,28 @@ def _reduced(fit: Fit, rows: Rows) -> dict:
     return {**found, "neighbors": by_neighbors(Z, Z_test, rows)}
 
 
-KINDS: dict[str, Callable[[Fit, Rows], dict]] = {
+KINDS: dict[str, Callable[[Fit, StandardSplit], dict]] = {
     "classifier": _classifier,
     "transductive": _transductive,
     "reduced": _reduced,
 }
 
 
-def _standardised(embedder: Any, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+def _standardised(embedder: Any, rows: StandardSplit) -> tuple[np.ndarray, np.ndarray]:
     """The components of training and test rows, each standardised by the training rows."""
     Z, Z_test = (np.asarray(embedder.transform(X), dtype=np.float64) for X in (rows.X, rows.X_test))
     state = scaling_fit("standard", Z)
     return scaling_apply(state, Z), scaling_apply(state, Z_test)
 
 
-def by_neighbors(Z: np.ndarray, Z_test: np.ndarray, rows: Rows) -> Reading:
+def by_neighbors(Z: np.ndarray, Z_test: np.ndarray, rows: StandardSplit) -> Reading:
     """The reading of the nearest neighbours' labels: a label where most of them have it, their share as its score."""
     found = nearest(Z, min(NEIGHBORS, len(Z)), queries=Z_test)
     shares = rows.Y[found.index].mean(axis=1)
     return reading(rows.Y_test, shares > 0.5, shares)
 
 
-def _predictive(model: BSML, rows: Rows, name: str) -> Reading:
+def _predictive(model: BSML, rows: StandardSplit, name: str) -> Reading:
     """The reading of the probabilities under one predictive distribution."""
     P = model.set_params(predictive=name).predict_proba(rows.X_test)
     return reading(rows.Y_test, P > 0.5, P, of_probabilities)

@@ -14,7 +14,7 @@ from papers.ssdr_mc.image_figures import FACES, PROJECTIONS, image_figures
 from papers.ssdr_mc.images import FIRST, LAST, SIZES, SUPERVISED, UNSUPERVISED, ssdr_mc
 from papers.ssdr_mc.results import IMAGE_PART, NEAR, SPLIT_PART, SURFACE, Curves, Grid, Parts, drawn, over_draws
 from papers.ssdr_mc.rows import TEXT
-from proxembed.report.cell_panels import Cells, cell_panels
+from proxembed.report.cell_panels import CellPanel, cell_panels
 from proxembed.report.line_panels import Panel, line_panels
 
 CURVES, SURFACES = "curves.svg", "surface.svg"
@@ -64,7 +64,7 @@ def figures(record: Mapping[str, Any]) -> dict[str, str]:
         axes = "threshold H", "alpha"
         mean = {name: each.f1.mean(axis=0) for name, each in grids.items()}
         cells = [
-            Cells(name, *axes, each.cuts, each.alpha, mean[name], mean[name] >= mean[name].max() - NEAR)
+            CellPanel(name, *axes, each.cuts, each.alpha, mean[name], mean[name] >= mean[name].max() - NEAR)
             for name, each in grids.items()
         ]
         share = f"{100 * record['plan']['grid_share']:g} % of the rows labelled, mean of {len(_first(grids).f1)} draws"

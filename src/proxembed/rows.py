@@ -159,7 +159,7 @@ class Rows:
         metric: Any = "euclidean",
         algorithm: Any = "exact",
     ) -> sparse.csr_array:
-        """A graph over the rows as CSR of distances; explicit zeros are edges. Kinds: proximity.graph.KINDS."""
+        """A graph over the rows as CSR of distances; explicit zeros are edges. Kinds: proximity.graph.GRAPH_KINDS."""
 
         def work() -> Any:
             if kind in graphs.OF_NEIGHBORS:

@@ -25,7 +25,7 @@ MOST_LABELS = 50  # from more labels on the forest is grown on their leading pri
 SCORES = 30
 LARGEST = float(np.finfo(np.float32).max)  # values beyond, of rows that were not in fit, are as large to a tree
 ATTRIBUTES = {"left": "children_left", "right": "children_right", "feature": "feature", "threshold": "threshold"}
-KINDS = {"left": np.int32, "right": np.int32, "feature": np.int32, "threshold": np.float64}
+NODE_DTYPES = {"left": np.int32, "right": np.int32, "feature": np.int32, "threshold": np.float64}
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def grown(
     random = check_random_state(random_state)
     seeds = [random.randint(np.iinfo(np.int32).max) for _ in range(n_estimators)]
     trees, draws = zip(*Parallel(prefer="threads")(delayed(tree)(seed) for seed in seeds), strict=True)
-    nodes = {name: np.concatenate([each[name] for each in trees]).astype(KINDS[name]) for name in ATTRIBUTES}
+    nodes = {name: np.concatenate([each[name] for each in trees]).astype(NODE_DTYPES[name]) for name in ATTRIBUTES}
     nodes["feature"] = np.where(nodes["left"] < 0, -1, varying[np.maximum(nodes["feature"], 0)]).astype(np.int32)
     ends = np.cumsum([0, *(len(each["left"]) for each in trees)])
     bare = LeafMap(ends, **nodes, entries=np.ones(int((nodes["left"] < 0).sum())), unit=unit)

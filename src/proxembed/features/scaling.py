@@ -263,7 +263,7 @@ def scaling_quantile(X: Matrix) -> ScalingState:
     return ScalingState("quantile", X.shape[1], quantiles=np.asarray(found.quantiles_, dtype=np.float64))
 
 
-KINDS: dict[str, Callable[..., ScalingState]] = {
+SCALINGS: dict[str, Callable[..., ScalingState]] = {
     "none": scaling_none,
     "unit": scaling_unit,
     "center": scaling_center,
@@ -393,10 +393,10 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
         if not isinstance(state, ScalingState):
             raise TypeError(f"kind (a function) returned {type(state).__name__}; a ScalingState is needed.")
         return state
-    if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} is not a scaling; choose one of {', '.join(KINDS)}, or pass a function.")
-    check_arguments(kind, keyword_arguments(KINDS[kind]), params)
-    return KINDS[kind](X, **params)
+    if kind not in SCALINGS:
+        raise ValueError(f"kind={kind!r} is not a scaling; choose one of {', '.join(SCALINGS)}, or pass a function.")
+    check_arguments(kind, keyword_arguments(SCALINGS[kind]), params)
+    return SCALINGS[kind](X, **params)
 
 
 def scaling_apply(state: Any, X: Any, *, max_dense_bytes: int = MAX_DENSE_BYTES) -> Matrix:

@@ -17,7 +17,7 @@ from proxembed.explain import label_loadings
 from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder, SpectralEmbedder
-from ..features.scaling import KINDS, scaling_apply, scaling_fit
+from ..features.scaling import SCALINGS, scaling_apply, scaling_fit
 from ..pairs.effects import column_deviations
 from ..params import param, safe_repr
 from ..rows import Rows
@@ -112,7 +112,7 @@ class Scaled(ComponentWrapper, scales=True):
     """
 
     kind: str | Callable[..., Any] = param(
-        default="standard", choices=tuple(KINDS), callable=True, kw_only=False, doc="The scaling, as in ``Scaling``."
+        default="standard", choices=tuple(SCALINGS), callable=True, kw_only=False, doc="The scaling, as in ``Scaling``."
     )
     pca_var: float = param(
         default=1.0,

@@ -24,7 +24,7 @@ from proxembed.targets.labels import LabelMatrix
 
 from ..base import Embedder, Prepared, SpectralEmbedder
 from ..features.prototypes import PROTOTYPES, prototypes
-from ..features.scaling import BY_SUMS, KINDS, ColumnSums, ScalingState, scaling_apply, scaling_fit
+from ..features.scaling import BY_SUMS, SCALINGS, ColumnSums, ScalingState, scaling_apply, scaling_fit
 from ..pairs.effects import column_deviations, relation_effects
 from ..pairs.formulas import RELATIONS, PairMeasure, measures_for
 from ..pairs.relation import checked_relation, median_squared_distance, prototype_scales, relation
@@ -70,10 +70,10 @@ class Scaling(Embedder):
 
     kind: str | Callable[..., Any] = param(
         default="standard",
-        choices=tuple(KINDS),
+        choices=tuple(SCALINGS),
         callable=True,
         kw_only=False,
-        search=tuple(KINDS),
+        search=tuple(SCALINGS),
         doc="The scaling.",
     )
 

@@ -24,7 +24,7 @@ from .search import each_in_threads, rounded_up
 from .tiles import Side, plan_tiles, tile
 
 OF_NEIGHBORS = ("undirected", "mutual", "directed")
-KINDS = (*OF_NEIGHBORS, "closeness", "full")
+GRAPH_KINDS = (*OF_NEIGHBORS, "closeness", "full")
 
 NEAR = 1e-11
 FAR = 1e100
@@ -158,7 +158,7 @@ def feature_graph(
            [1., 0., 2.],
            [0., 2., 0.]])
     """
-    check_kind(kind, KINDS)
+    check_kind(kind, GRAPH_KINDS)
     if kind == "full":
         return full_graph(X, metric=metric)
     if kind == "closeness":

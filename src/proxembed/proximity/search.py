@@ -19,7 +19,7 @@ from proxembed.algebra.arrays.parallel import one_pool, threads
 
 from .distances import canonical, check_distances, pair_distances
 from .duplicates import stand_in
-from .tiles import Plan, Side, bounds_of, lengths_of, plan_tiles, tile, told_by_bounds, width_of
+from .tiles import Side, TilePlan, bounds_of, lengths_of, plan_tiles, tile, told_by_bounds, width_of
 from .trees import suits_tree, tree_nearest
 
 CROWDED = 4
@@ -56,7 +56,7 @@ class _Pool:
     more than ``SETTLED`` times K entries a list are within the bounds, they are measured and only K of them stay.
     """
 
-    def __init__(self, lists: np.ndarray, local: np.ndarray, rows: int, K: int, plan: Plan, power: float):
+    def __init__(self, lists: np.ndarray, local: np.ndarray, rows: int, K: int, plan: TilePlan, power: float):
         self.lists, self.local, self.K, self.plan, self.power = lists, local, K, plan, power
         self.plain = np.array_equal(local, np.arange(rows))
         self.tau = np.full(len(lists), np.inf)
@@ -123,7 +123,7 @@ Measure = Callable[[_Pool, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.n
 class Scan:
     """One search: the sides, the lists by blocks, and the tiles that are still to be seen."""
 
-    def __init__(self, X: Any, Q: Any, lists: Lists, K: int, metric: str, plan: Plan, order: np.ndarray):
+    def __init__(self, X: Any, Q: Any, lists: Lists, K: int, metric: str, plan: TilePlan, order: np.ndarray):
         self.lists, self.K, self.metric, self.plan = lists, K, metric, plan
         self.symmetric = Q is None
         self.X, self.Q = X, X if Q is None else Q

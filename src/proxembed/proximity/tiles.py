@@ -30,7 +30,7 @@ LIFT = 1000
 
 
 @dataclass(frozen=True)
-class Plan:
+class TilePlan:
     """How rows become factors: the frequent columns (None: all), their mean, a power of two, and the precision.
 
     ``slack`` is c in |tile - d^2| <= c (n_i + n_j), n the squared norms of the factors; 0 where tiles are exact, which
@@ -55,7 +55,7 @@ class Plan:
 class Side:
     """The rows of one side of the tiles, in blocks of ``BLOCK`` in the given order."""
 
-    def __init__(self, X: Any, order: np.ndarray, plan: Plan):
+    def __init__(self, X: Any, order: np.ndarray, plan: TilePlan):
         self.X, self.order, self.plan = X, order, plan
         self.blocks = [slice(start, min(start + BLOCK, len(order))) for start in range(0, len(order), BLOCK)]
         width = (X.shape[1] if plan.frequent is None else len(plan.frequent)) + 2
@@ -122,12 +122,12 @@ def tile(left: Side, a: int, right: Side, b: int) -> np.ndarray:
     return D
 
 
-def width_of(plan: Plan, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def width_of(plan: TilePlan, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """What to add to lower bounds for upper bounds, from the squared norms of both rows."""
     return 2.0 * plan.slack * (left + right) + (0.0 if plan.exact else 4.0 * TINY)
 
 
-def bounds_of(plan: Plan, far: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def bounds_of(plan: TilePlan, far: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(lower, upper, below) of known distances, in the units of the tiles: a row at such a distance or nearer has a
     lower bound up to ``upper``, a nearer row one up to ``below``."""
     if plan.cosine:
@@ -139,7 +139,7 @@ def bounds_of(plan: Plan, far: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     return value - room, value + room, below
 
 
-def told_by_bounds(plan: Plan, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def told_by_bounds(plan: TilePlan, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(distance, sure): rounded cosine distances, sure where all that is within the bounds rounds to the same."""
     if not plan.extra:
         return np.empty(len(lower)), np.zeros(len(lower), dtype=bool)
@@ -148,7 +148,7 @@ def told_by_bounds(plan: Plan, lower: np.ndarray, upper: np.ndarray) -> tuple[np
     return np.maximum(far, 0.0), near == far
 
 
-def lengths_of(plan: Plan, squares: np.ndarray) -> np.ndarray:
+def lengths_of(plan: TilePlan, squares: np.ndarray) -> np.ndarray:
     """The distances of exact tiles, in every bit those that ``pair_distances`` finds."""
     if plan.unit == 1.0:
         return np.sqrt(squares)
@@ -157,7 +157,7 @@ def lengths_of(plan: Plan, squares: np.ndarray) -> np.ndarray:
         return checked(np.ldexp(np.sqrt(squares * (part * part)), power))
 
 
-def plan_tiles(X: Any, others: list[Any], K: int, metric: str) -> Plan:
+def plan_tiles(X: Any, others: list[Any], K: int, metric: str) -> TilePlan:
     """The plan for rows X searched by themselves and by ``others``."""
     cosine = metric == "cosine"
     frequent = _frequent(X)
@@ -166,13 +166,13 @@ def plan_tiles(X: Any, others: list[Any], K: int, metric: str) -> Plan:
     top = max(float(np.max(np.abs(part), initial=0.0)) for part in values)
     unit = None if cosine else _unit(values, top)
     if unit and max(float(_squares(Z, unit).max(initial=0.0)) for Z in parts) <= EXACT:
-        return Plan(frequent, None, 1.0, np.float32, 0.0, False, unit)
+        return TilePlan(frequent, None, 1.0, np.float32, 0.0, False, unit)
     longest = 0 if frequent is None else max(_longest(Z) for Z in parts)
     mean = None if cosine or top > LARGE else _mean(X, frequent)
     factor = 1.0 if cosine or top == 0.0 else float(np.ldexp(1.0, min(LIFT, -int(np.frexp(top)[1]))))
     terms = (X.shape[1] if frequent is None else len(frequent)) + longest + 16
     plans = [
-        Plan(frequent, mean, factor, dtype, terms * float(np.finfo(dtype).eps) + extra, cosine, extra=extra)
+        TilePlan(frequent, mean, factor, dtype, terms * float(np.finfo(dtype).eps) + extra, cosine, extra=extra)
         for dtype, extra in ((np.float32, 0.0), (np.float64, 2.0 * STEP if cosine else 0.0))
     ]
     small = X.shape[0] <= 2 * BLOCK
@@ -188,7 +188,7 @@ def _unit(values: list[Any], top: float) -> float | None:
     return None
 
 
-def _clear(X: Any, plan: Plan, K: int) -> bool:
+def _clear(X: Any, plan: TilePlan, K: int) -> bool:
     """Whether few rows are within the error of the K-th neighbour, for some rows spread over X."""
     n = X.shape[0]
     chosen = np.unique(np.linspace(0, n - 1, min(n, PROBES, BLOCK)).astype(np.intp))

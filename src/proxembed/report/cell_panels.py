@@ -15,7 +15,7 @@ MOST_WRITTEN = 12  # rows or columns of a matrix whose values are written
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellPanel:
     """One matrix: its title, what rows and columns are, their numbers, and values of shape (rows, columns).
 
     ``outlined``: bool of that shape, the cells about which a line is drawn.
@@ -30,14 +30,14 @@ class Cells:
     outlined: np.ndarray | None = None
 
 
-def cell_panels(panels: Sequence[Cells], note: str) -> str:
+def cell_panels(panels: Sequence[CellPanel], note: str) -> str:
     """Draw matrices beside each other, dark where values are large, each with a scale of its own.
 
     With more than twelve rows or columns their titles have the range in place of the values in the cells.
 
     Parameters
     ----------
-    panels : sequence of Cells
+    panels : sequence of CellPanel
         At least one.
     note : str
         Below the panels: what was measured on how many rows.
@@ -54,8 +54,8 @@ def cell_panels(panels: Sequence[Cells], note: str) -> str:
 
     Examples
     --------
-    >>> from proxembed.report.cell_panels import Cells, cell_panels
-    >>> cell_panels([Cells("made", "H", "alpha", [0.3, 0.6], [0.1], np.array([[0.5, 0.7]]))], "n = 2")[:4]
+    >>> from proxembed.report.cell_panels import CellPanel, cell_panels
+    >>> cell_panels([CellPanel("made", "H", "alpha", [0.3, 0.6], [0.1], np.array([[0.5, 0.7]]))], "n = 2")[:4]
     '<svg'
     """
     if not panels:
@@ -75,7 +75,7 @@ def cell_panels(panels: Sequence[Cells], note: str) -> str:
     return svg_text((4.6 * len(panels), 4.2), draw, note)
 
 
-def _draw(axes: Any, panel: Cells) -> None:
+def _draw(axes: Any, panel: CellPanel) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
     values = panel.values

@@ -12,7 +12,7 @@ from .matrices import unpacked
 
 FORMAT = 1
 FILE = "results.json"
-KINDS = ("compare", "search")
+RECORD_KINDS = ("compare", "search")
 SECTIONS = ("contrasts", "map", "diagnosis", "label_table", "components", "search", "proximity", "adaptive")
 NUMBER = (int, float)
 TEXT_OR_NONE = (str, type(None))
@@ -172,8 +172,10 @@ def make_unfinished(
     >>> make_unfinished("search", "proxembed search a.csv", seed=0, search={"score": float("nan")})["search"]
     {'score': None}
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} is not allowed; it must be {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
+    if kind not in RECORD_KINDS:
+        raise ValueError(
+            f"kind={kind!r} is not allowed; it must be {', '.join(RECORD_KINDS[:-1])} or {RECORD_KINDS[-1]}."
+        )
     head = {
         "format": FORMAT,
         "kind": kind,

@@ -22,7 +22,7 @@ __all__ = [
     "stratified_folds",
 ]
 LEAST_GROUPS = 3  # of which one can be held out for a verdict
-KINDS = ("auto", "stratified", "groups", "time")
+SPLIT_KINDS = ("auto", "stratified", "groups", "time")
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Splitting:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"kind={self.kind!r} is unknown; use one of {', '.join(map(repr, KINDS))}.")
+        if self.kind not in SPLIT_KINDS:
+            raise ValueError(f"kind={self.kind!r} is unknown; use one of {', '.join(map(repr, SPLIT_KINDS))}.")
         for name, least in (("n_folds", 2), ("n_repeats", 1), ("seed", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or int(value) != value or value < least:

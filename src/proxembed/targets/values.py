@@ -26,7 +26,7 @@ NUMBERS = frozenset({bool, int, float})
 NEVER_MISSING = frozenset({bool, int, str, bytes})
 PLAIN: dict[type, Any] = {bool: bool, int: int, float: float, str: str.__str__, bytes: bytes}
 MOST_NUMBERS, LEAST_ROWS_OF_EACH = 20, 3  # different whole numbers that are classes, or rows of each on average
-KINDS = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating), str, bytes)  # the first that fits
+VALUE_TYPES = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating), str, bytes)  # the first that fits
 
 
 def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
@@ -184,7 +184,7 @@ def class_values(known: np.ndarray) -> np.ndarray:
     """
     values = known.tolist()
     types = set(map(type, values))
-    kinds = {next((kind for kind in KINDS if issubclass(t, kind)), None) for t in types}
+    kinds = {next((kind for kind in VALUE_TYPES if issubclass(t, kind)), None) for t in types}
     names = {str(value.dtype) for value in values} if kinds == {MOMENTS} else {t.__name__ for t in types}
     if len(kinds) > 1 or None in kinds or (kinds == {MOMENTS} and len(names) > 1):
         raise ValueError(

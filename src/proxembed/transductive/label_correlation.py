@@ -13,7 +13,7 @@ from proxembed.algebra.arrays.guard import guard_dense
 from ..pairs.formulas import gaussian, median_or_mean
 from ..params import call_for_array
 
-KINDS = ("cosine", "gaussian", "chen")
+LABEL_CORRELATIONS = ("cosine", "gaussian", "chen")
 
 
 def label_correlation(

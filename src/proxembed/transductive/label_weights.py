@@ -16,7 +16,7 @@ from proxembed.algebra.arrays.parallel import in_threads, one_pool
 from ..proximity.reconstruction import affine_weights, local_grams, rows_a_block
 from .simplex import simplex_weights
 
-KINDS = ("signed", "clip", "nnls")
+LOCAL_WEIGHTS = ("signed", "clip", "nnls")
 KEPT_BYTES = 1 << 29  # of the Gram matrices of the features, which are made anew above it
 
 

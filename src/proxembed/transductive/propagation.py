@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..params import log, param
 from ..rows import reciprocal
-from .label_correlation import KINDS, label_correlation, laplacian
+from .label_correlation import LABEL_CORRELATIONS, label_correlation, laplacian
 from .propagator import Equation, Propagation
 
 
@@ -89,7 +89,7 @@ class Correlated(Propagation, abstract=True):
     )
     sigma: Any = param(
         default="cosine",
-        choices=KINDS,
+        choices=LABEL_CORRELATIONS,
         callable=True,
         doc="Sigma, the correlation of labels: cosine or Gaussian of their columns over the labelled rows, chen for "
         "exp(-(1 - cosine) / sigma_tau), or a callable of these columns (CSC).",

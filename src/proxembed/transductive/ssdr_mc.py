@@ -27,7 +27,7 @@ from ..validation import in_range
 from .decision import FIFTHS, agreeing, cut_at_half, distributions, hidden_fifth, one_cut
 from .label_inference import OBJECTIVES, PRIORS, Inference
 from .label_iteration import Alternation, Outcome
-from .label_weights import KINDS, Blend, LocalWeights, new_weights
+from .label_weights import LOCAL_WEIGHTS, Blend, LocalWeights, new_weights
 from .reach import neighbour_pattern, reaches
 
 CUT = 0.5
@@ -114,7 +114,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
     )
     weights: str | None = param(
         default=None,
-        choices=(None, *KINDS),
+        choices=(None, *LOCAL_WEIGHTS),
         doc="signed as published; clip: negative ones to 0, the rest to sum 1; nnls: the best nonnegative ones. "
         "None: by preset.",
     )

@@ -27,7 +27,7 @@ from proxembed.study.candidates import suited
 from .labelled_data import check_labels, with_test_rows
 from .options import OptionError
 
-KINDS = (".html", ".png", ".svg")
+MAP_SUFFIXES = (".html", ".png", ".svg")
 
 
 def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, several_labels: bool = True) -> Layout:
@@ -155,7 +155,7 @@ def check_map_path(path: Path) -> Path:
     Traceback (most recent call last):
     ValueError: -o 'map.pdf' must end in .html, .png or .svg.
     """
-    if path.suffix not in KINDS:
+    if path.suffix not in MAP_SUFFIXES:
         raise ValueError(f"-o {str(path)!r} must end in .html, .png or .svg.")
     return path
 

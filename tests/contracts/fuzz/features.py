@@ -18,7 +18,7 @@ Rng = np.random.Generator
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowCase:
     """X as an estimator gets it, and the matrix that it stands for; ``matrix`` is None where X must be refused."""
 
     X: Any
@@ -96,8 +96,8 @@ VALUES: dict[str, Callable[[Rng, np.ndarray], np.ndarray]] = {
 }
 
 
-def _as(dtype: str) -> Callable[[np.ndarray], Rows]:
-    def stored(A: np.ndarray) -> Rows:
+def _as(dtype: str) -> Callable[[np.ndarray], RowCase]:
+    def stored(A: np.ndarray) -> RowCase:
         kind = np.dtype(dtype).kind
         if kind in "iu":
             ends = np.iinfo(dtype)
@@ -107,17 +107,17 @@ def _as(dtype: str) -> Callable[[np.ndarray], Rows]:
         with np.errstate(over="ignore"):
             X = A.astype(dtype)
         wide = np.asarray(X, dtype=np.float32 if dtype == "float32" else np.float64)
-        return Rows(X, wide if np.isfinite(wide).all() else None)
+        return RowCase(X, wide if np.isfinite(wide).all() else None)
 
     return stored
 
 
-def _equal(change: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Rows]:
-    return lambda A: Rows(change(A), A)
+def _equal(change: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], RowCase]:
+    return lambda A: RowCase(change(A), A)
 
 
-def _refused(change: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], Rows]:
-    return lambda A: Rows(change(A), None)
+def _refused(change: Callable[[np.ndarray], Any]) -> Callable[[np.ndarray], RowCase]:
+    return lambda A: RowCase(change(A), None)
 
 
 def _strided(A: np.ndarray) -> np.ndarray:
@@ -165,13 +165,13 @@ def _read_only_csr(A: np.ndarray) -> sp.csr_array:
     return X
 
 
-def _damaged(part: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], Rows]:
+def _damaged(part: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], RowCase]:
     """CSR with one array damaged after it was made, which SciPy does not look at again."""
 
-    def made(A: np.ndarray) -> Rows:
+    def made(A: np.ndarray) -> RowCase:
         X = sp.csr_array(np.where(A == 0, 1.0, A))
         setattr(X, part, change(getattr(X, part).copy()))
-        return Rows(X, None)
+        return RowCase(X, None)
 
     return made
 
@@ -192,18 +192,18 @@ def _frame(A: np.ndarray, columns: list | None = None, **options: Any) -> pd.Dat
     return pd.DataFrame(A, columns=_names(A) if columns is None else columns, **options)
 
 
-def _frame_of_many_types(A: np.ndarray) -> Rows:
+def _frame_of_many_types(A: np.ndarray) -> RowCase:
     frame = _frame(A).astype({"feature 0": np.float32})
     frame["feature 0"] = np.sign(frame["feature 0"]).astype(np.int8)
     frame["flag"] = A[:, 0] > 0
-    return Rows(frame, frame.to_numpy(dtype=np.float64))
+    return RowCase(frame, frame.to_numpy(dtype=np.float64))
 
 
-def _frame_with(value: Any, dtype: str) -> Callable[[np.ndarray], Rows]:
-    def made(A: np.ndarray) -> Rows:
+def _frame_with(value: Any, dtype: str) -> Callable[[np.ndarray], RowCase]:
+    def made(A: np.ndarray) -> RowCase:
         frame = _frame(A).astype(dtype)
         frame.iloc[0, 0] = value
-        return Rows(frame, None)
+        return RowCase(frame, None)
 
     return made
 
@@ -228,7 +228,7 @@ def _masked(A: np.ndarray) -> np.ma.MaskedArray:
 
 
 # name -> the matrix stored so; one that must be refused stands for no matrix
-STORAGES: dict[str, Callable[[np.ndarray], Rows]] = {
+STORAGES: dict[str, Callable[[np.ndarray], RowCase]] = {
     "array": _equal(lambda A: A),
     **{name: _as(name) for name in ("float32", "float16", "int64", "int8", "uint8", "bool")},
     "long double": _equal(lambda A: A.astype(np.longdouble)),
@@ -243,9 +243,9 @@ STORAGES: dict[str, Callable[[np.ndarray], Rows]] = {
     "memory map": _equal(_memory_map),
     "csr": _equal(sp.csr_array),
     "csr matrix": _equal(sp.csr_matrix),
-    "csr of float32": lambda A: Rows(sp.csr_array(_as("float32")(A).X), _as("float32")(A).matrix),
-    "csr of int8": lambda A: Rows(sp.csr_array(_as("int8")(A).X), _as("int8")(A).matrix),
-    "csr of bool": lambda A: Rows(sp.csr_array(_as("bool")(A).X), _as("bool")(A).matrix),
+    "csr of float32": lambda A: RowCase(sp.csr_array(_as("float32")(A).X), _as("float32")(A).matrix),
+    "csr of int8": lambda A: RowCase(sp.csr_array(_as("int8")(A).X), _as("int8")(A).matrix),
+    "csr of bool": lambda A: RowCase(sp.csr_array(_as("bool")(A).X), _as("bool")(A).matrix),
     "csr unsorted": _equal(_unsorted),
     "csr in parts": _equal(_in_parts),
     "csr of int64 indices": _equal(_long_indices),
@@ -261,7 +261,7 @@ STORAGES: dict[str, Callable[[np.ndarray], Rows]] = {
     "csr, rows beyond the end": _damaged("indptr", _set(-1, 10**6)),
     "csr with NaN": _refused(lambda A: sp.csr_array(_cell_is(np.nan)(A))),
     "table": _equal(_frame),
-    "table of float32": lambda A: Rows(_frame(_as("float32")(A).X), _as("float32")(A).matrix),
+    "table of float32": lambda A: RowCase(_frame(_as("float32")(A).X), _as("float32")(A).matrix),
     "table of many types": _frame_of_many_types,
     "table of objects": _equal(lambda A: _frame(A.astype(object))),
     "table of nullable floats": _equal(lambda A: _frame(A).astype("Float64")),

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from designs import each_value
-from proxembed.features.scaling import KINDS, ScalingState, scaling_apply, scaling_fit
+from proxembed.features.scaling import SCALINGS, ScalingState, scaling_apply, scaling_fit
 
 
 def data(n=20, d=6, seed=0):
@@ -185,7 +185,7 @@ def test_a_large_offset_costs_the_std_nothing_and_the_rows_one_rounding_of_the_m
 
 
 @each_value
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SCALINGS)
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.float16])
 def test_other_real_types_become_float64(kind, dtype):
     X = counts()
@@ -210,7 +210,7 @@ def test_one_row():
 
 
 @each_value
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SCALINGS)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_float32_stays_and_the_input_is_untouched(kind, form):
     X = counts()
@@ -222,7 +222,7 @@ def test_float32_stays_and_the_input_is_untouched(kind, form):
     np.testing.assert_allclose(abs(dense(found)), abs(dense(apply_fit(kind, form(X)))), atol=2e-5)
 
 
-@pytest.mark.parametrize("kind", [k for k in KINDS if k != "none"])
+@pytest.mark.parametrize("kind", [k for k in SCALINGS if k != "none"])
 def test_the_result_shares_no_memory_with_a_sparse_input(kind):
     X = sp.csr_array(counts())
     found = apply_fit(kind, X)

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 import strategies
 from proxembed.proximity import tiles
 from proxembed.proximity.graph import (
-    KINDS,
+    GRAPH_KINDS,
     close_graph,
     components,
     feature_graph,
@@ -34,7 +34,7 @@ def edges(graph) -> dict:
     return dict(zip(zip(graph.row.tolist(), graph.col.tolist(), strict=True), graph.data.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", GRAPH_KINDS)
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
 def test_four_points_by_hand(kind, form):
     assert edges(feature_graph(form(FOUR), kind, 1, eps=2.0)) == EDGES[kind]
@@ -48,14 +48,14 @@ def isolated(graph):
 
 
 def test_components_and_isolated_rows_of_four_points():
-    counts = {kind: components(feature_graph(FOUR, kind, 1, eps=2.0))[0] for kind in KINDS}
+    counts = {kind: components(feature_graph(FOUR, kind, 1, eps=2.0))[0] for kind in GRAPH_KINDS}
     assert counts == {"directed": 1, "undirected": 1, "mutual": 3, "closeness": 2, "full": 1}
     assert components(feature_graph(FOUR, "closeness", eps=2.0))[1].tolist() == [0, 0, 0, 1]
-    lone = {kind: isolated(feature_graph(FOUR, kind, 1, eps=2.0)).tolist() for kind in KINDS}
+    lone = {kind: isolated(feature_graph(FOUR, kind, 1, eps=2.0)).tolist() for kind in GRAPH_KINDS}
     assert lone == {"directed": [], "undirected": [], "mutual": [2, 3], "closeness": [3], "full": []}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", GRAPH_KINDS)
 def test_duplicates_are_edges_of_length_zero(kind):
     X = np.array([[0.0, 1.0], [0.0, 1.0], [5.0, 1.0], [5.0, 1.0]])
     graph = feature_graph(X, kind, 1, eps=0.0)

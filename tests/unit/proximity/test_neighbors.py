@@ -96,7 +96,7 @@ def test_tiles_are_bounds(seed, d, power):
     plan = tiles.plan_tiles(X, [], 5, "euclidean")
     for dtype in (np.float32, np.float64):
         slack = plan.slack / np.finfo(plan.dtype).eps * np.finfo(dtype).eps
-        chosen = tiles.Plan(plan.frequent, plan.mean, plan.factor, dtype, slack, False)
+        chosen = tiles.TilePlan(plan.frequent, plan.mean, plan.factor, dtype, slack, False)
         side = tiles.Side(X, np.arange(60), chosen)
         lower = tiles.tile(side, 0, side, 0).astype(float)
         upper = lower + tiles.width_of(chosen, side.size[:, None], side.size[None, :])
@@ -109,7 +109,7 @@ def test_without_the_bound_single_precision_is_wrong(small_blocks, monkeypatch):
     X = strategies.features_dense(200, 20, 4) * 1e-4 + 10.0 * (np.arange(200) % 5)[:, None]
     truth = brute(cdist(X, X), 3)[0]
     np.testing.assert_array_equal(nearest(X, 3).index, truth)
-    plan = tiles.Plan(None, X.mean(axis=0), 1.0, np.float32, 1e-300, False)
+    plan = tiles.TilePlan(None, X.mean(axis=0), 1.0, np.float32, 1e-300, False)
     monkeypatch.setattr(search, "plan_tiles", lambda *arguments: plan)
     assert not np.array_equal(exact_nearest(X, 3, None, "euclidean", True)[0], truth)
 

@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from proxembed.report.cell_panels import Cells, cell_panels
+from proxembed.report.cell_panels import CellPanel, cell_panels
 
 
 def cells(values, **changes):
     settings = {"title": "a < b", "x": "H", "y": "alpha", "columns": [0.3, 0.6], "rows": [0.1, 0.2]}
-    return Cells(**{**settings, **changes}, values=np.asarray(values))
+    return CellPanel(**{**settings, **changes}, values=np.asarray(values))
 
 
 def test_every_value_stands_in_a_cell_and_large_ones_are_dark():

@@ -14,7 +14,7 @@ from papers import EXPERIMENTS, Request
 from papers.bsml import experiment as gonen
 from papers.bsml import fits
 from papers.bsml.bounds import RUNS, reached, trace, traced
-from papers.bsml.fits import BASELINES, DIMENSIONS, NEIGHBORS, PREDICTIVES, Rows, compete, fits_of
+from papers.bsml.fits import BASELINES, DIMENSIONS, NEIGHBORS, PREDICTIVES, StandardSplit, compete, fits_of
 from papers.bsml.readings import AUC, HAMMING, LOG_LOSS, less, measures, reading
 from proxembed import BSML, BSSML
 from proxembed.data import read
@@ -27,7 +27,7 @@ SMALL = gonen.Plan(sweeps=8, starts=1, relevance_starts=2)
 def rows(tmp_path_factory):
     place = tmp_path_factory.mktemp("rows")
     dense_set(place / "emotions.npz")
-    return Rows.of(read(place / "emotions.npz"))
+    return StandardSplit.of(read(place / "emotions.npz"))
 
 
 @pytest.fixture
