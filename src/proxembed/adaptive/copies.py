@@ -17,7 +17,7 @@ from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.targets.labels import LabelMatrix
 
 from .options import PairOptions
-from .pairs import told_apart
+from .pairs import distinguishing_labels
 from .parameters import Limits
 from .ranks import NEVER, Ranks, rank_matrices
 
@@ -92,7 +92,7 @@ def limits_of(labels: LabelMatrix, options: PairOptions) -> Limits:
     >>> limits_of(labels, PairOptions()), limits_of(labels, PairOptions(multilabel="mesd"))
     (Limits(rows=4, largest=2, largest_two=4), Limits(rows=5, largest=2, largest_two=4))
     """
-    copies = copies_of(told_apart(labels), options)
+    copies = copies_of(distinguishing_labels(labels), options)
     return Limits.of(labels if copies is None else copies.labels)
 
 

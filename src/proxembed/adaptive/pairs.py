@@ -50,13 +50,13 @@ class PairLabels:
         return similarity_of_sets(SET_SIMILARITIES[self.similarity], shared, m[:, None], m)
 
 
-def told_apart(labels: LabelMatrix) -> LabelMatrix:
+def distinguishing_labels(labels: LabelMatrix) -> LabelMatrix:
     """The labels by which pairs of rows are friends or enemies: those that some row has; of a single one that not all
     rows have, two classes, the rows without it and the rows with it.
 
     Examples
     --------
-    >>> told_apart(LabelMatrix.of([{"a"}, set()])).Y.toarray().tolist()
+    >>> distinguishing_labels(LabelMatrix.of([{"a"}, set()])).Y.toarray().tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
     labels = labels.drop_empty()

@@ -8,7 +8,7 @@ import numpy as np
 
 from proxembed.targets.labels import LabelMatrix
 
-from .pairs import told_apart
+from .pairs import distinguishing_labels
 from .switches import Switches
 
 DEGREES = (1, 2, 3, 4, 5)
@@ -36,7 +36,7 @@ class Limits:
     @classmethod
     def of(cls, labels: LabelMatrix) -> Limits:
         """From the labels of the rows of a fit, a single one as two classes; of overlapping ones at most all rows."""
-        labels = told_apart(labels)
+        labels = distinguishing_labels(labels)
         nk = np.sort(labels.nk.astype(int))[::-1]
         return cls(labels.n, int(nk[0]), int(min(nk[:2].sum(), labels.n)))
 

@@ -62,7 +62,7 @@ class Stages:
         self, part: Part, cache: Cache | None = None, *, name: tuple[Any, ...] = (), k_cap: int = K_CAP, **options: Any
     ):
         _check_part(part)
-        self.labels, chosen = pairs.told_apart(part.labels), PairOptions(**options)
+        self.labels, chosen = pairs.distinguishing_labels(part.labels), PairOptions(**options)
         copies = copies_of(self.labels, chosen)
         columns = points.varying(part.X)
         new = part.X[:0] if part.X_val is None else part.X_val

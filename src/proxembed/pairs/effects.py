@@ -25,37 +25,13 @@ NEVER_BELOW = 1e-9  # a mean gradient of this share of the mean absolute gradien
 def relation_effects(
     kind: str | Callable[..., np.ndarray], prototypes: Any, weights: np.ndarray, **params: Any
 ) -> np.ndarray:
-    """Effect of each feature on combinations z = relation(x, prototypes) @ weights' of relation features.
+    """Effect of each feature on combinations z = relation(x, prototypes) @ weights' of relation features, (k, d).
 
-    The rows x are the prototypes themselves: at most 200 of them, evenly spaced in their order; fewer (but 20) where
-    they are many times many features. For "dot", "polynomial", "gaussian" and "cosine" the effect is the mean over
-    these rows of the absolute derivative of z by the feature, with the sign of the mean derivative, times the standard
-    deviation of the feature over all prototypes: of a linear z it is the weight of the standardised feature. For any
-    other relation each feature is permuted among these rows: the effect is the root mean square change of z over the
-    square root of 2, with the sign of its covariance with the change of the feature, which is the same number where z
-    is linear in features that do not correlate by chance.
-
-    Parameters
-    ----------
-    kind : str or callable
-        A relation, as in ``relation``.
-    prototypes : array or sparse matrix of shape (p, d)
-    weights : array of shape (k, p)
-        One row per combination.
-    **params
-        ``degree`` or ``tau``, as in ``relation``.
-
-    Returns
-    -------
-    ndarray of shape (k, d)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.pairs.effects import relation_effects
-    >>> P = np.array([[1.0, 0.0, 2.0], [-1.0, 0.0, 2.0], [3.0, 0.0, 2.0]])
-    >>> relation_effects("dot", P, np.array([[1.0, 0.0, 1.0]])).round(2)  # z = 4 x0 + 4 x2, but x2 is constant
-    array([[6.53, 0.  , 0.  ]])
+    The rows x are at most 200 evenly spaced prototypes. If the measure has a derivative (``slopes``), the effect is the
+    mean over these rows of the absolute derivative of z by the feature, with the sign of the mean derivative, times the
+    standard deviation of the feature over all prototypes: for a linear z it is the weight of the standardised feature.
+    Otherwise each feature is permuted among these rows: the effect is the root mean square change of z over the square
+    root of 2, with the sign of its covariance with the change of the feature.
     """
     P = sp.csr_array(prototypes) if sp.issparse(prototypes) else np.asarray(prototypes)
     P = P.astype(np.float64)
@@ -65,13 +41,7 @@ def relation_effects(
 
 
 def column_deviations(X: Matrix) -> np.ndarray:
-    """Standard deviation of each column, (d,); 0 for a constant one.
-
-    Examples
-    --------
-    >>> column_deviations(np.array([[1.0, 5.0], [3.0, 5.0]]))
-    array([1., 0.])
-    """
+    """Standard deviation of each column, (d,); 0 for a constant one."""
     unit = largest_entry(X) or 1.0
     X = X * (1.0 / unit) if np.isfinite(1.0 / unit) else X
     mean = np.asarray(X.mean(axis=0)).reshape(-1)
@@ -111,7 +81,7 @@ def _permutation_effects(embed: Callable[[Matrix], np.ndarray], P: Matrix, k: in
     p, d = P.shape
     rows = P[_sample(p, p * d * d)]
     rows = rows.toarray() if sp.issparse(rows) else rows
-    before, found = embed(rows), np.zeros((k, d))
+    before, effects = embed(rows), np.zeros((k, d))
     order = np.random.default_rng(0).permutation(len(rows))
     other = np.empty_like(order)
     other[order] = np.roll(order, 1)  # one cycle: every row gets the value of another row
@@ -124,5 +94,5 @@ def _permutation_effects(embed: Callable[[Matrix], np.ndarray], P: Matrix, k: in
         change = embed(moved) - before
         size = np.sqrt(np.mean(change**2, axis=0) / 2)
         along = (step / np.abs(step).max()) @ change
-        found[:, j] = np.where(along < -NEVER_BELOW * size, -size, size)
-    return found
+        effects[:, j] = np.where(along < -NEVER_BELOW * size, -size, size)
+    return effects

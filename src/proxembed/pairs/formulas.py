@@ -43,7 +43,7 @@ def ratio(a: np.ndarray | float, b: np.ndarray) -> np.ndarray:
     return np.divide(a, b, out=np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b))), where=b != 0)
 
 
-def weights_gaussian(distance: np.ndarray, tau: float, left: Any = None, right: Any = None) -> np.ndarray:
+def weights_gaussian(distance: np.ndarray, tau: float) -> np.ndarray:
     """exp(-d^2 / tau) from distances of any size, without overflow."""
     unit = unit_of(np.sqrt([tau]))
     with np.errstate(over="ignore", under="ignore"):
@@ -181,8 +181,9 @@ class PairMeasure:
     ``uses``: use -> the name there, of "relation" (relation features), "kernel" (positive semidefinite), "edge"
     (weights of a graph), "latent" (latent points of label sets), "sets" (label sets) and "label kernel".
     ``values(pairs, **params)``: the measure of a block of ``Pairs``; its keyword arguments are the parameters.
-    ``weight(distance, tau, left, right)``: weights of edges, left and right the local "scales" or the "squares" that
-    ``ends`` names. An edge weight without it is a cosine of rows, after ``rows`` and, if ``centred``, less their mean.
+    ``weight(distance, tau, *ends)``: weights of edges; ``ends`` names what it takes of both rows, if anything: their
+    local "scales" or "squares". An edge weight without it is a cosine of rows, after ``rows``; less their own mean if
+    ``centred``.
     ``slopes(X, P, K, **params)``: the factors of p and of x in the gradient by x, (m, p) each, K the values.
     ``order(pairs)``: what orders pairs as the measure does for every value of its parameter; larger is nearer.
     """

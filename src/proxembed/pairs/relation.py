@@ -131,11 +131,7 @@ class PrototypePairs:
 
 
 def prototype_scales(prototypes: Any, n_scale: int = 7) -> np.ndarray:
-    """The distance of each prototype to its n_scale-th nearest one that differs, or to the last; 0 if none differs.
-
-    >>> prototype_scales([[0.0], [1.0], [3.0]], 2)
-    array([3., 2., 3.])
-    """
+    """The distance of each prototype to its n_scale-th nearest one that differs, or to the last; 0 if none differs."""
     P = float_matrix(prototypes, "prototypes")
     pairs = PrototypePairs(P, P)
     return np.concatenate([_nearest_distances(np.sqrt(pairs.d2), n_scale) for _ in pairs.blocks()])
@@ -151,36 +147,7 @@ def _nearest_distances(distance: np.ndarray, K: int) -> np.ndarray:
 
 
 def relation(kind: str | Callable[..., np.ndarray], X: Any, prototypes: Any, **params: Any) -> np.ndarray:
-    """Relation features R_ij = phi(x_i, prototype_j).  [mu2012defc]
-
-    Parameters
-    ----------
-    kind : str or callable
-        "dot", "polynomial", "cosine", "tanimoto", "euclidean", "gaussian", "alternative", "correlation", "spearman",
-        "local_scaling"; or a function of (X, prototypes, **params) that returns an m x p array.
-    X : array or sparse matrix of shape (m, d)
-        Rows.
-    prototypes : array or sparse matrix of shape (p, d)
-        Rows to relate them to.
-    **params
-        ``degree`` (polynomial), ``tau`` (gaussian: required; alternative: 1 by default), ``n_scale`` and ``scale``
-        (local_scaling).
-
-    Returns
-    -------
-    ndarray of shape (m, p)
-        float32 when X and the prototypes both are, else float64.
-
-    Raises
-    ------
-    ValueError
-        Unknown kind or parameter, parameter out of range, different numbers of features, or values that overflow.
-
-    Examples
-    --------
-    >>> relation("cosine", [[0.0, 2.0]], [[1.0, 0.0], [0.0, 1.0]])
-    array([[0., 1.]])
-    """
+    """Relation features R_ij = phi(x_i, prototype_j), (m, p); ``kind``: a name of RELATIONS or a function."""
     if callable(kind):
         X, P = _pair(X, prototypes)
         return checked_relation(call_user_function("kind", kind, X, P, **params), (X.shape[0], P.shape[0]))
@@ -208,16 +175,8 @@ def relation(kind: str | Callable[..., np.ndarray], X: Any, prototypes: Any, **p
 
 
 def median_squared_distance(X: Any, *, max_rows: int = 2000, seed: int = 0) -> float:
-    """Median of |x_i - x_j|^2 over pairs i < j, the usual width tau of the Gaussian.  [mu2012defc]
-
-    Exact for up to ``max_rows`` rows; above that, over the pairs of ``max_rows`` rows drawn with ``seed``. Where the
-    median is 0 the mean is returned, and 1 where that is 0 too (all rows equal, or one row only).
-
-    Examples
-    --------
-    >>> median_squared_distance([[0.0], [1.0], [3.0]])
-    4.0
-    """
+    """Median of |x_i - x_j|^2 over pairs i < j of at most ``max_rows`` rows (drawn with ``seed``): the usual tau of the
+    Gaussian; the mean if the median is 0, and 1 if that is 0 too."""
     X = float_matrix(X)
     if isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer) or max_rows < 2:
         raise ValueError(f"max_rows={max_rows!r} is out of range: an integer of at least 2 is needed.")
@@ -269,14 +228,7 @@ def _near_squared_distances(X: Matrix, P: Matrix, i: np.ndarray, j: np.ndarray) 
 
 
 def checked_relation(R: Any, shape: tuple[int, int], name: str = "kind") -> np.ndarray:
-    """What a function given as the parameter ``name`` returned, or a ValueError where it is no array of numbers of
-    this shape.
-
-    Examples
-    --------
-    >>> checked_relation([[1, 2]], (1, 2))
-    array([[1., 2.]])
-    """
+    """The result of a user's function as an array of numbers of this shape; raises if it is not one."""
     R = np.asarray(R)
     if R.shape != shape:
         raise ValueError(

@@ -28,24 +28,9 @@ WIDTH_ROWS = 2000
 
 
 class AllPairs:
-    """W of all pairs of rows over its largest entry, negative ones 0, w_ii = 0: calls with a slice give (rows, n).
+    """W of all pairs of rows over its largest entry, negative ones 0, w_ii = 0: calls with a slice return (rows, n).
 
-    Parameters
-    ----------
-    X : array or CSR of shape (n, d)
-    kind : a computed weight of ``edge_weights``
-    tau : float or None
-        Width; None: its default on the full graph, of 2,000 rows drawn by number where there are more.
-    metric : one of ``nearest``, but "precomputed"
-    paths : sparse matrix or None
-        The graph along which "geodesic" measures.
-    algorithm, n_scale : of the search for the local scales
-
-    Examples
-    --------
-    >>> AllPairs(np.array([[0.0], [1.0], [3.0]]), "alternative", 1.0)(slice(0, 2)).round(3)
-    array([[0. , 0.7, 0.7],
-           [0.7, 0. , 1. ]])
+    ``kind``: a name of WEIGHTS; ``paths``: the graph along which "geodesic" measures; ``n_scale``: of the local scales.
     """
 
     def __init__(
@@ -122,14 +107,7 @@ class AllPairs:
 
 
 class BlockDistances:
-    """Distances of a block of rows to all rows: by matrix products, those of near rows as a search finds them.
-
-    Examples
-    --------
-    >>> BlockDistances(np.array([[0.0], [1.0], [3.0]]))(slice(0, 2))
-    array([[0., 1., 3.],
-           [1., 0., 2.]])
-    """
+    """Distances of a block of rows to all rows: by matrix products, those of near rows as a search finds them."""
 
     def __init__(self, X: Any, metric: Any = "euclidean"):
         self.n, self.power, self.unit, self.metric = X.shape[0], None, None, metric
@@ -164,14 +142,8 @@ class BlockDistances:
 
 
 def correlation_blocks(X: Any, kind: str) -> Callable[[Any, Any], np.ndarray]:
-    """A function of two sets of rows, index arrays or slices, that gives the cosine, Pearson, Spearman or Kendall's
-    tau-b of the rows of the first with those of the second; 0 where a row is zero (cosine) or constant.
-
-    Examples
-    --------
-    >>> correlation_blocks(np.array([[3.0, 4.0], [0.0, 2.0], [0.0, 0.0]]), "cosine")(slice(0, 1), slice(None))
-    array([[1. , 0.8, 0. ]])
-    """
+    """A function of two sets of rows (index arrays or slices) that returns the measure ``kind`` of the rows of the
+    first with those of the second; 0 where a row is zero (cosine) or constant."""
     if kind == "kendall":
         return lambda a, b: _kendall(X, np.arange(X.shape[0])[a], np.arange(X.shape[0])[b])
     Z = SIGNED[kind].rows(X).astype(np.float64, copy=False)
@@ -189,13 +161,7 @@ def correlation_blocks(X: Any, kind: str) -> Callable[[Any, Any], np.ndarray]:
 
 
 def used_width(X: Any, kind: str, tau: float | None, metric: Any) -> float:
-    """``used_tau`` of the full graph, of 2,000 rows drawn by number where there are more.
-
-    Examples
-    --------
-    >>> used_width(np.array([[0.0], [1.0], [3.0]]), "gaussian", None, "euclidean")
-    4.0
-    """
+    """``used_tau`` of the full graph, of 2,000 rows drawn by number where there are more."""
     if tau is not None or not WEIGHTS[kind].median_width:
         return used_tau(None, kind, tau)
     if X.shape[0] > WIDTH_ROWS:

@@ -23,19 +23,7 @@ SIGNED = {kind: measure for kind, measure in measures_for("edge").items() if mea
 
 
 def correlations(kind: str, A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Cosine, Pearson, Spearman or Kendall's tau-b of the pairs (A_i, B_j); 0 where a row is zero (cosine) or constant.
-
-    Raises
-    ------
-    ValueError
-        A correlation of rows with fewer than two features; Kendall with more than 2,000 rows.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0], [2.0, 2.0, 2.0]])
-    >>> correlations("pearson", X, X, np.array([0, 0]), np.array([1, 2]))
-    array([-1.,  0.])
-    """
+    """Cosine, Pearson, Spearman or Kendall's tau-b of the pairs (A_i, B_j); 0 if a row is zero (cosine) or constant."""
     same = A is B
     if sp.issparse(A) != sp.issparse(B):
         A, B = sp.csr_array(A), sp.csr_array(B)

@@ -140,24 +140,8 @@ def latent_between(
 ) -> tuple[Between, float]:
     """Similarities of latent points: (function of two index vectors a, b -> (len(a), len(b)) array, largest value).
 
-    Parameters
-    ----------
-    phi : array of shape (u, k)
-    kind : str or callable
-        "cosine"; "minkowski" exp(-sum |phi_i - phi_j|^p / tau), (40); "tanimoto" (41), which is Jaccard's of 0/1;
-        "gaussian", "local_scaling" (scales among the points), "alternative", "pearson", "spearman", "kendall" (at most
-        2,000 points) and "geodesic" (paths between the 5 nearest points) as weights of rows are. A callable gives
-        u x u. Negative values become 0, and a point of zeros has no cosine.
-    tau : width; None: the mean of sum |phi_i - phi_j|^p over all pairs of points (of g^2 for "geodesic"), and 1 for
-        "alternative".
-    p : at least 1.
-    n_scale : which neighbour sets the scale of a point in "local_scaling".
-
-    Examples
-    --------
-    >>> between, largest = latent_between(np.array([[1.0, 0.0], [1.0, 1.0]]), "tanimoto")
-    >>> between(np.array([0]), np.array([0, 1]))
-    array([[1. , 0.5]])
+    ``kind``: a name of LATENT_SIMILARITIES, or a callable phi -> u x u. Negative values become 0. ``tau``: the width;
+    None: the mean over all pairs of points of what it divides, or 1. ``p``: the power of "minkowski", (40).
     """
     if callable(kind):
         guard_dense((len(phi), len(phi)), f"similarity={kind!r}: the similarities of all label sets")
@@ -203,9 +187,9 @@ def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float, n_sca
     width = 1.0 if tau is None else tau
     if measure.median_width and tau is None:
         width = _mean_of_pairs(lambda a, b: distance(a, b) ** 2, len(phi))
-    largest = float(measure.weight(np.zeros(1), width, np.ones(1), np.ones(1))[0])
     if measure.ends is None:
-        return lambda a, b: measure.weight(distance(a, b), width), largest
+        return lambda a, b: measure.weight(distance(a, b), width), float(measure.weight(np.zeros(1), width)[0])
+    largest = float(measure.weight(np.zeros(1), width, np.ones(1), np.ones(1))[0])
     if measure.ends == "scales":
         own = _scales(distance, np.arange(len(phi)), n_scale)
     else:

@@ -19,7 +19,7 @@ from proxembed.algebra.arrays.parallel import one_pool, threads
 
 from .distances import canonical, check_distances, pair_distances
 from .duplicates import stand_in
-from .tiles import Side, TilePlan, bounds_of, lengths_of, plan_tiles, tile, told_by_bounds, width_of
+from .tiles import Side, TilePlan, bounds_of, lengths_of, plan_tiles, rounded_cosines, tile, width_of
 from .trees import suits_tree, tree_nearest
 
 CROWDED = 4
@@ -202,7 +202,7 @@ class Scan:
         self, pool: _Pool, place: np.ndarray, row: np.ndarray, lower: np.ndarray, upper: np.ndarray
     ) -> np.ndarray:
         """The exact distances of entries; only those are computed that the bounds leave open."""
-        far, sure = told_by_bounds(self.plan, lower, upper)
+        far, sure = rounded_cosines(self.plan, lower, upper)
         rest = np.flatnonzero(~sure)
         far[rest] = pair_distances(self.Q, self.lists.row[pool.lists[place[rest]]], self.X, row[rest], self.metric)
         return far

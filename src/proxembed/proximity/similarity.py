@@ -40,13 +40,7 @@ def similarity(
 ) -> np.ndarray:
     """The label kernel of this name, or of a callable sets -> u x u, checked to be symmetric and finite.
 
-    ``tau``: the width of "rbf"; None: ``mean_differing``.
-
-    Examples
-    --------
-    >>> similarity("tanimoto", np.array([[1.0, 1.0], [0.0, 1.0]]))
-    array([[1. , 0.5],
-           [0.5, 1. ]])
+    ``tau``: the width of "rbf", by default ``mean_differing``.
     """
     guard_dense((len(sets), len(sets)), f"label_kernel={kind!r}: the similarities of all label sets")
     if callable(kind):
@@ -57,13 +51,7 @@ def similarity(
 
 
 def mean_differing(sets: np.ndarray) -> float:
-    """The mean number of labels in which two distinct rows of ``sets`` differ, at least 1: the default width of (37).
-
-    Examples
-    --------
-    >>> mean_differing(np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
-    2.0
-    """
+    """The mean number of labels in which two distinct rows of ``sets`` differ, at least 1: the default tau of (37)."""
     u, counts = len(sets), sets.sum(axis=0)
     if u < 2:
         return 1.0
@@ -72,15 +60,7 @@ def mean_differing(sets: np.ndarray) -> float:
 
 
 def checked_similarity(values: object, size: int, given: str) -> np.ndarray:
-    """A caller's similarities as a symmetric array of their own; a ValueError that starts with ``given``, the argument
-    and its value, and says what is wrong with them.
-
-    Examples
-    --------
-    >>> checked_similarity([[1, 0], [0, 2]], 2, "similarity")
-    array([[1., 0.],
-           [0., 2.]])
-    """
+    """A caller's similarities as a symmetric array of their own; errors begin with ``given``."""
     needed = f"{given} is not allowed: a finite symmetric {size:,} x {size:,} matrix is needed"
     try:
         G = np.array(values, dtype=np.float64)
@@ -108,11 +88,5 @@ def _place(wrong: np.ndarray) -> tuple[int, ...]:
 
 
 def clip_negative(values: np.ndarray) -> np.ndarray:
-    """Cosines and their like as similarities: 0 where they are negative, and where only rounding keeps them from it.
-
-    Examples
-    --------
-    >>> clip_negative(np.array([-0.5, 1e-17, 0.5]))
-    array([0. , 0. , 0.5])
-    """
+    """Cosines and their like as similarities: 0 where they are negative, or positive by rounding only."""
     return np.where(values > ROUNDING, values, 0.0)

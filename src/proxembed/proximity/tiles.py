@@ -139,7 +139,7 @@ def bounds_of(plan: TilePlan, far: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     return value - room, value + room, below
 
 
-def told_by_bounds(plan: TilePlan, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def rounded_cosines(plan: TilePlan, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(distance, sure): rounded cosine distances, sure where all that is within the bounds rounds to the same."""
     if not plan.extra:
         return np.empty(len(lower)), np.zeros(len(lower), dtype=bool)

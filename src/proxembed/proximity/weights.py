@@ -39,51 +39,11 @@ def edge_weights(
     metric: Any = "euclidean",
     algorithm: Any = "exact",
 ) -> sp.csr_array:
-    """Weights w_ij of the edges of a neighbour graph, from their distances and the rows.  [mu2012mesd]
+    """Weights w_ij of the edges of a neighbour graph, from their distances and the rows; loops get 0.  [mu2012mesd]
 
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-        Rows, as they are: "alternative", "cosine" and the correlations are not translation invariant.
-    graph : sparse matrix of shape (n, n)
-        Distances of adjacent rows; stored zeros are edges (duplicates). Loops get weight 0.
-    kind : str
-        "constant" 1; "gaussian" exp(-d^2/tau); "local_scaling" exp(-d^2/(s_i s_j)), s_i the distance of row i to its
-        ``n_scale``-th nearest row [zelnikmanor2004scaling]; "alternative" 1/(tau + d^2/(h_i^2 + h_j^2)), h_i the length
-        of row i [kokiopoulou2009repulsion]; "cosine", "pearson", "spearman", "kendall" (at most 2,000 rows); "geodesic"
-        exp(-g^2/tau), g the shortest path.
-    tau : float or None
-        Width. None: the median of the squared distances of the edges, and 1 for "alternative".
-    n_scale : int
-        Which neighbour sets the local scale; at most n - 1 is used.
-    negative : {"clip", "shift", "abs", "keep"}
-        Negative similarities become max(w, 0), (1 + w)/2, abs(w), or stay.
-    paths : sparse matrix of shape (n, n), optional
-        Graph along which the paths of "geodesic" run; None: the graph itself (whose edges are then the shortest paths
-        already, wherever the distances obey the triangle inequality). Rows without a path between them weigh 0.
-    scale : array of shape (n,) or None
-        The local scales s_i where they are known; None searches for them.
-    metric, algorithm : str
-        Of the search for the local scales.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        float64 on the edges of the graph, zero diagonal.
-
-    Raises
-    ------
-    ValueError
-        Unknown kind or policy, ``tau`` not above 0, values that overflow.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> graph = sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
-    >>> edge_weights(X, graph, "gaussian", tau=1.0).toarray().round(3)
-    array([[0.   , 0.368, 0.   ],
-           [0.368, 0.   , 0.018],
-           [0.   , 0.018, 0.   ]])
+    ``graph`` holds distances, stored zeros are edges. ``kind``: a name of WEIGHTS. ``negative``: negative similarities
+    become max(w, 0), (1 + w)/2, abs(w), or stay. ``paths``: the graph along which "geodesic" measures; None: the graph
+    itself; rows without a path weigh 0. ``scale``: the local scales, which are searched for otherwise.
     """
     measure = _measure(kind, negative)
     graph = sorted_edges(graph)
@@ -106,16 +66,8 @@ def edge_weights(
 
 
 def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
-    """The width that ``edge_weights`` uses: ``tau``, or its default for this graph and kind.
-
-    The default is 1 for "alternative", else the median of the squared distances of the edges; their mean where the
-    median is 0, and 1 where that is 0 too.
-
-    Examples
-    --------
-    >>> used_tau(sp.csr_array([[0.0, 1.0, 3.0], [1.0, 0.0, 0.0], [3.0, 0.0, 0.0]]), "gaussian")
-    5.0
-    """
+    """The width that ``edge_weights`` uses: ``tau``, or the median of the squared distances of the edges (their mean if
+    it is 0, and 1 if that is 0 too), or 1 for measures whose width is not a squared distance."""
     if tau is not None:
         if isinstance(tau, bool) or not isinstance(tau, int | float | np.number) or not 0 < tau < np.inf:
             raise ValueError(
@@ -140,13 +92,7 @@ def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
 def local_scale(
     X: Matrix, n_scale: int = LOCAL_NEIGHBORS, *, metric: Any = "euclidean", algorithm: Any = "exact"
 ) -> np.ndarray:
-    """s_i, the distance of each row to its K-th nearest other row, K = min(n_scale, n - 1).  [zelnikmanor2004scaling]
-
-    Examples
-    --------
-    >>> local_scale(np.array([[0.0], [1.0], [3.0]]), 1)
-    array([1., 1., 2.])
-    """
+    """s_i, the distance of each row to its min(n_scale, n - 1)-th nearest other row.  [zelnikmanor2004scaling]"""
     if isinstance(n_scale, bool) or not isinstance(n_scale, int | np.integer) or n_scale < 1:
         raise ValueError(f"n_scale={n_scale!r} is out of range: an integer of at least 1 is needed.")
     n = X.shape[0]
@@ -167,39 +113,10 @@ def cross_weights(
     scale_x: Any = None,
     negative: str = "clip",
 ) -> np.ndarray:
-    """Weights of new rows and their neighbours among X, as ``edge_weights`` gives them within X.  [mu2012mesd]
+    """Weights of new rows and their neighbours among X, (m, K), like ``edge_weights``.  [mu2012mesd]
 
-    Parameters
-    ----------
-    Q : array or sparse matrix of shape (m, d)
-        New rows.
-    X : array or sparse matrix of shape (n, d)
-        Rows of the graph.
-    index, distance : arrays of shape (m, K)
-        Neighbours of each new row among X, with their distances (for "geodesic": the lengths of the paths).
-    kind : str
-        As in ``edge_weights``.
-    tau : float
-        The width used within X, ``used_tau``; needed for "gaussian" and "geodesic", 1 by default for "alternative".
-    scale_q, scale_x : arrays of shape (m,) and (n,)
-        Local scales of both sides, needed for "local_scaling".
-    negative : {"clip", "shift", "abs", "keep"}
-        As in ``edge_weights``.
-
-    Returns
-    -------
-    ndarray of shape (m, K)
-
-    Raises
-    ------
-    ValueError
-        An unknown kind, or one without the width or the scales that it needs.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0]])
-    >>> cross_weights(np.array([[2.0]]), X, np.array([[1, 0]]), np.array([[1.0, 2.0]]), tau=1.0).round(3)
-    array([[0.368, 0.018]])
+    ``index``, ``distance`` (m, K): the neighbours; ``tau`` and the scales are those used within X, needed by measures
+    that have them.
     """
     measure = _measure(kind, negative)
     if measure.median_width and tau is None:
@@ -223,13 +140,7 @@ def cross_weights(
 
 
 def policy(values: np.ndarray, negative: str) -> np.ndarray:
-    """Negative similarities made harmless: max(w, 0), (1 + w)/2, abs(w), or kept.
-
-    Examples
-    --------
-    >>> policy(np.array([-1.0, 0.5]), "shift")
-    array([0.  , 0.75])
-    """
+    """Negative similarities clipped at 0, shifted to (1 + w)/2, as absolute values, or unchanged."""
     if negative == "clip":
         return np.maximum(values, 0.0)
     if negative == "shift":
@@ -251,29 +162,7 @@ def _mirrored(kind: str, X: Matrix, graph: sp.csr_array, row: np.ndarray) -> np.
 
 
 def given_weights(W: Any, n: int, name: str = "weights") -> sp.csr_array:
-    """The weights of a caller as W of the templates: CSR, symmetric in every bit, zero diagonal, no stored zeros.
-
-    Parameters
-    ----------
-    W : array or sparse matrix of shape (n, n)
-        Symmetric up to 1e-10 of its largest entry; entries may be negative.
-    n : int
-        Rows.
-    name : str
-        The parameter that holds W.
-
-    Raises
-    ------
-    ValueError
-        W is no matrix of numbers, of another shape, not finite or not symmetric.
-
-    Examples
-    --------
-    >>> given_weights([[5.0, 1.0, 0.0], [1.0, 0.0, -2.0], [0.0, -2.0, 0.0]], 3).toarray()
-    array([[ 0.,  1.,  0.],
-           [ 1.,  0., -2.],
-           [ 0., -2.,  0.]])
-    """
+    """A caller's symmetric weights as W: CSR, symmetric in every bit, zero diagonal, no stored zeros."""
     try:
         W = sp.csr_array(W, dtype=np.float64, copy=True) if sp.issparse(W) else np.asarray(W, dtype=np.float64)
     except (TypeError, ValueError) as fault:
@@ -301,14 +190,7 @@ def given_weights(W: Any, n: int, name: str = "weights") -> sp.csr_array:
 
 
 def positive_links(W: sp.csr_array) -> sp.csr_array:
-    """The positive weights between different rows: W with its diagonal and its negative entries 0.
-
-    Examples
-    --------
-    >>> positive_links(sp.csr_array([[5.0, 1.0], [1.0, -2.0]])).toarray()
-    array([[0., 1.],
-           [1., 0.]])
-    """
+    """The positive weights between different rows: W with its diagonal and its negative entries 0."""
     W = sp.csr_array(W, copy=True)
     W.data = policy(W.data, "clip")
     W.setdiag(0.0)

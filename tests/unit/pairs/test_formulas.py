@@ -10,8 +10,20 @@ from designs import each_value
 from proxembed.adaptive.points import Preprocessing, inner
 from proxembed.adaptive.switches import PREPROCESSINGS, SWITCHED
 from proxembed.features.scaling import scaling_apply, scaling_fit
-from proxembed.pairs.formulas import LARGEST_DEGREE, measure_products, median_or_mean
+from proxembed.pairs.effects import relation_effects
+from proxembed.pairs.formulas import (
+    LARGEST_DEGREE,
+    MEASURES,
+    RELATIONS,
+    PairMeasure,
+    measure_products,
+    measures_for,
+    median_or_mean,
+)
 from proxembed.pairs.relation import median_squared_distance, relation
+from proxembed.proximity.graph import full_graph
+from proxembed.proximity.latent_labels import LATENT_SIMILARITIES, latent_between
+from proxembed.proximity.weights import WEIGHTS, edge_weights
 
 RNG = np.random.default_rng(0)
 X = RNG.poisson(0.6, (30, 45)) * RNG.gamma(1.0, 1.0, 45)
@@ -97,3 +109,35 @@ def test_polynomials_of_every_degree(degree):
     found = measure_products("polynomial", rows, rows.G.mean(axis=1), degree)
     assert np.allclose(found, (1.0 + rows.G) ** degree, rtol=1e-13, atol=0)
     assert np.array_equal(rows.G, both("none", np.abs(X), np.abs(NEW))[0].G)
+
+
+def test_a_new_measure_is_one_object(monkeypatch):
+    laplace = PairMeasure(
+        "exp(-|x - p| / tau)",
+        dict.fromkeys(("relation", "edge", "latent"), "laplace"),
+        lambda pairs, *, tau=1.0: np.exp(-np.sqrt(pairs.d2) / tau),
+        lambda distance, tau: np.exp(-distance / tau),
+        from_products=True,
+    )
+    for names in (SWITCHED, RELATIONS, WEIGHTS, LATENT_SIMILARITIES):
+        monkeypatch.setitem(names, "laplace", laplace)
+    expected = np.exp(-relation("euclidean", NEW, X) / 2.0)
+    np.testing.assert_allclose(relation("laplace", NEW, X, tau=2.0), expected)
+    own, other = both("none", X, NEW)
+    np.testing.assert_allclose(measure_products("laplace", other, own.level, 2.0), expected)
+    W = edge_weights(X, full_graph(X), "laplace", tau=2.0).toarray()
+    np.testing.assert_allclose(W, np.exp(-relation("euclidean", X, X) / 2.0) * (1.0 - np.eye(len(X))))
+    between, largest = latent_between(X, "laplace", tau=2.0)
+    np.testing.assert_allclose(between(np.arange(9), np.arange(9, 30)), W[:9, 9:])
+    assert largest == 1.0 and relation_effects("laplace", X, np.ones((1, len(X))), tau=2.0).shape == (1, X.shape[1])
+    with pytest.raises(ValueError, match="sigma=1 is not a parameter of kind 'laplace', which takes: tau"):
+        relation("laplace", NEW, X, sigma=1)
+
+
+@pytest.mark.parametrize("use", ["relation", "kernel", "edge", "latent", "sets", "label kernel"])
+def test_names_of_one_use_differ_and_each_measure_states_its_formula(use):
+    names = [measure.uses[use] for measure in MEASURES if use in measure.uses]
+    assert names and len(set(names)) == len(names) == len(measures_for(use))
+    assert all(
+        measure.formula and (measure.values or measure.uses.keys() <= {"edge", "latent"}) for measure in MEASURES
+    )
