@@ -30,8 +30,8 @@ from proxembed.algebra.operators.structured import (
     Identity,
     Laplacian,
     LowRank,
+    Multiple,
     Operator,
-    Scaled,
     Spread,
     Sum,
 )
@@ -133,7 +133,7 @@ def test_centred_operators_annihilate_the_constant(case):
 @every
 def test_terms_sum_to_the_operator_and_are_leaves(case):
     terms = case.operator.terms()
-    assert all(not isinstance(leaf, Sum | Scaled) for _, leaf in terms)
+    assert all(not isinstance(leaf, Sum | Multiple) for _, leaf in terms)
     assert all(len(leaf.terms()) == 1 for _, leaf in terms)
     size = np.abs(case.array).max()
     assert_close(sum(c * leaf.todense(N) for c, leaf in terms), case.array, size)

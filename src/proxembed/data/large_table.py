@@ -17,7 +17,7 @@ from proxembed.data.errors import DataError
 from proxembed.data.readers import checked_rows, row_parts
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
-from proxembed.data.readers.reader import Rows
+from proxembed.data.readers.reader import NamedRows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, read_table, stem
 from proxembed.data.readers.table_file import ParquetFile, open_table
 from proxembed.data.readers.table_owners import with_row_names, without_row_numbers
@@ -96,7 +96,7 @@ class LargeTable:
             )
         return replace(found, notes=(*self._notes, *found.notes))
 
-    def parts(self, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+    def parts(self, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
         """Features and ids of all rows, read as ``source`` has it."""
         read = 0
         for part in map(_of_training, row_parts(self.path, source, rows)):
@@ -129,7 +129,7 @@ class LargeTable:
         return list(file.pieces(rows))
 
 
-def piece_parts(piece: ParquetFile, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+def piece_parts(piece: ParquetFile, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
     """Features and ids of the rows of a piece, read as ``source`` has it.
 
     Examples
@@ -150,7 +150,7 @@ def piece_parts(piece: ParquetFile, source: dict[str, Any], rows: int) -> Iterat
         yield _of_training(checked_rows(piece.path, source, part))
 
 
-def _of_training(rows: Rows) -> Rows:
+def _of_training(rows: NamedRows) -> NamedRows:
     """Rows that belong to the training table, so that no transform warns of cells that a sample does not have."""
     X, ids = rows
     return (TableRows(X.columns, X.arrays) if isinstance(X, TableRows) else X), ids

@@ -15,7 +15,6 @@ from .lists import listed
 from .plain import is_empty
 from .quantities import number
 
-KINDS = ("number", "boolean", "ordered", "date", "category", "text", "names", "vector")
 FAST = {int, float}  # types of which NumPy makes numbers as float() does
 NUMERIC = ("number", "boolean", "ordered", "date")
 HELD = {

@@ -75,7 +75,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Cells:
+class DistinctCells:
     """The distinct cells of a column that are not empty, how often each occurs, and its place among all."""
 
     name: str
@@ -179,21 +179,21 @@ def _with_question(found: list[Reading], questions: Mapping[str, str]) -> list[R
     return found
 
 
-def _cells(name: str, values: Sequence[Any], codes: Any, missing: tuple[str, ...]) -> Cells:
+def _cells(name: str, values: Sequence[Any], codes: Any, missing: tuple[str, ...]) -> DistinctCells:
     codes = np.asarray(codes)
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
     filled = [j for j, value in enumerate(values) if counts[j] and not is_missing(value, missing)]
-    return Cells(name, [values[j] for j in filled], counts[filled], filled, len(codes), missing)
+    return DistinctCells(name, [values[j] for j in filled], counts[filled], filled, len(codes), missing)
 
 
-def _said(cells: Cells, words: str, column: Column | None, **more: Any) -> Reading:
+def _said(cells: DistinctCells, words: str, column: Column | None, **more: Any) -> Reading:
     shown = cell_text(cells.values[0]) if cells.values else ""
     shown = shown if len(shown) <= EXAMPLE else shown[: EXAMPLE - 3] + "..."
     words += f"; {cells.empty:,} empty" if cells.empty and cells.values else ""
     return Reading(cells.name, words, shown, column, **more)
 
 
-def _read(cells: Cells, style: str, *, asks: bool, kept: bool) -> Reading:
+def _read(cells: DistinctCells, style: str, *, asks: bool, kept: bool) -> Reading:
     """The first reading that fits all cells; numbers in the style of the table."""
     if not cells.values:
         return _said(cells, "empty, left out", None)
@@ -205,7 +205,7 @@ def _read(cells: Cells, style: str, *, asks: bool, kept: bool) -> Reading:
     return reading or _scales(cells) or _joined_names(cells) or _words(cells, style)
 
 
-def _owner(cells: Cells, style: str) -> Reading | None:
+def _owner(cells: DistinctCells, style: str) -> Reading | None:
     """Row numbers, an id, or an identifier: columns that say which row it is, and not what it is like."""
     n = len(cells.values)
     words = [word_of(value) for value in cells.values] if _scalar(cells) else []
@@ -234,7 +234,7 @@ def _owner(cells: Cells, style: str) -> Reading | None:
     return None
 
 
-def _scalar(cells: Cells) -> bool:
+def _scalar(cells: DistinctCells) -> bool:
     return not any(isinstance(value, list | tuple | np.ndarray) for value in cells.values)
 
 
@@ -260,7 +260,7 @@ def _owners(words: Sequence[str], style: str) -> bool:
     return all(map(is_single, words)) and (not others or _are_tokens(NumberWords(others), style))
 
 
-def _tokens(cells: Cells, style: str) -> bool:
+def _tokens(cells: DistinctCells, style: str) -> bool:
     """Whether the cells are tokens such as 7590-VHVEG: text that is not a number, date, time, list or quantity."""
     words = cells.numbers.words
     if not words or not _are_tokens(cells.numbers, style) or not all(map(str.isascii, words)):
@@ -277,7 +277,7 @@ def _are_tokens(numbers: NumberWords, style: str) -> bool:
     return not any(word.startswith(("[", "{")) for word in words)
 
 
-def _lists(cells: Cells) -> Reading | None:
+def _lists(cells: DistinctCells) -> Reading | None:
     drop = (("drop", cells.name),)
     entries: list[Any] = [listed(value.strip()) if isinstance(value, str) else value for value in cells.values]
     if not all(isinstance(entry, tuple | list | np.ndarray) for entry in entries):
@@ -301,7 +301,7 @@ def _lists(cells: Cells) -> Reading | None:
     return _said(cells, f"vector of {sizes[0]}", Column(cells.name, "vector", size=sizes[0]))
 
 
-def _truths(cells: Cells) -> Reading | None:
+def _truths(cells: DistinctCells) -> Reading | None:
     if all(isinstance(value, bool | np.bool_) for value in cells.values):
         return _said(cells, "yes or no (true, false)", Column(cells.name, "boolean", ("false", "true")))
     pair = truth_words(cells.words) if len(cells.words) == len(cells.values) else None
@@ -310,7 +310,7 @@ def _truths(cells: Cells) -> Reading | None:
     )
 
 
-def _numbers(cells: Cells, style: str, asks: bool) -> Reading | None:
+def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
     unit, held = "", cells.numbers
     if cells.words:
         wrong = held.misfits(style)
@@ -339,7 +339,7 @@ def _numbers(cells: Cells, style: str, asks: bool) -> Reading | None:
     return _said(cells, "number" + (f" in {unit}" if unit else "") + marks, column)
 
 
-def _almost_numbers(cells: Cells, style: str, wrong: list[int], asks: bool) -> Reading | None:
+def _almost_numbers(cells: DistinctCells, style: str, wrong: list[int], asks: bool) -> Reading | None:
     """Numbers except for a few cells, which may stand for an empty cell; None for anything else."""
     held = cells.numbers
     if held.coded or not _few(cells, wrong, strict=bool(held.unit)):
@@ -350,7 +350,7 @@ def _almost_numbers(cells: Cells, style: str, wrong: list[int], asks: bool) -> R
     return _with_odd(cells, "number", wrong, code)
 
 
-def _few(cells: Cells, wrong: Sequence[int], strict: bool = False) -> bool:
+def _few(cells: DistinctCells, wrong: Sequence[int], strict: bool = False) -> bool:
     """Whether the cells at fault are of one or two words and a quarter of all at most, or rare; strict: rare alone."""
     share = cells.counts[list(wrong)].sum() / cells.counts.sum()
     if 0 < len(wrong) <= MOST_ODD and share <= 0.25 and not strict:
@@ -359,7 +359,7 @@ def _few(cells: Cells, wrong: Sequence[int], strict: bool = False) -> bool:
     return many and 0 < len(wrong) <= MOST_RARE and share <= 0.05
 
 
-def _with_odd(cells: Cells, kind: str, wrong: Sequence[int], code: float | None = None) -> Reading:
+def _with_odd(cells: DistinctCells, kind: str, wrong: Sequence[int], code: float | None = None) -> Reading:
     """Numbers or dates whose other words, and perhaps a number such as -999, may stand for an empty cell."""
     odd, count = [cells.words[j] for j in wrong], int(cells.counts[list(wrong)].sum())
     shown = " and ".join(map(repr, odd)) if len(odd) <= MOST_ODD else ", ".join(map(repr, odd[:SHOWN_ODD]))
@@ -378,7 +378,7 @@ def _with_odd(cells: Cells, kind: str, wrong: Sequence[int], code: float | None 
     return _said(cells, kind, None, problem=problem, options=tuple(options), at=at, instead=instead)
 
 
-def _clocks(cells: Cells) -> Reading | None:
+def _clocks(cells: DistinctCells) -> Reading | None:
     """Clock times as hours since midnight."""
     if cells.words and not is_clock(cells.numbers.words):
         return None
@@ -418,7 +418,7 @@ def holds_missing_code(X: np.ndarray) -> bool:
     return any(_missing_code(*np.unique(X[:, j], return_counts=True)) is not None for j in suspects)
 
 
-def _dates(cells: Cells) -> Reading | None:
+def _dates(cells: DistinctCells) -> Reading | None:
     words = cells.words
     if not words:
         column = Column(cells.name, "date", style="iso")
@@ -440,14 +440,14 @@ def _dates(cells: Cells) -> Reading | None:
     return _said(cells, DATE_WORDS[style], Column(cells.name, "date", style=style), note=note)
 
 
-def _scales(cells: Cells) -> Reading | None:
+def _scales(cells: DistinctCells) -> Reading | None:
     steps = scale_steps(cells.words) if len(cells.words) == len(cells.values) else None
     if steps is None:
         return None
     return _said(cells, f"ordered ({steps[0]} to {steps[-1]})", Column(cells.name, "ordered", steps))
 
 
-def _joined_names(cells: Cells) -> Reading | None:
+def _joined_names(cells: DistinctCells) -> Reading | None:
     words = cells.words
     if len(words) < len(cells.values):
         return None
@@ -460,7 +460,7 @@ def _joined_names(cells: Cells) -> Reading | None:
     return None
 
 
-def _words(cells: Cells, style: str) -> Reading:
+def _words(cells: DistinctCells, style: str) -> Reading:
     words = [word_of(value) for value in cells.values]
     drop = (("drop", cells.name),)
     if any(isinstance(value, DURATIONS) for value in cells.values):
@@ -478,11 +478,11 @@ def _words(cells: Cells, style: str) -> Reading:
     return _said(cells, f"text, {length:.0f} words per row", Column(cells.name, "text"), note=note)
 
 
-def _category(cells: Cells, kind: str, note: str = "") -> Reading:
+def _category(cells: DistinctCells, kind: str, note: str = "") -> Reading:
     return _said(cells, f"{kind}, {len(cells.values):,} values", Column(cells.name, "category"), note=note)
 
 
-def _unread(cells: Cells, style: str, kind: str) -> str:
+def _unread(cells: DistinctCells, style: str, kind: str) -> str:
     """A note on a column of this kind most cells of which are, or look like, numbers or dates; "" for any other."""
     words, known = cells.numbers.words, int(cells.counts.sum())
     for what, wrong in (("dates", date_misfits(words)), ("numbers", _number_misfits(cells.numbers, style))):

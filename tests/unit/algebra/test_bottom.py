@@ -97,7 +97,7 @@ def test_one_krylov_space_misses_a_double_eigenvalue(monkeypatch):
     def one_run(product, null, k, *rest, **options):
         return room._leading(product, null, np.empty((260, 0)), k, None)[1]
 
-    monkeypatch.setattr(room, "TOLERANCE", 1e-10)
+    monkeypatch.setattr(room, "LANCZOS_TOLERANCE", 1e-10)
     monkeypatch.setattr(room, "_complete", one_run)
     found = bottom(M, null, 2, solver="lanczos").eigenvalues
     assert np.ptp(expected) < 1e-9 and np.ptp(found) > 1e-3

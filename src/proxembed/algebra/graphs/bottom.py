@@ -32,7 +32,7 @@ from .order import near_order, permuted, restored
 
 SOLVERS = ("auto", "dense", "shift-invert", "lanczos")
 DENSE_UP_TO = 400
-TOLERANCE = 1e-14  # of Lanczos, against the eigenvalue of the operator it runs on
+LANCZOS_TOLERANCE = 1e-14  # of Lanczos, against the eigenvalue of the operator it runs on
 RESIDUAL_LIMIT = 1e-7
 APART_UP_TO = 100  # graph components that Lanczos takes one by one
 SHIFT = 1e-12  # of the mean of the diagonal: small beside the eigenvalues of LLE, and the null space is projected out
@@ -336,7 +336,9 @@ def _leading(product: Any, null: Any, known: np.ndarray, k: int, budget: int | N
     beside = 14 if budget is None else 40 if budget < 2000 else 80  # a factor needs few steps
     steps = min(n, max(2 * k + 1, k + beside))
     restarts = 10 * n if budget is None else max(2, budget // (steps - k))
-    return eigsh(op, k=k, which="LA", v0=off(_start(n, known.shape[1])), tol=TOLERANCE, ncv=steps, maxiter=restarts)
+    return eigsh(
+        op, k=k, which="LA", v0=off(_start(n, known.shape[1])), tol=LANCZOS_TOLERANCE, ncv=steps, maxiter=restarts
+    )
 
 
 def _start(n: int, known: int = 0) -> np.ndarray:

@@ -27,7 +27,7 @@ from .order import near_order, permuted, restored
 
 SOLVERS = ("auto", "factor", "cg")
 FACTOR_UP_TO = 400  # rows: a factor costs next to nothing
-TOLERANCE = 1e-11  # of each column's residual, both sides scaled to unit diagonal
+SOLVE_TOLERANCE = 1e-11  # of each column's residual, both sides scaled to unit diagonal
 COLUMNS = 8  # of a block of products: results do not depend on the number of threads
 # Costs in nanoseconds, measured: of a factor for each row and multiplication, of a step of cg for each entry and row.
 PER_ROW, PER_MULTIPLICATION, PER_ENTRY, PER_VECTOR_ENTRY = 2000.0, 0.07, 0.6, 6.0
@@ -77,7 +77,7 @@ def shifted_solves(A: sparse.csr_array, shifts: np.ndarray, E: np.ndarray, *, so
         return _factored(A, shifts, E)
     allowed = 10 * len(E) if np.isinf(direct) else int(STEPS + 2 * direct / step)
     found, residual = _conjugate(A, shifts, E, min(allowed, 10 * len(E)))
-    if residual > 10 * TOLERANCE and np.isfinite(direct):
+    if residual > 10 * SOLVE_TOLERANCE and np.isfinite(direct):
         return _factored(A, shifts, E)
     return _warned(found, residual, A)
 
@@ -150,10 +150,10 @@ def _indefinite(shift: float) -> ValueError:
 
 
 def _warned(found: Solved, residual: float, A: sparse.csr_array) -> Solved:
-    if residual > 10 * TOLERANCE:
+    if residual > 10 * SOLVE_TOLERANCE:
         warnings.warn(
             f"Conjugate gradients stopped after {found.steps} steps on {A.shape[0]:,} rows with a residual of "
-            f"{residual:.1e}, above {TOLERANCE:.1e}. Use more neighbours, less smoothness or solver='factor'.",
+            f"{residual:.1e}, above {SOLVE_TOLERANCE:.1e}. Use more neighbours, less smoothness or solver='factor'.",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -188,12 +188,14 @@ def _block(A: Any, shifts: np.ndarray, E: np.ndarray, limit: int) -> tuple[np.nd
         if len(active) == 0 or steps >= limit:
             break
         some = np.ascontiguousarray(E[:, active] - A @ G[:, active] - G[:, active] * shifts[active])
-        more, taken = conjugate_steps(A, shifts[active], d[:, active], some, TOLERANCE * size[active], limit - steps)
+        more, taken = conjugate_steps(
+            A, shifts[active], d[:, active], some, SOLVE_TOLERANCE * size[active], limit - steps
+        )
         G[:, active] += more
         steps += taken
         rest = E[:, active] - A @ G[:, active] - G[:, active] * shifts[active]
         true[active] = np.sqrt(np.einsum("ij,ij,ij->j", rest, rest, 1.0 / d[:, active])) / size[active]
-        active = active[true[active] > 2 * TOLERANCE]
+        active = active[true[active] > 2 * SOLVE_TOLERANCE]
     return G, max(steps, 1), float(true.max(initial=0.0))
 
 

@@ -28,7 +28,7 @@ FACTOR_AFTER_ALL = 10_000  # rows up to which the factor of A'A fits in memory, 
 # Multiplications of a factor, measured, that take as long as a step of bicgstab for a row and column; steps of an easy
 # system; multiplications that take as long as the set-up of ilu.
 PER_STEP, EASY_STEPS, LONG = 600.0, 10, 1e11
-TOLERANCE = 1e-9  # of each column's residual
+COLUMN_TOLERANCE = 1e-9  # of each column's residual
 ACCEPTED = 1e-6
 RIDGE = 1e-8
 COLUMNS = 8  # of a block of products: results do not depend on the number of threads
@@ -190,7 +190,7 @@ def _ilu(A: Any, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarr
             A,
             B[:, j],
             x0=start[:, j],
-            rtol=TOLERANCE,
+            rtol=COLUMN_TOLERANCE,
             atol=0.0,
             restart=50,
             maxiter=10,
@@ -265,11 +265,11 @@ def _conjugate_block(M: _Normal, B: np.ndarray, start: np.ndarray) -> tuple[np.n
     Z[:, size == 0] = 0.0
     for _ in range(RESTARTS):
         R = B - M @ Z
-        open_ = np.flatnonzero(np.sqrt((R**2 / d).sum(axis=0)) > TOLERANCE * size)
+        open_ = np.flatnonzero(np.sqrt((R**2 / d).sum(axis=0)) > COLUMN_TOLERANCE * size)
         if len(open_) == 0 or steps >= CONJUGATE_STEPS:
             break
         wide = np.repeat(d, len(open_), axis=1)
-        goal = TOLERANCE * size[open_] / 2
+        goal = COLUMN_TOLERANCE * size[open_] / 2
         more, taken = conjugate_steps(
             M, np.zeros(len(open_)), wide, np.ascontiguousarray(R[:, open_]), goal, CONJUGATE_STEPS - steps
         )
@@ -306,10 +306,10 @@ def _block(
     Z[:, size == 0] = 0.0
     for _ in range(RESTARTS):
         R = B - A @ Z
-        open_ = np.flatnonzero(np.linalg.norm(R, axis=0) > TOLERANCE * size)
+        open_ = np.flatnonzero(np.linalg.norm(R, axis=0) > COLUMN_TOLERANCE * size)
         if len(open_) == 0 or steps >= limit:
             break
-        goal = TOLERANCE * size[open_] / 2
+        goal = COLUMN_TOLERANCE * size[open_] / 2
         more, taken = _run(A, np.ascontiguousarray(R[:, open_]), goal, limit - steps, factor)
         Z[:, open_] += more
         steps += taken

@@ -187,15 +187,15 @@ class Operator:
         return Sum([(1.0, self), (-1.0, other)])
 
     def __neg__(self) -> Operator:
-        return Scaled(-1.0, self)
+        return Multiple(-1.0, self)
 
     def __mul__(self, factor: float) -> Operator:
-        return Scaled(float(factor), self)
+        return Multiple(float(factor), self)
 
     __rmul__ = __mul__
 
     def __truediv__(self, factor: float) -> Operator:
-        return Scaled(1.0 / float(factor), self)
+        return Multiple(1.0 / float(factor), self)
 
 
 class Diagonal(Operator):
@@ -454,7 +454,7 @@ class Dense(Operator):
         return np.diag(self.A).copy()
 
 
-class Scaled(Operator):
+class Multiple(Operator):
     """c A."""
 
     def __init__(self, factor: float, op: Operator):
@@ -473,10 +473,10 @@ class Scaled(Operator):
         return self.factor * self.op.trace_on(X)
 
     def spread(self, index: np.ndarray, n: int) -> Operator:
-        return Scaled(self.factor, self.op.spread(index, n))
+        return Multiple(self.factor, self.op.spread(index, n))
 
     def weighted(self, r: np.ndarray) -> Operator:
-        return Scaled(self.factor, self.op.weighted(r))
+        return Multiple(self.factor, self.op.weighted(r))
 
     def terms(self) -> list[tuple[float, Operator]]:
         return [(self.factor * c, op) for c, op in self.op.terms()]

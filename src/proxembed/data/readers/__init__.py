@@ -17,7 +17,7 @@ from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
-from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, Reader, Rows, readers, width
+from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, NamedRows, Reader, readers, width
 from proxembed.data.spellings import with_spelling_notes
 from proxembed.data.unpacking import check_exists
 from proxembed.tables import TableRows
@@ -110,7 +110,7 @@ def read(
     return data if source is data.source else replace(data, source=source)
 
 
-def read_rows(path: str | Path, source: dict[str, Any]) -> Rows:
+def read_rows(path: str | Path, source: dict[str, Any]) -> NamedRows:
     """Features and ids of new rows, in the columns of a training file that was read before.
 
     Tables, ARFF and .npz with ``feature_names`` are read by the names of the columns, in any order and beside others.
@@ -150,7 +150,7 @@ def read_rows(path: str | Path, source: dict[str, Any]) -> Rows:
     return checked_rows(path, source, _rows_reader(path).read_rows(path, source))
 
 
-def row_parts(path: str | Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+def row_parts(path: str | Path, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
     """Features and ids of new rows in parts, so that they need not fit in memory together.
 
     Tables and .npy files are read a part at a time, other formats, and packed .npy files, as a whole.
@@ -207,7 +207,7 @@ def _rows_reader(path: Path) -> Reader:
     return _reader(path, f"accepted are {accepted}", OF_FOLDER)
 
 
-def checked_rows(path: Path, source: dict[str, Any], rows: Rows) -> Rows:
+def checked_rows(path: Path, source: dict[str, Any], rows: NamedRows) -> NamedRows:
     """New rows, of the width of the training rows and of finite numbers; NaN is an empty cell of a table's columns."""
     (X, ids), d = rows, width(source)
     if d is not None and X.shape[1] != d:

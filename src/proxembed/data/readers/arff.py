@@ -18,7 +18,7 @@ from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import QUOTED, Attribute, Header, decode, read_header, tokens, unquote
 from proxembed.data.readers.columns import Columns, required, truth
-from proxembed.data.readers.reader import PART, Labels, Reader, Rows, feature_names, source_by_name
+from proxembed.data.readers.reader import PART, Labels, NamedRows, Reader, feature_names, source_by_name
 from proxembed.data.unpacking import opened
 from proxembed.tables.cells import truth_words
 from proxembed.tables.quantities import NUMBER
@@ -47,7 +47,7 @@ class Arff(Reader):
         data = _read(path, labels)
         return data if test is None else _joined(data, _read(test, labels), path, test, PART.sub("", _stem(path)))
 
-    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+    def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         """The attributes that the training file had as features."""
         with opened(path) as stream:
             header = read_header(stream, path)

@@ -15,7 +15,7 @@ from proxembed.data.dataset import Dataset, indicator_and_unknown
 from proxembed.data.errors import DataError, numpy_error_text, shorten
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.frame import array_labels
-from proxembed.data.readers.reader import Labels, Reader, Rows
+from proxembed.data.readers.reader import Labels, NamedRows, Reader
 from proxembed.data.readers.table import Table, beside
 from proxembed.data.unpacking import check_array, most_unpacked, opened
 
@@ -53,11 +53,11 @@ class Npy(Reader):
             raise DataError.at(file, None, f"{fields} was given, but the array has no named columns", "leave it out")
         return _labelled(X, file, name, columns.target_type)
 
-    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+    def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         X = _shaped(_array(path), path)
         return _floats(X if "columns" in source else _finite(X, path)), None
 
-    def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+    def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
         if path.suffix.lower() == ".gz":
             yield self.read_rows(path, source)
             return

@@ -16,7 +16,7 @@ from proxembed.data.dataset import Dataset, Matrix, class_name, indicator_and_un
 from proxembed.data.errors import DataError, numpy_error_text, shorten
 from proxembed.data.readers.columns import Columns, required
 from proxembed.data.readers.frame import array_labels
-from proxembed.data.readers.reader import Labels, Reader, Rows, feature_names, numbered, source_by_name
+from proxembed.data.readers.reader import Labels, NamedRows, Reader, feature_names, numbered, source_by_name
 from proxembed.data.readers.svmlight import MAX_FEATURES
 from proxembed.data.unpacking import check_arrays, most_unpacked, opened
 
@@ -49,7 +49,7 @@ class Npz(Reader):
             raise DataError.at(path, None, "labels= was given, but an npz file holds its labels", "leave labels= out")
         return _dataset(_load(path), path, columns.target_type)
 
-    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+    def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         """Features by their names if the archive and the training file name them, else by position."""
         arrays = _load(path)
         if "X" in arrays:

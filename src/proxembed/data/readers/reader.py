@@ -17,7 +17,7 @@ PACKED = 5  # times the bytes of a packed file
 PART = re.compile(r"[-_](train|test)$", re.IGNORECASE)
 SAME_COLUMNS = "give a file with the features that the model was fitted on, in their order"
 Labels = str | Path | Sequence[str]
-Rows = tuple[Matrix | TableRows, tuple[str, ...] | None]
+NamedRows = tuple[Matrix | TableRows, tuple[str, ...] | None]
 
 
 class Reader(ABC):
@@ -63,10 +63,10 @@ class Reader(ABC):
         """Data set of a file, or of a training and a test file of this format; see `proxembed.data.read`."""
 
     @abstractmethod
-    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+    def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         """Features of new rows, and their ids or None; see `proxembed.data.read_rows`, which checks their width."""
 
-    def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+    def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
         """The same in parts of about ``rows`` rows; a format that is read as a whole gives one part."""
         yield self.read_rows(path, source)
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, class_name
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.columns import Columns
-from proxembed.data.readers.reader import SAME_COLUMNS, Labels, Reader, Rows, width
+from proxembed.data.readers.reader import SAME_COLUMNS, Labels, NamedRows, Reader, width
 from proxembed.data.unpacking import opened
 
 MAX_FEATURES = 10_000_000
@@ -74,7 +74,7 @@ class Svmlight(Reader):
             **split,
         )
 
-    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+    def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         """Features by their index; a file may stop short of the last ones.
 
         Rows are counted as the training file counts them; if it is of another format, from 0 where a 0 occurs.

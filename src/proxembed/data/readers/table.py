@@ -19,7 +19,7 @@ from proxembed.data.label_sets import label_sets
 from proxembed.data.readers.columns import Cells, Columns, Roles, name_of, required, resolve, seconds
 from proxembed.data.readers.merged_lines import MergedLinesWarning
 from proxembed.data.readers.parquet_parts import SUFFIXES
-from proxembed.data.readers.reader import PACKED, PART, Labels, Reader, Rows
+from proxembed.data.readers.reader import PACKED, PART, Labels, NamedRows, Reader
 from proxembed.data.readers.table_features import Feature, FeatureReader
 from proxembed.data.readers.table_file import CsvFile, PartsOfTable, TableFile, open_table
 from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
@@ -70,13 +70,13 @@ class Table(Reader):
         files = [open_table(path), *([] if test is None else [open_table(test)])]
         return read_table(files, columns, stem(path) if test is None else PART.sub("", stem(path)))
 
-    def read_rows(self, path: Path, source: dict[str, Any]) -> Rows:
+    def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         file = open_table(path)
         rows = _new_rows(file, source)
         _warn_of_merged_lines(file)
         return rows
 
-    def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+    def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
         return parts_of(open_table(path), source, rows)
 
     def size(self, path: Path) -> tuple[int, int | None]:
@@ -89,7 +89,7 @@ class Table(Reader):
         return data.source or {}
 
 
-def parts_of(file: TableFile, source: dict[str, Any], rows: int) -> Iterator[Rows]:
+def parts_of(file: TableFile, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
     """The columns that the training file had as features, and the ids, about ``rows`` rows at a time.
 
     Examples
@@ -119,7 +119,7 @@ def _merged_lines(file: TableFile) -> str:
     return f"{file.path.name}: {note}" if note else ""
 
 
-def _new_rows(file: Any, source: dict[str, Any]) -> Rows:
+def _new_rows(file: Any, source: dict[str, Any]) -> NamedRows:
     """The columns that the training file had as features, and the ids where both have the id column."""
     name = source.get("id") if source.get("id") in file.names else None
     others: dict[str, Sequence[str]] = {} if name is None else {name: ("",)}
