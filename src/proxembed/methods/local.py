@@ -15,6 +15,7 @@ from proxembed.algebra.template import Template
 
 from ..base import PencilEmbedder, SpectralEmbedder
 from ..neighborly import MATRICES, SCALE_DOC, LabelledLinks
+from ..pairs.formulas import weights_local_scaling
 from ..params import integers, log, param
 from ..proximity.affinity import LocalAffinity, class_scales
 from ..proximity.graph import edge_rows, neighbor_graph
@@ -167,7 +168,7 @@ class LFDA(LabelledLinks, PencilEmbedder, labels="single"):
                 near = Neighbors(found.index[:, : self.n_links], found.distance[:, : self.n_links])
                 graph = neighbor_graph(near, len(index))
                 own = found.distance[:, min(self.n_neighbors, found.K) - 1] if scale is None else scale[index]
-                graph.data = affinities(graph.data, own[edge_rows(graph)], own[graph.indices])
+                graph.data = weights_local_scaling(graph.data, 1.0, own[edge_rows(graph)], own[graph.indices])
             links.append((index, rows.take(index).weigh(graph)))
         return links
 
@@ -415,13 +416,6 @@ def point_enemies(rows: Rows, K: int, link: str = "undirected", **search: Any) -
 def nearest_pairs(rows: Rows, K: int, **search: Any) -> sparse.csr_array:
     """The K nearest pairs of every class and the others; all of them where there are fewer."""
     return rows.enemies(min(K, max(1, rows.n * (rows.n - 1))), "class", **search)
-
-
-def affinities(distance: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """exp(-d^2 / (s_i s_j)) of pairs with scales ``left`` and ``right``; 1 at distance 0, whatever the scales."""
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        exponent = (distance / left) * (distance / right)
-    return np.exp(-np.where(distance == 0.0, 0.0, exponent))
 
 
 def link_kind(rows: Rows, weights: Any) -> str | sparse.csr_array:

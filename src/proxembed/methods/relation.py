@@ -26,7 +26,7 @@ from ..base import Embedder, Prepared, SpectralEmbedder
 from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.scaling import BY_SUMS, SCALINGS, ColumnSums, ScalingState, scaling_apply, scaling_fit
 from ..pairs.effects import column_deviations, relation_effects
-from ..pairs.formulas import RELATIONS, PairMeasure, measures_for
+from ..pairs.formulas import RELATIONS, PairMeasure, gaussian, measures_for
 from ..pairs.relation import checked_relation, median_squared_distance, prototype_scales, relation
 from ..params import call_user_function, check_params, log, methods, param
 from ..sources import RowBlocks, blocks_of, transform_lazily
@@ -580,10 +580,10 @@ class Kernelized(TemplateWrapper, labels="multi"):
         among = d2 if self.n_prototypes is None else relation("euclidean", chosen, chosen) ** 2
 
         def coordinates_at(tau: float) -> Coordinates:
-            K = np.exp(-d2 / tau)
+            K = gaussian(d2, tau)
             if self.n_prototypes is None:
                 return kernel_coordinates(K, weights)
-            return map_coordinates(K @ kernel_map(np.exp(-among / tau)), weights)
+            return map_coordinates(K @ kernel_map(gaussian(among, tau)), weights)
 
         dimensions = min(int(np.count_nonzero(weights)), chosen.shape[0])
         tau, ridge = least_loo(median * WIDTHS, coordinates_at, target, dimensions, given)

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from proxembed.algebra.arrays.guard import guard_dense
 from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, fix_signs
-from proxembed.pairs.formulas import SetPairs, measures_for
+from proxembed.pairs.formulas import SetPairs, gaussian, measures_for
 from proxembed.targets.labels import LabelMatrix
 
 from ..params import call_for_array, call_user_function
@@ -176,7 +176,7 @@ def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float, n_sca
             return _differences(phi[a], phi[b], p)
 
         width = _mean_of_pairs(powers, len(phi)) if tau is None else tau
-        return lambda a, b: np.exp(-powers(a, b) / width), 1.0
+        return lambda a, b: gaussian(powers(a, b), width), 1.0
     if kind == "geodesic":
         distance = _geodesic_points(phi)
     else:
