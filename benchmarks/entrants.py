@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.catalogue import estimators
+from proxembed.catalogue import estimators, method_names
 from proxembed.classify import LabelKNN
-from proxembed.evaluate.arms import Arm, entrants, method_arms, method_names
+from proxembed.evaluate.arms import Arm, entrants, method_arms
 from proxembed.study.candidates import Candidate, candidates, suited
 from proxembed.study.draws import Draws
 

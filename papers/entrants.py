@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from proxembed.base import Embedder
-from proxembed.evaluate.arms import settings, title_of
+from proxembed.catalogue import settings, title_of
 
 Grid = Mapping[str, tuple]
 OLPP_OBJECTIVE = "proximity"

@@ -12,10 +12,10 @@ from proxembed import MESD
 from proxembed.algebra.operators.structured import Centering
 from proxembed.algebra.template import Template
 from proxembed.base import ROLES, Embedder, Estimator, SpectralEmbedder, registry
-from proxembed.catalogue import estimators
+from proxembed.catalogue import BY_NAME, estimators, method_names
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.cli import app
-from proxembed.evaluate.arms import BY_NAME, method_arms, method_names
+from proxembed.evaluate.arms import method_arms
 from proxembed.evaluate.rivals import Rival
 from proxembed.params import check_params, methods, param
 from proxembed.study.candidates import candidates, inner_classes

@@ -34,7 +34,7 @@ def diagnose(
     with refusals():
         from rich.console import Console
 
-        from proxembed.evaluate.arms import title_of
+        from proxembed.catalogue import title_of
         from proxembed.workflow.one_diagnosis import diagnose_method
         from proxembed.workflow.one_fit import method_with
 

@@ -63,7 +63,7 @@ def fit(
 ) -> None:
     """Fit one method with scaling and a predictor of the labels, and save it with a model card."""
     with refusals():
-        from proxembed.evaluate.arms import title_of
+        from proxembed.catalogue import title_of
         from proxembed.persist import check_model_path
         from proxembed.workflow.labelled_data import check_labels
         from proxembed.workflow.one_fit import fit_and_save, method_with, training_rows

@@ -1,7 +1,5 @@
 """Arms of a comparison: registered methods by name, and the rivals that stand in every leaderboard."""
 
-import ast
-import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -9,10 +7,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 
-from proxembed.base import Embedder
-from proxembed.catalogue import estimators
+from proxembed.catalogue import estimators, method_named, method_names, name_of, title_of
 from proxembed.params import declared
 from proxembed.proximity.layouts import tsne_installed, umap_installed
 
@@ -21,23 +17,8 @@ from .rivals import FOREST_ROWS, NCA, TSNE, UMAP, ForestProximity, SupervisedUMA
 from .score_rivals import NEWTON_FEATURES, BoostedScores, ForestScores, LogisticScores, ScoreRival, SVMScores
 
 ALL_FEATURES = "all features"
-BY_NAME = ("method", "model")  # the roles of the embeddings that go by their names; searches draw the first alone
 RIVAL_METHODS = ("PCA", "LSI")  # the methods that stand in every leaderboard as rivals
 DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd")
-COUNTERPARTS = {  # the methods here of names that other libraries go by
-    "lda": ["fda", "mesd"],
-    "lineardiscriminantanalysis": ["fda", "mesd"],
-    "kfda": ["kernelized(fda)"],
-    "kpca": ["kernelized(pca)"],
-    "kernelpca": ["kernelized(pca)"],
-    "nca": ["lfda"],
-    "plsregression": ["pls", "opls"],
-    "spectralembedding": ["laplacianeigenmaps"],
-    "svd": ["lsi"],
-    "truncatedsvd": ["lsi"],
-    "tsne": ["layout"],
-    "umap": ["layout"],
-}
 KERNEL_ROWS = 3000
 MAP_SIZE = 2
 RIVAL_SECONDS = 60.0
@@ -115,168 +96,6 @@ class Arm:
         if not self.each_size:
             return tuple(small)
         return tuple(sorted({k for k in small if k == MAP_SIZE} | set(small[-1:])))
-
-
-def method_names() -> dict[str, str]:
-    """Names that ``method_arms`` takes (the class names in lower case), with the class name of each.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.arms import method_names
-    >>> method_names()["opls"]
-    'OPLS'
-    """
-    return {name.lower(): name for name in estimators(*BY_NAME)}
-
-
-def title_of(estimator: Any) -> str:
-    """Class name of an estimator, with that of the method it wraps.
-
-    Examples
-    --------
-    >>> from proxembed import Kernelized
-    >>> from proxembed.evaluate.arms import title_of
-    >>> title_of(Kernelized())
-    'Kernelized(OPLS)'
-    """
-    title = type(estimator).__name__
-    if "method" not in estimator.get_params(deep=False):
-        return title
-    return f"{title}({title_of(estimator.method or estimator.default_method())})"
-
-
-def settings(estimator: Any) -> dict[str, Any]:
-    """The parameters of an estimator that differ from their defaults, as plain data; those of a wrapped method too.
-
-    Which method is wrapped stands in the title (``title_of``), not here.
-
-    Examples
-    --------
-    >>> from proxembed import MESD, MMC
-    >>> from proxembed.evaluate.arms import settings
-    >>> settings(MESD(MMC(lam=0.5), n_components=2))
-    {'n_components': 2, 'method__lam': 0.5}
-    """
-    found: dict[str, Any] = {}
-    for name, (f, _) in declared(type(estimator)).items():
-        value = getattr(estimator, name)
-        if isinstance(value, Embedder):
-            found |= {f"{name}__{inner}": v for inner, v in settings(value).items()}
-        elif value is not f.default and value != f.default:
-            found[name] = value.item() if isinstance(value, np.generic) else value
-    return found
-
-
-def name_of(estimator: Any) -> str:
-    """The name of an estimator with its parameters that are not at their defaults, as ``method_named`` reads it.
-
-    Examples
-    --------
-    >>> from proxembed import MDDM, MVMD, PCA, SSDR, Kernelized
-    >>> from proxembed.evaluate.arms import name_of
-    >>> name_of(Kernelized(MVMD(beta=0.2), n_prototypes=500))
-    'Kernelized(MVMD(beta=0.2), n_prototypes=500)'
-    >>> name_of(SSDR(MDDM(), PCA()))
-    'SSDR(supervised=MDDM, unsupervised=PCA)'
-    """
-    members = named_members(estimator)
-    inside = ("method__", *(f"{name}__" for name in members))
-    values = {name: value for name, value in settings(estimator).items() if not name.startswith(inside)}
-    parts = [f"{name}={name_of(member)}" for name, member in members.items()]
-    parts += [f"{name}={value!r}" for name, value in values.items()]
-    if "method" in estimator.get_params(deep=False):
-        parts.insert(0, name_of(estimator.method or estimator.default_method()))
-    return type(estimator).__name__ + (f"({', '.join(parts)})" if parts else "")
-
-
-def named_members(estimator: Any) -> dict[str, Embedder]:
-    """The methods that parameters of an estimator hold, but for the one that it wraps.
-
-    Examples
-    --------
-    >>> from proxembed import MDDM, SSDR
-    >>> from proxembed.evaluate.arms import named_members
-    >>> named_members(SSDR(MDDM()))
-    {'supervised': MDDM()}
-    """
-    values = estimator.get_params(deep=False).items()
-    return {name: value for name, value in values if name != "method" and isinstance(value, Embedder)}
-
-
-def split_names(text: str) -> list[str]:
-    """Names separated by commas; commas inside brackets belong to a name.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.arms import split_names
-    >>> split_names("opls, Kernelized(MVMD, n_prototypes=500)")
-    ['opls', 'Kernelized(MVMD, n_prototypes=500)']
-    """
-    names, depth = [""], 0
-    for character in text:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth <= 0:
-            names.append("")
-        else:
-            names[-1] += character
-    return [name.strip() for name in names]
-
-
-def method_named(name: str) -> BaseEstimator:
-    """The method that a name stands for, as tables show it, with parameters in brackets where there are some.
-
-    Parameters
-    ----------
-    name : str
-        A class name in any case; in brackets a method that it wraps, and parameters as Python writes them.
-
-    Returns
-    -------
-    unfitted estimator
-
-    Raises
-    ------
-    ValueError
-        An unknown name, a parameter that the method has not, or text that is no name.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.arms import method_named
-    >>> method_named("kernelized(MVMD(beta=0.2), n_prototypes=500)")
-    Kernelized(method=MVMD(beta=0.2), n_prototypes=500)
-    """
-    try:
-        tree = ast.parse(name.strip(), mode="eval").body if "(" in name else ast.Name(name.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        tree = ast.Name(name.strip())
-    return _made(tree, name)
-
-
-def _made(tree: ast.expr, name: str) -> BaseEstimator:
-    """The estimator of a name, or of a call of names and constants."""
-    call = tree if isinstance(tree, ast.Call) else ast.Call(tree, [], [])
-    if not isinstance(call.func, ast.Name) or len(call.args) > 1 or any(key.arg is None for key in call.keywords):
-        raise ValueError(f"method {name!r} cannot be read; write it like 'MESD(FDA)' or 'Kernelized(OPLS, tau=2.0)'.")
-    known, title = method_names(), call.func.id.lower()
-    if title not in known:
-        near = COUNTERPARTS.get(title) or difflib.get_close_matches(title, known, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known methods are {', '.join(known)}."
-        raise ValueError(f"unknown method {call.func.id!r}; {hint}")
-    estimator = estimators()[known[title]]()
-    values = {str(key.arg): _value(key.value, name) for key in call.keywords}
-    if call.args:
-        values["method"] = _value(call.args[0], name)
-    if unknown := sorted(set(values) - set(estimator.get_params(deep=False))):
-        raise ValueError(f"{unknown[0]!r} is no parameter of {known[title]}; see `proxembed methods {title}`.")
-    return estimator.set_params(**values)
-
-
-def _value(tree: ast.expr, name: str) -> Any:
-    """A constant, or a method."""
-    try:
-        return ast.literal_eval(tree)
-    except (ValueError, TypeError, RecursionError):
-        return _made(tree, name)
 
 
 def method_arms(names: Any, *, several_labels: bool = True) -> tuple[Arm, ...]:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.pencil.symmetric import descending
+from proxembed.catalogue import title_of
 from proxembed.features.leaves import MOST_LABELS, SCORES
 from proxembed.methods.around import ReadoutAxes, Scaled
 from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
@@ -25,7 +26,7 @@ from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.relation import Kernelized
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
 
-from .arms import forest_seconds, title_of
+from .arms import forest_seconds
 
 PROTOTYPES_ABOVE, PROTOTYPES = 3000, 1000
 RIVALS = {

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.base import Estimator
+from proxembed.catalogue import title_of
 from proxembed.classify.ridge import fit_readout
 from proxembed.classify.thresholds import tune_thresholds
 from proxembed.methods.layout import Layout
@@ -20,7 +21,7 @@ from proxembed.proximity.reordering import even_sample
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
 
-from .arms import rival_arms, title_of
+from .arms import rival_arms
 from .calibration import label_calibration_error, platt_apply, platt_fit
 from .maps import LAID_OUT, places_on_layout, scored_places
 from .metrics import average_precision, jaccard_at_k

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.base import Embedder, SpectralEmbedder
-from proxembed.catalogue import estimators
-from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms, named_members, settings, title_of
+from proxembed.catalogue import estimators, named_members, settings, title_of
+from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms
 from proxembed.methods.around import ComponentWrapper, ReadoutAxes, Scaled
 from proxembed.params import Integers, Log, Methods, declared, log, safe_repr
 

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from proxembed.catalogue import settings
 from proxembed.classify.label_classifier import ExactMatch
-from proxembed.evaluate.arms import MAP_SIZE, settings
+from proxembed.evaluate.arms import MAP_SIZE
 from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.execute.budget import WorkBudget

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.evaluate.arms import MAP_SIZE, settings
+from proxembed.catalogue import settings
+from proxembed.evaluate.arms import MAP_SIZE
 from proxembed.evaluate.costs import machine_speed
 from proxembed.execute.loop import Work
 from proxembed.methods.layout import Layout

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from proxembed.evaluate.arms import method_named, name_of
+from proxembed.catalogue import method_named, name_of
 from proxembed.evaluate.costs import Shape
 from proxembed.params import declared
 

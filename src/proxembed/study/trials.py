@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from proxembed.evaluate.arms import settings, title_of
+from proxembed.catalogue import settings, title_of
 from proxembed.evaluate.choice import choose, expected_score, repeated_scores
 from proxembed.evaluate.costs import fit_work, readout_work
 from proxembed.evaluate.measures import Measure

@@ -11,16 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.evaluate.arms import (
-    ALL_FEATURES,
-    Arm,
-    beside,
-    default_methods,
-    left_out_rivals,
-    method_arms,
-    method_names,
-    rival_arms,
-)
+from proxembed.catalogue import method_names
+from proxembed.evaluate.arms import ALL_FEATURES, Arm, beside, default_methods, left_out_rivals, method_arms, rival_arms
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.measures import neighbors_of

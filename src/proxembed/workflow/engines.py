@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.adaptive import EmbeddingModel
+from proxembed.catalogue import title_of
 from proxembed.defc.model_strategies import ModelStrategy
 from proxembed.defc.refit import carried_over
 from proxembed.defc.search import DEFC
-from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.choice import choose, expected_score, repeated_scores
 from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.part import rows_scored

@@ -13,16 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.evaluate.arms import (
-    ALL_FEATURES,
-    MAP_SIZE,
-    Arm,
-    beside,
-    embedding_arm,
-    left_out_rivals,
-    rival_arms,
-    settings,
-)
+from proxembed.catalogue import settings
+from proxembed.evaluate.arms import ALL_FEATURES, MAP_SIZE, Arm, beside, embedding_arm, left_out_rivals, rival_arms
 from proxembed.evaluate.choice import choose
 from proxembed.evaluate.diagnose import diagnose, diagnosed_by
 from proxembed.evaluate.evidence import held_out_evidence

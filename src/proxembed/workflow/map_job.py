@@ -9,8 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from proxembed.catalogue import name_of, title_of
 from proxembed.data import Dataset
-from proxembed.evaluate.arms import method_arms, name_of, title_of
+from proxembed.evaluate.arms import method_arms
 from proxembed.evaluate.costs import Shape, fit_work, machine_speed, shape_of
 from proxembed.evaluate.maps import drawn_maps
 from proxembed.evaluate.part import prepare
@@ -36,7 +37,7 @@ def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, sever
     Parameters
     ----------
     method : str or None
-        As ``evaluate.arms.method_named`` takes it; None: Kernelized(OPLS()). A kernel has 1,000 prototypes above 3,000
+        As ``catalogue.method_named`` takes it; None: Kernelized(OPLS()). A kernel has 1,000 prototypes above 3,000
         rows.
     layout : str
         As in ``Layout``.

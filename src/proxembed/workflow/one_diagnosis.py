@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from proxembed.catalogue import title_of
 from proxembed.data import Dataset
-from proxembed.evaluate.arms import title_of
 from proxembed.evaluate.diagnose import Diagnosis, diagnose
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.execute.configuration import own_configuration

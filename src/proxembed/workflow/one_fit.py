@@ -9,8 +9,9 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from proxembed.catalogue import title_of
 from proxembed.data import Dataset
-from proxembed.evaluate.arms import check_places_rows, method_arms, title_of
+from proxembed.evaluate.arms import check_places_rows, method_arms
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.execute.configuration import own_configuration
 from proxembed.execute.executor import Progress, silent
@@ -30,7 +31,7 @@ def method_with(
     Parameters
     ----------
     method : str
-        One name, as ``evaluate.arms.method_named`` takes it.
+        One name, as ``catalogue.method_named`` takes it.
     size : int or None
         Number of components.
     settings : mapping of str to value

@@ -69,7 +69,7 @@ def _methods(methods: Any) -> tuple[str, ...] | None:
     if methods is None:
         return None
     if isinstance(methods, str):
-        from proxembed.evaluate.arms import split_names
+        from proxembed.catalogue import split_names
 
         methods = split_names(methods)
     if not all(isinstance(name, str) for name in methods):

@@ -9,18 +9,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from proxembed.base import registry
-from proxembed.evaluate.arms import (
-    COUNTERPARTS,
-    default_methods,
-    entrants,
-    left_out_rivals,
-    method_arms,
-    method_named,
-    method_names,
-    name_of,
-    rival_arms,
-    split_names,
-)
+from proxembed.catalogue import COUNTERPARTS, method_named, method_names, name_of, split_names
+from proxembed.evaluate.arms import default_methods, entrants, left_out_rivals, method_arms, rival_arms
 
 
 def names(arms):

@@ -13,8 +13,9 @@ from sklearn.preprocessing import QuantileTransformer
 
 from designs import pairwise
 from proxembed import OPLS, PCA, EmbeddingSearch, Kernelized, LaplacianEigenmaps, ReadoutAxes, Scaled, load, save
+from proxembed.catalogue import title_of
 from proxembed.classify.ridge import loo_penalty
-from proxembed.evaluate.arms import Arm, embedding_arm, title_of
+from proxembed.evaluate.arms import Arm, embedding_arm
 from proxembed.evaluate.costs import Shape, fit_work
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part

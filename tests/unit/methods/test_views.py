@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.svm import SVR
 
 from proxembed import FDA, MESD, OPLS, PCA, SSDR, ForestLeaves, Isomap, Kernelized, Layout, Views, load, save
-from proxembed.evaluate.arms import method_named, name_of
+from proxembed.catalogue import method_named, name_of
 from proxembed.features.blocks import Block, scaled
 from proxembed.methods.forest import distinct_folds
 from proxembed.methods.label_models import LabelModels, scores_out_of_fold

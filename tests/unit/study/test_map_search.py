@@ -5,7 +5,7 @@ import pytest
 from sklearn.neighbors import NearestNeighbors
 
 from proxembed import MDDM, OPLS, ClassicalMDS, EmbeddingSearch, Kernelized, Layout
-from proxembed.evaluate.arms import title_of
+from proxembed.catalogue import title_of
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part
 from proxembed.report.views import trials_view

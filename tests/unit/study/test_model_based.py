@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from proxembed import OPLS, EmbeddingSearch, Kernelized, Scaled, to_optuna
-from proxembed.evaluate.arms import settings, title_of
+from proxembed.catalogue import settings, title_of
 from proxembed.evaluate.measures import MEASURES
 from proxembed.splits.folds import Split
 from proxembed.study import method_strategies, optuna_study, trials

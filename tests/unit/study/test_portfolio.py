@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from proxembed import FDA, MESD, MMC, MVMD, OPLS, EmbeddingSearch, Kernelized, ReadoutAxes, Scaled
-from proxembed.evaluate.arms import method_named, name_of
+from proxembed.catalogue import method_named, name_of
 from proxembed.evaluate.costs import Shape
 from proxembed.study import method_strategies, portfolio
 from proxembed.study.candidates import candidates

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from proxembed import OPLS, EmbeddingSearch, Kernelized, unlabelled
-from proxembed.evaluate.arms import title_of
+from proxembed.catalogue import title_of
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import Part
