@@ -5,7 +5,7 @@
 Printed: seconds, and forecast / measured of shapes left out of the fit.
 
 Non-negative least squares on the relative error, a few shapes each; CPU seconds of one core, of which the table keeps
-those of the machine on which the chore of `machine_speed` takes ``costs.CHORE``.
+those of the machine on which the probe of `machine_speed` takes ``costs.PROBE``.
 """
 
 import json
@@ -203,8 +203,8 @@ def main() -> None:
     every = np.array([ratio for each in ratios.values() for ratio in each])
     print(f"{len(every)} forecasts of shapes left out: {np.mean((every > 0.5) & (every < 2)):.0%} within a factor of 2")
     if "--write" in sys.argv:
-        chores = [costs.chore(time.process_time) for _ in range(costs.CHORES)]
-        units = costs.CHORE / float(np.median(chores))
+        probes = [costs.speed_probe(time.process_time) for _ in range(costs.PROBES)]
+        units = costs.PROBE / float(np.median(probes))
         written = {
             step: {term: float(f"{units * w if step in ratios else w:.3g}") for term, w in weights.items()}
             for step, weights in table.items()

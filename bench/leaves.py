@@ -28,7 +28,7 @@ from held_out import (  # noqa: E402
     score_precision,
 )
 from proxembed import ForestLeaves  # noqa: E402
-from proxembed.evaluate.score_rivals import ForestScores  # noqa: E402
+from proxembed.evaluate.rivals.forests import ForestScores  # noqa: E402
 
 MOST, TREES = 1500, 300
 SETS, SEEDS = ("emotions", "birds", "scene", "yeast", "enron"), (0, 1)

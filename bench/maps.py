@@ -30,7 +30,7 @@ from proxembed import PCA, Layout
 from proxembed.data import Dataset, read
 from proxembed.evaluate.maps import map_figures
 from proxembed.evaluate.part import Part, prepare
-from proxembed.evaluate.rivals import UMAP, SupervisedUMAP
+from proxembed.evaluate.rivals.maps import UMAP, SupervisedUMAP
 from proxembed.splits.folds import Split
 
 DATA = Path(os.environ.get("PROXEMBED_DATA", Path(__file__).parents[2] / "shared" / "data"))

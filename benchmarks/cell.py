@@ -25,7 +25,7 @@ from proxembed.evaluate.measures import AVERAGE_PRECISION, JACCARD, MACRO_F1, MI
 from proxembed.evaluate.part import Part, make_part, prepare, rows_scored
 from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import NEIGHBORS, RIDGE
-from proxembed.evaluate.rivals import UMAP
+from proxembed.evaluate.rivals.maps import UMAP
 from proxembed.evaluate.scoring import lost, run_arm
 from proxembed.execute.budget import CpuSeconds
 from proxembed.splits.splits import Split, Splitting, holdout_split, make_splits, standard_split

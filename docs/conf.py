@@ -13,6 +13,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 from api_pages import targets_of_types, write_all, write_pages  # noqa: E402
 from method_table import table  # noqa: E402
 from program_reference import reference  # noqa: E402
+from rival_table import rival_table  # noqa: E402
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 project = "proxembed"
@@ -42,7 +43,14 @@ numpydoc_xref_aliases = targets_of_types()
 autodoc_typehints = "none"
 
 RESULTS = [path.relative_to(HERE).with_suffix("").as_posix() for path in (HERE / "results").rglob("*.md")]
-WIDE = ["index", "install", "glossary", "generated/methods", *RESULTS]  # no sidebars: their tables need the room
+WIDE = [
+    "index",
+    "install",
+    "glossary",
+    "generated/methods",
+    "generated/rivals",
+    *RESULTS,
+]  # no sidebars: their tables need the room
 LISTS = [f"howto/from_{name}" for name in ("sklearn", "rdimtools", "drtoolbox")] + ["generated/gallery/index"]
 html_theme = "pydata_sphinx_theme"
 html_title = "proxembed"
@@ -115,4 +123,4 @@ if not intersphinx_mapping:
 nitpick_ignore_regex = [("py:.*", r"(?!proxembed\.).*"), ("std:.*", r"(python|numpy):.*")]
 
 write_pages(HERE / "generated" / "api")
-write_all(HERE / "generated", table() | reference(version))
+write_all(HERE / "generated", table() | rival_table() | reference(version))

@@ -29,17 +29,11 @@ def without_layouts(patch):
     patch.setattr(evidence, "_laid_out", lambda *given: [])
 
 
-DEAR = {
-    *("logistic regression", "forest scores", "linear SVM", "gradient boosting", "NCA"),
-    *("UMAP", "supervised UMAP", "t-SNE"),
-}
-
-
 def with_few_rivals(patch):
     whole = arms.entrants
 
     def entrants(*given, **named):
-        return tuple(entrant for entrant in whole(*given, **named) if entrant.arm.name not in DEAR)
+        return tuple(entrant for entrant in whole(*given, **named) if entrant.rival.cut == "never")
 
     for module in (arms, plan):
         patch.setattr(module, "entrants", entrants)

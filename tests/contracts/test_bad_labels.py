@@ -51,7 +51,7 @@ from proxembed import (
     Views,
 )
 from proxembed.classify import MultiOutputRidge, Thresholded
-from proxembed.evaluate.label_scores import LabelScores
+from proxembed.evaluate.rivals.linear import LabelScores
 from proxembed.targets.labels import LabelMatrix
 from proxembed.transductive.propagator import Propagation
 

@@ -16,22 +16,10 @@ from proxembed.catalogue import BY_NAME, estimators, method_names
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.cli import app
 from proxembed.evaluate.arms import method_arms
-from proxembed.evaluate.rivals import Rival
+from proxembed.evaluate.rivals.rival import RIVALS, RivalEmbedding, rivals
 from proxembed.params import check_params, methods, param
 from proxembed.study.candidates import candidates, inner_classes
 
-RIVALS = (
-    "BoostedScores",
-    "ForestProximity",
-    "ForestScores",
-    "LabelScores",
-    "LogisticScores",
-    "NCA",
-    "SVMScores",
-    "SupervisedUMAP",
-    "TSNE",
-    "UMAP",
-)
 NAMED = """
     BSML BSSML CCA ClassicalMDS CopyLDA DLA DMLDA DNE DONPP DirectMOPE EmbeddingModel FDA ForestLeaves HSL Isomap
     Kernelized LFDA LLE LPP LSI LaplacianEigenmaps Layout MDDM MESD MFA MLDA MLLS MLSI MMC MOPE MORP MVMD NPP OLPP OLPPR
@@ -140,8 +128,10 @@ def planted_features():
 
 
 def planted_rival():
-    class PlantedRival(Fitted, Rival):
+    class PlantedRival(Fitted, RivalEmbedding):
         """A planted rival."""
+
+        title = "planted rival"
 
         n_components: int | None = param(default=None, low=1, integer=True, choices=(None,), doc="Components.")
         strength: float = strength()
@@ -179,6 +169,7 @@ def scratch_registry(monkeypatch):
     """The classes of the package alone, whatever other tests have planted; those made here leave no trace."""
     own = {name: cls for name, cls in registry().items() if cls.__module__.startswith("proxembed.")}
     monkeypatch.setattr("proxembed.base._REGISTRY", own)
+    monkeypatch.setattr("proxembed.evaluate.rivals.rival.RIVALS", dict(RIVALS))
 
 
 @pytest.fixture(params=PLANTS, ids=ROLES)
@@ -254,7 +245,7 @@ def test_the_role_of_every_registered_class():
     assert roles["model"] == ["EmbeddingModel", "Layout", "ReadoutAxes", "Scaled"]
     assert roles["method"] == sorted(set(NAMED.split()) - {"EmbeddingModel", "Layout", "ReadoutAxes", "Scaled"})
     assert roles["features"] == ["RelationFeatures", "Scaling", "TableEncoder"]
-    assert roles["rival"] == sorted(RIVALS)
+    assert roles["rival"] == sorted(cls.__name__ for cls in rivals() if issubclass(cls, Estimator))
     assert roles["search"] == ["DEFC", "EmbeddingSearch"]
     learned = {"FLDAClassifier", "LabelKNN", "MLKNN", "MultiOutputRidge", "RankSVM", "Thresholded", "VariationalProbit"}
     assert set(roles["classifier"]) == learned | {"MLGFHF", "MLGRF", "MLLGC", "SMSE"}
@@ -267,7 +258,8 @@ def test_an_unknown_role_cannot_be_asked_for():
 
 def test_the_constructor_keeps_the_order_of_its_positional_parameters():
     from proxembed import DEFC, MLKNN, EmbeddingSearch, FLDAClassifier, LabelKNN, Thresholded, VariationalProbit
-    from proxembed.evaluate.rivals import ForestProximity, SupervisedUMAP
+    from proxembed.evaluate.rivals.forests import ForestProximity
+    from proxembed.evaluate.rivals.maps import SupervisedUMAP
 
     assert (DEFC("ga", "flda").search, DEFC("ga", "flda").classifier) == ("ga", "flda")
     names = ["methods", "n_components", "max_seconds", "cv", "measure", "random_state", "n_jobs"]

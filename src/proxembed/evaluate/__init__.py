@@ -1,5 +1,5 @@
 """Honest evaluation: measures, splits, rivals and the protocol of a comparison."""
 
-from .label_scores import LabelScores
+from .rivals.linear import LabelScores
 
 __all__ = ["LabelScores"]

@@ -8,24 +8,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.catalogue import estimators, method_named, method_names, name_of, title_of
+from proxembed.catalogue import estimators, method_named, method_names, name_of
 from proxembed.params import declared
-from proxembed.proximity.layouts import tsne_installed, umap_installed
 
-from .label_scores import LabelScores
-from .rivals import FOREST_ROWS, NCA, TSNE, UMAP, ForestProximity, SupervisedUMAP
-from .score_rivals import NEWTON_FEATURES, BoostedScores, ForestScores, LogisticScores, ScoreRival, SVMScores
+from .costs import shape_of
+from .rivals.baselines import AllFeatures
+from .rivals.rival import FOREST_ROWS, DataFacts, Rival, rival_methods, rivals
 
-ALL_FEATURES = "all features"
-RIVAL_METHODS = ("PCA", "LSI")  # the methods that stand in every leaderboard as rivals
+ALL_FEATURES = AllFeatures.title
 DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd")
 KERNEL_ROWS = 3000
 MAP_SIZE = 2
 RIVAL_SECONDS = 60.0
-PENALTY_GRID = "C", (0.1, 1.0, 10.0)
-BOOSTED_LABELS, BOOSTED_ROWS, NCA_ROWS = 20, 20_000, 5000
-UMAPS = "umap-learn"
-PARTLY = "labels are all known in fewer than half of the rows"
 
 
 def default_methods(n_rows: int) -> tuple[str, ...]:
@@ -86,7 +80,7 @@ class Arm:
     @property
     def predicts(self) -> bool:
         """Whether it scores labels by itself, so that its scores stand in place of a read-out's."""
-        return isinstance(self.estimator, ScoreRival)
+        return bool(getattr(self.estimator, "predicts", False))
 
     def sizes(self, asked: tuple[int, ...]) -> tuple[int | None, ...]:
         """The numbers of components at which it is scored, of those asked for; None alone where it has no size."""
@@ -126,7 +120,7 @@ def method_arms(names: Any, *, several_labels: bool = True) -> tuple[Arm, ...]:
     known, classes = method_names(), estimators()
     wanted = list(dict.fromkeys(name.strip() for name in names))
     if [name.lower() for name in wanted] == ["all"]:
-        wanted = [name for name, title in known.items() if title not in RIVAL_METHODS]
+        wanted = [name for name, title in known.items() if title not in rival_methods()]
     arms: dict[str, Arm] = {}
     for name in wanted:
         estimator = method_named(name)
@@ -177,54 +171,28 @@ def embedding_arm(name: str, estimator: Any) -> Arm:
 
 @dataclass(frozen=True)
 class Entrant:
-    """A rival, the seconds that it may take on one split by a forecast from sizes, and what it needs.
+    """A rival as it would take part in one comparison.
 
     Parameters
     ----------
     arm : Arm
+    rival : type of Rival
     seconds : float, default=0
-        Forecast; 0 where it always takes part.
-    share : float, default=1
-        The part of the budget of a rival that it may take.
+        Forecast of all its fits; 0 where it always takes part.
     lacks : str, default=""
         Why it does not suit the data.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.arms import Arm, Entrant
-    >>> Entrant(Arm("forest scores", None), seconds=90.0).reason(60.0)
-    'a forecast of 90 s, of which it may take 60 s'
     """
 
     arm: Arm
+    rival: type[Rival]
     seconds: float = 0.0
-    share: float = 1.0
     lacks: str = ""
 
     def reason(self, seconds: float) -> str:
         """Why it takes no part, where a rival may take these seconds; empty where it does."""
-        limit = self.share * seconds
+        limit = self.rival.share * seconds
         late = f"a forecast of {self.seconds:.0f} s, of which it may take {limit:.0f} s"
         return self.lacks or (late if self.seconds > limit else "")
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a forecast knows of the data: rows, features, entries stored, labels, one class per row, splits."""
-
-    n: int
-    d: int
-    stored: int
-    c: int
-    one_class: bool
-    splits: int
-
-    @classmethod
-    def of(cls, X: Any, Y: Any, splits: int) -> "Shape":
-        """Of features and an indicator, or None."""
-        n, d = X.shape
-        stored = X.nnz if sp.issparse(X) else n * d
-        return cls(n, d, stored, 1, False, splits) if Y is None else cls(n, d, stored, Y.shape[1], one_hot(Y), splits)
 
 
 def one_hot(Y: Any) -> bool:
@@ -251,52 +219,20 @@ def entrants(
         Splits that the rival is fitted on.
     whole_rows : bool, default=True
         Whether the labels of at least half of the rows are all known.
-
-    Returns
-    -------
-    tuple of Entrant
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.arms import entrants
-    >>> [entrant.lacks for entrant in entrants(np.eye(3)) if entrant.arm.name == "NCA"]
-    ['rows carry several labels or none']
     """
-    from sklearn.random_projection import GaussianRandomProjection
+    shape = shape_of(X, 1 if Y is None else Y.shape[1])
+    sparse, one_class = sp.issparse(X) or getattr(X, "is_sparse", False), Y is not None and one_hot(Y)
+    rows = FOREST_ROWS if n_rows is None else n_rows
+    facts = DataFacts(shape, sparse, one_class, whole_rows, seed, splits, rows)
+    return tuple(_entrant(rival, facts) for rival in rivals())
 
-    shape, rows = Shape.of(X, Y, splits), FOREST_ROWS if n_rows is None else n_rows
-    variance = "LSI" if sp.issparse(X) or getattr(X, "is_sparse", False) else "PCA"
-    proximity, grown = ForestProximity(max_rows=rows, random_state=seed), ForestScores(max_rows=rows, random_state=seed)
-    drawn: dict[str, Any] = {"random_state": seed}
-    several = "" if shape.one_class else "rows carry several labels or none"
-    whole = "" if whole_rows else PARTLY
-    fisher = estimators()["FDA"]() if shape.one_class else estimators()["MESD"](estimators()["FDA"]())
-    many = f"{shape.c} labels and {shape.n:,} rows; it takes up to {BOOSTED_LABELS} and {BOOSTED_ROWS:,}"
-    table: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
-        (ALL_FEATURES, None, {}, {}),
-        (variance, estimators()[variance](), {}, {}),
-        ("logistic regression", LogisticScores(), {"grid": PENALTY_GRID}, {"seconds": _logistic_seconds(shape)}),
-        ("label scores", LabelScores(**drawn), {}, {}),
-        ("forest scores", grown, {"lookup": Arm("label lookup", None, True)},
-         {"seconds": shape.splits * _forest(shape, grown), "share": 0.4}),
-        ("forest proximity", proximity, {}, {}),
-        ("random projection", GaussianRandomProjection(**drawn), {}, {}),
-        ("gradient boosting", BoostedScores(**drawn), {},
-         {"seconds": _boosted_seconds(shape), "share": 0.4,
-          "lacks": many if shape.c > BOOSTED_LABELS or shape.n > BOOSTED_ROWS else ""}),
-        ("NCA", NCA(**drawn), {"each_size": True},
-         {"seconds": _nca_seconds(shape), "share": 0.3,
-          "lacks": several or (f"{shape.n:,} rows; it takes up to {NCA_ROWS:,}" if shape.n > NCA_ROWS else "")}),
-        ("UMAP", UMAP(**drawn), {"each_size": True}, _map_facts(shape, umap_installed(), UMAPS)),
-        ("supervised UMAP", SupervisedUMAP(**drawn), {"each_size": True},
-         _map_facts(shape, umap_installed(), UMAPS, whole)),
-        ("t-SNE", TSNE(**drawn), {"each_size": True, "largest": MAP_SIZE},
-         _map_facts(shape, tsne_installed(), "openTSNE")),
-        ("linear SVM", SVMScores(), {"grid": PENALTY_GRID}, {"seconds": _svm_seconds(shape), "share": 0.2}),
-        (title_of(fisher), fisher, {"largest": MAP_SIZE}, {}),
-    ]  # fmt: skip
-    return tuple(Entrant(Arm(name, estimator, True, **how), **facts) for name, estimator, how, facts in table)
+
+def _entrant(rival: type[Rival], facts: DataFacts) -> Entrant:
+    estimator = rival.build(facts)
+    largest = MAP_SIZE if rival.goal == "map" else None
+    lookup = None if rival.lookup is None else Arm(rival.lookup, None, True)
+    arm = Arm(rival.name_of(estimator), estimator, True, rival.grid, rival.class_traits.each_size, largest, lookup)
+    return Entrant(arm, rival, rival.forecast(facts), rival.lacks(facts))
 
 
 def rival_arms(
@@ -356,59 +292,15 @@ def left_out_rivals(
     return tuple(f"{name} takes no part: {reason}." for name, reason in reasons if reason)
 
 
-def beside(rivals: Sequence[Arm], names: Collection[str]) -> tuple[Arm, ...]:
+def without_duplicates(rivals: Sequence[Arm], names: Collection[str]) -> tuple[Arm, ...]:
     """The rivals without those that stand for a map alone where arms of these names take part: FDA, if it leads.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.evaluate.arms import beside, rival_arms
+    >>> from proxembed.evaluate.arms import without_duplicates, rival_arms
     >>> rivals = rival_arms(np.eye(3))
-    >>> len(rivals) - len(beside(rivals, {"MESD(FDA)", "PCA"}))
+    >>> len(rivals) - len(without_duplicates(rivals, {"MESD(FDA)", "PCA"}))
     1
     """
     return tuple(arm for arm in rivals if arm.largest is None or arm.name not in names)
-
-
-def _logistic_seconds(s: Shape) -> float:
-    """Three fits of all labels and some of ten; Newton steps cost n d^2 each."""
-    newton = s.d <= NEWTON_FEATURES
-    label = 0.003 + (4e-10 * s.n * s.d**2 if newton else 6e-8 * s.stored)
-    return s.splits * label * (3 * s.c + 6 * min(s.c, 10))
-
-
-def _svm_seconds(s: Shape) -> float:
-    """Three fits of all labels and six of ten; steps cost what is stored."""
-    return s.splits * (0.002 + 5e-8 * s.stored) * (3 * s.c + 6 * min(s.c, 10))
-
-
-def _forest(s: Shape, forest: ForestScores) -> float:
-    return forest_seconds(min(s.n, forest.max_rows), s.d, s.c, forest.n_estimators)
-
-
-def forest_seconds(n: int, d: int, c: int, trees: int) -> float:
-    """Forecast seconds of growing trees for c labels on n rows of d features.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.arms import forest_seconds
-    >>> bool(forest_seconds(1000, 50, 5, 100) < forest_seconds(2000, 50, 5, 100))
-    True
-    """
-    return float(trees * n * np.log2(n + 1) * np.sqrt(d) * (3e-8 + 8e-10 * c))
-
-
-def _boosted_seconds(s: Shape) -> float:
-    """Four fits per label: three without an inner fold each, and one of all rows."""
-    return s.splits * 4 * s.c * (0.02 + 6e-4 * s.d + 4e-7 * s.n * s.d)
-
-
-def _nca_seconds(s: Shape) -> float:
-    """Up to 50 steps on all pairs of rows, for two sizes."""
-    return s.splits * 2 * 50 * (1e-9 * s.n**2 + 1e-10 * s.n**2 * min(s.d, 50) + 1e-9 * s.n * s.d)
-
-
-def _map_facts(s: Shape, installed: bool, package: str, lacks: str = "") -> dict[str, Any]:
-    """Start of the compiler, and the places of the rows for two sizes."""
-    lacks = lacks if installed else f"{package} is not installed (pip install 'proxembed[maps]')"
-    return {"seconds": 10 + s.splits * (1 + 4e-3 * s.n + 4e-8 * s.n * s.d), "share": 0.4, "lacks": lacks}

@@ -1,6 +1,6 @@
 """What steps of a search cost, forecast from the sizes of the data by a table of measured coefficients.
 
-One unit of work is one second of a core on which the chore of ``machine_speed`` takes 7.5 ms; ``bench/costs.py``
+One unit of work is one second of a core on which the probe of ``machine_speed`` takes 7.5 ms; ``bench/costs.py``
 measures the table (``costs.json``). A forecast is a sum of terms with coefficients of at least 0; a factor of 2 is
 within its error.
 """
@@ -26,14 +26,7 @@ from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.relation import Kernelized
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
 
-from .arms import forest_seconds
-
 PROTOTYPES_ABOVE, PROTOTYPES = 3000, 1000
-RIVALS = {
-    "GaussianRandomProjection": "random projection",
-    "LabelScores": "label scores",
-    "ForestProximity": "forest proximity",
-}
 MOST_COORDINATES = 4500  # above, other routes are taken
 TREE = 6e-4  # seconds of a tree, however few its rows
 LABEL_MODEL = 2e-3  # seconds of a model of scikit-learn for one label
@@ -52,6 +45,11 @@ class Shape(NamedTuple):
     w: float
     c: int
     p: int | None = None
+
+    @property
+    def stored(self) -> int:
+        """Entries that all rows store."""
+        return round(self.n * self.w)
 
     def rows(self, n: int) -> "Shape":
         """The same of other rows."""
@@ -130,7 +128,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     if isinstance(estimator, Scaled):
         work = fit_work(estimator.member(), shape) + (estimator.pca_var < 1) * step_work("PCA", shape)
         return work + (estimator.kind == "quantile") * step_work("step:quantile", shape)
-    title, known = RIVALS.get(type(estimator).__name__) or title_of(estimator), table()
+    title, known = title_of(estimator), table()
     prototypes = getattr(estimator, "n_prototypes", None)
     shape = shape if prototypes is None else shape._replace(p=int(prototypes))
     inner = f"MESD({title})", title.removeprefix("MESD(").removesuffix(")")
@@ -176,6 +174,11 @@ def _view_work(view: Any, trees: int, shape: Shape) -> tuple[float, int, float]:
     return (SCORE_FOLDS + 1) * c * (LABEL_MODEL + LABEL_ENTRY * n * shape.w), c, float(c)
 
 
+def forest_seconds(n: int, d: int, c: int, trees: int) -> float:
+    """Forecast seconds of growing trees for c labels on n rows of d features."""
+    return float(trees * n * np.log2(n + 1) * np.sqrt(d) * (3e-8 + 8e-10 * c))
+
+
 def layout_work(n: int) -> float:
     """Work of a map of n rows by their neighbours.
 
@@ -211,17 +214,17 @@ def decision_work(n: int, n_labels: int, k: int) -> float:
     return step_work("step:decisions", Shape(n, k, k, n_labels))
 
 
-CHORE = 0.0075  # seconds that the chore takes on the machine whose seconds are the units of work
-CHORES = 9
+PROBE = 0.0075  # seconds that the probe takes on the machine whose seconds are the units of work
+PROBES = 9
 
 
-def chore(clock: Callable[[], float] = time.perf_counter) -> float:
+def speed_probe(clock: Callable[[], float] = time.perf_counter) -> float:
     """Seconds, on one core, of what fits are made of: a decomposition, products, and passes over memory.
 
     Examples
     --------
-    >>> from proxembed.evaluate.costs import chore
-    >>> chore() > 0
+    >>> from proxembed.evaluate.costs import speed_probe
+    >>> speed_probe() > 0
     True
     """
     draw = np.random.default_rng(0).normal(size=(150, 150))
@@ -246,5 +249,5 @@ def machine_speed() -> float:
     >>> round(2 * log2(machine_speed()), 9).is_integer()
     True
     """
-    chores = [chore() for _ in range(CHORES)]
-    return 2.0 ** (floor(2 * log2(1.1 * CHORE / float(np.median(chores)))) / 2)
+    probes = [speed_probe() for _ in range(PROBES)]
+    return 2.0 ** (floor(2 * log2(1.1 * PROBE / float(np.median(probes)))) / 2)

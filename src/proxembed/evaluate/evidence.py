@@ -27,7 +27,7 @@ from .maps import LAID_OUT, places_on_layout, scored_places
 from .metrics import average_precision, jaccard_at_k
 from .neighbors import neighbor_weights
 from .part import Part, make_part, several_groups
-from .rivals import TSNE_FEATURES, SupervisedUMAP
+from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
 
 SHOWN = 2
 
@@ -177,7 +177,7 @@ def _laid_out(
         placed += [keep("layout, shuffled", lambda: places_on_layout(*_embedded(whole, shuffled), part))]
     names: tuple[str, ...] = (plain.name, title, f"{title} on shuffled labels")
     if supervised_umap:
-        names, placed = (*names, "supervised UMAP"), [*placed, keep("umap", lambda: _umap(some, part))]
+        names, placed = (*names, SupervisedUMAP.title), [*placed, keep("umap", lambda: _umap(some, part))]
     return [
         (name, *scored_places(places[0], places[1], part), None) for name, places in zip(names, placed, strict=True)
     ]

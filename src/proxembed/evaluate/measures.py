@@ -33,8 +33,7 @@ READS = ("scores", "labels", "probabilities", "neighbors", "new neighbors")
 AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@{}"
 NEW_JACCARD = "new-new Jaccard@{}"  # of new rows among themselves
 ENOUGH = 5  # rows per neighbour, below which nearly all rows would be neighbours of each other
-MACRO_F1, MICRO_F1, HAMMING = "macro F1", "micro F1", "Hamming loss"
-LOG_LOSS, CALIBRATION = "log-loss", "calibration error"
+MACRO_F1, MICRO_F1 = "macro F1", "micro F1"
 DEFAULT_NEIGHBORS = 10
 ALL_NEIGHBORS = 100  # training rows of one class each from which on neighbours are 10 whatever the classes
 
@@ -87,6 +86,10 @@ class Measure:
     over : {"labels", "cells", "rows"}, default="labels"
         What it is a mean over. With unknown cells it is the mean over labels of the value on their known rows, the
         value on all known cells as one label, or the value on the known cells of each row.
+    unit : str, default=""
+        Unit of its values, for an axis; "": "0 to 1" if these are its worst and best values.
+    further : bool, default=False
+        Whether a comparison scores it beside the measure that decides.
 
     Raises
     ------
@@ -112,19 +115,26 @@ class Measure:
     takes_least: bool = False
     n_neighbors: int = DEFAULT_NEIGHBORS
     over: str = "labels"
+    unit: str = ""
+    further: bool = False
 
     def __post_init__(self) -> None:
         if self.reads not in READS:
             raise ValueError(f"reads={safe_repr(self.reads)} is unknown; a measure reads one of {', '.join(READS)}.")
 
+    @property
+    def goal(self) -> str:
+        """The goal of the embeddings that it judges: "neighbours" or "predict"."""
+        return "neighbours" if self.reads.endswith("neighbors") else "predict"
+
     def value(self, Y: Any, reading: Any, least: int = 1, known: np.ndarray | None = None) -> tuple[float, int]:
         """The value on held-out rows, of known cells where some are unknown, and the number of labels it rests on."""
         if self.reads == "new neighbors" and reading is None:
             return np.nan, Y.shape[1]
-        if known is not None and not self.reads.endswith("neighbors"):
+        if known is not None and self.goal == "predict":
             return self._value_of_cells(Y, reading, least, known)
         options = {"min_positives": least} if self.takes_least else {}
-        readings = reading if self.reads.endswith("neighbors") else (reading,)
+        readings = reading if self.goal == "neighbours" else (reading,)
         cells = {} if known is None else {"known": known}
         found = self.function(Y, *readings, **options, **cells)
         return (float(found[0]), int(found[1])) if isinstance(found, tuple) else (float(found), Y.shape[1])
@@ -194,8 +204,8 @@ for _measure in (
         jaccard_at_k,
         defined=partial(enough_rows, n_neighbors=DEFAULT_NEIGHBORS),
     ),
-    Measure(MACRO_F1, "labels", macro_f1),
-    Measure(MICRO_F1, "labels", micro_f1, over="cells"),
+    Measure(MACRO_F1, "labels", macro_f1, further=True),
+    Measure(MICRO_F1, "labels", micro_f1, over="cells", further=True),
     Measure("subset accuracy", "labels", subset_accuracy, over="rows"),
     Measure("instance F1", "labels", instance_f1, over="rows"),
     Measure("instance precision", "labels", instance_precision, over="rows"),
@@ -211,9 +221,18 @@ for _measure in (
     ),
     Measure("macro AUC", "scores", macro_auc, defined=both_values),
     Measure("micro AUC", "scores", micro_auc, over="cells"),
-    Measure(HAMMING, "labels", hamming_loss, loss=True, worst=1.0, best=0.0, over="cells"),
-    Measure(LOG_LOSS, "probabilities", log_loss, loss=True, worst=-float(np.log(np.finfo(float).eps)), best=0.0),
-    Measure(CALIBRATION, "probabilities", calibration_error, loss=True, worst=1.0, best=0.0),
+    Measure("Hamming loss", "labels", hamming_loss, loss=True, worst=1.0, best=0.0, over="cells", further=True),
+    Measure(
+        "log-loss",
+        "probabilities",
+        log_loss,
+        loss=True,
+        worst=-float(np.log(np.finfo(float).eps)),
+        best=0.0,
+        unit="nats",
+        further=True,
+    ),
+    Measure("calibration error", "probabilities", calibration_error, loss=True, worst=1.0, best=0.0, further=True),
 ):
     register(_measure)
 
@@ -297,7 +316,7 @@ def is_jaccard(name: str) -> bool:
 
 
 def unit_of_measure(name: str) -> str:
-    """The range or unit of a measure, for an axis; empty for a user's function.
+    """The range or unit of a measure in brackets, for an axis; empty for a user's function.
 
     Examples
     --------
@@ -305,10 +324,12 @@ def unit_of_measure(name: str) -> str:
     >>> unit_of_measure("macro F1"), unit_of_measure("log-loss"), unit_of_measure("my function")
     (' (0 to 1)', ' (nats)', '')
     """
-    if name == LOG_LOSS:
-        return " (nats)"
     known = name in MEASURES or is_jaccard(name.removeprefix(NEW_JACCARD.partition("Jaccard")[0]))
-    return " (0 to 1)" if known and {measure_of(name).worst, measure_of(name).best} == {0.0, 1.0} else ""
+    if not known:
+        return ""
+    measure = measure_of(name)
+    unit = measure.unit or ("0 to 1" if {measure.worst, measure.best} == {0.0, 1.0} else "")
+    return f" ({unit})" if unit else ""
 
 
 def is_loss(name: str) -> bool:

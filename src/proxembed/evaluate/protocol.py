@@ -20,12 +20,8 @@ from .compare import SIDES
 from .gains import FOLDS, TEST_ROWS, too_few
 from .measures import (
     AVERAGE_PRECISION,
-    CALIBRATION,
-    HAMMING,
     JACCARD,
-    LOG_LOSS,
-    MACRO_F1,
-    MICRO_F1,
+    MEASURES,
     NEW_JACCARD,
     Measure,
     is_jaccard,
@@ -137,7 +133,7 @@ class Protocol:
     def measures(self) -> tuple[tuple[str, str], ...]:
         """Pairs (measure, read-out): the primary one, then those that need no threshold."""
         primary = measure_of(self.measure)
-        first = primary.name, NEIGHBORS if primary.reads.endswith("neighbors") else RIDGE
+        first = primary.name, NEIGHBORS if primary.goal == "neighbours" else RIDGE
         near = ((name, NEIGHBORS) for name in (AVERAGE_PRECISION, *(each.name for each in self.neighbor_measures)))
         return tuple(dict.fromkeys((first, (AVERAGE_PRECISION, RIDGE), *near)))
 
@@ -170,7 +166,7 @@ class Protocol:
     @property
     def further_measures(self) -> tuple[tuple[str, str], ...]:
         """Pairs (measure, read-out) beside them: decisions by the one shared threshold rule, and probabilities."""
-        pairs = ((measure, RIDGE) for measure in (MACRO_F1, MICRO_F1, HAMMING, LOG_LOSS, CALIBRATION))
+        pairs = ((measure.name, RIDGE) for measure in MEASURES.values() if measure.further)
         return tuple(pair for pair in pairs if pair not in self.measures)
 
     def further_of(self, arm: Arm) -> tuple[tuple[str, str], ...]:

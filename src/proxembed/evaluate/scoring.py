@@ -27,19 +27,18 @@ from proxembed.traits import Traits
 
 from .arms import Arm
 from .calibration import platt_apply, platt_fit
-from .label_scores import LabelScores
 from .measures import Measure
 from .metrics import row_jaccard
 from .neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from .part import Part
 from .results import NEIGHBORS, reason_of
-from .rivals import ForestProximity, Rival
+from .rivals.linear import LabelScores
+from .rivals.rival import Rival
 from .score_arms import fitted_scores
 
 if TYPE_CHECKING:
     from .protocol import Protocol
 
-PLACED_UNSEEN = LabelScores, ForestProximity  # they place a training row by models that have not seen it
 Placed = list[tuple[Any, Any]]
 Value = tuple[float, int]
 Scores = dict[tuple[str, str], Value]
@@ -108,7 +107,7 @@ def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> 
     """
     if arm.estimator is None or not get_tags(arm.estimator).target_tags.required:
         return None
-    if isinstance(arm.estimator, PLACED_UNSEEN):
+    if getattr(arm.estimator, "places_unseen", False):
         return None
     placed = []
     for fold in range(part.inner.max() + 1):

@@ -53,20 +53,19 @@ def umap_installed() -> bool:
     return find_spec("umap") is not None
 
 
-def check_installed(name: str, layout: str) -> None:
-    """Raise an ImportError where the library of a layout, which ``name`` needs, is not installed.
-
-    Examples
-    --------
-    >>> from proxembed.proximity.layouts import check_installed
-    >>> check_installed("Layout", "sklearn")
-    """
+def missing_library(layout: str) -> str | None:
+    """Name of the library of a layout, if it is not installed."""
     library, installed = {
         "opentsne": ("openTSNE", tsne_installed),
         "umap": ("umap-learn", umap_installed),
         "sklearn": ("scikit-learn", lambda: True),
     }[layout]
-    if not installed():
+    return None if installed() else library
+
+
+def check_installed(name: str, layout: str) -> None:
+    """Raise an ImportError if the library of a layout, which ``name`` needs, is not installed."""
+    if (library := missing_library(layout)) is not None:
         raise ImportError(f"{name} needs {library}; install it (pip install 'proxembed[maps]').")
 
 

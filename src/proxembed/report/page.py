@@ -8,6 +8,7 @@ from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.results import sign_of
+from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import TOLERANCE
 from proxembed.tables.visible import visible_texts
 
@@ -16,7 +17,7 @@ from .adaptive import adaptive_view
 from .card import data_card, leak_warnings
 from .convergence import convergence
 from .figures import k_curve, matrix_view, ramp
-from .verdict import query_times
+from .verdict import and_words, query_times
 
 
 def page_html(record: dict[str, Any]) -> str:
@@ -125,6 +126,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "board": views.board_view(summary["best"], shown[0], ALL_FEATURES),
         "sizes": views.with_gains(summary["leaderboard"], ALL_FEATURES),
         "base": ALL_FEATURES,
+        "predicting": and_words([rival.title for rival in rivals() if rival.predicts]),
         "fold_gain": views.fold_gain_text,
         "matrices": matrix_view(record.get("proximity")),
         "adaptive": adaptive_view(record.get("adaptive")),

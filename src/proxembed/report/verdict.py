@@ -210,8 +210,13 @@ def equal_to(names: Sequence[str]) -> str:
     >>> equal_to(["PCA"]), equal_to(["NCA", "PCA", "PLS"])
     ('equal to PCA in every fold', 'equal to NCA, PCA and PLS in every fold')
     """
+    return f"equal to {and_words(names)} in every fold"
+
+
+def and_words(names: Sequence[str]) -> str:
+    """Names as words: commas, and "and" before the last."""
     *others, last = names
-    return f"equal to {', '.join(others)}{' and ' if others else ''}{last} in every fold"
+    return f"{', '.join(others)}{' and ' if others else ''}{last}"
 
 
 def number(value: Any, sign: bool = False) -> str:

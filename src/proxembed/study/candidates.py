@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 from proxembed.base import Embedder, SpectralEmbedder
 from proxembed.catalogue import estimators, named_members, settings, title_of
-from proxembed.evaluate.arms import KERNEL_ROWS, RIVAL_METHODS, method_arms
+from proxembed.evaluate.arms import KERNEL_ROWS, method_arms
+from proxembed.evaluate.rivals.rival import rival_methods
 from proxembed.methods.around import ComponentWrapper, ReadoutAxes, Scaled
 from proxembed.params import Integers, Log, Methods, declared, log, safe_repr
 
@@ -155,7 +156,7 @@ def candidates(
         names = [
             name.lower()
             for name, cls in estimators("method").items()
-            if name not in RIVAL_METHODS
+            if name not in rival_methods()
             and not _extends(cls)
             and (partly_labelled or not cls.class_traits.keeps_unknown)  # of a wrapper, what it wraps decides
         ]

@@ -268,7 +268,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     def _candidates(self, X: Any, labels: LabelMatrix) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
         several = not labels.take(np.flatnonzero(labels.rows_any)).one_hot
         partly = labels.unknown is not None
-        weighed = measure_of(self.measure).reads.endswith("neighbors")
+        weighed = measure_of(self.measure).goal == "neighbours"
         usual = () if isinstance(X, TableRows) else (self.scaling_,)
         scalings = tuple(dict.fromkeys([*usual, *scaling_choices(X)]))
         facts: dict[str, Any] = {

@@ -365,7 +365,7 @@ class Auto(Halving):
     def warm(self, study: Study) -> list[MethodTrial]:
         """The winners on like sets, of those methods that are searched."""
         evaluator = study.evaluator
-        neighbors = evaluator.measure.reads.endswith("neighbors")
+        neighbors = evaluator.measure.goal == "neighbours"
         known = winners(evaluator.folds.shape(0)[0], neighbors, self.without)
         fitting = [config for config in known if any(candidate.covers(config) for candidate in self.pool)]
         made = (self.entered(study, config) for config in fitting[: int(min(study.trials_left, len(fitting)))])

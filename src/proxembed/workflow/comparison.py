@@ -11,14 +11,22 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.catalogue import method_names
-from proxembed.evaluate.arms import ALL_FEATURES, Arm, beside, default_methods, left_out_rivals, method_arms, rival_arms
+from proxembed.evaluate.arms import (
+    ALL_FEATURES,
+    Arm,
+    default_methods,
+    left_out_rivals,
+    method_arms,
+    rival_arms,
+    without_duplicates,
+)
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.measures import neighbors_of
 from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.rivals.maps import SupervisedUMAP
 from proxembed.evaluate.summary import summarise
 from proxembed.execute.executor import Progress, silent
 from proxembed.model import fit_on
@@ -32,7 +40,7 @@ from .record import RunRecord, evidence_sections, model_section, retry_once, run
 from .results import Comparison
 from .run_folder import EVIDENCE, run_folder
 
-RIVAL_WORDS = {"raw", "lsi", "pca", "randomprojection", "labelscores", "forestproximity", "forest"}
+RIVAL_WORDS = {"raw", "forest"}  # further words for rivals that always take part
 PAIRS = ((BEST_METHOD, ALL_FEATURES), (BEST_METHOD, BEST_RIVAL))
 
 
@@ -232,12 +240,12 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
 
 def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int, splits: int = 1) -> tuple[Arm, ...]:
     """The arms of the methods named; the rivals are always there, so that naming them changes nothing."""
-    known = method_names()
     names = default_methods(dataset.X.shape[0]) if names is None else names
     rivals = rival_arms(dataset.X, dataset.Y, seed, splits=splits, whole_rows=has_whole_rows(dataset))
-    standing = RIVAL_WORDS - set(known) | {arm.name.lower() for arm in rivals if arm.largest is None}
+    titles = [arm.name.lower() for arm in rivals if arm.largest is None]
+    standing = {*RIVAL_WORDS, *titles, *(title.replace(" ", "") for title in titles)}
     arms = method_arms([n for n in names if n.lower() not in standing], several_labels=not dataset.single_label)
-    rivals = beside(rivals, {arm.name for arm in arms})
+    rivals = without_duplicates(rivals, {arm.name for arm in arms})
     rival_names = {arm.name for arm in rivals}
     return tuple(arm for arm in arms if arm.name not in rival_names) + rivals
 
@@ -301,7 +309,7 @@ def map_options(rows: list[dict[str, Any]], lay_out: bool = True) -> dict[str, A
     >>> map_options([{"arm": "supervised UMAP"}])
     {'lay_out': True, 'supervised_umap': True}
     """
-    return {"lay_out": lay_out, "supervised_umap": any(row["arm"] == "supervised UMAP" for row in rows)}
+    return {"lay_out": lay_out, "supervised_umap": any(row["arm"] == SupervisedUMAP.title for row in rows)}
 
 
 def shown_split(protocol: Protocol, dataset: Any) -> Split:

@@ -18,8 +18,8 @@ from proxembed.catalogue import estimators
 from proxembed.data import Columns, Dataset
 from proxembed.data.large_table import LargeTable, piece_parts, takes
 from proxembed.data.readers.reader import width
-from proxembed.evaluate.arms import RIVAL_METHODS
 from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.evaluate.rivals.rival import rival_methods
 from proxembed.execute.executor import Progress, silent
 from proxembed.features.scaling import BY_SUMS
 from proxembed.model import EmbeddingPipeline, embedding_pipeline, name_data, source_of, training_labels, unseen_scores
@@ -175,8 +175,8 @@ def methods_by_parts() -> tuple[str, ...]:
     >>> methods_by_parts()[:2], "lpp" in methods_by_parts()
     (('opls', 'kernelized'), False)
     """
-    by_sums = [name for name, cls in estimators("method").items() if cls().traits.from_sums is not None]
-    names = [name.lower() for name in by_sums if name not in (*RIVAL_METHODS, EXTENSION)]
+    by_sums = [name for name, cls in estimators("method").items() if getattr(cls(), "from_sums", None) is not None]
+    names = [name.lower() for name in by_sums if name not in {*rival_methods(), EXTENSION}]
     return (*FIRST, *(name for name in names if name not in FIRST))
 
 

@@ -14,7 +14,15 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.catalogue import settings
-from proxembed.evaluate.arms import ALL_FEATURES, MAP_SIZE, Arm, beside, embedding_arm, left_out_rivals, rival_arms
+from proxembed.evaluate.arms import (
+    ALL_FEATURES,
+    MAP_SIZE,
+    Arm,
+    embedding_arm,
+    left_out_rivals,
+    rival_arms,
+    without_duplicates,
+)
 from proxembed.evaluate.choice import choose
 from proxembed.evaluate.diagnose import diagnose, diagnosed_by
 from proxembed.evaluate.evidence import held_out_evidence
@@ -263,7 +271,7 @@ def rivals_of(job: Job) -> tuple[Arm, ...]:
     options, plan = job.options, job.plan
     arms = rival_arms(job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest, **plan.rival_limits)
     leading = {name for name, _ in job.found.leaders}
-    return tuple(arm for arm in beside(arms, leading) if arm.name not in plan.cuts.left_out)
+    return tuple(arm for arm in without_duplicates(arms, leading) if arm.name not in plan.cuts.left_out)
 
 
 def comparison_folds(options: SearchOptions, n_folds: int | None = None) -> Splitting:

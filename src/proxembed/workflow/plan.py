@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.catalogue import estimators
-from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants, forest_seconds
+from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants
 from proxembed.evaluate.costs import (
     Shape,
     decision_work,
@@ -26,7 +26,7 @@ from proxembed.evaluate.costs import (
 )
 from proxembed.evaluate.maps import LAID_OUT
 from proxembed.evaluate.preprocessing import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS
-from proxembed.evaluate.rivals import FOREST_ROWS, ForestProximity
+from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.execute import clock
 from proxembed.execute.executor import in_this_process, workers
 from proxembed.features.scaling import scaling_kinds
@@ -45,17 +45,11 @@ GAINS = 6  # gains whose interval is drawn for the verdict
 LAYOUTS = 3  # maps beside each other: PCA, the choice, shuffled labels
 OVERHEAD = 3.0  # work of reading, drawing and writing the page
 STARTING = 2.0  # work of a process that starts, which imports the libraries
-SPARE = "linear SVM"  # the rival that is cut before all else: a second linear model
-BASIC_RIVALS = (
-    *("all features", "PCA", "LSI", "random projection"),
-    *("label scores", "forest proximity", "FDA", "MESD(FDA)"),
-)
 RESERVE = 0.15  # of the work, for what is forecast too low
 LEAST_SAVING = 0.02  # of the work; a cut that saves less is not made
 SHARES = 0.3, 0.15
 TEST_ROWS = 4000
 FORESTS = 2000, 1000, 500, 250  # rows that a rival's forest is cut to
-FOREST = 1000  # rows of the forest that the table of costs was measured with
 
 
 @dataclass(frozen=True)
@@ -170,12 +164,12 @@ class Plan:
 
     def _settle(self, leaders: Sequence[Any], done: float | None = None) -> None:
         """Cut, in order, until what comes after the search leaves its share of the work to it."""
-        names, least = [entrant.arm.name for entrant in self.rivals], LEAST_SAVING * self.work
+        least = LEAST_SAVING * self.work
 
         def work(cuts: Cuts) -> float:
             return sum(self._forecast(cuts, leaders, done).values())
 
-        for step in (None, *_steps(self.cuts, self.shape, names, len(self.split.held_out), done is not None)):
+        for step in (None, *_steps(self.cuts, self.shape, self.rivals, len(self.split.held_out), done is not None)):
             after = work(self.cuts)
             room = self.planned - (self.cuts.share * self.work if done is None else done)
             if after <= room:
@@ -237,7 +231,7 @@ class Plan:
     def _rival(self, entrant: Entrant, shape: Shape, cuts: Cuts) -> float:
         """Work of the fits of a rival on one split; a forest grows on some rows and places all."""
         if not entrant.seconds:
-            return _fit(entrant.arm.estimator, shape, cuts)
+            return entrant.rival.work(entrant.arm.estimator, shape, cuts.forest)
         seconds = entrant.seconds * _grown(entrant, cuts, self.shape.n)
         return seconds / self.rival_limits["splits"] * shape.n / self.shape.n
 
@@ -431,19 +425,12 @@ def _grown(entrant: Entrant, cuts: Cuts, n: int) -> float:
     return min(cuts.forest, n) / min(FOREST_ROWS, n) if own else 1.0
 
 
-def _fit(estimator: Any, shape: Shape, cuts: Cuts) -> float:
-    """Work of a fit on these rows; a forest grows on some and places all."""
-    if not isinstance(estimator, ForestProximity):
-        return fit_work(estimator, shape)
-    placed = step_work("forest proximity", shape) - step_work("forest proximity", shape.rows(min(shape.n, FOREST)))
-    grown = forest_seconds(min(shape.n, cuts.forest), shape.d, shape.c, estimator.n_estimators)
-    return max(placed, 0.0) + grown
-
-
-def _steps(cuts: Cuts, shape: Shape, rivals: Sequence[str], n_test: int, searched: bool) -> Iterator[dict[str, Any]]:
+def _steps(
+    cuts: Cuts, shape: Shape, rivals: Sequence[Entrant], n_test: int, searched: bool
+) -> Iterator[dict[str, Any]]:
     """The cuts in the order in which they are made; what the search rests on is settled before it."""
-    if SPARE in rivals:
-        yield {"left_out": (SPARE,)}
+    if spare := tuple(each.arm.name for each in rivals if each.rival.cut == "first"):
+        yield {"left_out": spare}
     for rows in DIAGNOSIS_ROWS:
         yield {"diagnosis": rows}
     yield {"shuffles": 0}
@@ -451,7 +438,7 @@ def _steps(cuts: Cuts, shape: Shape, rivals: Sequence[str], n_test: int, searche
     yield {"leading": True}
     for forest in FORESTS:
         yield {"forest": forest}
-    dear = [name for name in rivals if name not in BASIC_RIVALS]
+    dear = [each.arm.name for each in rivals if each.rival.cut != "never"]
     for number in range(len(dear)):
         yield {"left_out": tuple(dear[-1 - number :])}
     if not searched:

@@ -5,21 +5,15 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import proxembed
 from proxembed.cli import app
+from proxembed.evaluate import arms
 from proxembed.workflow import comparison
 
-RIVALS = [
-    "all features",
-    "PCA",
-    "random projection",
-    "label scores",
-    "forest proximity",
-    "MESD(FDA)",
-]
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
 
 
@@ -37,9 +31,9 @@ def test_compare_writes_the_folder_and_ends_with_the_verdict(file, tmp_path):
         "results.json",
     ]
     with open(tmp_path / "out" / "leaderboard.csv", newline="") as lines:
-        arms = {row["arm"]: row["kind"] for row in csv.DictReader(lines)}
-    rivals = dict.fromkeys(RIVALS, "rival")
-    assert arms == {"OPLS": "method", **rivals}
+        kinds = {row["arm"]: row["kind"] for row in csv.DictReader(lines)}
+    rivals = {arm.name: "rival" for arm in arms.rival_arms(np.ones((80, 5)))}
+    assert kinds == {"OPLS": "method", **rivals}
     verdict = json.loads((tmp_path / "out" / "results.json").read_text())["summary"]["verdict"]
     words = " ".join(done.output.split())
     assert words.endswith(verdict["note"]) and verdict["goals"]["predict"]["sentence"] in words
@@ -107,7 +101,7 @@ def test_interruption_writes_the_partial_leaderboard_and_says_so(file, tmp_path,
 
     def stopped(protocol, dataset, progress):
         def stop(done, total, text):
-            if done == len(RIVALS) + 2 and not text.startswith("interrupted"):
+            if done == len(arms.rival_arms(np.ones((80, 5)))) + 2 and not text.startswith("interrupted"):
                 raise KeyboardInterrupt
 
         return whole(protocol, dataset, stop)

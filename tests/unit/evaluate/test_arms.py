@@ -70,7 +70,7 @@ MAPS, SVM, FISHER = ["UMAP", "supervised UMAP", "t-SNE"], "linear SVM", "MESD(FD
 @pytest.fixture(params=[False, True], ids=["without maps", "with maps"])
 def maps(request, monkeypatch):
     for name in ("umap_installed", "tsne_installed"):
-        monkeypatch.setattr(f"proxembed.evaluate.arms.{name}", lambda: request.param)
+        monkeypatch.setattr(f"proxembed.proximity.layouts.{name}", lambda: request.param)
     return MAPS if request.param else []
 
 
@@ -123,7 +123,7 @@ def test_rivals_of_a_forecast_above_the_budget_take_no_part(maps):
 
 
 def test_the_rivals_that_place_rows_anew_for_each_size(monkeypatch):
-    monkeypatch.setattr("proxembed.evaluate.arms.tsne_installed", lambda: True)
+    monkeypatch.setattr("proxembed.proximity.layouts.tsne_installed", lambda: True)
     arms = {arm.name: arm for arm in rival_arms(np.ones((20, 3)), seed=3)}
     assert arms["t-SNE"].sizes((2, 5, 10)) == (2,) and arms["t-SNE"].sizes((5,)) == ()
     assert arms[FISHER].sizes((1, 2, 5)) == (1, 2) and arms[FISHER].sizes((5,)) == ()

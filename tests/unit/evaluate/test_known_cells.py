@@ -15,7 +15,8 @@ from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import row_jaccard
 from proxembed.evaluate.neighbors import neighbor_scores
 from proxembed.evaluate.part import make_part
-from proxembed.evaluate.score_rivals import ForestScores, LogisticScores, SVMScores
+from proxembed.evaluate.rivals.forests import ForestScores
+from proxembed.evaluate.rivals.linear import LogisticScores, SVMScores
 from proxembed.evaluate.scoring import Readings
 from proxembed.targets.labels import LabelMatrix
 

@@ -10,6 +10,7 @@ import proxembed
 from clocks import set_clock
 from proxembed.data import Dataset
 from proxembed.evaluate import costs
+from proxembed.evaluate.arms import entrants
 from proxembed.execute import clock
 from proxembed.execute.budget import WorkBudget
 from proxembed.workflow import main_job, plan
@@ -45,9 +46,11 @@ def test_plenty_of_work_cuts_nothing_and_leaves_the_rest_to_the_search():
 
 def test_cuts_come_in_their_order():
     found = planned(1e7)
-    rivals = [each.arm.name for each in found.rivals]
     steps = [
-        name for step in plan._steps(found.cuts, found.shape, rivals, 5000, False) for name in step if name in ORDER
+        name
+        for step in plan._steps(found.cuts, found.shape, found.rivals, 5000, False)
+        for name in step
+        if name in ORDER
     ]
     first = list(dict.fromkeys(steps))
     assert first == [name for name in ORDER if name in first] and set(first) | {"left_out"} == set(
@@ -163,7 +166,6 @@ def test_the_clock_is_told_where_it_decided(monkeypatch):
 
 
 def test_every_method_and_rival_has_its_cost():
-    from proxembed.evaluate.arms import entrants
     from proxembed.study.candidates import candidates
 
     shape = costs.Shape(1000, 50, 50.0, 10)
@@ -172,12 +174,20 @@ def test_every_method_and_rival_has_its_cost():
     assert all(each.seconds > 0 or each.arm.name in costs.table() for each in entrants(np.eye(2))[1:])
 
 
-def test_the_linear_svm_is_cut_before_the_diagnosis_and_other_rivals_after_it():
-    names, shape = ["all features", "logistic regression", "linear SVM"], costs.Shape(1000, 50, 50.0, 10)
-    first, *later = plan._steps(plan.Cuts(20, 5, (2, 5)), shape, names, 100, False)
+def test_a_spare_rival_is_cut_before_the_diagnosis_and_others_after_it_but_for_those_that_never_are():
+    shape = costs.Shape(1000, 50, 50.0, 10)
+    known = {entrant.arm.name: entrant for entrant in entrants(np.eye(2))}
+    rivals = [known[name] for name in ("all features", "logistic regression", "linear SVM")]
+    first, *later = plan._steps(plan.Cuts(20, 5, (2, 5)), shape, rivals, 100, False)
     assert first == {"left_out": ("linear SVM",)} and later[0] == {"diagnosis": 2000}
     assert {"left_out": ("logistic regression", "linear SVM")} in later
-    assert next(plan._steps(plan.Cuts(20, 5, (2, 5)), shape, names[:2], 100, False)) == {"diagnosis": 2000}
+    assert next(plan._steps(plan.Cuts(20, 5, (2, 5)), shape, rivals[:2], 100, False)) == {"diagnosis": 2000}
+    cut = [
+        step["left_out"]
+        for step in plan._steps(plan.Cuts(20, 5, (2, 5)), shape, [*known.values()], 100, False)
+        if "left_out" in step
+    ]
+    assert set(cut[-1]) == {name for name, entrant in known.items() if entrant.rival.cut != "never"}
 
 
 def test_a_budget_of_work_permits_what_its_last_fit_may_cost():

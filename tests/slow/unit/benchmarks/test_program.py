@@ -10,7 +10,6 @@ from benchmarks import HOME, PAGE
 from benchmarks.__main__ import app
 from benchmarks.load import load
 from benchmarks.store import COLUMNS, file_name, ledger_of, read_rows
-from proxembed.evaluate import arms
 
 
 def program(*words):
@@ -88,7 +87,7 @@ def test_a_set_that_cannot_be_read_is_skipped_with_the_reason(home):
 
 
 def test_a_method_whose_library_is_missing_is_skipped_with_the_reason(home, monkeypatch):
-    monkeypatch.setattr(arms, "umap_installed", lambda: False)
+    monkeypatch.setattr("proxembed.proximity.layouts.umap_installed", lambda: False)
     done = run(home, "supervised umap", "PCA", protocols="random")
     assert done.exit_code == 0 and set(contents(home)) == {"PCA.jsonl"}
     assert done.output.startswith("skipped: supervised UMAP: umap-learn is not installed (pip install"), done.output

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from proxembed.evaluate.rivals import TSNE, UMAP, SupervisedUMAP
+from proxembed.evaluate.rivals.maps import TSNE, UMAP, SupervisedUMAP
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -12,15 +12,17 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from proxembed import load, save
 from proxembed.data import Dataset
-from proxembed.evaluate import score_rivals
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, entrants
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision, row_jaccard
 from proxembed.evaluate.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.rivals import boosting
+from proxembed.evaluate.rivals.boosting import BoostedScores
+from proxembed.evaluate.rivals.forests import ForestScores
+from proxembed.evaluate.rivals.linear import LogisticScores, SVMScores
 from proxembed.evaluate.score_arms import fitted_scores
-from proxembed.evaluate.score_rivals import BoostedScores, ForestScores, LogisticScores, SVMScores
 from proxembed.evaluate.scoring import ScoreReadings
 from proxembed.evaluate.summary import summarise
 from proxembed.splits.splits import Split, Splitting, standard_split
@@ -105,7 +107,7 @@ def test_boosting_of_few_rows_takes_one_thread(most, threads, monkeypatch):
             return super().fit(X, y)
 
     monkeypatch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", Watched)
-    monkeypatch.setattr(score_rivals, "ONE_THREAD", most)
+    monkeypatch.setattr(boosting, "ONE_THREAD", most)
     X = np.random.default_rng(0).normal(size=(200, 3))
     with threadpool_limits(2, "openmp"):
         BoostedScores(max_iter=2).fit(X, X[:, :2] > 0)

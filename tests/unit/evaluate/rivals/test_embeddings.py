@@ -13,7 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from proxembed import PCA, ForestLeaves
 from proxembed.classify import MultiOutputRidge
 from proxembed.evaluate.metrics import macro_average_precision
-from proxembed.evaluate.rivals import NCA, TSNE, UMAP, ForestProximity, SupervisedUMAP
+from proxembed.evaluate.rivals.forests import ForestProximity
+from proxembed.evaluate.rivals.maps import NCA, TSNE, UMAP, SupervisedUMAP
 from proxembed.features.leaves import column_unit, for_trees
 from proxembed.proximity.layouts import umap_installed
 

@@ -1,0 +1,216 @@
+"""Rivals that are random forests: the scores of one, and the proximity of rows in its leaves."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+
+from proxembed.methods.forest import ForestLeaves, ForestVotes, averaged_rows
+from proxembed.methods.variance import PCA
+from proxembed.params import SEED, check_params, param
+from proxembed.rows import SeenRows
+from proxembed.targets.known import known_labels
+from proxembed.targets.labels import LabelMatrix
+from proxembed.validation import checked_features, learning
+
+from ..costs import Shape, forest_seconds, step_work
+from .rival import FOREST_ROWS, SIZE, DataFacts, RivalEmbedding, RivalScores
+
+TABLE_ROWS = 1000  # rows of the forest that the table of costs was measured with
+
+
+class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RivalScores):
+    """Forest scores: each row gets the share of its leaves' rows that have a label, minus one half.
+
+    One forest for all labels, grown as in ``ForestLeaves``; on 0/1 labels its criterion is the Gini index summed over
+    them. Equal rows count as one row in the forest. As an embedding it has one component per label. A new row is scored
+    by all trees, a row identical to a training row by the trees grown without it, so scores of training rows and new
+    rows are comparable. [breiman2001forests]
+
+    Attributes
+    ----------
+    leaves_ : LeafMap
+    votes_ : array of shape (leaves, c)
+        What the leaves say: the scores are linear in them.
+    own_scores_ : array of shape (number of rows with known labels, c)
+        Scores of the training rows by the trees grown without them.
+    n_components_ : int
+        The number of labels.
+    classes_ : array of shape (c,)
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, or y does not fit X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.rivals.forests import ForestScores
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> forest = ForestScores(n_estimators=20).fit(X, X[:, 0] > 0)
+    >>> forest.predict([[1.0, 0, 0], [-1.0, 0, 0]]).tolist(), forest.transform(X[:5]).shape
+    ([True, False], (5, 2))
+    """
+
+    title = "forest scores"
+    position = 50
+    share = 0.4
+    lookup = "label lookup"
+    n_estimators: int = param(default=100, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
+    min_samples_leaf: int = param(default=2, low=1, integer=True, doc="Rows that a leaf holds at least.")
+    max_rows: int = param(
+        default=FOREST_ROWS, low=2, integer=True, doc="Largest number of distinct rows that the forest is grown on."
+    )
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
+
+    @classmethod
+    def forecast(cls, facts: DataFacts) -> float:
+        s = facts.shape
+        return facts.splits * forest_seconds(min(s.n, facts.forest_rows), s.d, s.c, cls.n_estimators)
+
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+        random = check_random_state(self.random_state)
+        X, T, counts, row = averaged_rows(X, labels.with_means().Y)
+        chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+        found, own = ForestVotes.of(
+            X[chosen],
+            T[chosen],
+            T[chosen],
+            counts[chosen],
+            n_estimators=self.n_estimators,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features="sqrt",
+            random_state=random.randint(2**31 - 1),
+        )
+        self.leaves_, self.votes_ = found.leaves, found.votes
+        shares = self._shares(X)
+        shares[chosen] = own
+        self.own_scores_ = shares[row] - 0.5
+        self.n_components_ = shares.shape[1]
+        self._seen, self._placed = SeenRows(X), shares - 0.5
+
+    def transform(self, X: Any) -> Any:
+        """The scores of rows: of a row identical to a training row by the trees grown without it.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, c)
+        """
+        X = self._checked(X)
+        S, seen = self._finite_scores(X), self._seen.find(X)
+        S[seen >= 0] = self._placed[seen[seen >= 0]]
+        return S
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _shares(self, X: Any) -> np.ndarray:
+        return self.leaves_.features(X) @ self.votes_
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return self._shares(X) - 0.5
+
+
+class ForestProximity(RivalEmbedding):
+    """Forest leaf proximity: principal components of out-of-bag leaves, ``ForestLeaves(PCA(), rows="oob")``.
+
+    Two rows are near if many trees put them into one leaf. A training row is described only by the trees that were
+    grown without it, a new row by all trees; a row identical to a training row counts as that row. The n x n proximity
+    matrix never covers more than ``max_rows`` rows. [breiman2001forests]
+
+    Attributes
+    ----------
+    leaves_ : ForestLeaves
+        Fitted to the rows that the forest is grown on.
+    n_components_ : int
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, fewer than two distinct rows, or more components than the leaves have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.rivals.forests import ForestProximity
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> ForestProximity(n_estimators=20).fit_transform(X, X[:, 0] > 0).shape
+    (80, 2)
+    """
+
+    title = "forest proximity"
+    position = 60
+    cut = "never"
+    places_unseen = True
+    n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
+    n_estimators: int = param(default=100, low=1, high=100_000, integer=True, doc="Trees.")
+    min_samples_leaf: int = param(
+        default=5, low=1, integer=True, doc="Rows that a leaf holds at least, or a fifth of all where these are fewer."
+    )
+    max_rows: int = param(
+        default=FOREST_ROWS,
+        low=2,
+        integer=True,
+        doc="Largest number of rows that the forest is grown on, drawn at random; the others are new rows to it.",
+    )
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the drawn rows and of the trees.")
+
+    @classmethod
+    def work(cls, estimator: Any, shape: Shape, forest_rows: int) -> float:
+        """Work of one fit: the forest grows on some rows and places all."""
+        placed = step_work(cls.title, shape) - step_work(cls.title, shape.rows(min(shape.n, TABLE_ROWS)))
+        grown = forest_seconds(min(shape.n, forest_rows), shape.d, shape.c, estimator.n_estimators)
+        return max(placed, 0.0) + grown
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the forest and project its leaves.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : labels in any form (classes, indicator, sets); rows with unknown labels are left out, with a
+            warning; where every row has one, an unknown cell counts as the mean of its label
+
+        Returns
+        -------
+        self
+        """
+        with learning(self):
+            check_params(self)
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y, cells=True)
+            if X.shape[0] < 2:
+                raise ValueError(f"ForestProximity needs at least 2 rows; got {X.shape[0]} sample.")
+            random = check_random_state(self.random_state)
+            chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+            leaves = ForestLeaves(
+                PCA(),
+                rows="oob",
+                n_components=2 if self.n_components is None else self.n_components,
+                n_estimators=self.n_estimators,
+                min_samples_leaf=min(self.min_samples_leaf, max(1, len(chosen) // 5)),
+                random_state=random.randint(2**31 - 1),
+            )
+            self.leaves_ = leaves.fit(X[chosen], labels.take(chosen).with_means())
+            self.n_components_ = leaves.n_components_
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Embed rows: by out-of-bag trees for rows identical to a training row, by all trees for others.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, n_components_)
+        """
+        return np.asarray(self.leaves_.transform(self._new_rows(X)), dtype=np.float64)

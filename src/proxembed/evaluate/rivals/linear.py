@@ -1,0 +1,274 @@
+"""Rivals that are linear models of the labels: logistic regression, a support vector machine, and ridge scores."""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.decomposition import PCA
+from sklearn.utils import check_random_state
+
+from proxembed.classify.ridge import PENALTY, chosen_penalty, feature_variances, ridge_fit
+from proxembed.params import SEED, check_params, param
+from proxembed.rows import SeenRows
+from proxembed.tables.rows import for_solvers
+from proxembed.targets.known import known_labels, known_rows_per_label, smoothed_log_odds
+from proxembed.targets.labels import LabelMatrix
+from proxembed.validation import checked_features, in_range, learning
+
+from .rival import SIZE, DataFacts, RivalEmbedding, RivalScores
+
+NEWTON_FEATURES = 500
+PENALTY_GRID = "C", (0.1, 1.0, 10.0)
+
+
+class LinearScores(RivalScores, abstract=True):
+    """Base of one linear model per label. A subclass gives ``_model(X)`` and ``_constant(column)``."""
+
+    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+        model, X = self._model(X)
+        self.coef_, self.intercept_ = np.zeros((X.shape[1], labels.c)), np.zeros(labels.c)
+        for j, (rows, column) in enumerate(known_rows_per_label(labels)):
+            if column.any() and not column.all():
+                model.fit(X[rows], column)
+                self.coef_[:, j], self.intercept_[j] = model.coef_[0], model.intercept_[0]
+            else:
+                self.intercept_[j] = self._constant(column)
+
+    @abstractmethod
+    def _model(self, X: Any) -> tuple[Any, Any]:
+        """The unfitted model of scikit-learn, and the rows in the form that it takes."""
+
+    @abstractmethod
+    def _constant(self, column: np.ndarray) -> float:
+        """The score of a label that all rows carry, or none."""
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return X @ self.coef_ + self.intercept_
+
+
+class LogisticScores(LinearScores):
+    """Logistic regression, one model per label: each row gets the log odds of its labels.  [cox1958regression]
+
+    The l2-penalised logistic regression of scikit-learn. It uses Newton steps on a dense copy for up to 500 features,
+    and L-BFGS for more. A label that all training rows have, or none, gets the log odds of its smoothed share.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (d, c) and (c,)
+    classes_ : array of shape (c,)
+        Classes, or names of the label columns.
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, or y does not fit X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.rivals.linear import LogisticScores
+    >>> X, Y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([[0, 1], [0, 1], [1, 1], [1, 1]])
+    >>> LogisticScores().fit(X, Y).decision_function([[-1.5], [1.5]]).round(1).tolist()
+    [[-1.5, 1.6], [1.5, 1.6]]
+    """
+
+    title = "logistic regression"
+    position = 30
+    grid = PENALTY_GRID
+    C: float = param(default=1.0, above=0, kw_only=False, doc="Inverse of the penalty.")
+
+    @classmethod
+    def forecast(cls, facts: DataFacts) -> float:
+        """Three fits of all labels and some of ten; Newton steps cost n d^2 each."""
+        s = facts.shape
+        label = 0.003 + (4e-10 * s.n * s.d**2 if s.d <= NEWTON_FEATURES else 6e-8 * s.stored)
+        return facts.splits * label * (3 * s.c + 6 * min(s.c, 10))
+
+    def _model(self, X: Any) -> tuple[Any, Any]:
+        from sklearn.linear_model import LogisticRegression
+
+        newton = X.shape[1] <= NEWTON_FEATURES  # few steps where first-order ones need a thousand
+        model = LogisticRegression(C=self.C, solver="newton-cholesky" if newton else "lbfgs", max_iter=1000)
+        return model, X.toarray() if newton and sp.issparse(X) else for_solvers(X)
+
+    def _constant(self, column: np.ndarray) -> float:
+        return float(smoothed_log_odds(column.sum(), len(column)))
+
+
+class SVMScores(LinearScores):
+    """Linear support vector machine, one per label: each row gets its margin, above 0 if the label is predicted.
+
+    scikit-learn's ``LinearSVC`` with squared hinge and l2 penalty. Rows are divided by their root mean square distance
+    from the mean, so the meaning of C does not depend on the scale of X. A label that all training rows have, or none,
+    gets 1 or -1. [fan2008liblinear]
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (d, c) and (c,)
+    classes_ : array of shape (c,)
+        Classes, or names of the label columns.
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, or y does not fit X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate.rivals.linear import SVMScores
+    >>> X, Y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([[0, 1], [0, 1], [1, 1], [1, 1]])
+    >>> SVMScores().fit(X, Y).predict([[-1.5], [1.5]]).tolist()
+    [[0, 1], [1, 1]]
+    """
+
+    title = "linear SVM"
+    position = 130
+    share = 0.2
+    cut = "first"
+    grid = PENALTY_GRID
+    C: float = param(default=1.0, above=0, kw_only=False, doc="Weight of the errors.")
+    tol: float = param(default=0.01, above=0, doc="Tolerance of the solver of ``LinearSVC``.")
+
+    @classmethod
+    def forecast(cls, facts: DataFacts) -> float:
+        """Three fits of all labels and six of ten; steps cost what is stored."""
+        s = facts.shape
+        return facts.splits * (0.002 + 5e-8 * s.stored) * (3 * s.c + 6 * min(s.c, 10))
+
+    def _model(self, X: Any) -> tuple[Any, Any]:
+        from sklearn.svm import LinearSVC
+
+        square = float(feature_variances(X).sum()) or 1.0
+        model = LinearSVC(C=self.C / square, intercept_scaling=np.sqrt(square), dual=False, tol=self.tol)
+        return model, for_solvers(X)
+
+    def _constant(self, column: np.ndarray) -> float:
+        return 1.0 if column.any() else -1.0
+
+
+class LabelScores(RivalEmbedding):
+    """Cross-fitted label scores: each row becomes its c ridge scores, from models that have not seen it.
+
+    Training rows get the scores of a model fitted on the other folds, so they look like those of new rows. New rows get
+    the scores of the model fitted on all training rows. A row identical to a training row counts as that row, so
+    ``fit_transform`` equals ``transform``; identical rows share a fold. [wolpert1992stacking]
+
+    Attributes
+    ----------
+    scores_ : array of shape (number of distinct training rows, c)
+        Cross-fitted scores of the training rows.
+    coef_, intercept_ : arrays of shape (d, c) and (c,)
+        The model for new rows.
+    penalty_ : float
+    n_components_ : int
+
+    Raises
+    ------
+    ValueError
+        A parameter out of range, or fewer than two distinct rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.evaluate import LabelScores
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> Y = (X[:, :2] > 0).astype(int)
+    >>> LabelScores().fit_transform(X, Y).shape
+    (40, 2)
+    """
+
+    title = "label scores"
+    position = 40
+    cut = "never"
+    places_unseen = True
+    n_components: int | None = param(
+        default=None,
+        like=SIZE,
+        kw_only=False,
+        doc="None keeps one column for each of the c labels that some row has; a number (at most c) reduces the scores "
+        "to that many principal components.",
+    )
+    penalty: float | str = param(
+        default="auto",
+        like=PENALTY,
+        doc="Ridge penalty; auto: the least leave-one-out error of all training rows.",
+    )
+    n_folds: int = param(
+        default=5,
+        low=2,
+        integer=True,
+        doc="Folds of the cross-fitting; at most the number of distinct rows is used.",
+    )
+    random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds.")
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the models of the folds and of all rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : labels in any form (classes, indicator, sets)
+
+        Returns
+        -------
+        self
+        """
+        with learning(self):
+            check_params(self)
+            X = checked_features(self, X, reset=True)
+            X, labels = known_labels(self, X, y, cells=True)
+            labels = labels.drop_empty()
+            if labels.c == 0:
+                raise ValueError("LabelScores needs a label that some row has; y has none, pass rows with labels.")
+            if self.n_components is not None and self.n_components > labels.c:
+                raise ValueError(
+                    f"n_components={self.n_components!r} must be from 1 to the number of labels ({labels.c})."
+                )
+            T = labels.with_means().Y.toarray().astype(np.float64)
+            seen = SeenRows(X)
+            first, group = np.unique(seen.find(X), return_inverse=True)
+            folds = self._folds(len(first))
+            penalty = chosen_penalty(self.penalty, X, T)
+            scores = np.empty((len(first), T.shape[1]))
+            for fold in range(folds.max() + 1):
+                held_out = folds[group] == fold
+                coef, intercept = ridge_fit(X[~held_out], T[~held_out], penalty)
+                scores[group[held_out]] = X[held_out] @ coef + intercept
+            self._reduce(scores[group])
+            self.coef_, self.intercept_ = ridge_fit(X, T, penalty)
+            self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
+        return self
+
+    def _folds(self, n_rows: int) -> np.ndarray:
+        if n_rows < 2:
+            raise ValueError(f"LabelScores needs at least 2 distinct rows to cross-fit; got {n_rows} sample.")
+        order = check_random_state(self.random_state).permutation(n_rows)
+        return order % min(self.n_folds, n_rows)
+
+    def _reduce(self, S: np.ndarray) -> None:
+        c = S.shape[1]
+        if self.n_components is None:
+            self.n_components_, self.reduction_ = c, None
+            return
+        self.reduction_ = PCA(min(self.n_components, *S.shape), svd_solver="full").fit(S)
+        self.n_components_ = self.reduction_.n_components_
+
+    def transform(self, X: Any) -> Any:
+        """Score rows: cross-fitted scores for rows identical to a training row, the full model's for others.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, n_components_)
+        """
+        X = self._new_rows(X)
+        S = X @ self.coef_ + self.intercept_
+        seen = self._seen.find(X)
+        S[seen >= 0] = self.scores_[np.searchsorted(self._first, seen[seen >= 0])]
+        S = in_range(S, X, np.float64)
+        return S if self.reduction_ is None else self.reduction_.transform(S)

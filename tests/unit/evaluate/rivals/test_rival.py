@@ -1,0 +1,79 @@
+"""The registry of rivals: a class with a title joins it, states its limits, and stands in its place."""
+
+import numpy as np
+import pytest
+from rival_table import rival_table
+
+from proxembed.evaluate.arms import entrants
+from proxembed.evaluate.costs import Shape, table
+from proxembed.evaluate.measures import MEASURES
+from proxembed.evaluate.rivals.baselines import AllFeatures
+from proxembed.evaluate.rivals.rival import RIVALS, DataFacts, Rival, RivalEmbedding, rivals
+
+FACTS = DataFacts(Shape(100, 5, 5.0, 3))
+
+
+@pytest.fixture
+def scratch_registry(monkeypatch):
+    """Rivals made in a test leave no trace."""
+    monkeypatch.setattr("proxembed.evaluate.rivals.rival.RIVALS", dict(RIVALS))
+
+
+def test_a_class_with_a_title_stands_last_unless_it_states_its_position(scratch_registry):
+    class Nothing(AllFeatures):
+        """Nothing but the features."""
+
+        title = "nothing"
+        position = Rival.position
+
+    class Untitled(AllFeatures):
+        """The same without a title."""
+
+    assert rivals()[-1] is Nothing and Untitled not in rivals()
+    (entrant,) = [entrant for entrant in entrants(np.eye(3)) if entrant.rival is Nothing]
+    assert entrant.arm.name == "nothing" and entrant.arm.estimator is None
+
+
+def test_a_title_belongs_to_one_module(scratch_registry):
+    with pytest.raises(TypeError, match="A rival named 'all features' is already registered by proxembed"):
+        type("Other", (Rival,), {"title": "all features", "__module__": "elsewhere"})
+
+
+def test_positions_decide_and_all_features_come_first():
+    positions = [rival.position for rival in rivals()]
+    assert positions == sorted(positions) and rivals()[0] is AllFeatures
+    assert len(set(positions)) == len(positions), "two rivals of one position"
+
+
+@pytest.mark.parametrize("rival", rivals(), ids=lambda rival: rival.title)
+def test_every_rival_has_a_forecast_or_a_line_in_the_table_of_costs(rival):
+    estimator, more = rival.build(FACTS), FACTS._replace(splits=3)
+    assert rival.cut in ("first", "late", "never") and rival.goal in (None, "map") and 0 < rival.share <= 1
+    if estimator is None:
+        return
+    if rival.forecast(FACTS):
+        assert 0 < rival.forecast(FACTS) < rival.forecast(more)
+    else:
+        assert rival.name_of(estimator) in table() or f"MESD({rival.name_of(estimator)})" in table()
+        shape = FACTS.shape
+        assert 0 < rival.work(estimator, shape, 100) < rival.work(estimator, shape.rows(10_000), 100)
+
+
+def test_a_rival_lacks_what_its_limits_say():
+    class Limited(RivalEmbedding, abstract=True):
+        most_rows = 50
+
+    assert Limited.lacks(FACTS) == "100 rows; it takes up to 50"
+    Limited.most_labels = 2
+    assert Limited.lacks(FACTS) == "3 labels and 100 rows; it takes up to 2 and 50"
+    Limited.reads_whole_rows = True
+    assert "fewer than half" in Limited.lacks(FACTS._replace(whole_rows=False))
+    Limited.labels = "single"
+    assert "several labels or none" in Limited.lacks(FACTS)
+    assert Limited.lacks(DataFacts(Shape(50, 5, 5.0, 2), one_class=True)) == ""
+
+
+def test_the_page_of_rivals_and_measures_names_each():
+    page = rival_table()["rivals.md"]
+    for name in [*MEASURES, *(rival.title for rival in rivals())]:
+        assert f"| {name} " in page
