@@ -16,6 +16,8 @@ from proxembed.cli import app
 from proxembed.data import digits
 from proxembed.data.readers import READERS
 from proxembed.defc.model_strategies import ModelStrategy
+from proxembed.evaluate.measures import MEASURES
+from proxembed.evaluate.rivals.rival import rivals
 from proxembed.study.strategies import STRATEGIES
 from proxembed.workflow import engines
 from proxembed.workflow.labelled_data import TEST_SHARE
@@ -41,6 +43,7 @@ from example_order import LISTED  # noqa: E402
 from fitted_names import escape  # noqa: E402
 from method_table import table  # noqa: E402
 from program_reference import reference  # noqa: E402
+from rival_table import rival_table  # noqa: E402
 
 
 def quoted(page: str) -> list[str]:
@@ -285,6 +288,12 @@ def test_the_table_of_pairs_is_that_of_the_classes():
     assert rows["FDA"][1:4] == ["`A = Y N^-1 Y' - 11'/n, B = I - 11'/n`", "one class", "left out"]
     assert rows["FDA"][4:] == ["9", "rank 199", "thin |"]
     assert rows["PCA"][2] == "none" and rows["PCA"][4:6] == ["199", "I"] and rows["MDDM"][4:6] == ["7", "I"]
+
+
+def test_the_page_of_rivals_and_measures_names_each():
+    page = rival_table()["rivals.md"]
+    for name in [*MEASURES, *(rival.title for rival in rivals())]:
+        assert f"| {name} " in page
 
 
 def test_the_reference_of_the_program_has_every_option():

@@ -62,28 +62,12 @@ LABELS = {"single": "one class per row", "multi": "any label sets", None: "none"
 
 
 def need_of(cls: type[Any]) -> str:
-    """The need that a registered class serves, one of ``NEEDS``.
-
-    Examples
-    --------
-    >>> from proxembed import FDA, SSDR, Kernelized
-    >>> from proxembed.catalogue import need_of
-    >>> [need_of(cls) for cls in (FDA, SSDR, Kernelized)]
-    ['one class per row', 'some labels are unknown', 'kernels, relations and extensions of a method']
-    """
+    """The need that a registered class serves, one of ``NEEDS``."""
     return next(need for need, holds in NEEDS.items() if holds(cls))
 
 
 def unknown_rule(estimator: Any) -> str:
-    """What fit does with a row of known and unknown label cells; "" if it takes no labels.
-
-    Examples
-    --------
-    >>> from proxembed import BSML, LFDA, MESD, OPLS, SELF
-    >>> from proxembed.catalogue import unknown_rule
-    >>> [unknown_rule(each) for each in (OPLS(), OPLS(unknown="drop"), BSML(), MESD(LFDA()), MESD(SELF()))]
-    ['mean', 'left out', 'known cells', 'left out', 'unlabelled']
-    """
+    """What fit does with a row of known and unknown label cells; "" if it takes no labels."""
     if isinstance(estimator, FitWrapper):
         return unknown_rule(estimator.inner())
     if estimator.class_traits.labels is None or not isinstance(estimator, Embedder):
@@ -97,15 +81,7 @@ def unknown_rule(estimator: Any) -> str:
 
 
 def sentence_of(cls: type[Any]) -> str:
-    """What a class does: its readable name, and one plain sentence, the first of its description.
-
-    Examples
-    --------
-    >>> from proxembed import PCA
-    >>> from proxembed.catalogue import sentence_of
-    >>> sentence_of(PCA)
-    'Principal component analysis. The directions of largest variance.'
-    """
+    """What a class does: its readable name, and one plain sentence, the first of its description."""
     title, _, rest = (inspect.getdoc(cls) or "").partition("\n\n")
     title = re.split(r": |,? \[\w+\]|\.?$", " ".join(title.split()))[0]
     first = re.split(r"[.:;](?:\s|$)", " ".join(rest.partition("\n\n")[0].split()))[0].replace("``", "")
@@ -115,14 +91,7 @@ def sentence_of(cls: type[Any]) -> str:
 
 
 def listed() -> list[dict[str, str]]:
-    """The estimators with name, need and summary, in the order of needs and names.
-
-    Examples
-    --------
-    >>> from proxembed.catalogue import listed
-    >>> next(row["need"] for row in listed() if row["name"] == "opls")
-    'several labels per row'
-    """
+    """The estimators with name, need and summary, in the order of needs and names."""
     rows = []
     for title, cls in estimators().items():
         facts = {"name": title.lower(), "class": title, "role": cls.role, "need": need_of(cls)}
@@ -131,26 +100,7 @@ def listed() -> list[dict[str, str]]:
 
 
 def described(name: str) -> dict[str, Any]:
-    """The description of one estimator, by its name in upper or lower case.
-
-    Returns
-    -------
-    dict
-        What ``listed`` says, with ``doc`` (the whole documentation), ``parameters`` (name, default and meaning each)
-        and ``citation`` (BibTeX, or None).
-
-    Raises
-    ------
-    ValueError
-        There is no such estimator.
-
-    Examples
-    --------
-    >>> from proxembed.catalogue import described
-    >>> found = described("pca")
-    >>> found["class"], found["parameters"][0]["name"]
-    ('PCA', 'n_components')
-    """
+    """The description of one estimator, by its name in upper or lower case."""
     known = {title.lower(): (title, cls) for title, cls in estimators().items()}
     wanted = name.partition("(")[0].strip().lower()
     if wanted not in known:
@@ -168,21 +118,7 @@ def described(name: str) -> dict[str, Any]:
 
 
 def estimators(*roles: str) -> dict[str, type[Estimator]]:
-    """The registered estimators by class name, in alphabetical order; where roles are named, those of these roles.
-
-    Raises
-    ------
-    ValueError
-        An unknown role.
-
-    Examples
-    --------
-    >>> from proxembed.catalogue import estimators
-    >>> {"BSML", "MLGFHF", "MOPE", "DEFC"} <= set(estimators())
-    True
-    >>> list(estimators("search"))
-    ['DEFC', 'EmbeddingSearch']
-    """
+    """The registered estimators by class name, in alphabetical order; where roles are named, those of these roles."""
     unknown = [role for role in roles if role not in ROLES]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is no role of an estimator; the roles are {', '.join(ROLES)}.")
@@ -190,27 +126,12 @@ def estimators(*roles: str) -> dict[str, type[Estimator]]:
 
 
 def method_names() -> dict[str, str]:
-    """Names that ``method_arms`` takes (the class names in lower case), with the class name of each.
-
-    Examples
-    --------
-    >>> from proxembed.catalogue import method_names
-    >>> method_names()["opls"]
-    'OPLS'
-    """
+    """Names that ``method_arms`` takes (the class names in lower case), with the class name of each."""
     return {name.lower(): name for name in estimators(*BY_NAME)}
 
 
 def title_of(estimator: Any) -> str:
-    """Class name of an estimator, with that of the method it wraps.
-
-    Examples
-    --------
-    >>> from proxembed import Kernelized
-    >>> from proxembed.catalogue import title_of
-    >>> title_of(Kernelized())
-    'Kernelized(OPLS)'
-    """
+    """Class name of an estimator, with that of the method it wraps."""
     title = type(estimator).__name__
     if "method" not in estimator.get_params(deep=False):
         return title
@@ -221,13 +142,6 @@ def settings(estimator: Any) -> dict[str, Any]:
     """The parameters of an estimator that differ from their defaults, as plain data; those of a wrapped method too.
 
     Which method is wrapped stands in the title (``title_of``), not here.
-
-    Examples
-    --------
-    >>> from proxembed import MESD, MMC
-    >>> from proxembed.catalogue import settings
-    >>> settings(MESD(MMC(lam=0.5), n_components=2))
-    {'n_components': 2, 'method__lam': 0.5}
     """
     found: dict[str, Any] = {}
     for name, (f, _) in declared(type(estimator)).items():
@@ -240,17 +154,7 @@ def settings(estimator: Any) -> dict[str, Any]:
 
 
 def name_of(estimator: Any) -> str:
-    """The name of an estimator with its parameters that are not at their defaults, as ``method_named`` reads it.
-
-    Examples
-    --------
-    >>> from proxembed import MDDM, MVMD, PCA, SSDR, Kernelized
-    >>> from proxembed.catalogue import name_of
-    >>> name_of(Kernelized(MVMD(beta=0.2), n_prototypes=500))
-    'Kernelized(MVMD(beta=0.2), n_prototypes=500)'
-    >>> name_of(SSDR(MDDM(), PCA()))
-    'SSDR(supervised=MDDM, unsupervised=PCA)'
-    """
+    """The name of an estimator with its parameters that are not at their defaults, as ``method_named`` reads it."""
     members = named_members(estimator)
     inside = ("method__", *(f"{name}__" for name in members))
     values = {name: value for name, value in settings(estimator).items() if not name.startswith(inside)}
@@ -262,28 +166,13 @@ def name_of(estimator: Any) -> str:
 
 
 def named_members(estimator: Any) -> dict[str, Embedder]:
-    """The methods that parameters of an estimator hold, but for the one that it wraps.
-
-    Examples
-    --------
-    >>> from proxembed import MDDM, SSDR
-    >>> from proxembed.catalogue import named_members
-    >>> named_members(SSDR(MDDM()))
-    {'supervised': MDDM()}
-    """
+    """The methods that parameters of an estimator hold, but for the one that it wraps."""
     values = estimator.get_params(deep=False).items()
     return {name: value for name, value in values if name != "method" and isinstance(value, Embedder)}
 
 
 def split_names(text: str) -> list[str]:
-    """Names separated by commas; commas inside brackets belong to a name.
-
-    Examples
-    --------
-    >>> from proxembed.catalogue import split_names
-    >>> split_names("opls, Kernelized(MVMD, n_prototypes=500)")
-    ['opls', 'Kernelized(MVMD, n_prototypes=500)']
-    """
+    """Names separated by commas; commas inside brackets belong to a name."""
     names, depth = [""], 0
     for character in text:
         depth += {"(": 1, ")": -1}.get(character, 0)
@@ -295,28 +184,7 @@ def split_names(text: str) -> list[str]:
 
 
 def method_named(name: str) -> BaseEstimator:
-    """The method that a name stands for, as tables show it, with parameters in brackets where there are some.
-
-    Parameters
-    ----------
-    name : str
-        A class name in any case; in brackets a method that it wraps, and parameters as Python writes them.
-
-    Returns
-    -------
-    unfitted estimator
-
-    Raises
-    ------
-    ValueError
-        An unknown name, a parameter that the method has not, or text that is no name.
-
-    Examples
-    --------
-    >>> from proxembed.catalogue import method_named
-    >>> method_named("kernelized(MVMD(beta=0.2), n_prototypes=500)")
-    Kernelized(method=MVMD(beta=0.2), n_prototypes=500)
-    """
+    """The method that a name stands for, as tables show it, with parameters in brackets where there are some."""
     try:
         tree = ast.parse(name.strip(), mode="eval").body if "(" in name else ast.Name(name.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):

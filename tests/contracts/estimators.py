@@ -14,6 +14,8 @@ import strategies
 from designs import in_turn
 from proxembed import LSI, MLSI, SLVM
 from proxembed.base import Embedder, SpectralEmbedder
+from proxembed.evaluate.rivals.rival import rivals
+from proxembed.params import declared
 
 N, D = 40, 9
 Y = strategies.labels_multi(N, 4, 3)
@@ -94,4 +96,10 @@ def dense(Z) -> np.ndarray:
     return Z.toarray() if sp.issparse(Z) else np.asarray(Z)
 
 
+# Rivals that are estimators and need no further library, and a small one of each.
+RIVALS = [cls for cls in rivals() if issubclass(cls, BaseEstimator) and cls.library is None]
+SMALL_RIVALS = [
+    cls(**{name: value for name, value in {"n_estimators": 15, "max_iter": 5}.items() if name in declared(cls)})
+    for cls in RIVALS
+]
 CENTRED = [cls for cls in SPECTRAL if cls not in (LSI, MLSI, SLVM)]

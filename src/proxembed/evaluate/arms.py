@@ -23,14 +23,7 @@ RIVAL_SECONDS = 60.0
 
 
 def default_methods(n_rows: int) -> tuple[str, ...]:
-    """Methods compared when none is named; Kernelized, of cost n^3, up to 3,000 rows.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.arms import default_methods
-    >>> "kernelized" in default_methods(1000), "kernelized" in default_methods(10000)
-    (True, False)
-    """
+    """Methods compared when none is named; Kernelized, of cost n^3, up to 3,000 rows."""
     return (*DEFAULT_METHODS, "kernelized") if n_rows <= KERNEL_ROWS else DEFAULT_METHODS
 
 
@@ -93,30 +86,7 @@ class Arm:
 
 
 def method_arms(names: Any, *, several_labels: bool = True) -> tuple[Arm, ...]:
-    """Build the arms of registered methods; a single-label method is wrapped by MESD when rows carry several labels.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names as ``method_named`` takes them, or "all".
-    several_labels : bool, default=True
-        Whether rows of the data carry several labels (or none).
-
-    Returns
-    -------
-    tuple of Arm
-
-    Raises
-    ------
-    ValueError
-        An unknown name (the message lists near names), or a method that cannot embed new rows.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.arms import method_arms
-    >>> [arm.name for arm in method_arms(["opls", "fda"])]
-    ['OPLS', 'MESD(FDA)']
-    """
+    """Build the arms of registered methods; a single-label method is wrapped by MESD when rows carry several labels."""
     known, classes = method_names(), estimators()
     wanted = list(dict.fromkeys(name.strip() for name in names))
     if [name.lower() for name in wanted] == ["all"]:
@@ -132,16 +102,7 @@ def method_arms(names: Any, *, several_labels: bool = True) -> tuple[Arm, ...]:
 
 
 def check_places_rows(estimator: Any) -> None:
-    """A ValueError for a method that, as it is set, has no rule for new rows; the message says what to do instead.
-
-    Examples
-    --------
-    >>> from proxembed import LaplacianEigenmaps
-    >>> from proxembed.evaluate.arms import check_places_rows
-    >>> check_places_rows(LaplacianEigenmaps(weights="reconstruction"))
-    Traceback (most recent call last):
-    ValueError: LaplacianEigenmaps has no weights for the links of new rows where W is given or made of ...
-    """
+    """A ValueError for a method that, as it is set, has no rule for new rows; the message says what to do instead."""
     if not hasattr(type(estimator), "transform"):
         return
     try:
@@ -154,13 +115,6 @@ def embedding_arm(name: str, estimator: Any) -> Arm:
     """The arm of an embedding; one with a largest number of components, such as a map, is fitted for each size.
 
     So is one whose first components are no embedding of a smaller size; its largest is the size that it has.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS, Layout
-    >>> from proxembed.evaluate.arms import embedding_arm
-    >>> embedding_arm("map", Layout()).sizes((2, 5, 10)), embedding_arm("OPLS", OPLS()).sizes((2, 5, 10))
-    ((2,), (2, 5, 10))
     """
     most = declared(type(estimator))["n_components"][1].high
     if most is None and estimator.class_traits.each_size:
@@ -203,23 +157,7 @@ def one_hot(Y: Any) -> bool:
 def entrants(
     X: Any, Y: Any = None, seed: int = 0, n_rows: int | None = None, splits: int = 1, whole_rows: bool = True
 ) -> tuple[Entrant, ...]:
-    """All rivals in the order of their importance, with what decides whether they take part.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n, d), or TableRows
-        Only its kind and sizes matter.
-    Y : array or sparse array of shape (n, c), optional
-        Labels, of which only the sizes matter; None: one label.
-    seed : int, default=0
-        Seed of whatever is drawn.
-    n_rows : int, optional
-        Training rows that forests are grown on at most; None for 5,000.
-    splits : int, default=1
-        Splits that the rival is fitted on.
-    whole_rows : bool, default=True
-        Whether the labels of at least half of the rows are all known.
-    """
+    """All rivals in the order of their importance, with what decides whether they take part."""
     shape = shape_of(X, 1 if Y is None else Y.shape[1])
     sparse, one_class = sp.issparse(X) or getattr(X, "is_sparse", False), Y is not None and one_hot(Y)
     rows = FOREST_ROWS if n_rows is None else n_rows
@@ -245,25 +183,7 @@ def rival_arms(
     seconds: float = RIVAL_SECONDS,
     whole_rows: bool = True,
 ) -> tuple[Arm, ...]:
-    """The rivals that take part, all features first.
-
-    Parameters
-    ----------
-    X, Y, seed, n_rows, splits, whole_rows : as in ``entrants``
-    seconds : float, default=60
-        What one rival may take on all splits together, by a forecast from sizes.
-
-    Returns
-    -------
-    tuple of Arm
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.arms import rival_arms
-    >>> [arm.name for arm in rival_arms(np.eye(3))]
-    ['all features', 'PCA', 'logistic regression', 'label scores', 'forest scores', 'forest proximity'...]
-    """
+    """The rivals that take part, all features first."""
     found = entrants(X, Y, seed, n_rows, splits, whole_rows)
     return tuple(entrant.arm for entrant in found if not entrant.reason(seconds))
 
@@ -278,29 +198,12 @@ def left_out_rivals(
     seconds: float = RIVAL_SECONDS,
     whole_rows: bool = True,
 ) -> tuple[str, ...]:
-    """A sentence on each rival that takes no part, as ``rival_arms`` decides.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.arms import left_out_rivals
-    >>> left_out_rivals(np.eye(3))[0]
-    'NCA takes no part: rows carry several labels or none.'
-    """
+    """A sentence on each rival that takes no part, as ``rival_arms`` decides."""
     found = entrants(X, Y, seed, n_rows, splits, whole_rows)
     reasons = [(entrant.arm.name, entrant.reason(seconds)) for entrant in found]
     return tuple(f"{name} takes no part: {reason}." for name, reason in reasons if reason)
 
 
 def without_duplicates(rivals: Sequence[Arm], names: Collection[str]) -> tuple[Arm, ...]:
-    """The rivals without those that stand for a map alone where arms of these names take part: FDA, if it leads.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.arms import without_duplicates, rival_arms
-    >>> rivals = rival_arms(np.eye(3))
-    >>> len(rivals) - len(without_duplicates(rivals, {"MESD(FDA)", "PCA"}))
-    1
-    """
+    """The rivals without those that stand for a map alone where arms of these names take part: FDA, if it leads."""
     return tuple(arm for arm in rivals if arm.largest is None or arm.name not in names)

@@ -65,15 +65,7 @@ class Shape(NamedTuple):
 
 
 def shape_of(X: Any, n_labels: int) -> Shape:
-    """The shape of features of any kind, and a number of labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.costs import shape_of
-    >>> shape_of(np.ones((5, 3)), 2)
-    Shape(n=5, d=3, w=3.0, c=2, p=None)
-    """
+    """The shape of features of any kind, and a number of labels."""
     n, d = X.shape
     return Shape(n, d, float(X.nnz / max(n, 1) if sp.issparse(X) else d), n_labels)
 
@@ -85,14 +77,7 @@ def table() -> dict[str, dict[str, float]]:
 
 
 def step_work(step: str, shape: Shape | dict[str, float]) -> float:
-    """Work of a step of the table, for a shape or for the values of its terms.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.costs import Shape, step_work
-    >>> step_work("PCA", Shape(1000, 50, 50.0, 5)) < step_work("PCA", Shape(100_000, 50, 50.0, 5))
-    True
-    """
+    """Work of a step of the table, for a shape or for the values of its terms."""
     values = shape.terms() if isinstance(shape, Shape) else shape
     return sum(seconds * values[term] for term, seconds in table()[step].items())
 
@@ -104,14 +89,6 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     does, and the placing of the rows; axes of a read-out, what their method does, and the read-out; leaves and views,
     what growing them and the method on them do; a method with a scaling of its own, what it, the scaling and the
     principal components do.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS, Isomap
-    >>> from proxembed.evaluate.costs import Shape, fit_work
-    >>> shape = Shape(2000, 50, 50.0, 5)
-    >>> fit_work(OPLS(), shape) < fit_work(Isomap(), shape)
-    True
     """
     if isinstance(estimator, Layout):
         fits = 1 + FOLDS * bool(estimator.honest)
@@ -140,16 +117,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
 
 
 def views_work(estimator: Views, shape: Shape) -> float:
-    """Work of learning views of rows, and of the method on them; on folds too, where these choose the weights.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS, Views
-    >>> from proxembed.evaluate.costs import Shape, views_work
-    >>> shape = Shape(2000, 50, 50.0, 5)
-    >>> views_work(Views(OPLS()), shape) < views_work(Views(OPLS(), weights="folds"), shape)
-    True
-    """
+    """Work of learning views of rows, and of the method on them; on folds too, where these choose the weights."""
     learned, width, stored = 0.0, 0, 0.0
     for view in estimator.views:
         work, d, w = _view_work(view, int(estimator.n_estimators), shape)
@@ -180,14 +148,7 @@ def forest_seconds(n: int, d: int, c: int, trees: int) -> float:
 
 
 def layout_work(n: int) -> float:
-    """Work of a map of n rows by their neighbours.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.costs import layout_work
-    >>> layout_work(500) < layout_work(1000)
-    True
-    """
+    """Work of a map of n rows by their neighbours."""
     return step_work("step:layout", Shape(n, 1, 1, 1))
 
 
@@ -196,12 +157,6 @@ def readout_work(n: int, m: int, k: int, n_labels: int, reads: str = "all") -> f
 
     For one measure alone that is, where it reads "scores", the ridge and one average precision, where it reads
     "neighbors", these.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.costs import readout_work
-    >>> readout_work(1000, 300, 10, 5) < readout_work(4000, 1200, 10, 5)
-    True
     """
     near = {"1": 1.0, "nn": float(m * (n + m))}  # training rows, and held-out rows among themselves
     ridge, neighbors = step_work("step:readout", Shape(n, k, k, n_labels)), step_work("step:neighbours", near)
@@ -219,14 +174,7 @@ PROBES = 9
 
 
 def speed_probe(clock: Callable[[], float] = time.perf_counter) -> float:
-    """Seconds, on one core, of what fits are made of: a decomposition, products, and passes over memory.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.costs import speed_probe
-    >>> speed_probe() > 0
-    True
-    """
+    """Seconds, on one core, of what fits are made of: a decomposition, products, and passes over memory."""
     draw = np.random.default_rng(0).normal(size=(150, 150))
     values, sums = np.ones(400_000), np.ones(400_000)
     with threadpool_limits(1, "blas"):
@@ -240,14 +188,6 @@ def speed_probe(clock: Callable[[], float] = time.perf_counter) -> float:
 
 @cache
 def machine_speed() -> float:
-    """Units of work a second of one core does here, rounded down to a power of the square root of 2.
-
-    Examples
-    --------
-    >>> from math import log2
-    >>> from proxembed.evaluate.costs import machine_speed
-    >>> round(2 * log2(machine_speed()), 9).is_integer()
-    True
-    """
+    """Units of work a second of one core does here, rounded down to a power of the square root of 2."""
     probes = [speed_probe() for _ in range(PROBES)]
     return 2.0 ** (floor(2 * log2(1.1 * PROBE / float(np.median(probes)))) / 2)

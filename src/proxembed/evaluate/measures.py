@@ -239,29 +239,6 @@ for _measure in (
 
 def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
     """The measure of a name ("Jaccard@k", "new-new Jaccard@k" of any k), a measure itself, or one of a function (Y, S).
-
-    Parameters
-    ----------
-    measure : str, Measure or callable
-        A function gets the held-out labels Y (m, c) and their real scores S (m, c); larger is better.
-
-    Returns
-    -------
-    Measure
-
-    Raises
-    ------
-    ValueError
-        No measure has the name.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.measures import measure_of
-    >>> measure_of("Jaccard@5").n_neighbors, measure_of("Hamming loss").loss
-    (5, True)
-    >>> measure_of("AUC")
-    Traceback (most recent call last):
-    ValueError: measure='AUC' is unknown; use one of macro average precision, Jaccard@10, ... or a function of (Y, S).
     """
     if isinstance(measure, Measure):
         return measure
@@ -288,14 +265,6 @@ def neighbors_of(dataset: Any, train: np.ndarray) -> int:
 
     With one class per row and fewer than 100 training rows it is at most the size of the smallest class that has two
     rows, so that all neighbours of a row can be of its class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.data import Dataset
-    >>> from proxembed.evaluate.measures import neighbors_of
-    >>> neighbors_of(Dataset(np.eye(9), np.eye(3)[[0, 0, 0, 0, 1, 1, 1, 1, 2]]), np.arange(9))
-    4
     """
     if len(train) >= ALL_NEIGHBORS or not dataset.single_label:
         return DEFAULT_NEIGHBORS
@@ -304,26 +273,12 @@ def neighbors_of(dataset: Any, train: np.ndarray) -> int:
 
 
 def is_jaccard(name: str) -> bool:
-    """Whether a measure is Jaccard@k of some k.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.measures import is_jaccard
-    >>> is_jaccard("Jaccard@5"), is_jaccard("macro F1")
-    (True, False)
-    """
+    """Whether a measure is Jaccard@k of some k."""
     return name.startswith(JACCARD.format(""))
 
 
 def unit_of_measure(name: str) -> str:
-    """The range or unit of a measure in brackets, for an axis; empty for a user's function.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.measures import unit_of_measure
-    >>> unit_of_measure("macro F1"), unit_of_measure("log-loss"), unit_of_measure("my function")
-    (' (0 to 1)', ' (nats)', '')
-    """
+    """The range or unit of a measure in brackets, for an axis; empty for a user's function."""
     known = name in MEASURES or is_jaccard(name.removeprefix(NEW_JACCARD.partition("Jaccard")[0]))
     if not known:
         return ""
@@ -333,12 +288,5 @@ def unit_of_measure(name: str) -> str:
 
 
 def is_loss(name: str) -> bool:
-    """Whether less is better of the measure of a name; a name that is not registered is a user's function.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.measures import is_loss
-    >>> is_loss("Hamming loss"), is_loss("my function")
-    (True, False)
-    """
+    """Whether less is better of the measure of a name; a name that is not registered is a user's function."""
     return name in MEASURES and MEASURES[name].loss

@@ -316,15 +316,6 @@ def drawn_part(split: Split, rows: int | None, test_rows: int | None, seed: int)
     """Draw ``rows`` of the training rows and ``test_rows`` of the test rows of a split at random, without replacement.
 
     None, or a number of at least the rows that there are, keeps all of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.splits.splits import Split
-    >>> from proxembed.workflow.plan import drawn_part
-    >>> part = drawn_part(Split("test", np.arange(90), np.arange(90, 99)), 20, None, seed=0)
-    >>> len(part.train), len(part.held_out)
-    (20, 9)
     """
     draw = np.random.default_rng(seed)
     train, held_out = (
@@ -342,35 +333,7 @@ def make_plan(
     started: float,
     work: float | None = None,
 ) -> Plan:
-    """The plan of a search of these data.
-
-    Parameters
-    ----------
-    options : SearchOptions
-    dataset : Dataset
-    split : Split
-        Training and test rows.
-    sizes : tuple of int
-        Numbers of components to compare.
-    started : float
-        ``clock.now()`` when the command began.
-    work : float, optional
-        That of an ended run which these options continue; None: as they ask for.
-
-    Returns
-    -------
-    Plan
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.labelled_data import with_test_rows
-    >>> from proxembed.workflow.options import SearchOptions
-    >>> from proxembed.workflow.plan import make_plan
-    >>> plan = make_plan(SearchOptions(max_work=1e6), *with_test_rows(digits(), 0), (2, 5), 0.0)
-    >>> plan.lines, plan.cuts.folds
-    ([], 5)
-    """
+    """The plan of a search of these data."""
     if work is not None:
         pass
     elif options.max_work is not None:

@@ -1,4 +1,4 @@
-"""New methods and readers are one class: the steps of CONTRIBUTING.md on a copy of the repository, and its laws."""
+"""New methods, readers, rivals and measures: the steps of CONTRIBUTING.md on a copy of the repository, and its tests."""
 
 import json
 import os
@@ -17,6 +17,15 @@ LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "results", "_build")
 READER = "src/proxembed/data/readers/slashed.py"
 LAWS = "tests/invariants", "tests/contracts", "tests/test_sklearn_contract.py"
 OPTIONS = tuple(f"tests/{name}.py" for name in ("unit/workflow/test_options", "unit/cli/test_app"))
+RIVALS = ("src/proxembed/evaluate/rivals", "tests/unit/evaluate/rivals") + tuple(
+    f"tests/{name}.py"
+    for name in ("unit/evaluate/test_arms", "unit/test_roles", "unit/test_base")
+    + ("unit/targets/test_target_type", "unit/cli/test_program", "test_architecture")
+)
+RIVALS += ("tests/unit/workflow/test_plan.py::test_every_method_and_rival_has_its_cost",)
+MEASURES = ("src/proxembed/evaluate/measures.py",) + tuple(
+    f"tests/unit/evaluate/{name}.py" for name in ("test_measures", "test_known_cells", "test_bootstrap")
+)
 FAMILY = "src/proxembed/methods/variance.py"
 EXAMPLE = ">>> from proxembed import {0}\n    >>> {0}().n_components is None\n    True"
 ENTRY = "\n@article{planted2024,\n  author = {Planter, P.},\n  title = {Planting},\n  year = {2024}\n}\n"
@@ -59,6 +68,7 @@ def checkout(tmp_path_factory):
         text = text.replace(line.format("PCA"), line.format("PCA") + line.format(name))
     table.write_text(text, encoding="utf-8")
     add_option(folder)
+    add_rival_and_measure(folder)
     return folder
 
 
@@ -85,6 +95,17 @@ def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
 
 
+def add_rival_and_measure(folder: Path) -> None:
+    """Add what CONTRIBUTING.md shows of each: the rival as a file of its own, the measure at the end of the others."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    sections = [page.partition(f"## Adding a {kind}\n")[2] for kind in ("rival", "measure")]
+    rival, measure = (re.search(r"```python\n(.*?)```", section, re.DOTALL)[1] for section in sections)
+    rooms = folder / "src/proxembed/evaluate"
+    (rooms / "rivals" / "means.py").write_text(rival, encoding="utf-8")
+    with (rooms / "measures.py").open("a", encoding="utf-8") as measures:
+        measures.write(f"\n\n{measure}")
+
+
 @pytest.mark.parametrize(
     ("files", "words"),
     [
@@ -92,8 +113,10 @@ def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (("tests/test_architecture.py",), "table or registry or bibliography or cites or documented"),
         (OPTIONS, "option or help or declarations"),
         (("tests/contracts/test_readers.py", READER), "slash or listed"),
+        (RIVALS, ""),
+        (MEASURES, ""),
     ],
-    ids=["laws", "rules", "options", "readers"],
+    ids=["laws", "rules", "options", "readers", "rivals", "measures"],
 )
 def test_there_is_no_further_step(checkout, files, words):
     done = run_in(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", words, *files)

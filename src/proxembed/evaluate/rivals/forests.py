@@ -92,16 +92,7 @@ class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RivalScore
         self._seen, self._placed = SeenRows(X), shares - 0.5
 
     def transform(self, X: Any) -> Any:
-        """The scores of rows: of a row identical to a training row by the trees grown without it.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, c)
-        """
+        """The scores of rows: of a row identical to a training row by the trees grown without it."""
         X = self._checked(X)
         S, seen = self._finite_scores(X), self._seen.find(X)
         S[seen >= 0] = self._placed[seen[seen >= 0]]
@@ -170,18 +161,7 @@ class ForestProximity(RivalEmbedding):
         return max(placed, 0.0) + grown
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Grow the forest and project its leaves.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets); rows with unknown labels are left out, with a
-            warning; where every row has one, an unknown cell counts as the mean of its label
-
-        Returns
-        -------
-        self
-        """
+        """Grow the forest and project its leaves."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -203,14 +183,5 @@ class ForestProximity(RivalEmbedding):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Embed rows: by out-of-bag trees for rows identical to a training row, by all trees for others.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, n_components_)
-        """
+        """Embed rows: by out-of-bag trees for rows identical to a training row, by all trees for others."""
         return np.asarray(self.leaves_.transform(self._new_rows(X)), dtype=np.float64)

@@ -144,18 +144,7 @@ class RivalScores(LabelClassifier, Rival, abstract=True):
     predicts = True
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit a score per label.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form; rows with unknown labels are left out, with a warning. Where every row has one, known
-            cells are learned from.
-
-        Returns
-        -------
-        self
-        """
+        """Fit a score per label."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)

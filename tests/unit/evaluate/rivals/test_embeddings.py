@@ -8,7 +8,6 @@ import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA as SklearnPCA
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed import PCA, ForestLeaves
 from proxembed.classify import MultiOutputRidge
@@ -29,11 +28,6 @@ def data():
 def value(Z, Y, Z_new, Y_new):
     ridge = MultiOutputRidge("auto").fit(Z, Y)
     return macro_average_precision(Y_new, ridge.decision_function(Z_new)).value
-
-
-@parametrize_with_checks([ForestProximity(n_estimators=15)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def test_it_finds_what_a_line_cannot(data):
@@ -169,11 +163,6 @@ def test_nca_brings_rows_of_one_class_together_and_refuses_several():
         NCA().fit(X, np.ones((150, 2), dtype=int))
     with pytest.raises(ValueError, match=r"n_components=9 must be from 1 to the number of features \(5\)"):
         NCA(9).fit(X, y)
-
-
-@parametrize_with_checks([NCA()])
-def test_nca_keeps_the_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(("rival", "package"), [(UMAP, "umap"), (TSNE, "tsne")])

@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed.evaluate import LabelScores
 
@@ -15,11 +14,6 @@ def data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     return X, (X @ rng.normal(size=(5, 3)) + rng.normal(size=(60, 3)) > 0.3).astype(int)
-
-
-@parametrize_with_checks([LabelScores(), LabelScores(n_components=1)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def test_new_rows_get_the_full_model_and_training_rows_a_model_of_other_rows(data):

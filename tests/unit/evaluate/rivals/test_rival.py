@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-from rival_table import rival_table
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from contracts.estimators import SMALL_RIVALS
+from proxembed import LabelScores
 from proxembed.evaluate.arms import entrants
 from proxembed.evaluate.costs import Shape, table
-from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.rivals.baselines import AllFeatures
 from proxembed.evaluate.rivals.rival import RIVALS, DataFacts, Rival, RivalEmbedding, rivals
+from proxembed.traits import Traits
 
 FACTS = DataFacts(Shape(100, 5, 5.0, 3))
 
@@ -17,6 +19,13 @@ FACTS = DataFacts(Shape(100, 5, 5.0, 3))
 def scratch_registry(monkeypatch):
     """Rivals made in a test leave no trace."""
     monkeypatch.setattr("proxembed.evaluate.rivals.rival.RIVALS", dict(RIVALS))
+
+
+@parametrize_with_checks([*SMALL_RIVALS, LabelScores(n_components=1)])
+def test_scikit_learn_contract(estimator, check):
+    if getattr(check, "func", check).__name__ == "check_classifiers_multilabel_output_format_predict_proba":
+        pytest.skip("it has scores, no probabilities")
+    check(estimator)
 
 
 def test_a_class_with_a_title_stands_last_unless_it_states_its_position(scratch_registry):
@@ -68,12 +77,6 @@ def test_a_rival_lacks_what_its_limits_say():
     assert Limited.lacks(FACTS) == "3 labels and 100 rows; it takes up to 2 and 50"
     Limited.reads_whole_rows = True
     assert "fewer than half" in Limited.lacks(FACTS._replace(whole_rows=False))
-    Limited.labels = "single"
+    Limited.class_traits = Traits(labels="single")
     assert "several labels or none" in Limited.lacks(FACTS)
     assert Limited.lacks(DataFacts(Shape(50, 5, 5.0, 2), one_class=True)) == ""
-
-
-def test_the_page_of_rivals_and_measures_names_each():
-    page = rival_table()["rivals.md"]
-    for name in [*MEASURES, *(rival.title for rival in rivals())]:
-        assert f"| {name} " in page

@@ -7,9 +7,9 @@ import sklearn.ensemble
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from contracts.estimators import RIVALS, SMALL_RIVALS
 from proxembed import load, save
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, entrants
@@ -27,20 +27,13 @@ from proxembed.evaluate.scoring import ScoreReadings
 from proxembed.evaluate.summary import summarise
 from proxembed.splits.splits import Split, Splitting, standard_split
 
-SMALL = [LogisticScores(), SVMScores(), ForestScores(n_estimators=10), BoostedScores(max_iter=5)]
+SMALL = [rival for rival in SMALL_RIVALS if rival.predicts]
 
 
 def data(n=240, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6))
     return X, np.column_stack([X[:, 0] ** 2 > 0.5, X[:, 1] > 0.3, X[:, 0] * X[:, 1] > 0]).astype(int)
-
-
-@parametrize_with_checks(SMALL)
-def test_scikit_learn_contract(estimator, check):
-    if getattr(check, "func", check).__name__ == "check_classifiers_multilabel_output_format_predict_proba":
-        pytest.skip("it has scores, no probabilities")
-    check(estimator)
 
 
 def test_forest_scores_embed_training_rows_as_new_ones_and_can_be_saved(tmp_path):
@@ -158,7 +151,7 @@ def part_of(X, Y, **more):
 def test_scores_of_training_rows_do_not_know_their_own_labels(estimator, grouped):
     """Equal pairs of rows with noise for labels: scores that had seen a row, or its twin, would know them."""
     rng = np.random.default_rng(3)
-    X, Y = np.repeat(rng.normal(size=(150, 8)), 2, axis=0), np.repeat(rng.integers(0, 2, size=(150, 2)), 2, axis=0)
+    X, Y = np.repeat(rng.normal(size=(150, 20)), 2, axis=0), np.repeat(rng.integers(0, 2, size=(150, 2)), 2, axis=0)
     groups = np.repeat(np.arange(150), 2) if grouped else None
     if not grouped:
         X, Y = X[::2], Y[::2]
@@ -255,9 +248,7 @@ def test_neighbours_of_scores_are_those_of_rows_of_scores():
     assert readings.probabilities.min() >= 0 and readings.labels.shape == (20, 3)
 
 
-@pytest.mark.parametrize(
-    "estimator", [LogisticScores(), SVMScores(), ForestScores(), BoostedScores()], ids=lambda e: type(e).__name__
-)
+@pytest.mark.parametrize("estimator", [cls() for cls in RIVALS if cls.predicts], ids=lambda e: type(e).__name__)
 def test_a_single_column_of_labels_has_scores_in_one_column(estimator):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
