@@ -51,7 +51,7 @@ def one_fit(folder: Path, name: str) -> None:
     import numpy as np
 
     import proxembed
-    from proxembed.evaluate.decisions import micro_f1
+    from proxembed.evaluate.metrics import micro_f1
     from proxembed.rows import Rows
     from proxembed.transductive import ssdr_mc
 

@@ -16,8 +16,7 @@ from sklearn.metrics import roc_auc_score
 
 from papers.difference import LEVEL, Difference
 from proxembed.evaluate.calibration import log_loss
-from proxembed.evaluate.decisions import hamming_loss, macro_f1, micro_f1
-from proxembed.evaluate.metrics import dense_labels
+from proxembed.evaluate.metrics import dense_labels, hamming_loss, macro_f1, micro_f1
 
 HAMMING, AUC, MACRO, MICRO = "Hamming loss", "average AUC", "macro F1", "micro F1"
 LOG_LOSS = "log-loss"

@@ -14,8 +14,7 @@ from papers.entrants import Entrant, changed_parameters
 from papers.mesd_mope.reuters_ten import Stage
 from proxembed import Kernelized
 from proxembed.classify import FLDAClassifier
-from proxembed.evaluate.decisions import label_f1, macro_f1
-from proxembed.evaluate.metrics import dense_labels
+from proxembed.evaluate.metrics import dense_labels, label_f1, macro_f1
 from proxembed.evaluate.results import reason_of
 
 ALL_POSITIVE = 1 - 1e-9

@@ -11,7 +11,7 @@ import numpy as np
 
 from proxembed import MLGFHF, OPLS, PCA, SMSE, SSDRMC
 from proxembed.classify import MultiOutputRidge, RankSVM
-from proxembed.evaluate.decisions import micro_f1
+from proxembed.evaluate.metrics import micro_f1
 from proxembed.proximity.neighbors import nearest
 from proxembed.transductive.decision import hidden_fifth, one_cut
 

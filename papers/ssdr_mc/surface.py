@@ -12,7 +12,7 @@ import numpy as np
 
 from papers.ssdr_mc.entrants import NEIGHBORS
 from papers.ssdr_mc.rows import LabelledRows
-from proxembed.evaluate.decisions import micro_f1
+from proxembed.evaluate.metrics import micro_f1
 from proxembed.evaluate.results import reason_of
 from proxembed.proximity.neighbors import nearest
 from proxembed.transductive.label_inference import Inference

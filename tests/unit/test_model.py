@@ -30,7 +30,7 @@ from proxembed import (
 from proxembed.classify import Thresholded
 from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.data import Dataset
-from proxembed.evaluate.decisions import macro_f1
+from proxembed.evaluate.metrics import macro_f1
 from proxembed.methods.table_encoder import table_of
 from proxembed.model import (
     EmbeddingPipeline,

@@ -15,19 +15,22 @@ import numpy as np
 from proxembed.params import call_user_function, safe_repr
 
 from .calibration import calibration_error, log_loss
-from .decisions import (
+from .metrics import (
     balanced_accuracy,
     hamming_loss,
     instance_accuracy,
     instance_f1,
     instance_precision,
     instance_recall,
+    jaccard_at_k,
+    macro_auc,
+    macro_average_precision,
     macro_f1,
+    micro_auc,
     micro_f1,
+    rarest_average_precision,
     subset_accuracy,
 )
-from .metrics import jaccard_at_k, macro_average_precision, rarest_average_precision
-from .ranking import macro_auc, micro_auc
 
 READS = ("scores", "labels", "probabilities", "neighbors", "new neighbors")
 AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@{}"
@@ -238,8 +241,7 @@ for _measure in (
 
 
 def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
-    """The measure of a name ("Jaccard@k", "new-new Jaccard@k" of any k), a measure itself, or one of a function (Y, S).
-    """
+    """The measure of a name (of "Jaccard@k" any k), a measure itself, or the measure of a function (Y, S)."""
     if isinstance(measure, Measure):
         return measure
     if callable(measure):

@@ -1,9 +1,14 @@
-"""Measures that need no threshold: macro average precision, and Jaccard similarity of neighbours' label sets."""
+"""Measures of scores (average precision, AUC), of neighbours' label sets (Jaccard) and of predicted label sets.
+
+Of predicted label sets 0/0 has a stated value everywhere: 0 for a label or for all entries together, 1 for a row whose
+true and predicted sets are both empty.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.stats import rankdata
 
 from proxembed.targets.values import dense_labels
 
@@ -121,30 +126,7 @@ def macro_average_precision(
 
 
 def rarest_average_precision(Y: Any, S: Any, *, min_positives: int = 1, known: np.ndarray | None = None) -> LabelMean:
-    """Average precision of the label with the fewest positive rows; the mean over labels that have equally few.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n, c)
-    S : array of shape (n, c)
-        Scores.
-    min_positives : int, default=1
-        Labels with fewer positive rows are left out.
-    known : bool array of shape (n, c), optional
-        The cells to use; None: all.
-
-    Returns
-    -------
-    LabelMean
-        NaN where no label has the positive rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.metrics import rarest_average_precision
-    >>> rarest_average_precision(np.array([[1, 1], [0, 1]]), np.array([[0.1, 0.5], [0.2, 0.5]]))
-    LabelMean(value=0.5, n_labels=1)
-    """
+    """Average precision of the label with the fewest positive rows; the mean over labels that have equally few."""
     counts = dense_labels(Y).sum(axis=0)
     present = counts >= min_positives
     if not present.any():
@@ -160,37 +142,6 @@ def row_jaccard(
 
     The similarity of two sets is |intersection| / |union|; two empty sets count as 1. Where cells are unknown, sets are
     compared on the cells that both rows know, and neighbours without one are left out of the mean, which is 0 of none.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (m, c)
-        True labels of the held-out rows, 0 where unknown.
-    Y_train : array or sparse array of shape (n, c)
-        Labels of the training rows.
-    weights : sparse array of shape (m, n)
-        Weights of each row's neighbours, summing to 1 per row, as ``neighbors.neighbor_weights`` returns them.
-    known_train, known : bool arrays of shapes (n, c) and (m, c), optional
-        The cells that are known; None: all of them.
-    block : int, default=2**20
-        Pairs of rows taken at a time.
-
-    Returns
-    -------
-    array of shape (m,)
-        From 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        Numbers of rows or labels do not agree, or there is no row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import scipy.sparse as sp
-    >>> from proxembed.evaluate.metrics import row_jaccard
-    >>> row_jaccard(np.array([[1, 1, 0]]), np.array([[1, 0, 0], [1, 1, 0]]), sp.csr_array([[0.5, 0.5]])).tolist()
-    [0.75]
     """
     Y, Y_train, weights = dense_labels(Y), dense_labels(Y_train), sp.csr_array(weights)
     if weights.shape != (len(Y), len(Y_train)) or weights.nnz == 0:
@@ -241,27 +192,6 @@ def same_rows(Y_train: Any, k: int = 10, *, most: int = 5000) -> np.ndarray:
     """The k training rows to return to every query: those of the largest mean Jaccard similarity to all label sets.
 
     The baseline of a neighbour measure that looks at no feature.
-
-    Parameters
-    ----------
-    Y_train : array or sparse array of shape (n, c)
-        Labels of the training rows.
-    k : int, default=10
-        Rows; all of them when there are fewer.
-    most : int, default=5000
-        Training rows, evenly spaced, that the mean is taken over at most.
-
-    Returns
-    -------
-    int array of shape (min(k, n),)
-        Largest mean first, equal ones in the order of the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.metrics import same_rows
-    >>> same_rows(np.array([[1, 0], [1, 1], [0, 1], [1, 1]]), 2).tolist()
-    [1, 3]
     """
     Y = sp.csr_array(Y_train).astype(np.float32)
     sets, first, own = np.unique(dense_labels(Y_train), axis=0, return_index=True, return_inverse=True)
@@ -276,3 +206,126 @@ def same_rows(Y_train: Any, k: int = 10, *, most: int = 5000) -> np.ndarray:
         union = sizes[part, None] + sizes[used] - common
         mean[part] = np.where(union == 0, 1.0, common / np.maximum(union, 1)) @ counts[used] / counts.sum()
     return np.argsort(-np.round(mean, 12)[own.ravel()], kind="stable")[:k]
+
+
+def _checked_sets(Y: Any, Yh: Any) -> tuple[np.ndarray, np.ndarray]:
+    Y, Yh = dense_labels(Y), dense_labels(Yh)
+    if Y.shape != Yh.shape:
+        raise ValueError(f"Y and Yh must have one shape; got Y {Y.shape} and Yh {Yh.shape}. Predict every row.")
+    if Y.size == 0:
+        raise ValueError(f"Y has shape {Y.shape}; a measure needs at least one row and one label.")
+    return Y, Yh
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray, empty: float) -> np.ndarray:
+    """part / whole, and ``empty`` where whole is 0."""
+    return np.where(whole > 0, part / np.maximum(whole, 1), empty)
+
+
+def hamming_loss(Y: Any, Yh: Any) -> float:
+    """Hamming loss: the share of wrong entries."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float((Y != Yh).mean())
+
+
+def label_f1(Y: Any, Yh: Any) -> np.ndarray:
+    """F1 of each label: 2 TP / (2 TP + FP + FN); NaN for a label that no row has and no prediction gives."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return _ratio(2 * (Y & Yh).sum(axis=0), Y.sum(axis=0) + Yh.sum(axis=0), np.nan)
+
+
+def macro_f1(Y: Any, Yh: Any, *, absent: str = "zero") -> LabelMean:
+    """Macro F1: the mean of the F1 of the labels, with the number of labels used."""
+    if absent not in ("zero", "one", "skip"):
+        raise ValueError(f"absent={absent!r} is unknown; use 'zero', 'one' or 'skip'.")
+    each = label_f1(Y, Yh)
+    if absent == "skip":
+        each = each[dense_labels(Y).any(axis=0)]
+    else:
+        each = np.where(np.isnan(each), float(absent == "one"), each)
+    return LabelMean(float(each.mean()) if len(each) else float("nan"), len(each))
+
+
+def micro_f1(Y: Any, Yh: Any) -> float:
+    """Micro F1: 2 TP / (2 TP + FP + FN) over all entries together; 0 where there is neither truth nor prediction."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float(_ratio(2 * (Y & Yh).sum(), Y.sum() + Yh.sum(), 0.0))
+
+
+def balanced_accuracy(Y: Any, Yh: Any) -> LabelMean:
+    """Macro balanced accuracy: mean over labels of the mean recall of positive and of negative rows.
+
+    Chance has 1/2 whatever the share of positive rows. Labels without a positive or a negative row are left out.
+    """
+    Y, Yh = _checked_sets(Y, Yh)
+    positive, negative = Y.sum(axis=0), (~Y).sum(axis=0)
+    both = (positive > 0) & (negative > 0)
+    recalls = (Y & Yh).sum(axis=0) / np.maximum(positive, 1), (~Y & ~Yh).sum(axis=0) / np.maximum(negative, 1)
+    n_labels = int(both.sum())
+    return LabelMean(float(np.mean(recalls, axis=0)[both].mean()) if n_labels else float("nan"), n_labels)
+
+
+def instance_accuracy(Y: Any, Yh: Any) -> float:
+    """Instance accuracy: the mean over rows of |true and predicted| / |true or predicted|; both empty count 1."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float(_ratio((Y & Yh).sum(axis=1), (Y | Yh).sum(axis=1), 1.0).mean())
+
+
+def instance_precision(Y: Any, Yh: Any) -> float:
+    """Instance precision: the mean over rows of |true and predicted| / |predicted|; both empty count 1, one empty 0."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float(np.where(Y.any(axis=1) | Yh.any(axis=1), _ratio((Y & Yh).sum(axis=1), Yh.sum(axis=1), 0.0), 1).mean())
+
+
+def instance_recall(Y: Any, Yh: Any) -> float:
+    """Instance recall: the mean over rows of |true and predicted| / |true|; both empty count 1, one empty 0."""
+    return instance_precision(Yh, Y)
+
+
+def instance_f1(Y: Any, Yh: Any) -> float:
+    """Instance F1: the mean over rows of 2 |true and predicted| / (|true| + |predicted|); both empty count 1."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float(_ratio(2 * (Y & Yh).sum(axis=1), Y.sum(axis=1) + Yh.sum(axis=1), 1.0).mean())
+
+
+def subset_accuracy(Y: Any, Yh: Any) -> float:
+    """Subset accuracy: the share of rows whose label set is predicted exactly."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float((Y == Yh).all(axis=1).mean())
+
+
+def accuracy(y: Any, yh: Any) -> float:
+    """Accuracy with one class per row: the share of rows whose class is predicted."""
+    y, yh = np.asarray(y), np.asarray(yh)
+    if y.ndim != 1 or y.shape != yh.shape or len(y) == 0:
+        raise ValueError(
+            f"y and yh must be 1-D classes of one length, at least 1; got shapes {y.shape} and {yh.shape}. "
+            "For label sets use subset_accuracy."
+        )
+    return float(np.mean(y == yh))
+
+
+def label_auc(Y: Any, S: Any) -> np.ndarray:
+    """AUC of each label: the chance that a row with the label scores above one without, ties counting one half."""
+    Y, S = checked_pair(Y, S)
+    ranks = rankdata(S, axis=0) if len(S) else S
+    positives = Y.sum(axis=0).astype(np.float64)
+    pairs = positives * (len(Y) - positives)
+    above = np.where(Y, ranks, 0.0).sum(axis=0) - positives * (positives + 1) / 2
+    return np.where(pairs > 0, above / np.maximum(pairs, 1), np.nan)
+
+
+def macro_auc(Y: Any, S: Any) -> LabelMean:
+    """Macro AUC: the mean of the labels' AUC, with the number of labels used.
+
+    Labels that no row has, or that all rows have, are skipped and not counted; the value is NaN when all are.
+    """
+    each = label_auc(Y, S)
+    used = each[~np.isnan(each)]
+    return LabelMean(float(used.mean()) if len(used) else float("nan"), len(used))
+
+
+def micro_auc(Y: Any, S: Any) -> float:
+    """Micro AUC: the AUC of all entries taken as one label; NaN where they are all 0 or all 1."""
+    Y, S = checked_pair(Y, S)
+    return float(label_auc(Y.reshape(-1, 1), S.reshape(-1, 1))[0])

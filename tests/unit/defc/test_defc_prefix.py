@@ -16,8 +16,7 @@ from proxembed.defc.any_classifier import AnyClassifier
 from proxembed.defc.prefix_classifier import PrefixClassifier, cross_fitted
 from proxembed.defc.prefix_scores import default_measure, prefix_predictions, prefix_scores
 from proxembed.defc.prefixes import RIDGE, Discriminants, nearest_prefixes
-from proxembed.evaluate.decisions import accuracy, hamming_loss, macro_f1, micro_f1
-from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.evaluate.metrics import accuracy, hamming_loss, macro_average_precision, macro_f1, micro_f1
 from proxembed.targets.labels import LabelMatrix
 
 

@@ -19,9 +19,8 @@ from proxembed.evaluate import LabelScores
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.calibration import log_loss, platt_apply, platt_fit
 from proxembed.evaluate.compare import contrasts
-from proxembed.evaluate.decisions import hamming_loss, macro_f1
 from proxembed.evaluate.measures import MEASURES
-from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
+from proxembed.evaluate.metrics import hamming_loss, jaccard_at_k, macro_average_precision, macro_f1
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.splits.splits import Splitting, make_splits
 from proxembed.traits import Traits

@@ -25,7 +25,7 @@ from papers.ssdr_mc.surface import row_of_surface, settings
 from proxembed import PCA, SSDRMC
 from proxembed.classify import RankSVM
 from proxembed.data import read
-from proxembed.evaluate.decisions import micro_f1
+from proxembed.evaluate.metrics import micro_f1
 from proxembed.proximity.neighbors import nearest
 from proxembed.transductive.decision import hidden_fifth
 from slow.unit.papers.made import counted_set, dense_set

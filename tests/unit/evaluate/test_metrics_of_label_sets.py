@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn import metrics as oracle
 
-from proxembed.evaluate import decisions
-from proxembed.evaluate.decisions import (
+from proxembed.evaluate import metrics
+from proxembed.evaluate.metrics import (
     accuracy,
     balanced_accuracy,
     hamming_loss,
@@ -104,7 +104,7 @@ def test_accuracy_of_classes():
     ],
 )
 def test_every_measure_refuses_what_it_cannot_measure(name):
-    measure = getattr(decisions, name)
+    measure = getattr(metrics, name)
     with pytest.raises(ValueError, match="one shape"):
         measure(np.eye(2), np.eye(3))
     with pytest.raises(ValueError, match="only 0 and 1"):
