@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from proxembed import BSML, LFDA, MDDM, MESD, OPLS, PCA, SELF, SSDR
 from proxembed.base import SpectralEmbedder, registry
-from proxembed.bayes.bsml import BSML
-from proxembed.catalogue import NEEDS, described, estimators, listed, need_of, sentence_of
+from proxembed.catalogue import NEEDS, described, estimators, listed, named_members, need_of, sentence_of, unknown_rule
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.wrapper import TemplateWrapper
 
@@ -75,3 +75,12 @@ def test_one_is_described_in_full():
     assert "constraint" in found["doc"] and found["need"] == "kernels, relations and extensions of a method"
     with pytest.raises(ValueError, match=r"^'oplss' is no estimator; is it opls"):
         described("oplss")
+
+
+def test_what_fit_does_with_a_partly_known_row():
+    found = [unknown_rule(each) for each in (OPLS(), OPLS(unknown="drop"), BSML(), MESD(LFDA()), MESD(SELF()), PCA())]
+    assert found == ["mean", "left out", "known cells", "left out", "unlabelled", ""]
+
+
+def test_members_are_the_methods_that_parameters_hold():
+    assert list(named_members(SSDR(MDDM()))) == ["supervised"] and named_members(OPLS()) == {}

@@ -1,13 +1,19 @@
 """What a comparison found, as plain data: a row for each measure, and the scores of held-out rows."""
 
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+
+from proxembed.targets.known import known_cells
+from proxembed.targets.values import dense_labels
 
 from .measures import is_loss
+from .metrics import average_precision
 
 RIDGE, NEIGHBORS = "ridge", "cosine kNN"
 TEST = "test"
@@ -15,62 +21,27 @@ SAME_ROWS = "the same rows for every query"
 
 
 def measure_name(measure: str, readout: str) -> str:
-    """Name a measure with its read-out, as in tables and file columns.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.results import measure_name
-    >>> measure_name("macro average precision", "ridge")
-    'macro average precision (ridge)'
-    """
+    """Name a measure with its read-out, as in tables and file columns."""
     return f"{measure} ({readout})"
 
 
 def sign_of(name: str) -> float:
-    """1, or -1 where less is better, of a measure with its read-out.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.results import sign_of
-    >>> sign_of("Hamming loss (ridge)"), sign_of("macro F1 (ridge)")
-    (-1.0, 1.0)
-    """
+    """1, or -1 where less is better, of a measure with its read-out."""
     return -1.0 if is_loss(name.rpartition(" (")[0]) else 1.0
 
 
 def reason_of(error: Exception) -> str:
-    """What went wrong, in one line, as ``failure`` holds it.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.results import reason_of
-    >>> reason_of(ValueError("two\\nlines"))
-    'ValueError: two lines'
-    """
+    """What went wrong, in one line, as ``failure`` holds it."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def without_numbers(text: str) -> str:
-    """A text with every number as 0: what texts of one kind have in common.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.results import without_numbers
-    >>> without_numbers("3 rows of 1.2e-3 s")
-    '0 rows of 0 s'
-    """
+    """A text with every number as 0: what texts of one kind have in common."""
     return re.sub(r"\d[\d.,e+-]*", "0", text)
 
 
 def merged_notes(notes: Sequence[str]) -> list[str]:
-    """Notes ("arm: text") in one line where they differ only in the arm and in numbers; the last one is shown.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.results import merged_notes
-    >>> merged_notes(["OPLS: OPLS leaves out 3 rows.", "MESD(FDA): MESD leaves out 2 rows.", "NCA: slow."])
-    ['OPLS, MESD(FDA): leaves out 2 rows.', 'NCA: slow.']
-    """
+    """Notes ("arm: text") in one line where they differ only in the arm and in numbers; the last one is shown."""
     kinds: dict[str, tuple[dict[str, None], str]] = {}
     for note in notes:
         arm, _, text = note.partition(": ")
@@ -118,3 +89,48 @@ class Results:
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     measure: Any = None
     few: dict[str, str | None] = field(default_factory=dict)
+
+
+def predictions_npz(results: Results) -> bytes:
+    """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were scored.
+
+    ``arm``, ``k`` (-1 for an arm without a size) and ``fold`` tell, for i = 0, 1, ..., what ``scores_i`` (rows of the
+    fold, labels; float32), ``similarity_i`` (each row's mean similarity to its neighbours) and ``new_similarity_i`` (to
+    those among the rows of the fold, where these are enough) are; ``rows_FOLD`` holds the numbers of the rows of the
+    data, and ``same_rows_FOLD`` their similarity to the same rows for every query.
+    """
+    folds = [TEST] if TEST in results.folds else list(results.held_out)
+    keys = [key for key in results.predictions if key[2] in folds]
+    arrays = {
+        "arm": np.array([arm for arm, _, _ in keys], dtype=str),
+        "k": np.array([-1 if k is None else k for _, k, _ in keys], dtype=np.int64),
+        "fold": np.array([fold for _, _, fold in keys], dtype=str),
+    }
+    arrays |= {f"scores_{i}": results.predictions[key] for i, key in enumerate(keys)}
+    for name in ("similarity", "new_similarity"):
+        kept = getattr(results, name)
+        arrays |= {f"{name}_{i}": kept[key] for i, key in enumerate(keys) if key in kept}
+    for fold in folds:
+        arrays[f"rows_{fold}"] = results.held_out[fold]
+        if (SAME_ROWS, None, fold) in results.similarity:
+            arrays[f"same_rows_{fold}"] = results.similarity[SAME_ROWS, None, fold]
+    out = io.BytesIO()
+    named: dict[str, Any] = arrays
+    np.savez_compressed(out, **named)
+    return out.getvalue()
+
+
+def label_precisions(
+    results: Results, Y: Any, arm: str, k: int | None, folds: Sequence[str] | None = None, unknown: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Average precision of each label at one arm and k, averaged over folds, and the number of folds."""
+    Y, each = sp.csr_array(Y), []
+    for fold in [fold for fold in results.folds if fold != TEST] if folds is None else folds:
+        truth = dense_labels(Y[results.held_out[fold]])
+        S = results.predictions.get((arm, k, fold))
+        worst = np.where(truth.any(axis=0), 0.0, np.nan)
+        cells = known_cells(unknown, results.held_out[fold])
+        each.append(worst if S is None else average_precision(truth, S, cells))
+    table = np.array(each).reshape(-1, Y.shape[1])
+    known = np.isfinite(table).sum(axis=0)
+    return np.where(known, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan), known

@@ -9,6 +9,7 @@ from scipy.special import stdtr, stdtrit
 from scipy.stats import wilcoxon
 
 ROPE = 0.01
+EQUAL = 1e-12
 
 
 def nadeau_bengio(
@@ -17,24 +18,6 @@ def nadeau_bengio(
     """Interval of a mean difference over folds, with the variance corrected for overlapping training parts.
 
     The variance of the mean is s^2 (1/J + held_out/train) instead of s^2/J.  [nadeau2003inference]
-
-    Parameters
-    ----------
-    differences : sequence of float
-        One difference per fold.
-    train, held_out : float
-        Mean sizes of the two parts.
-    level : float, default=0.95
-
-    Returns
-    -------
-    (low, high), or None for fewer than two folds
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.compare import nadeau_bengio
-    >>> [round(end, 3) for end in nadeau_bengio([0.01, 0.02, 0.03], train=80, held_out=20)]
-    [-0.013, 0.053]
     """
     differences = np.asarray(differences, dtype=float)
     if len(differences) < 2:
@@ -45,25 +28,7 @@ def nadeau_bengio(
 
 
 def nadeau_bengio_p(differences: Sequence[float] | np.ndarray, train: float, held_out: float) -> float | None:
-    """Two-sided p of a mean difference over folds of zero, by the t test with the corrected variance.
-
-    Parameters
-    ----------
-    differences : sequence of float
-        One difference per fold.
-    train, held_out : float
-        Mean sizes of the two parts.
-
-    Returns
-    -------
-    float, or None for fewer than two folds; 1 where all differences are 0
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.compare import nadeau_bengio_p
-    >>> round(nadeau_bengio_p([0.01, 0.02, 0.03], train=80, held_out=20), 3)
-    0.12
-    """
+    """Two-sided p of a mean difference over folds of zero, by the t test with the corrected variance."""
     differences = np.asarray(differences, dtype=float)
     if len(differences) < 2:
         return None
@@ -80,25 +45,6 @@ def bayesian_correlated_t(
 
     The posterior is Student's t with the corrected variance of ``nadeau_bengio`` (correlated Bayesian t test).
     [benavoli2017bayes]
-
-    Parameters
-    ----------
-    differences : sequence of float
-        One difference per fold.
-    train, held_out : float
-        Mean sizes of the two parts.
-    rope : float, default=0.01
-        Differences from -rope to rope do not matter.
-
-    Returns
-    -------
-    dict with "worse", "rope" and "better", or None for fewer than two folds
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.compare import bayesian_correlated_t
-    >>> bayesian_correlated_t([0.2, 0.21, 0.19], train=80, held_out=20)["better"] > 0.99
-    True
     """
     _check_rope(rope)
     differences = np.asarray(differences, dtype=float)
@@ -127,12 +73,6 @@ def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     """Adjust p-values for the number of tests by Holm's step-down rule.  [holm1979multiple]
 
     The i-th smallest of m is multiplied by m - i + 1; adjusted values never fall along the order, nor exceed 1.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.compare import holm
-    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
-    [0.03, 0.06, 0.06]
     """
     p = np.asarray(p, dtype=float)
     if p.size and not ((p >= 0) & (p <= 1)).all():
@@ -149,27 +89,6 @@ def wilcoxon_holm(differences: Sequence[Sequence[float] | np.ndarray]) -> tuple[
 
     Differences of zero are left out, as Wilcoxon did; a contrast with nothing but zeros has p = 1.
     [wilcoxon1945ranking]
-
-    Parameters
-    ----------
-    differences : sequence of sequences of float
-        For each contrast one difference a data set.
-
-    Returns
-    -------
-    (p, p_holm) : arrays, one value a contrast
-
-    Raises
-    ------
-    ValueError
-        A contrast is empty or holds NaN or infinity.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.compare import wilcoxon_holm
-    >>> p, adjusted = wilcoxon_holm([[0.1, 0.2, 0.3, 0.4, 0.5], [0.1, -0.2, 0.3, -0.4, 0.5]])
-    >>> p.tolist(), adjusted.tolist()
-    ([0.0625, 0.8125], [0.125, 0.8125])
     """
     p = np.array([_wilcoxon(_finite(each)) for each in differences])
     return p, holm(p)
@@ -205,32 +124,6 @@ def bayesian_signed_rank(
     A Dirichlet process with one pseudo-observation of strength 1/2 at zero; each posterior draw gives the shares of
     pairs of data sets whose mean difference lies below, within or above the region, and the largest share wins the
     draw (Benavoli, Corani, Demsar and Zaffalon, Journal of Machine Learning Research 18, 2017).
-
-    Parameters
-    ----------
-    differences : sequence of float
-        One difference a data set.
-    rope : float, default=0.01
-        Differences from -rope to rope do not matter.
-    seed : int, default=0
-        Seed of the draws.
-    n_samples : int, default=50,000
-        Number of draws.
-
-    Returns
-    -------
-    dict with "worse", "rope" and "better", which sum to 1
-
-    Raises
-    ------
-    ValueError
-        ``differences`` is empty or not finite, or ``rope`` is negative.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.compare import bayesian_signed_rank
-    >>> bayesian_signed_rank([0.05, 0.04, 0.06, 0.03, 0.07])["better"] > 0.95
-    True
     """
     _check_rope(rope)
     z = np.append(0.0, _finite(differences))
@@ -244,3 +137,43 @@ def bayesian_signed_rank(
         wins += np.bincount(shares.argmax(axis=1), minlength=3)
         left -= len(W)
     return dict(zip(("worse", "rope", "better"), (wins / n_samples).tolist(), strict=True))
+
+
+def choose(values: np.ndarray, anchor: Sequence[bool] | None = None) -> int:
+    """The row of the best mean over the folds; an anchor is left only for more than one paired standard error."""
+    means = _means(values)
+    best = int((means >= means.max() - EQUAL).argmax())
+    own = np.flatnonzero(np.zeros(len(values), dtype=bool) if anchor is None else np.asarray(anchor))
+    if len(own) == 0 or best in own:
+        return best
+    held = int(own[np.argmax(means[own])])
+    ahead = values[best] - values[held]
+    ahead = ahead[np.isfinite(ahead)]
+    if len(ahead) < 2:
+        return best
+    return best if ahead.mean() > ahead.std(ddof=1) / np.sqrt(len(ahead)) else held
+
+
+def repeated_scores(values: np.ndarray, anchor: Sequence[bool] | None = None) -> np.ndarray | None:
+    """Of each fold what the choice made without it scores on it.
+
+    The mean of the chosen one over all folds is that of a winner among many; the mean of these is what it promises for
+    new rows.
+    """
+    folds = range(values.shape[1])
+    if len(folds) < 2:
+        return None
+    return np.array([values[choose(np.delete(values, fold, axis=1), anchor), fold] for fold in folds])
+
+
+def expected_score(repeated: np.ndarray | None) -> float | None:
+    """The mean of the scores of a repeated choice where they are defined; None where there is none."""
+    known = [] if repeated is None else repeated[np.isfinite(repeated)]
+    return float(np.mean(known)) if len(known) else None
+
+
+def _means(values: np.ndarray) -> np.ndarray:
+    """The mean of each over the folds on which it is defined, -inf where there is none."""
+    known = np.isfinite(values)
+    sums = np.where(known, values, 0.0).sum(axis=1)
+    return np.where(known.any(axis=1), sums / np.maximum(known.sum(axis=1), 1), -np.inf)

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from proxembed.catalogue import settings, title_of
-from proxembed.evaluate.choice import choose, expected_score, repeated_scores
 from proxembed.evaluate.costs import fit_work, readout_work
 from proxembed.evaluate.measures import Measure
 from proxembed.evaluate.part import Part
 from proxembed.evaluate.results import reason_of
 from proxembed.evaluate.scoring import Readings
+from proxembed.evaluate.statistics import choose, expected_score, repeated_scores
 from proxembed.execute.budget import Budget, OutOfBudget, WorkBudget
 from proxembed.execute.ledger import as_json
 from proxembed.execute.loop import Evaluator, Trial

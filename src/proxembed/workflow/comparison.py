@@ -24,8 +24,8 @@ from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.measures import neighbors_of
 from proxembed.evaluate.part import rows_scored
-from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.results import label_precisions
 from proxembed.evaluate.rivals.maps import SupervisedUMAP
 from proxembed.evaluate.summary import summarise
 from proxembed.execute.executor import Progress, silent

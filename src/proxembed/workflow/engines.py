@@ -12,11 +12,11 @@ from proxembed.catalogue import title_of
 from proxembed.defc.model_strategies import ModelStrategy
 from proxembed.defc.refit import carried_over
 from proxembed.defc.search import DEFC
-from proxembed.evaluate.choice import choose, expected_score, repeated_scores
 from proxembed.evaluate.measures import measure_of
 from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.preprocessing import choose_scaling
 from proxembed.evaluate.results import sign_of
+from proxembed.evaluate.statistics import choose, expected_score, repeated_scores
 from proxembed.execute.budget import WorkBudget
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit

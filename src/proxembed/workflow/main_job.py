@@ -23,14 +23,13 @@ from proxembed.evaluate.arms import (
     rival_arms,
     without_duplicates,
 )
-from proxembed.evaluate.choice import choose
 from proxembed.evaluate.diagnose import diagnose, diagnosed_by
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.measures import DEFAULT_NEIGHBORS, JACCARD, measure_of, neighbors_of
 from proxembed.evaluate.part import rows_scored
-from proxembed.evaluate.predictions import label_precisions
 from proxembed.evaluate.protocol import Protocol, run
-from proxembed.evaluate.results import TEST, Results, sign_of
+from proxembed.evaluate.results import TEST, Results, label_precisions, sign_of
+from proxembed.evaluate.statistics import choose
 from proxembed.evaluate.summary import summarise
 from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent

@@ -8,8 +8,7 @@ from typing import Any
 
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.evaluate.evidence import Evidence
-from proxembed.evaluate.predictions import predictions_npz
-from proxembed.evaluate.results import Results
+from proxembed.evaluate.results import Results, predictions_npz
 from proxembed.execute.configuration import own_configuration
 from proxembed.model import embedding_part, source_of
 from proxembed.persist import model_card, model_files

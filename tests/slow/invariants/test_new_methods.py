@@ -1,4 +1,4 @@
-"""New methods, readers, rivals and measures: the steps of CONTRIBUTING.md on a copy of the repository, and its tests."""
+"""New methods, readers, rivals, measures: the steps of CONTRIBUTING.md on a copy of the repository, and its tests."""
 
 import json
 import os

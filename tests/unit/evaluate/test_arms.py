@@ -8,9 +8,17 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from proxembed import LaplacianEigenmaps
 from proxembed.base import registry
 from proxembed.catalogue import COUNTERPARTS, method_named, method_names, name_of, split_names
-from proxembed.evaluate.arms import default_methods, entrants, left_out_rivals, method_arms, rival_arms
+from proxembed.evaluate.arms import (
+    check_places_rows,
+    default_methods,
+    entrants,
+    left_out_rivals,
+    method_arms,
+    rival_arms,
+)
 
 
 def names(arms):
@@ -68,6 +76,11 @@ def maps(request, monkeypatch):
     for name in ("umap_installed", "tsne_installed"):
         monkeypatch.setattr(f"proxembed.proximity.layouts.{name}", lambda: request.param)
     return request.param
+
+
+def test_a_method_without_a_rule_for_new_rows_is_refused():
+    with pytest.raises(ValueError, match="LaplacianEigenmaps has no weights for the links of new rows"):
+        check_places_rows(LaplacianEigenmaps(weights="reconstruction"))
 
 
 def test_a_map_is_fitted_at_the_sizes_that_it_has():

@@ -11,7 +11,17 @@ from typer.testing import CliRunner
 import proxembed
 from designs import WHOLE
 from proxembed.cli import app
-from proxembed.evaluate.measures import MEASURES, Measure, measure_of, register
+from proxembed.data import Dataset
+from proxembed.evaluate.measures import (
+    MEASURES,
+    Measure,
+    is_jaccard,
+    is_loss,
+    measure_of,
+    neighbors_of,
+    register,
+    unit_of_measure,
+)
 from proxembed.report.figures import k_curve
 from proxembed.study.embedding_search import EmbeddingSearch
 from proxembed.workflow import comparison
@@ -116,6 +126,19 @@ def test_a_measure_is_undefined_where_no_label_allows_it():
     assert np.isnan(precision.failed(none)) and precision.failed(some) == 0 and np.isnan(precision.failed(some, 4))
     assert np.isnan(auc.failed(np.ones((4, 2)))) and auc.failed(some) == 0
     assert measure_of("log-loss").failed(none) > 36
+
+
+def test_what_a_name_says_of_its_measure():
+    assert is_jaccard("Jaccard@5") and not is_jaccard("macro F1")
+    assert is_loss("Hamming loss") and not is_loss("my function")
+    assert measure_of("Jaccard@5").goal == "neighbours" and measure_of("macro F1").goal == "predict"
+    units = [unit_of_measure(name) for name in ("macro F1", "log-loss", "new-new Jaccard@5", "my function")]
+    assert units == [" (0 to 1)", " (nats)", " (0 to 1)", ""]
+
+
+def test_neighbours_are_at_most_the_rows_of_the_smallest_class():
+    classes = np.eye(3)[[0, 0, 0, 0, 1, 1, 1, 1, 2]]
+    assert neighbors_of(Dataset(np.eye(9), classes), np.arange(9)) == 4
 
 
 def test_the_axis_of_a_curve_names_the_unit_of_its_measure():

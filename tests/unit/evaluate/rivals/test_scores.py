@@ -16,8 +16,8 @@ from proxembed.evaluate.arms import ALL_FEATURES, Arm, entrants
 from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision, row_jaccard
 from proxembed.evaluate.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.evaluate.part import prepare
-from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.results import predictions_npz
 from proxembed.evaluate.rivals import boosting
 from proxembed.evaluate.rivals.boosting import BoostedScores
 from proxembed.evaluate.rivals.forests import ForestScores

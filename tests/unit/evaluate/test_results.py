@@ -9,9 +9,17 @@ import pytest
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.metrics import average_precision
-from proxembed.evaluate.predictions import label_precisions, predictions_npz
 from proxembed.evaluate.protocol import Protocol, run
-from proxembed.evaluate.results import Results
+from proxembed.evaluate.results import (
+    Results,
+    label_precisions,
+    measure_name,
+    merged_notes,
+    predictions_npz,
+    reason_of,
+    sign_of,
+    without_numbers,
+)
 from proxembed.splits.splits import Splitting
 
 RAW = Arm("all features", None, rival=True)
@@ -77,3 +85,12 @@ def test_a_failed_fold_counts_as_zero(dataset):
     results = Results({}, {}, predictions=scores, folds=folds, held_out=rows)
     Y = np.array([[1], [0], [1], [0]])
     assert label_precisions(results, Y, "OPLS", 2)[0].tolist() == [0.5]
+
+
+def test_names_and_notes_are_plain_text():
+    assert measure_name("macro average precision", "ridge") == "macro average precision (ridge)"
+    assert sign_of("Hamming loss (ridge)") == -1.0 and sign_of("macro F1 (ridge)") == 1.0
+    assert reason_of(ValueError("two\nlines")) == "ValueError: two lines"
+    assert without_numbers("3 rows of 1.2e-3 s") == "0 rows of 0 s"
+    notes = ["OPLS: OPLS leaves out 3 rows.", "MESD(FDA): MESD leaves out 2 rows.", "NCA: slow."]
+    assert merged_notes(notes) == ["OPLS, MESD(FDA): leaves out 2 rows.", "NCA: slow."]

@@ -1,0 +1,42 @@
+"""Forecasts of work: they grow with the sizes, and what does more costs more."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from proxembed import OPLS, Views
+from proxembed.evaluate.costs import (
+    Shape,
+    fit_work,
+    layout_work,
+    machine_speed,
+    readout_work,
+    shape_of,
+    speed_probe,
+    step_work,
+    table,
+)
+
+SHAPE = Shape(1000, 50, 50.0, 5)
+
+
+def test_the_shape_of_features_counts_what_they_store():
+    assert shape_of(np.ones((5, 3)), 2) == Shape(n=5, d=3, w=3.0, c=2)
+    X = sp.random_array((70, 11), density=0.3, random_state=0).tocsr()
+    assert shape_of(X, 2).stored == X.nnz and shape_of(np.ones((5, 3)), 2).stored == 15
+
+
+@pytest.mark.parametrize("step", table())
+def test_more_rows_cost_more(step):
+    assert 0 <= step_work(step, SHAPE) < step_work(step, SHAPE.rows(100_000))
+
+
+def test_what_does_more_costs_more():
+    assert layout_work(500) < layout_work(1000)
+    assert readout_work(1000, 300, 10, 5) < readout_work(4000, 1200, 10, 5)
+    assert readout_work(1000, 300, 10, 5, "scores") < readout_work(1000, 300, 10, 5)
+    assert fit_work(Views(OPLS()), SHAPE) < fit_work(Views(OPLS(), weights="folds"), SHAPE)
+
+
+def test_the_speed_of_a_machine_is_a_power_of_the_square_root_of_two():
+    assert speed_probe() > 0 and round(2 * np.log2(machine_speed()), 9).is_integer()
