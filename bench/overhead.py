@@ -20,7 +20,7 @@ from typing import Any
 
 from measure import show, within
 from proxembed.data import read
-from proxembed.evaluate import gains, parallel
+from proxembed.evaluate import parallel, verdict
 from proxembed.study import embedding_search, fold_parts, trials
 from proxembed.workflow import main_job
 from proxembed.workflow.options import SearchOptions
@@ -35,7 +35,7 @@ TIMED = (
     ("arms", parallel, "prepare"),
     ("test rows", main_job, "held_out_evidence"),
     ("diagnosis", main_job, "diagnose"),
-    ("intervals", gains.TestGains, "versus"),
+    ("intervals", verdict.TestGains, "versus"),
     ("last fit", main_job, "fit_on"),
 )
 PHASES = list(dict.fromkeys(phase for phase, _, _ in TIMED))

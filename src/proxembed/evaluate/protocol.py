@@ -17,7 +17,6 @@ from proxembed.targets.known import known_cells
 
 from .arms import Arm
 from .compare import SIDES
-from .gains import FOLDS, TEST_ROWS, too_few
 from .measures import (
     AVERAGE_PRECISION,
     JACCARD,
@@ -31,6 +30,7 @@ from .metrics import row_jaccard, same_rows
 from .parallel import KEPT, ArmScores, EveryArm
 from .part import rows_scored
 from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
+from .verdict import FOLDS, TEST_ROWS, too_few
 
 __all__ = ["Protocol", "Results", "run"]
 

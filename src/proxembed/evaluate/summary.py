@@ -9,9 +9,8 @@ import numpy as np
 
 from proxembed.splits.splits import LEAST_GROUPS
 
-from .gains import FOLDS, FoldGains, TestGains
 from .results import SAME_ROWS, TEST, Results, measure_name, sign_of
-from .verdict import TOLERANCE, judge, neighbor_measure
+from .verdict import FOLDS, TOLERANCE, FoldGains, TestGains, judge, neighbor_measure
 
 FACTS = ("dataset", "protocol", "preprocessing", "scalings", "notes", "seconds", "interrupted")
 

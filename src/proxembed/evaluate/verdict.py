@@ -2,47 +2,41 @@
 
 Method and size are chosen on the folds. A comparison is judged on these folds, each side chosen on the others; arms
 that a search has chosen on these very rows are judged on the test rows, which it has not seen.
+
+A gain of one arm over another has a 95 % interval. Of a mean over rows (neighbours) it follows from the differences row
+by row; of other measures the rows are drawn again with replacement (whole groups where rows come in groups), which
+shows how far the gain would move with other test rows of the same kind. Models fitted on other training rows are in
+neither.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from proxembed.targets.known import known_cells
+from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.values import dense_labels
 
 from .arms import ALL_FEATURES, MAP_SIZE
-from .compare import equal_rows
-from .gains import FoldGains, TestGains
-from .measures import NEW_JACCARD, is_jaccard
-from .results import NEIGHBORS, sign_of
+from .bootstrap import TWO_SIDED, drawn_weights, precision_gain, redrawn_gain
+from .compare import equal_rows, gain_on_folds, nadeau_bengio
+from .measures import AVERAGE_PRECISION, NEW_JACCARD, Measure, is_jaccard, measure_of
+from .results import NEIGHBORS, TEST, Results, sign_of
 
 GOALS = ("neighbours", "predict", "compress", "map")
 TOLERANCE = 0.03
 BETTER, LEVEL, WORSE, CANNOT_TELL = "better", "level", "worse", "cannot tell"
-Gains = FoldGains | TestGains
+FOLDS, TEST_ROWS = "folds", "test rows"
+LEAST_ROWS, LEAST_RARER = 20, 5  # scored rows of a verdict: all, and of the rarer of two classes
 
 
 def word(gain: float, interval: Sequence[float] | None, margin: float) -> str:
-    """What a gain with its 95 % interval allows to say, where a loss up to a margin does not matter.
-
-    Parameters
-    ----------
-    gain : float
-    interval : (low, high), or None where there is none
-    margin : float of at least 0
-
-    Returns
-    -------
-    str
-        The first that holds: "better" (low > 0), "level" (low >= -margin), "worse" (high < -margin), "cannot tell".
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.verdict import word
-    >>> [word(g, (g - 0.02, g + 0.02), 0.03) for g in (0.05, 0.0, -0.03, -0.1)]
-    ['better', 'level', 'cannot tell', 'worse']
-    """
+    """What a gain with its 95 % interval allows to say, where a loss up to a margin does not matter."""
     if interval is None:
         return CANNOT_TELL
     low, high = interval
@@ -53,12 +47,6 @@ def rows_needed(rows: int, gain: float, interval: Sequence[float] | None, margin
     """Test rows that would tell, if the gain stayed as it is: ``rows`` (half-width / (margin + gain))^2.
 
     None where no number of rows would: the gain is at or below the margin, or has no interval.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.verdict import rows_needed
-    >>> rows_needed(100, 0.0, (-0.06, 0.06), 0.03), rows_needed(100, -0.05, (-0.1, 0.0), 0.03)
-    (400, None)
     """
     if interval is None or not gain > -margin:
         return None
@@ -76,39 +64,7 @@ def judge(
     tolerance: float = TOLERANCE,
     choice: tuple[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Judge the embeddings for every goal.
-
-    Parameters
-    ----------
-    entries : list of dict
-        The leaderboard.
-    names : list of str
-        Measures, the primary one first, with one of neighbours.
-    gains : FoldGains or TestGains
-        Where values and gains are taken from.
-    same_rows : dict
-        Entry of the baseline that returns the same rows to every query.
-    facts : dict
-        Of the data: ``d``, and ``nonzero_share`` where the features are sparse.
-    tolerance : float, default=0.03
-        Share of the value of all features whose loss does not matter.
-    choice : (arm, k), optional
-        What was chosen by the primary measure on other folds, which the goals of that measure judge; None: what is
-        best on these.
-
-    Returns
-    -------
-    dict
-        ``basis`` ("folds" or "test rows"), ``tolerance``, ``lacks`` ("arms" or "test rows", or None) and ``goals``:
-        for each goal that could be judged its ``word`` and the figures that it rests on.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.gains import FoldGains
-    >>> from proxembed.evaluate.verdict import judge
-    >>> judge([], ["macro average precision (ridge)"], FoldGains([]), {}, facts={})["lacks"]
-    'arms'
-    """
+    """Judge the embeddings for every goal."""
     ours = [entry for entry in entries if not entry["rival"] and entry["components"]]
     raw = next((entry for entry in entries if entry["arm"] == ALL_FEATURES), None)
     verdict: dict[str, Any] = {"basis": gains.basis, "tolerance": tolerance, "lacks": None, "goals": {}}
@@ -258,26 +214,12 @@ def _compressed(
 
 
 def feature_count(entries: list[dict[str, Any]], d: int) -> int:
-    """The numbers per row that all features are: d columns, or the more that the cells of a table become.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.verdict import feature_count
-    >>> feature_count([{"arm": "all features", "components": 79}], 6), feature_count([], 6)
-    (79, 6)
-    """
+    """The numbers per row that all features are: d columns, or the more that the cells of a table become."""
     return max([entry.get("components", 0) for entry in entries if entry["arm"] == ALL_FEATURES] + [d])
 
 
 def share_of(goal: dict[str, Any]) -> dict[str, Any]:
-    """What is left of the baseline's value: ``share`` and ``interval``, 1 being all of it.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.verdict import share_of
-    >>> share_of({"base": {"value": 0.5}, "gain": -0.005, "interval": [-0.01, 0.0]})
-    {'share': 0.99, 'interval': [0.98, 1.0]}
-    """
+    """What is left of the baseline's value: ``share`` and ``interval``, 1 being all of it."""
     base = goal["base"]["value"]
     if not base:
         return {"share": None, "interval": None}
@@ -320,49 +262,194 @@ def _at(entry: dict[str, Any], gains: Gains, name: str) -> dict[str, Any]:
 
 
 def top(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """The entry of the best mean of a measure over the folds.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.verdict import top
-    >>> top([{"scores": {"AP": {"mean": 0.1}}}, {"scores": {"AP": {"mean": 0.2}}}], "AP")
-    {'scores': {'AP': {'mean': 0.2}}}
-    """
+    """The entry of the best mean of a measure over the folds."""
     sign = sign_of(name)
     return max(entries, key=lambda entry: sign * entry["scores"][name]["mean"])
 
 
 def neighbor_measure(names: list[str]) -> str:
-    """The measure of neighbours among the names.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.verdict import neighbor_measure
-    >>> neighbor_measure(["macro average precision (ridge)", "Jaccard@10 (cosine kNN)"])
-    'Jaccard@10 (cosine kNN)'
-    """
+    """The measure of neighbours among the names."""
     return next((name for name in names if is_jaccard(name)), names[-1])
 
 
 def new_neighbor_measure(names: list[str]) -> str | None:
-    """The measure of new rows among themselves among the names; None where there is none.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.verdict import new_neighbor_measure
-    >>> new_neighbor_measure(["Jaccard@10 (cosine kNN)", "new-new Jaccard@10 (cosine kNN)"])
-    'new-new Jaccard@10 (cosine kNN)'
-    """
+    """The measure of new rows among themselves among the names; None where there is none."""
     return next((name for name in names if name.startswith(NEW_JACCARD.format(""))), None)
 
 
 def predict_measure(names: list[str]) -> str:
-    """The measure of predictions among the names: the first that does not read neighbours.
+    """The measure of predictions among the names: the first that does not read neighbours."""
+    return next((name for name in names if not name.endswith(f"({NEIGHBORS})")), names[0])
+
+
+def too_few(dataset: Any, rows: np.ndarray) -> str | None:
+    """Why scored rows are too few for a verdict; None if they are enough.
+
+    A verdict needs 20 rows, and with two classes or one label also 5 rows of the rarer one.
+    """
+    labels = LabelMatrix.of(dataset.y).take(np.unique(rows))
+    if labels.n < LEAST_ROWS:
+        return _few(labels.n, "", LEAST_ROWS)
+    if labels.c > 2 or labels.c == 2 and not dataset.single_label:
+        return None
+    known = labels.n if labels.unknown is None else labels.n - int(labels.unknown[:, [0]].sum())
+    rarer = min(int(labels.nk[0]), known - int(labels.nk[0]))
+    what = "of the rarer class" if labels.c == 2 else "with" if rarer == int(labels.nk[0]) else "without"
+    return _few(rarer, f" {what}{'' if labels.c == 2 else ' the label'}", LEAST_RARER) if rarer < LEAST_RARER else None
+
+
+def _few(count: int, what: str, least: int) -> str:
+    rows = f"{count} scored row{'s' * (count != 1)}{what} {'is' if count == 1 else 'are'}"
+    return f"{rows} too few to tell, at least {least} are needed"
+
+
+class FoldGains:
+    """Values are means over the folds; of a gain, arm and size of both sides are chosen on the other folds.
+
+    Parameters
+    ----------
+    sizes : list of dict
+        ``train`` and ``held_out`` of each fold.
+    intervals : bool, default=True
+        Whether gains have an interval.
+    few : str, optional
+        Why the scored rows are too few for a verdict.
 
     Examples
     --------
-    >>> from proxembed.evaluate.verdict import predict_measure
-    >>> predict_measure(["Jaccard@10 (cosine kNN)", "macro average precision (ridge)"])
-    'macro average precision (ridge)'
+    >>> from proxembed.evaluate.verdict import FoldGains
+    >>> entries = [{"scores": {"AP": {"mean": v, "by_fold": [v, v]}}} for v in (0.6, 0.5)]
+    >>> round(FoldGains([{"train": 8, "held_out": 2}] * 2).versus(entries[:1], entries[1:], "AP")["gain"], 3)
+    0.1
     """
-    return next((name for name in names if not name.endswith(f"({NEIGHBORS})")), names[0])
+
+    basis, there = FOLDS, True
+
+    def __init__(self, sizes: list[dict[str, Any]], intervals: bool = True, few: str | None = None):
+        self.sizes, self.intervals, self.few = sizes, intervals and few is None, few
+
+    def value(self, entry: dict[str, Any], name: str) -> float | None:
+        """Mean of a measure over the folds."""
+        return entry["scores"][name]["mean"]
+
+    def hub(self, entry: dict[str, Any]) -> float | None:
+        """Largest share of held-out rows that list one training row, over the folds."""
+        return entry.get("hub")
+
+    def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
+        """``gain``, ``interval`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all folds."""
+        ours, theirs = _by_fold(entries, name), _by_fold(others, name)
+        defined = np.isfinite(np.vstack([ours, theirs])).all(axis=0)
+        if not defined.any():
+            return None
+        gain = gain_on_folds(ours[:, defined], theirs[:, defined])
+        parts = [(size["train"], size["held_out"]) for size in self.sizes]
+        interval = nadeau_bengio(gain, *np.mean(parts, axis=0)) if parts and self.intervals else None
+        rows = sum(held_out for _, held_out in parts)
+        return {"gain": float(gain.mean()), "interval": None if interval is None else list(interval), "rows": rows}
+
+
+def _by_fold(entries: list[dict[str, Any]], name: str) -> np.ndarray:
+    """(entries, folds): values of a measure, larger being better; NaN on a fold where it is not defined."""
+    return sign_of(name) * np.array([entry["scores"][name]["by_fold"] for entry in entries], dtype=float)
+
+
+class TestGains:
+    """Values and gains of the test rows, of the arm and size that are best on the folds.
+
+    Parameters
+    ----------
+    results : Results
+        With what was kept of the test rows; an arm that is missing there has failed.
+    dataset : proxembed.data.Dataset
+        Its labels and groups.
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.verdict import TestGains
+    >>> from proxembed.evaluate.results import Results
+    >>> TestGains(Results({}, {}), None).there
+    False
+    """
+
+    basis = TEST_ROWS
+    __test__ = False  # pytest takes no class of this name for a test
+
+    def __init__(self, results: Results, dataset: Any):
+        self.results, self.there, self.few = results, TEST in results.folds, results.few.get(TEST_ROWS)
+        if self.there:
+            rows = results.held_out[TEST]
+            self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
+            self.known_cells = known_cells(dataset.unknown, rows)
+            self.groups = None if dataset.groups is None else np.asarray(dataset.groups)[rows]
+            self.drawn = drawn_weights(len(rows), self.groups)
+            self.units = len(rows) if self.groups is None else len(np.unique(self.groups))
+
+    def value(self, entry: dict[str, Any], name: str) -> float | None:
+        """Value of a measure on the test rows."""
+        return entry["scores"][name]["test"]
+
+    def hub(self, entry: dict[str, Any]) -> float | None:
+        """Largest share of test rows that list one training row."""
+        return self.results.hubs.get((entry["arm"], entry["k"], TEST))
+
+    def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
+        """``gain``, ``interval`` and ``rows``; None where the measure has no value on the test rows."""
+        ours, theirs = (_best(side, name) for side in (entries, others))
+        measure_name, readout = name[:-1].rsplit(" (", 1)
+        found: dict[str, Any] | None
+        if readout == NEIGHBORS and is_jaccard(measure_name):
+            found = self._paired(self.results.similarity, ours, theirs)
+        elif readout == NEIGHBORS and measure_of(measure_name).reads == "new neighbors":
+            similarity = self.results.new_similarity
+            found = self._paired(similarity, ours, theirs) if similarity else None
+        else:
+            found = self._gain(self._measure(measure_name), ours, theirs, name)
+        if found is None:
+            return None
+        interval = found["interval"] if self.units > 1 and self.few is None else None  # one group cannot be drawn again
+        return {**found, "interval": interval, "rows": len(self.truth)}
+
+    def _measure(self, name: str) -> Measure:
+        primary = self.results.measure
+        return primary if primary is not None and primary.name == name else measure_of(name)
+
+    def _paired(
+        self, similarity: Mapping[Any, np.ndarray], ours: dict[str, Any], theirs: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Gain of the mean similarity of rows; of an arm that failed it is 0."""
+        own, other = (
+            similarity.get((entry["arm"], entry["k"], TEST), np.zeros(len(self.truth))) for entry in (ours, theirs)
+        )
+        return paired_gain(own, other, self.groups)
+
+    def _gain(self, measure: Measure, ours: dict[str, Any], theirs: dict[str, Any], name: str) -> dict[str, Any] | None:
+        least = self.results.protocol.get("min_positives", 1)
+        scores: list[Any] = [self.results.predictions.get((entry["arm"], entry["k"], TEST)) for entry in (ours, theirs)]
+        if measure.name == AVERAGE_PRECISION:
+            return precision_gain(self.truth, scores[0], scores[1], self.drawn, least, self.known_cells)
+        values: list[Any] = [self.value(entry, name) for entry in (ours, theirs)]
+        if None in values or not np.isfinite(values).all():
+            return None
+        gain = measure.score(values[0]) - measure.score(values[1])
+        interval = redrawn_gain(measure, self.truth, scores[0], scores[1], self.drawn, gain, least, self.known_cells)
+        return {"gain": gain, "interval": interval}
+
+
+Gains = FoldGains | TestGains
+
+
+def _best(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    return max(entries, key=lambda entry: sign_of(name) * entry["scores"][name]["mean"])
+
+
+def paired_gain(ours: ArrayLike, theirs: ArrayLike, groups: Any = None) -> dict[str, Any]:
+    """The mean difference of two values per row, with 1.96 standard errors of it on either side."""
+    difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
+    gain, m = float(difference.mean()), len(difference)
+    unit = np.arange(m) if groups is None else np.unique(groups, return_inverse=True)[1]
+    sums = np.bincount(unit, difference - gain)
+    if len(sums) < 2:
+        return {"gain": gain, "interval": None}
+    half = TWO_SIDED * float(np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1))) / m
+    return {"gain": gain, "interval": [gain - half, gain + half]}

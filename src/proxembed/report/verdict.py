@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
-from proxembed.evaluate.gains import FOLDS
 from proxembed.evaluate.results import sign_of
-from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE, feature_count, share_of
+from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, FOLDS, LEVEL, WORSE, feature_count, share_of
 
 TITLES = {"neighbours": "Neighbours", "predict": "Predict", "compress": "Compress", "map": "Map"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}

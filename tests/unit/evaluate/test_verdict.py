@@ -5,8 +5,21 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from proxembed.evaluate.gains import FoldGains
-from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE, judge, rows_needed, smallest_keeping, word
+from proxembed.evaluate.verdict import (
+    BETTER,
+    CANNOT_TELL,
+    LEVEL,
+    WORSE,
+    FoldGains,
+    feature_count,
+    judge,
+    neighbor_measure,
+    new_neighbor_measure,
+    predict_measure,
+    rows_needed,
+    smallest_keeping,
+    word,
+)
 
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
 SIZES = [{"train": 80, "held_out": 20}] * 3
@@ -120,3 +133,12 @@ def test_what_a_baseline_equals_in_every_fold_is_not_better():
     alone, found = goals(ours, unsteady)["map"], goals(ours, equal, unsteady)["map"]
     assert alone["gain"] > 0 and alone["ties"] == []
     assert found["gain"] == 0 and found["word"] == LEVEL and found["ties"] == ["PLS"]
+
+
+def test_the_measures_of_goals_are_found_by_their_names():
+    names = [NEAR, f"new-new {NEAR}", AP]
+    assert (neighbor_measure(names), new_neighbor_measure(names), predict_measure(names)) == tuple(names)
+
+
+def test_all_features_are_as_many_numbers_as_their_cells_become():
+    assert feature_count([{"arm": "all features", "components": 79}], 6) == 79 and feature_count([], 6) == 6

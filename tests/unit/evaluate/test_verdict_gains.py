@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from proxembed.evaluate.gains import TestGains, paired_gain
+from proxembed.data import digits
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.results import Results
+from proxembed.evaluate.verdict import TestGains, paired_gain, too_few
 
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
 
@@ -78,3 +79,8 @@ def test_a_measure_that_reads_no_scores_has_a_gain_without_interval(tested):
     found = gains.versus([entry("a", 0.6)], [entry("b", 0.5)], "macro F1 (ridge)")
     assert found == {"gain": pytest.approx(0.1), "interval": None, "rows": 90}
     assert gains.versus([entry("a", None)], [entry("b", 0.5)], "macro F1 (ridge)") is None
+
+
+def test_a_verdict_needs_twenty_scored_rows():
+    assert too_few(digits(), np.arange(12)) == "12 scored rows are too few to tell, at least 20 are needed"
+    assert too_few(digits(), np.arange(60)) is None
