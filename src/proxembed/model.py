@@ -324,7 +324,7 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: st
         Whether a classifier (ridge with cross-fitted thresholds) reads labels from the embedding. With it the pipeline
         predicts, too.
     scaling : str, optional
-        The kind of scaling, such as ``evaluate.preprocessing.choose_scaling`` has chosen; None: ``scaling_kind(X)``.
+        The kind of scaling, such as ``evaluate.part.choose_scaling`` has chosen; None: ``scaling_kind(X)``.
 
     Returns
     -------

@@ -28,7 +28,7 @@ from .foreign import embedding_method, last_step
 from .measures import AVERAGE_PRECISION, Measure, measure_of
 from .metrics import average_precision
 from .neighbors import neighbor_weights, new_neighbor_weights
-from .preprocessing import choose_scaling
+from .part import choose_scaling
 
 SHUFFLE, HALF = "shuffle", "half"
 LEVEL = 0.05  # of the test against shuffled labels

@@ -7,16 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.features.scaling import scaling_apply
+from proxembed.classify.ridge import fit_readout
+from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
 from proxembed.features.table import features_fit
 from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
 from proxembed.traits import Traits
 
-from .preprocessing import choose_scaling, inner_folds
+from .metrics import macro_average_precision
 
 INNER_FOLDS = 3
+CHOICE_ROWS, CHOICE_LABELS, CHOICE_FOLDS = 600, 30, 3
 
 
 class Unscaled(NamedTuple):
@@ -131,21 +133,7 @@ class Part:
 def make_part(
     X: Any, labels: LabelMatrix, train: np.ndarray, held_out: np.ndarray, kind: str | None = None, **facts: Any
 ) -> Part:
-    """Take the rows of a split and scale them, with figures of the training rows alone.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n, d)
-    labels : LabelMatrix of n rows
-    train, held_out : int arrays
-    kind : str, optional
-        Kind of the scaling; None: the one chosen on the training rows by ``choose_scaling``.
-    **facts : ``name``, ``groups`` (of the training rows), ``rows``, ``seed`` of ``Part``
-
-    Returns
-    -------
-    Part
-    """
+    """Take the rows of a split and scale them, with figures of the training rows alone."""
     own, own_labels = X[train], labels.take(train)
     if kind is None:
         kind = choose_scaling(own, own_labels, facts.get("groups"), facts.get("seed", 0))
@@ -164,17 +152,7 @@ def rows_scored(dataset: Any) -> np.ndarray:
 
 
 def several_groups(dataset: Any, train: np.ndarray) -> np.ndarray | None:
-    """The groups of training rows; None without groups, or if all rows with known labels are in one group.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.data import Dataset
-    >>> from proxembed.evaluate.part import several_groups
-    >>> data = Dataset(np.eye(3), np.eye(3), groups=[4, 4, 5])
-    >>> several_groups(data, np.array([0, 1])), several_groups(data, np.array([0, 2])).tolist()
-    (None, [4, 5])
-    """
+    """The groups of training rows; None without groups, or if all rows with known labels are in one group."""
     if dataset.groups is None:
         return None
     groups = np.asarray(dataset.groups)[train]
@@ -182,34 +160,7 @@ def several_groups(dataset: Any, train: np.ndarray) -> np.ndarray | None:
 
 
 def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
-    """The part of a data set and a split.
-
-    Parameters
-    ----------
-    dataset : proxembed.data.Dataset
-    split : Split
-        Held-out rows without a known label are left out: they cannot be scored. Of the others, known cells are scored.
-    seed : int, default=0
-        Seed of the inner folds on which thresholds and probabilities are tuned.
-
-    Returns
-    -------
-    Part
-
-    Raises
-    ------
-    ValueError
-        Fewer than two training rows, or no held-out row, with known labels.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.part import prepare
-    >>> from proxembed.splits.splits import stratified_folds
-    >>> data = digits()
-    >>> prepare(data, stratified_folds(data.Y, 3)[0]).sizes
-    {'train': 1206, 'held_out': 591}
-    """
+    """The part of a data set and a split."""
     known = rows_scored(dataset)
     train, held_out = split.train, split.held_out[known[split.held_out]]
     count = int(known[train].sum())
@@ -220,3 +171,46 @@ def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
         )
     facts = {"name": split.name, "groups": several_groups(dataset, train), "rows": held_out, "seed": seed}
     return make_part(dataset.X, LabelMatrix.of(dataset.y), train, held_out, **facts)
+
+
+def choose_scaling(X: Any, labels: LabelMatrix, groups: Any = None, seed: int = 0) -> str:
+    """The scaling by which a ridge read-out of all features predicts best on inner folds of the rows.
+
+    The measure is the macro average precision over three folds. At most 600 rows are drawn and the 30 most frequent
+    labels are scored; of equal scalings the usual one is taken.
+    """
+    kinds = scaling_kinds(X)
+    rows = np.flatnonzero(labels.rows_any)
+    random = np.random.default_rng(seed)
+    rows = np.sort(random.permutation(rows)[:CHOICE_ROWS])
+    if len(kinds) == 1 or len(rows) < CHOICE_FOLDS:
+        return kinds[0]
+    labels = labels.take(rows)
+    labels = labels.with_columns(np.argsort(-labels.nk, kind="stable")[:CHOICE_LABELS])
+    fold = inner_folds(len(rows), None if groups is None else np.asarray(groups)[rows], CHOICE_FOLDS, seed)
+    X = X[rows]
+    values = [_scaling_score(kind, X, labels, fold) for kind in kinds]
+    return kinds[int(np.argmax(values))]
+
+
+def _scaling_score(kind: str, X: Any, labels: LabelMatrix, fold: np.ndarray) -> float:
+    """Mean over the folds of the macro average precision; 0 of a fold without a positive row."""
+    total, Y, T, known = 0.0, labels.Y.toarray() > 0, labels.with_means().Y.toarray(), labels.known_cells
+    for each in range(fold.max() + 1):
+        train, held_out = fold != each, fold == each
+        if not train.any():
+            continue
+        state = scaling_fit(kind, X[train])
+        readout = fit_readout(scaling_apply(state, X[train]), T[train])
+        scores, cells = readout.scores(scaling_apply(state, X[held_out])), None if known is None else known[held_out]
+        value = macro_average_precision(Y[held_out], scores, known=cells).value
+        total += value if np.isfinite(value) else 0.0
+    return total
+
+
+def inner_folds(n: int, groups: Any, n_folds: int, seed: int) -> np.ndarray:
+    """The fold of each of n rows, at random; a group stays in one fold where there are several groups."""
+    unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    unit = np.arange(n) if unit.max() == 0 else unit
+    count = unit.max() + 1
+    return (np.random.default_rng(seed).permutation(count) % min(n_folds, count))[unit]

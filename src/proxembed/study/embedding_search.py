@@ -14,7 +14,7 @@ from proxembed.catalogue import settings
 from proxembed.classify.label_classifier import ExactMatch
 from proxembed.evaluate.arms import MAP_SIZE
 from proxembed.evaluate.measures import measure_of
-from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.evaluate.part import choose_scaling
 from proxembed.execute.budget import WorkBudget
 from proxembed.features.scaling import scaling_choices
 from proxembed.model import embedding_pipeline, fit_model

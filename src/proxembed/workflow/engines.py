@@ -13,8 +13,7 @@ from proxembed.defc.model_strategies import ModelStrategy
 from proxembed.defc.refit import carried_over
 from proxembed.defc.search import DEFC
 from proxembed.evaluate.measures import measure_of
-from proxembed.evaluate.part import rows_scored
-from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.evaluate.part import choose_scaling, rows_scored
 from proxembed.evaluate.results import sign_of
 from proxembed.evaluate.statistics import choose, expected_score, repeated_scores
 from proxembed.execute.budget import WorkBudget

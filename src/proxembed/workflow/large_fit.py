@@ -18,7 +18,7 @@ from proxembed.catalogue import estimators
 from proxembed.data import Columns, Dataset
 from proxembed.data.large_table import LargeTable, piece_parts, takes
 from proxembed.data.readers.reader import width
-from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.evaluate.part import choose_scaling
 from proxembed.evaluate.rivals.rival import rival_methods
 from proxembed.execute.executor import Progress, silent
 from proxembed.features.scaling import BY_SUMS

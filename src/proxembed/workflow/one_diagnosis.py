@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from proxembed.catalogue import title_of
 from proxembed.data import Dataset
 from proxembed.evaluate.diagnose import Diagnosis, diagnose
-from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.evaluate.part import choose_scaling
 from proxembed.execute.configuration import own_configuration
 from proxembed.model import embedding_pipeline, training_labels
 from proxembed.splits.splits import LEAST_GROUPS, Splitting, fold_limit, make_splits

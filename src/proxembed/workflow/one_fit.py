@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from proxembed.catalogue import title_of
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import check_places_rows, method_arms
-from proxembed.evaluate.preprocessing import choose_scaling
+from proxembed.evaluate.part import choose_scaling
 from proxembed.execute.configuration import own_configuration
 from proxembed.execute.executor import Progress, silent
 from proxembed.model import fit_on, source_of

@@ -25,7 +25,7 @@ from proxembed.evaluate.costs import (
     step_work,
 )
 from proxembed.evaluate.maps import LAID_OUT
-from proxembed.evaluate.preprocessing import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS
+from proxembed.evaluate.part import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS
 from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.execute import clock
 from proxembed.execute.executor import in_this_process, workers

@@ -6,13 +6,12 @@ import scipy.sparse as sp
 
 from proxembed import EmbeddingSearch
 from proxembed.data import Dataset
-from proxembed.evaluate import preprocessing
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.part import make_part, prepare
-from proxembed.evaluate.preprocessing import choose_scaling, inner_folds
+from proxembed.evaluate.part import choose_scaling, inner_folds, make_part, prepare, several_groups
 from proxembed.evaluate.protocol import Protocol, run
 from proxembed.features.scaling import scaling_kinds
 from proxembed.splits.splits import Splitting, stratified_folds
+from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
 
 
@@ -94,8 +93,15 @@ def test_a_comparison_a_search_and_its_model_share_the_choice():
 def test_the_choice_scores_a_bounded_number_of_rows_and_labels(monkeypatch):
     shapes = []
     monkeypatch.setattr(
-        preprocessing, "_value", lambda kind, X, labels, fold: shapes.append((X.shape, labels.Y.shape)) or 0.0
+        "proxembed.evaluate.part._scaling_score",
+        lambda kind, X, labels, fold: shapes.append((X.shape, labels.Y.shape)) or 0.0,
     )
     X = sp.csr_array(np.eye(2000, 5))
     choose_scaling(X, LabelMatrix.of(np.ones((2000, 50), dtype=int)))
     assert set(shapes) == {((600, 5), (600, 30))}
+
+
+def test_known_cells_and_groups_of_some_rows():
+    assert known_cells(sp.csc_array([[True, False], [False, False]]), np.array([0])).tolist() == [[False, True]]
+    data = Dataset(np.eye(3), np.eye(3), groups=[4, 4, 5])
+    assert several_groups(data, np.array([0, 1])) is None and several_groups(data, np.array([0, 2])).tolist() == [4, 5]
