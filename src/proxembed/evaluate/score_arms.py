@@ -35,7 +35,7 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     >>> from proxembed.evaluate.arms import Arm
     >>> from proxembed.evaluate.part import prepare
     >>> from proxembed.evaluate.score_arms import fitted_scores
-    >>> from proxembed.evaluate.score_rivals import LogisticScores
+    >>> from proxembed.evaluate.rivals.linear import LogisticScores
     >>> from proxembed.splits.splits import stratified_folds
     >>> data = digits().take(range(300))
     >>> part = prepare(data, stratified_folds(data.Y, 3)[0])
