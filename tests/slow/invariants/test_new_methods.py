@@ -20,9 +20,12 @@ OPTIONS = tuple(f"tests/{name}.py" for name in ("unit/workflow/test_options", "u
 RIVALS = ("src/proxembed/evaluate/rivals", "tests/unit/evaluate/rivals") + tuple(
     f"tests/{name}.py"
     for name in ("unit/evaluate/test_arms", "unit/test_roles", "unit/test_base")
-    + ("unit/targets/test_target_type", "unit/cli/test_program", "test_architecture")
+    + ("unit/targets/test_target_type", "unit/cli/test_program")
 )
-RIVALS += ("tests/unit/workflow/test_plan.py::test_every_method_and_rival_has_its_cost",)
+RIVALS += (
+    "tests/unit/workflow/test_plan.py::test_every_method_and_rival_has_its_cost",
+    "tests/test_architecture.py::test_the_lazy_table_equals_the_registry",
+)
 MEASURES = ("src/proxembed/evaluate/measures.py",) + tuple(
     f"tests/unit/evaluate/{name}.py" for name in ("test_measures", "test_known_cells", "test_bootstrap")
 )
