@@ -19,9 +19,8 @@ from proxembed.evaluate.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.predictions import predictions_npz
 from proxembed.evaluate.protocol import Protocol, run
-from proxembed.evaluate.score_arms import fitted_scores
 from proxembed.evaluate.score_rivals import BoostedScores, ForestScores, LogisticScores, SVMScores
-from proxembed.evaluate.scoring import ScoreReadings
+from proxembed.evaluate.scoring import ScoreReadings, fitted_scores
 from proxembed.evaluate.summary import summarise
 from proxembed.splits.splits import Split, Splitting, standard_split
 

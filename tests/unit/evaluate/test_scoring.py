@@ -12,7 +12,7 @@ from proxembed.data import Dataset, digits
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.protocol import Protocol, run
-from proxembed.evaluate.scoring import fit_arm, place_again
+from proxembed.evaluate.scoring import embed, refit_on_inner_folds
 from proxembed.evaluate.summary import summarise
 from proxembed.splits.splits import Split, Splitting
 
@@ -31,7 +31,7 @@ def grouped(n_groups=24, each=6, d=40, seed=0):
 def test_label_scores_have_their_principal_directions_at_every_size_below_the_largest():
     part = prepare(digits().take(range(300)), Split("1", np.arange(200), np.arange(200, 300)))
     arm = Arm("label scores", LabelScores(), rival=True)
-    Z, _, _ = fit_arm(arm, (2, 10), part, False)
+    Z = embed(arm, part, (2, 10)).Z
     expected = LabelScores(n_components=2).fit_transform(part.X, part.y)
     assert Z.shape[1] == 7 and Z[:, :2] == pytest.approx(expected, abs=1e-9)
 
@@ -70,8 +70,8 @@ class _Semisupervised(OPLS):
 
     def fit_transform(self, X, y):
         _Semisupervised.seen.append(X)
-        known = ~np.isnan(y).any(axis=1)
-        return OPLS(n_components=self.n_components).fit(X[known], y[known]).transform(X)
+        known = np.flatnonzero(y.rows_any)
+        return OPLS(n_components=self.n_components).fit(X[known], y.take(known)).transform(X)
 
     def transform(self, X):
         return X[:, : self.n_components]
@@ -86,7 +86,7 @@ def test_rows_with_unknown_labels_leave_with_their_group():
     part = prepare(data, Split("1", np.arange(120), np.arange(120, 144)))
     for given, rows in ((part, 120 - 6 * 7), (replace(part, groups=None), 120 - 34)):
         _Semisupervised.seen.clear()
-        place_again(Arm("kept", _Semisupervised()), (2,), given, False)
+        refit_on_inner_folds(Arm("kept", _Semisupervised()), given, (2,))
         assert min(len(X) for X in _Semisupervised.seen) == rows
 
 

@@ -101,15 +101,15 @@ def test_what_a_kill_leaves_resumes_and_ends_as_the_whole_run(two_rivals, data, 
 
 def stop_after(monkeypatch, number):
     """Ctrl-C in the fit of this number; the list of fits."""
-    whole, calls = trials.run_trial, []
+    whole, calls = trials.score, []
 
-    def run_trial(*args, **options):
+    def score(*args, **options):
         calls.append(args)
         if len(calls) == number:
             raise KeyboardInterrupt
         return whole(*args, **options)
 
-    monkeypatch.setattr(trials, "run_trial", run_trial)
+    monkeypatch.setattr(trials, "score", score)
     return calls
 
 
