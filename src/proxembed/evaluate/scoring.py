@@ -82,13 +82,9 @@ class Measures:
 
     def plain(self) -> list[Any]:
         """What tells them from others, as plain data."""
+        pairs = [[(measure.name, readout) for measure, readout in each] for each in (self.pairs, self.further)]
         numbers = [list(self.sizes), self.n_neighbors, self.min_positives, self.refits, self.max_seconds]
-        similarities = [measure.name for measure in self.similarities or ()]
-        return [
-            *([(measure.name, readout) for measure, readout in pairs] for pairs in (self.pairs, self.further)),
-            numbers,
-            similarities,
-        ]
+        return [*pairs, *numbers, [measure.name for measure in self.similarities or ()]]
 
 
 @dataclass
