@@ -1,6 +1,6 @@
 """Diagnosis of an embedding: what labels shuffled at random give, optimism, labels that got worse, stability."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -200,9 +200,7 @@ def diagnose(
     labels = LabelMatrix.of(y, target_type or getattr(last_step(estimator), "target_type", None))
     method = accept_classes(clone(embedding_method(estimator, X, y)))
     splits = as_splits(StratifiedFolds(n_folds, random_state=seed) if cv is None else cv, X, y)
-    true = [_score(part, measure, *embedded(method, *part.rows_for(method))) for part in _parts(X, y, labels, splits)]
-    scaled = (make_part(X, labels, split.train, split.held_out) for split in splits)
-    raw = [_score(part, measure, part.X, part.X_held_out) for part in scaled]
+    true, raw = (_scores(m, X, y, labels, splits, measure) for m in (method, None))
     random = np.random.default_rng(seed)
     orders = [_shuffled(known, splits, random) for _ in range(n_shuffles)]
     parts = [_half(len(known), random) for _ in range(n_resamples)]
@@ -285,11 +283,17 @@ class _Fold:
     each: np.ndarray
 
 
-def _parts(X: Any, y: Any, labels: LabelMatrix, splits: list[Split]) -> Iterator[Part]:
-    """The rows of each split as they are, with labels in the form in which they came."""
-    for split in splits:
-        given = take_labels(y, split.train)
-        yield unscaled_part(X, labels, split.train, split.held_out, given=given)
+def _scores(method: Any, X: Any, y: Any, labels: LabelMatrix, splits: list[Split], measure: Measure) -> list[_Fold]:
+    """The scores of a method on each split, labels as they were given; of all features, scaled, where it is None."""
+    folds = []
+    for train, held_out in ((split.train, split.held_out) for split in splits):
+        if method is None:
+            part = make_part(X, labels, train, held_out)
+            folds.append(_score(part, measure, part.X, part.X_held_out))
+        else:
+            part = unscaled_part(X, labels, train, held_out, given=take_labels(y, train))
+            folds.append(_score(part, measure, *embedded(method, *part.rows_for(method))))
+    return folds
 
 
 def _score(part: Part, measure: Measure, Z: Any, Z_held_out: Any) -> _Fold:
@@ -367,9 +371,8 @@ def _refitted(refits: _Refits, n_jobs: int | None, store: Any) -> tuple[list[Any
 
 def _null(asked: _Refits, order: np.ndarray) -> float:
     """The held-out value of one shuffle of the labels."""
-    parts = _parts(asked.X, take_labels(asked.y, order), asked.labels.take(order), asked.splits)
-    method, measure = asked.method, asked.measure
-    return _mean([_score(part, measure, *embedded(method, *part.rows_for(method))).held_out for part in parts])
+    y, labels = take_labels(asked.y, order), asked.labels.take(order)
+    return _mean([fold.held_out for fold in _scores(asked.method, asked.X, y, labels, asked.splits, asked.measure)])
 
 
 def _mean(values: Any) -> float:

@@ -382,11 +382,12 @@ class Readings:
             return Measured(values)
         measure, new = measures.similarities
         k = measure.n_neighbors
-        similarities = (
+        similarity, new_similarity = (
             None if near is None else row_jaccard(part.Y_held_out, *near, known=part.known_held_out)
             for near in (self.neighbors(k), self.new_neighbors(new))
         )
-        return Measured(values, self.scores, *similarities, hub_share(self.neighbors(k)[1], k), self.query_seconds(k))
+        hub = hub_share(self.neighbors(k)[1], k)
+        return Measured(values, self.scores, similarity, new_similarity, hub, self.query_seconds(k))
 
 
 class ScoreReadings(Readings):

@@ -364,7 +364,7 @@ class FoldScores(Evaluator):
         reads = self.measure.reads
         return fit_work(config, shape) + sum(readout_work(step[0], m, k, shape.c, reads) for k in self.sizes_of(config))
 
-    def sizes_of(self, config: Any) -> tuple[int, ...]:
+    def sizes_of(self, config: Any) -> tuple[Any, ...]:
         """The sizes at which a configuration is scored: a map has two dimensions at most."""
         return _arm(config).sizes(self.sizes)
 
