@@ -199,9 +199,8 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
     estimator, most, labels, at_size = arm.estimator, max(sizes), part.read.drop_empty().c, None
     if estimator is None:
         return Embedding(part.X, part.X_held_out)
-    if (
-        getattr(estimator, "class_traits", Traits()).each_size and not arm.each_size
-    ):  # one fit of its method serves all sizes
+    if not arm.each_size and getattr(estimator, "class_traits", Traits()).each_size:
+        # one fit of its method serves all sizes
         whole, most = estimator, min(most, labels)
         estimator, at_size = whole.member(), lambda Z, Z_held_out: whole.at_size(Z, Z_held_out, part.labels)
 
@@ -209,9 +208,9 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
         Z, Z_held_out = embedded(with_size(estimator, k), *part.rows_for(estimator))
         if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
             raise FloatingPointError("the embedding holds NaN or infinity")
-        return Embedding(
-            *((Z, Z_held_out) if at_size is None else (Z[:, :most], Z_held_out[:, :most])), bounded, at_size
-        )
+        if at_size is not None:
+            Z, Z_held_out = Z[:, :most], Z_held_out[:, :most]
+        return Embedding(Z, Z_held_out, bounded, at_size)
 
     own = estimator.n_components
     limit = min(most, max(part.X.shape[1], own if isinstance(own, Integral) else 0), part.X.shape[0] - 1)
