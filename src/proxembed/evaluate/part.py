@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from proxembed.base import Estimator
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
-from proxembed.splits.crossfit import take_labels
 from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
+from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
 from proxembed.traits import Traits
 
