@@ -65,7 +65,7 @@ def generation(n: int, quick: bool) -> tuple:
     """A part of the data, and the settings of one generation of the models of pairs in the reduced search."""
     import numpy as np
 
-    from proxembed.adaptive import Limits, Part, Switches, sample
+    from proxembed.adaptive import Limits, StageRows, Switches, sample
     from proxembed.targets.labels import LabelMatrix
 
     rng = np.random.default_rng(0)
@@ -81,7 +81,7 @@ def generation(n: int, quick: bool) -> tuple:
     for _, params in settings:  # at least one enemy in reach, and no list that is longer than its class
         params["n_enemies"] = min(params["n_enemies"], int(labels.nk.min()) - 1)
         params["n_friends"] = min(params["n_friends"], int(labels.nk.min()) - 1)
-    return Part(X, labels), settings
+    return StageRows(X, labels), settings
 
 
 def seconds_of(way, part, settings) -> tuple[float, list]:

@@ -32,7 +32,7 @@ from proxembed.evaluate.maps import LAID_OUT, places_on_layout, scored_places  #
 from proxembed.evaluate.metrics import average_precision  # noqa: E402
 from proxembed.evaluate.neighbors import neighbor_weights  # noqa: E402
 from proxembed.evaluate.part import Part  # noqa: E402
-from proxembed.evaluate.scoring import Readings, fit_arm  # noqa: E402
+from proxembed.evaluate.scoring import Readings, embed  # noqa: E402
 from proxembed.features.scaling import scaling_apply  # noqa: E402
 from proxembed.features.table import features_fit  # noqa: E402
 from proxembed.methods.forest import ForestLeaves  # noqa: E402
@@ -83,7 +83,7 @@ def steps() -> dict:
     def fitted(estimator):
         def make(part):
             ready = suited(clone(estimator), part.X.shape[0], 0) if isinstance(estimator, Embedder) else estimator
-            return lambda: fit_arm(Arm("", ready), component_sizes(part.Y.shape[1]), part, False)
+            return lambda: embed(Arm("", ready), part, component_sizes(part.Y.shape[1]))
 
         return make
 
@@ -183,7 +183,7 @@ def measured(step: str, terms, make, parts) -> tuple[list, list]:
 
 def main() -> None:
     parts, others = ([drawn(*sizes) for sizes in group] for group in (SHAPES, LEFT_OUT))
-    seconds(lambda: fit_arm(Arm("", candidates(["opls"])[0].default()), (2,), parts[0], False))  # imports
+    seconds(lambda: embed(Arm("", candidates(["opls"])[0].default()), parts[0], (2,)))  # imports
     place, asked = Path(costs.__file__).with_name("costs.json"), [name for name in sys.argv[1:] if name != "--write"]
     table, ratios = dict(costs.table()) if asked else {}, {}
     for step, (terms, make) in steps().items():

@@ -28,10 +28,10 @@ from proxembed.workflow.options import SearchOptions
 DATA = Path(os.environ.get("PROXEMBED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SETS, WORK, LIMIT = ("emotions", "scene"), 120.0, 10.0
 TIMED = (
-    ("trials", trials, "run_trial"),
+    ("trials", trials, "score"),
     ("trials", fold_parts, "make_part"),
     ("trials", embedding_search, "choose_scaling"),
-    ("arms", parallel, "run_arm"),
+    ("arms", parallel, "score"),
     ("arms", parallel, "prepare"),
     ("test rows", main_job, "held_out_evidence"),
     ("diagnosis", main_job, "diagnose"),

@@ -18,13 +18,15 @@ import numpy as np
 
 from proxembed import EmbeddingSearch
 from proxembed.data import read
+from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part
+from proxembed.evaluate.results import RIDGE
+from proxembed.evaluate.scoring import Measures, score
 from proxembed.model import training_labels
 from proxembed.report.figures import COLOURS
 from proxembed.study.method_strategies import Auto
 from proxembed.study.optuna_study import optuna_installed
-from proxembed.study.trials import run_trial
 from proxembed.targets.labels import LabelMatrix
 
 COLUMNS = ["set", "seed", "work", "strategy", "value", "trials"]
@@ -38,7 +40,8 @@ def held_out(data, rows: np.ndarray, strategy: str, work: float, seed: int) -> t
     search.set_params(random_state=seed).fit(train.X, training_labels(train))
     best = search.leaders_[0]
     part = make_part(data.X, LabelMatrix.of(data.y), rows, data.test_idx, search.scaling_)
-    return run_trial(best, part, (best.n_components,), MEASURE).curve[best.n_components], len(search.trials_)
+    k = best.n_components
+    return score(Arm("best", best), part, Measures(((MEASURE, RIDGE),), (k,))).curve[k], len(search.trials_)
 
 
 def run(options: argparse.Namespace, file: Path) -> None:

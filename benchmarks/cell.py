@@ -26,11 +26,11 @@ from proxembed.evaluate.part import Part, make_part, prepare, rows_scored
 from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import NEIGHBORS, RIDGE
 from proxembed.evaluate.rivals.maps import UMAP
-from proxembed.evaluate.scoring import lost, run_arm
+from proxembed.evaluate.scoring import Measures, Scores, lost, score
 from proxembed.execute.budget import CpuSeconds
 from proxembed.splits.splits import Split, Splitting, holdout_split, make_splits, standard_split
 from proxembed.study.candidates import component_sizes
-from proxembed.study.trials import MethodTrial, Outcome, Rung, run_trial
+from proxembed.study.trials import MethodTrial, Rung
 from proxembed.targets.labels import LabelMatrix
 
 K = 10  # neighbours
@@ -202,18 +202,12 @@ def _tried(entrant: Entrant, configurations: list[Any], task: Task, effort: Effo
 
 def _outcome(
     entrant: Entrant, estimator: Any, part: Part, sizes: tuple[int, ...], bounded: bool, limit: float
-) -> Outcome:
+) -> Scores:
     """The scores of a configuration on an inner split."""
     if entrant.own:
         return try_own(estimator, part, limit)
-    if entrant.candidate is not None:
-        return run_trial(estimator, part, sizes, measure_of(AVERAGE_PRECISION), bounded, limit)
-    arm = replace(entrant.arm, estimator=estimator)
-    outcome = run_arm(arm, part, _protocol(arm, sizes, limit, decided=()))
-    rows = [row for row in outcome.rows if (row["measure"], row["readout"]) == (AVERAGE_PRECISION, RIDGE)]
-    failure = next((row["failure"] for row in rows if row["failure"]), None)
-    curve = {} if failure else {row["components"]: row["value"] for row in rows}
-    return Outcome(curve, outcome.seconds, outcome.bounded, failure)
+    measures = Measures(((measure_of(AVERAGE_PRECISION), RIDGE),), sizes, max_seconds=limit)
+    return score(replace(entrant.arm, estimator=estimator), part, measures, bounded)
 
 
 def _best(trials: list[MethodTrial], sizes: tuple[int, ...]) -> tuple[int, int]:
@@ -229,14 +223,7 @@ def _best(trials: list[MethodTrial], sizes: tuple[int, ...]) -> tuple[int, int]:
 def _last(entrant: Entrant, estimator: Any, task: Task, k: int, effort: Effort) -> list[dict]:
     """The rows of the held-out part: fitted on the whole training part, scored once."""
     arm = replace(entrant.arm, estimator=estimator)
-    protocol = _protocol(arm, (k,), CpuSeconds(effort.last))
-    run = run_own if entrant.own else run_arm
-    outcome = run(arm, task.outer, protocol)
-    return outcome.rows or lost(arm, task.outer, protocol, "it gave no row").rows
-
-
-def _protocol(arm: Any, sizes: tuple[int, ...], limit: float, **options: Any) -> Protocol:
-    """The protocol of one arm."""
-    return Protocol(
-        (arm,), sizes, n_neighbors=K, seed=SEED, max_seconds=limit, contrasts=(), keep_predictions=False, **options
-    )
+    options = {"n_neighbors": K, "seed": SEED, "contrasts": (), "keep_predictions": False}
+    measures = Protocol((arm,), (k,), max_seconds=CpuSeconds(effort.last), **options).measures_of(arm)
+    found = (run_own if entrant.own else score)(arm, task.outer, measures)
+    return found.rows or lost(arm, task.outer, measures, "it gave no row").rows

@@ -13,9 +13,8 @@ from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.measures import AVERAGE_PRECISION, MACRO_F1, MICRO_F1, measure_of
 from proxembed.evaluate.metrics import macro_average_precision, macro_f1, micro_f1
 from proxembed.evaluate.results import reason_of
-from proxembed.evaluate.scoring import Outcome
+from proxembed.evaluate.scoring import Measures, Scores
 from proxembed.execute.budget import Budget
-from proxembed.study.trials import Outcome as Tried
 from proxembed.targets.values import dense_labels
 
 OWN = "own scores"
@@ -30,7 +29,7 @@ def own_scores(model: Any, X: Any) -> np.ndarray:
     return scores
 
 
-def try_own(estimator: Any, part: Any, limit: float) -> Tried:
+def try_own(estimator: Any, part: Any, limit: float) -> Scores:
     """Fit a configuration and score the held-out rows of a part; a failure has its reason."""
     started, curve, failure = time.perf_counter(), {}, None
     with warnings.catch_warnings(record=True) as caught:
@@ -43,27 +42,27 @@ def try_own(estimator: Any, part: Any, limit: float) -> Tried:
         except Exception as error:
             failure = reason_of(error)
     notes = tuple(dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
-    return Tried(curve, time.perf_counter() - started, False, failure, notes)
+    return Scores(curve, time.perf_counter() - started, False, failure, notes)
 
 
-def run_own(arm: Arm, part: Any, protocol: Any) -> Outcome:
+def run_own(arm: Arm, part: Any, measures: Measures) -> Scores:
     """The rows of the test part: average precision of the method's scores, F1 of what it predicts."""
-    started, outcome, values, failure = time.perf_counter(), Outcome(), {}, None
+    started, found, values, failure = time.perf_counter(), Scores(), {}, None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            with Budget(protocol.max_seconds).limit():
+            with Budget(measures.max_seconds).limit():
                 values = _measured(arm.estimator, part)
         except Exception as error:
             failure = reason_of(error)
-    outcome.seconds = time.perf_counter() - started
+    found.seconds, found.failure = time.perf_counter() - started, failure
     for measure in MEASURES:
         value, labels = values.get(measure, (measure_of(measure).failed(part.Y_held_out), part.Y.shape[1]))
         row = {"arm": arm.name, "rival": arm.rival, "k": None, "components": 0, "fold": part.name, "readout": OWN}
         row |= {"measure": measure, "value": float(value), "labels": int(labels)}
-        outcome.rows.append({**row, "seconds": outcome.seconds, "failure": failure})
-    outcome.notes = [f"{arm.name}: {' '.join(str(each.message).split())}" for each in caught]
-    return outcome
+        found.rows.append({**row, "seconds": found.seconds, "failure": failure})
+    found.notes = tuple(" ".join(str(each.message).split()) for each in caught)
+    return found
 
 
 def _measured(estimator: Any, part: Any) -> dict[str, tuple[float, int]]:

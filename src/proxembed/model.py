@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from .execute.configuration import own_configuration
 from .explain import Explanation, explanation
 from .features.scaling import scaling_kind as scaling_kind
 from .methods.relation import RelationFeatures, Scaling
-from .methods.sizes import fitted_within_bound
+from .methods.sizes import embedded_within_bound
 from .methods.table_encoder import TableEncoder
 from .sources import is_dask
 from .tables import TableRows
@@ -404,45 +404,49 @@ def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> E
 
 @own_configuration()
 def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) -> np.ndarray:
-    """Ridge scores of the rows with known labels, each by an embedding and a read-out fitted without it.
+    """Ridge scores of the rows with known labels, each by a model and a read-out fitted without its fold of three.
 
-    Parameters
-    ----------
-    method : transformer, or pipeline of them
-        It is cloned for each of three folds; rows with unknown labels are among those it is fitted on, unless their
-        group is left out.
-    X : array or sparse matrix of shape (n, d)
-    labels : LabelMatrix
-    groups : array of shape (n,), optional
-        Rows of a group are in one fold; rows of one group alone are parted like rows without groups.
-
-    Returns
-    -------
-    array of shape (number of rows with known labels, c)
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.data import digits
-    >>> from proxembed.targets.labels import LabelMatrix
-    >>> from proxembed.model import unseen_scores
-    >>> data = digits()
-    >>> unseen_scores(OPLS(n_components=3), data.X, LabelMatrix.of(data.Y)).shape
-    (1797, 7)
+    Rows with unknown labels are learned from, unless their group is left out. Rows of a group are in one fold; rows of
+    one group alone are parted like rows without groups.
     """
-    from .classify.ridge import fit_readout
-
     known = np.flatnonzero(labels.rows_any)
     own = labels.take(known)
     groups = None if groups is None or len(np.unique(np.asarray(groups)[known])) < 2 else np.asarray(groups)
     Y, targets = own.Y.toarray() > 0, own.with_means().Y.toarray()
-    S = np.empty(Y.shape)
-    for train, held_out in _cut_folds(Y, None if groups is None else groups[known]):
-        rows = rows_without(known[held_out], labels.n, groups)
-        model, Z = fitted_within_bound(method, X[rows], labels.take(rows))
-        Z = Z[np.searchsorted(rows, known[train])]
-        S[held_out] = fit_readout(Z, targets[train]).scores(model.transform(X[known[held_out]]))
-    return S
+    fold = _cut_folds(Y, None if groups is None else groups[known])
+
+    def embed(rows: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return embedded_within_bound(method, X[rows], labels.take(rows), X[left_out])
+
+    return fold_scores(unseen_embeddings(embed, known, fold, labels.n, groups), targets, fold)
+
+
+def unseen_embeddings(
+    embed: Callable[[np.ndarray, np.ndarray], tuple[Any, Any]], known: np.ndarray, fold: np.ndarray, n: int, groups: Any
+) -> Iterator[tuple[Any, Any]]:
+    """For each fold of the known rows the embeddings of the other known rows and of its own, by a fit without them.
+
+    ``embed(rows, left_out)`` fits on some of the n rows and embeds both. Rows of a left-out group are not fitted on.
+    """
+    for each in range(fold.max() + 1):
+        left_out = known[fold == each]
+        rows = rows_without(left_out, n, groups)
+        Z, Z_left_out = embed(rows, left_out)
+        yield Z[np.flatnonzero(np.isin(rows, known))], Z_left_out
+
+
+def fold_scores(
+    embeddings: Iterable[tuple[Any, Any]], targets: np.ndarray, fold: np.ndarray, keep_together: bool = False
+) -> np.ndarray:
+    """Ridge scores of all known rows by read-outs of ``unseen_embeddings``; penalties by folds to ``keep_together``."""
+    from .classify.ridge import fit_readout
+
+    scores = np.empty(targets.shape)
+    for each, (Z, Z_left_out) in enumerate(embeddings):
+        others = fold != each
+        readout = fit_readout(Z, targets[others], fold[others] if keep_together else None)
+        scores[~others] = readout.scores(Z_left_out)
+    return scores
 
 
 def rows_without(left_out: np.ndarray, n: int, groups: Any = None) -> np.ndarray:
@@ -462,15 +466,20 @@ def rows_without(left_out: np.ndarray, n: int, groups: Any = None) -> np.ndarray
     return rows[~np.isin(groups[rows], groups[left_out])]
 
 
-def _cut_folds(Y: np.ndarray, groups: np.ndarray | None) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-    """Stratified folds of the rows, or folds of whole groups."""
+def _cut_folds(Y: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """The fold of each row: stratified, or of whole groups."""
     from sklearn.model_selection import GroupKFold
 
     from .classify.thresholds import label_folds
 
     if groups is None:
-        return label_folds(CUT_FOLDS, Y)
-    return GroupKFold(min(CUT_FOLDS, len(np.unique(groups)))).split(Y, groups=groups)
+        parts = label_folds(CUT_FOLDS, Y)
+    else:
+        parts = GroupKFold(min(CUT_FOLDS, len(np.unique(groups)))).split(Y, groups=groups)
+    fold = np.empty(len(Y), dtype=np.intp)
+    for number, (_, left_out) in enumerate(parts):
+        fold[left_out] = number
+    return fold
 
 
 def embedding_part(model: Any) -> Any:

@@ -10,7 +10,7 @@ from proxembed.evaluate.arms import Arm, rival_arms
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.protocol import Protocol, same_rows_similarity
-from proxembed.evaluate.scoring import run_arm
+from proxembed.evaluate.scoring import score
 from proxembed.splits.splits import standard_split
 from proxembed.workflow.comparison import arms_of
 from runs import empty_figures, planes_alone  # noqa: F401
@@ -67,5 +67,5 @@ def test_a_failed_arm_scores_nothing(data_folder):
     data = read(data_folder / "emotions.npz")
     split = standard_split(data)
     arm = Arm("OPLS", proxembed.OPLS(ridge=-1.0))
-    outcome = run_arm(arm, prepare(data, split), Protocol((arm,), (2,)))
-    assert outcome.similarity == outcome.predictions == {} and all(row["failure"] for row in outcome.rows)
+    scores = score(arm, prepare(data, split), Protocol((arm,), (2,)).measures_of(arm))
+    assert scores.similarity == scores.predictions == {} and all(row["failure"] for row in scores.rows)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from designs import each_value
 from identities.comparison import IDENTITY, gram_distance, span_distance
 from proxembed import MMC
-from proxembed.adaptive import Limits, Part, Stages, Switches, sample
+from proxembed.adaptive import Limits, StageRows, Stages, Switches, sample
 from proxembed.adaptive import pairs as adaptive_pairs
 from proxembed.adaptive.ranks import rank_matrices
 from proxembed.algebra.operators.structured import Laplacian, Sparse
@@ -45,7 +45,7 @@ def top(A, B=None, k=3):
 
 
 def embed(vector, values, rows=X, labels=LABELS, new=None, **options):
-    found = Stages(Part(rows, labels, new), **options).embed(Switches.of(vector), values)
+    found = Stages(StageRows(rows, labels, new), **options).embed(Switches.of(vector), values)
     assert found.failed is None, found.failed
     return found
 
@@ -243,7 +243,7 @@ def assert_merged(chosen):
     Widths are such that no singular value of the relation features lies about the cut of the row space (1e-6).
     """
     rows, labels = X[:24, :5], LabelMatrix.of(y[:24])
-    stages = Stages(Part(rows, labels, NEW[:, :5]), Kept())
+    stages = Stages(StageRows(rows, labels, NEW[:, :5]), Kept())
     compared = 0
     for canonical, group in groupby(sorted(chosen, key=Switches.canonical), Switches.canonical):
         values = sample(canonical, Limits.of(labels), np.random.default_rng(canonical.as_tuple())) | WELL_CONDITIONED

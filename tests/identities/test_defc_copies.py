@@ -7,7 +7,7 @@ from designs import pairwise
 from identities.comparison import DIFFERENT, IDENTITY, gram_distance
 from oracles.local import Copies as Duplicated
 from proxembed import DEFC, EmbeddingModel
-from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of
+from proxembed.adaptive import Limits, PairOptions, StageRows, Stages, Switches, limits_of
 from proxembed.adaptive import candidate as candidates
 from proxembed.adaptive import stages as of_stages
 from proxembed.adaptive.copies import Copies
@@ -103,7 +103,7 @@ def duplicated(vector, values, monkeypatch, own_last=True, **options):
 
 
 def embed(vector, values, rows=X, labels=LABELS, k_cap=4, **options):
-    found = Stages(Part(rows, labels, NEW), k_cap=k_cap, **options).embed(Switches.of(vector), values)
+    found = Stages(StageRows(rows, labels, NEW), k_cap=k_cap, **options).embed(Switches.of(vector), values)
     assert found.failed is None, found.failed
     return found
 

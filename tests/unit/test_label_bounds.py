@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 
 from proxembed import CCA, FDA, LFDA, MDDM, MESD, MVMD, OPLS, PCA, ForestLeaves, Kernelized, Layout, Scaled, Views
-from proxembed.evaluate.arms import embedding_arm
+from proxembed.evaluate.arms import Arm, embedding_arm
 from proxembed.evaluate.costs import Shape, fit_work
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part
-from proxembed.evaluate.scoring import fit_arm
+from proxembed.evaluate.results import RIDGE
+from proxembed.evaluate.scoring import Measures, embed, score
 from proxembed.execute.budget import WorkBudget
 from proxembed.methods.sizes import bounded_by_labels
 from proxembed.splits.folds import Split
 from proxembed.study.fold_parts import FoldParts
-from proxembed.study.trials import FoldScores, run_trial
+from proxembed.study.trials import FoldScores
 from proxembed.targets.labels import LabelMatrix
 
 rng = np.random.default_rng(0)
@@ -60,10 +61,10 @@ def counted(monkeypatch):
 def test_a_forest_is_grown_once_for_all_sizes(monkeypatch):
     fits, forest = counted(monkeypatch), ForestLeaves(OPLS(), n_estimators=5)
     part = make_part(X, LabelMatrix.of(Y), np.arange(60), np.arange(60, 90), "standard")
-    found = run_trial(forest, part, (1, 2, 5), MEASURE)
+    found = score(Arm("leaves", forest), part, Measures(((MEASURE, RIDGE),), (1, 2, 5)))
     assert len(fits) == 1 and sorted(found.curve) == [1, 2] and found.bounded and not found.failure
-    Z, _, natural = fit_arm(embedding_arm("leaves", forest), (1, 2, 5), part, False)
-    assert len(fits) == 2 and Z.shape[1] == 2 and natural
+    embedding = embed(embedding_arm("leaves", forest), part, (1, 2, 5))
+    assert len(fits) == 2 and embedding.Z.shape[1] == 2 and embedding.bounded
 
 
 def test_a_kernel_of_all_rows_that_is_too_dear_gets_prototypes():

@@ -5,7 +5,7 @@ from .copies import limits_of
 from .embedding_model import EmbeddingModel
 from .options import PairOptions
 from .parameters import Limits, domain, sample
-from .stages import Part, Stages
+from .stages import StageRows, Stages
 from .switches import Switches
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "EmbeddingModel",
     "Limits",
     "PairOptions",
-    "Part",
+    "StageRows",
     "Stages",
     "Switches",
     "domain",

@@ -19,7 +19,7 @@ from .candidate import Embedded
 from .options import CHOICES, PairOptions
 from .points import float64
 from .space import Projection
-from .stages import Part, Stages
+from .stages import StageRows, Stages
 from .switches import CRITERIA, OBJECTIVES, OPTIONS, PAIR_WEIGHTS, PREPROCESSINGS, RELATIONS, SIMILARITIES, Switches
 
 EXACT_UP_TO, LANDMARKS = 5000, 2000  # a fit takes n^3 multiplications and some ten n x n arrays
@@ -210,11 +210,11 @@ class EmbeddingModel(Nested, Embedder, labels="multi"):
             self.landmarks_: Any = chosen_landmarks(
                 "EmbeddingModel", rows.X, rows.label_matrix, self.n_landmarks, self.random_state
             )
-            part = Part(rows.X, rows.label_matrix)
+            part = StageRows(rows.X, rows.label_matrix)
             if self.landmarks_ is None:
                 self.landmarks_ = np.arange(rows.n)
             else:
-                part = Part(rows.X[self.landmarks_], rows.labels.take(self.landmarks_))
+                part = StageRows(rows.X[self.landmarks_], rows.labels.take(self.landmarks_))
             stages = Stages(part, **PairOptions.taken_from(self))
             found = stages.embed(switches, self._values(switches))
             if found.failed is not None:

@@ -23,7 +23,7 @@ K_CAP = 100
 
 
 @dataclass(frozen=True)
-class Part:
+class StageRows:
     """What is embedded: rows X (n, d), dense or CSR, their labels (all known), and rows X_val (m, d) or None."""
 
     X: Matrix
@@ -52,14 +52,20 @@ class Stages:
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 3.0], [5.0, 5.0]])
-    >>> stages = Stages(Part(X, LabelMatrix.of([0, 0, 1, 1]), X[:1]))
+    >>> stages = Stages(StageRows(X, LabelMatrix.of([0, 0, 1, 1]), X[:1]))
     >>> found = stages.embed(Switches(2, 0, 0, 5, 2, 1, 2, 0), {"similarity_sigma": 1.0, "n_neighbors": 3, "lam": 0.1})
     >>> found.Z.shape, found.Z_val.shape, found.failed
     ((4, 2), (1, 2), None)
     """
 
     def __init__(
-        self, part: Part, cache: Cache | None = None, *, name: tuple[Any, ...] = (), k_cap: int = K_CAP, **options: Any
+        self,
+        part: StageRows,
+        cache: Cache | None = None,
+        *,
+        name: tuple[Any, ...] = (),
+        k_cap: int = K_CAP,
+        **options: Any,
     ):
         _check_part(part)
         self.labels, chosen = pairs.distinguishing_labels(part.labels), PairOptions(**options)
@@ -116,7 +122,7 @@ class Stages:
             return Embedded(repairs=tuple(repairs), failed=str(error))
 
 
-def _check_part(part: Part) -> None:
+def _check_part(part: StageRows) -> None:
     labels = part.labels
     if labels.unknown is not None:
         raise ValueError("labels hold unknown cells, for which there is no rule here: take the fully known rows.")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.adaptive import Embedded, Limits, PairOptions, Part, Stages, Switches, limits_of
+from proxembed.adaptive import Embedded, Limits, PairOptions, StageRows, Stages, Switches, limits_of
 from proxembed.adaptive.stages import K_CAP
 from proxembed.algebra.arrays.matrix import Matrix
 from proxembed.evaluate.measures import Measure
@@ -177,7 +177,7 @@ class Objective(Evaluator):
         if np.isnan(self.measure.failed(labels_val.Y)):
             raise ValueError(f"measure={self.measure.name!r} is not defined on the labels of a held-out part.")
         cache = self.cache if self.cache.max_bytes else None
-        stages = Stages(Part(X, labels, X_val), cache, name=name, k_cap=self.k_cap, **self.options)
+        stages = Stages(StageRows(X, labels, X_val), cache, name=name, k_cap=self.k_cap, **self.options)
         return _Fold(stages, labels, labels_val)
 
     def evaluate(self, switches: Any, params: Mapping[str, float]) -> Evaluation:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.adaptive import EmbeddingModel, Limits, PairOptions, Part, Stages, Switches, domain, limits_of
+from proxembed.adaptive import EmbeddingModel, Limits, PairOptions, StageRows, Stages, Switches, domain, limits_of
 from proxembed.adaptive.embedding_model import COUNTS
 from proxembed.targets.labels import LabelMatrix
 
@@ -80,7 +80,7 @@ def refitted(best: Evaluation, params: dict[str, Any], X: Any, labels: LabelMatr
     try:
         return model.fit(X, labels)
     except ValueError as error:
-        found = Stages(Part(X, labels), **options).embed(model.switches(), params)
+        found = Stages(StageRows(X, labels), **options).embed(model.switches(), params)
         if found.failed is not None:
             raise ValueError(
                 f"the best candidate, {list(best.switches)}, cannot be fitted on all {labels.n} rows: {found.failed} "

@@ -9,12 +9,10 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
-from proxembed.classify.ridge import fit_readout
 from proxembed.execute.configuration import own_configuration
 from proxembed.execute.ledger import digest
 from proxembed.execute.loop import Evaluator, Loop, OneBatch, Trial, Work
-from proxembed.features.scaling import scaling_apply
-from proxembed.features.table import features_fit
+from proxembed.methods.sizes import embedded
 from proxembed.params import accept_classes
 from proxembed.sources import RowBlocks, blocks_of
 from proxembed.sources.row_blocks import length
@@ -27,8 +25,9 @@ from .crossfit import checked_rows, crossfit_embedding
 from .foreign import embedding_method, last_step
 from .measures import AVERAGE_PRECISION, Measure, measure_of
 from .metrics import average_precision
-from .neighbors import neighbor_weights, new_neighbor_weights
-from .part import choose_scaling
+from .neighbors import new_neighbor_weights
+from .part import Part, make_part, unscaled_part
+from .scoring import Readings
 
 SHUFFLE, HALF = "shuffle", "half"
 LEVEL = 0.05  # of the test against shuffled labels
@@ -201,12 +200,12 @@ def diagnose(
     labels = LabelMatrix.of(y, target_type or getattr(last_step(estimator), "target_type", None))
     method = accept_classes(clone(embedding_method(estimator, X, y)))
     splits = as_splits(StratifiedFolds(n_folds, random_state=seed) if cv is None else cv, X, y)
-    true, raw = ([_score(m, X, y, labels, known, split, measure) for split in splits] for m in (method, None))
+    true, raw = (_scores(m, X, y, labels, splits, measure) for m in (method, None))
     random = np.random.default_rng(seed)
     orders = [_shuffled(known, splits, random) for _ in range(n_shuffles)]
     parts = [_half(len(known), random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
-    refits = _Refits(method, X, y, labels, known, splits, measure, whole, {SHUFFLE: orders, HALF: parts})
+    refits = _Refits(method, X, y, labels, splits, measure, whole, {SHUFFLE: orders, HALF: parts})
     null, cosines = _refitted(refits, n_jobs, store)
     held_out = _mean([fold.held_out for fold in true])
     p = (1 + sum(value >= held_out for value in null)) / (1 + n_shuffles)
@@ -284,32 +283,30 @@ class _Fold:
     each: np.ndarray
 
 
-def _embedded(method: Any, X: Any, y: Any, split: Split) -> tuple[Any, Any]:
-    """Training and held-out rows embedded by the method, or scaled where there is none."""
-    train, held_out = X[split.train], X[split.held_out]
-    if method is None:
-        state = features_fit(choose_scaling(train, LabelMatrix.of(take_labels(y, split.train))), train)
-        return scaling_apply(state, train), scaling_apply(state, held_out)
-    model = clone(method).fit(train, take_labels(y, split.train))
-    return np.asarray(model.transform(train)), np.asarray(model.transform(held_out))
+def _scores(method: Any, X: Any, y: Any, labels: LabelMatrix, splits: list[Split], measure: Measure) -> list[_Fold]:
+    """The scores of a method on each split, labels as they were given; of all features, scaled, where it is None."""
+    folds = []
+    for train, held_out in ((split.train, split.held_out) for split in splits):
+        if method is None:
+            part = make_part(X, labels, train, held_out)
+            folds.append(_score(part, measure, part.X, part.X_held_out))
+        else:
+            part = unscaled_part(X, labels, train, held_out, given=take_labels(y, train))
+            folds.append(_score(part, measure, *embedded(method, *part.rows_for(method))))
+    return folds
 
 
-def _score(method: Any, X: Any, y: Any, labels: LabelMatrix, known: Any, split: Split, measure: Measure) -> _Fold:
-    Z, Z_held_out = _embedded(method, X, y, split)
-    own = np.flatnonzero(known[split.train])
-    mine, theirs = (labels.take(rows) for rows in (split.train[own], split.held_out))
-    readout = fit_readout(Z[own], mine.with_means().Y.toarray())
-    scores, held_out = readout.scores(Z_held_out), theirs.Y.toarray() > 0
-    reading: Any = scores
-    own_reading: Any = readout.scores(Z[own])
+def _score(part: Part, measure: Measure, Z: Any, Z_held_out: Any) -> _Fold:
+    """The scores of one embedding, in double precision."""
+    readings = Readings(Z, Z_held_out, part, dtype=np.float64)
+    own: Any = readings.readout.scores(readings.Z)
     if measure.reads == "neighbors":
-        cells = () if mine.known_cells is None else (mine.known_cells,)
-        reading = mine.Y, neighbor_weights(Z_held_out, Z[own], measure.n_neighbors), *cells
-        own_reading = mine.Y, new_neighbor_weights(Z[own], Z[own], measure.n_neighbors), *cells
+        Y, _, *cells = readings.neighbors(measure.n_neighbors)
+        own = Y, new_neighbor_weights(readings.Z, readings.Z, measure.n_neighbors), *cells
     return _Fold(
-        measure.value(held_out, reading, known=theirs.known_cells)[0],
-        measure.value(mine.Y.toarray() > 0, own_reading, known=mine.known_cells)[0],
-        average_precision(held_out, scores, theirs.known_cells),
+        measure.value(part.Y_held_out, readings.of(measure), known=part.known_held_out)[0],
+        measure.value(part.Y.toarray() > 0, own, known=part.known_cells)[0],
+        average_precision(part.Y_held_out, readings.scores, part.known_held_out),
     )
 
 
@@ -334,7 +331,6 @@ class _Refits(Evaluator):
     X: Any
     y: Any
     labels: LabelMatrix
-    known: np.ndarray
     splits: list[Split]
     measure: Measure
     whole: np.ndarray
@@ -376,8 +372,7 @@ def _refitted(refits: _Refits, n_jobs: int | None, store: Any) -> tuple[list[Any
 def _null(asked: _Refits, order: np.ndarray) -> float:
     """The held-out value of one shuffle of the labels."""
     y, labels = take_labels(asked.y, order), asked.labels.take(order)
-    scored = (_score(asked.method, asked.X, y, labels, asked.known, split, asked.measure) for split in asked.splits)
-    return _mean([fold.held_out for fold in scored])
+    return _mean([fold.held_out for fold in _scores(asked.method, asked.X, y, labels, asked.splits, asked.measure)])
 
 
 def _mean(values: Any) -> float:

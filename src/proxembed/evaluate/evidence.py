@@ -12,10 +12,9 @@ from sklearn.base import clone
 
 from proxembed.base import Estimator
 from proxembed.catalogue import title_of
-from proxembed.classify.ridge import fit_readout
 from proxembed.classify.thresholds import tune_thresholds
 from proxembed.methods.layout import Layout
-from proxembed.methods.sizes import fitted_within_bound, with_size
+from proxembed.methods.sizes import embedded_within_bound, with_size
 from proxembed.model import unseen_scores
 from proxembed.proximity.reordering import even_sample
 from proxembed.splits.splits import Split
@@ -28,6 +27,7 @@ from .metrics import average_precision, jaccard_at_k
 from .neighbors import neighbor_weights
 from .part import Part, make_part, several_groups
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
+from .scoring import Readings
 
 SHOWN = 2
 
@@ -147,8 +147,8 @@ def held_out_evidence(
         panels = [
             _panel(name, pair[0], pair[1], part, dataset.label_names if ours else None) for name, pair, ours in pairs
         ]
-        raw = _readout(part.X, part.X_held_out, part)
-        scores = _readout(Z, Z_held_out, part)
+        raw = Readings(part.X, part.X_held_out, part, dtype=np.float64).scores
+        scores = Readings(Z, Z_held_out, part, dtype=np.float64).scores
         cuts, calibration = keep("calibration", lambda: _calibrated(method, scores, part))
         own = [pair for _, pair, _ in pairs[1:]]
         maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap, keep) if lay_out else []
@@ -193,9 +193,7 @@ def _plane_size(part: Part) -> int:
 
 
 def _embedded(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    X, X_held_out = part.features_for(method)
-    model, Z = fitted_within_bound(method, X, part.labels)
-    return Z, np.asarray(model.transform(X_held_out), dtype=np.float64)
+    return embedded_within_bound(method, *part.rows_for(method))
 
 
 def _panel(title: str, Z: Any, Z_held_out: Any, part: Part, label_names: Any) -> tuple[Any, ...]:
@@ -218,13 +216,9 @@ def _directions(Z: np.ndarray, Y: np.ndarray, label_names: Any) -> list[dict[str
     ]
 
 
-def _readout(Z: Any, Z_held_out: Any, part: Part) -> np.ndarray:
-    return fit_readout(Z[part.known_rows], part.targets).scores(Z_held_out)
-
-
 def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
-    X, Y = part.features_for(method)[0], part.Y.toarray() > 0
+    X, Y = part.rows_for(method)[0], part.Y.toarray() > 0
     unseen = unseen_scores(method, X, part.labels, part.groups)
     probabilities = platt_apply(scores, platt_fit(unseen, Y, part.known_cells))
     error = label_calibration_error(part.Y_held_out, probabilities, known=part.known_held_out)

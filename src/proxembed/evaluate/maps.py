@@ -117,8 +117,8 @@ def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
         if honest or shuffled:
             warnings.simplefilter("ignore")
         fitted = clone(layout).set_params(honest=honest)
-        X, X_held_out = part.features_for(layout)
-        train = fitted.fit_transform(X, part.labels if layout.traits.labels is not None else None)
+        X, y, X_held_out = part.rows_for(layout)
+        train = fitted.fit_transform(X, y if layout.traits.labels is not None else None)
         new = fitted.transform(X_held_out)
     known = part.known_cells, part.known_held_out
     figures = map_figures(train[part.known_rows], new, part.Y, part.Y_held_out, *known)

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from proxembed.execute.executor import Progress, in_this_process
+from proxembed.execute.executor import Progress
 from proxembed.execute.ledger import digest
 from proxembed.execute.loop import Evaluator, Loop, Strategy, Trial, Work
 from proxembed.splits.splits import Split
 
-from .measures import measure_of
+from .arms import Arm
 from .part import Part, prepare
 from .results import TEST
-from .scoring import Outcome, lost, run_arm
-
-if TYPE_CHECKING:
-    from .protocol import Protocol
+from .scoring import Measures, Scores, lost, score
 
 LEAST_SPLITS = 3  # two folds and the test rows
-KEPT = ("predictions", "similarity", "new_similarity", "hubs", "queries")  # what an outcome holds by arm, k and fold
-DEPENDS_ON = ("sizes", "n_neighbors", "min_positives", "seed", "max_seconds", "keep_predictions")
+Task = tuple[Arm, Measures]
 
 
 class Finished(NamedTuple):
     """What one arm did on one split, with facts of the split."""
 
-    outcome: Outcome
+    scores: Scores
     scaling: str
     sizes: dict[str, Any]
     rows: Any  # array of the held-out row numbers
 
 
 class ArmScores(Evaluator):
-    """Scores arms on splits: a configuration is the protocol of one arm, a step the number of a split.
+    """Scores arms on splits: a configuration is an arm with its measures, a step the number of a split.
 
     The part that was prepared last is kept.
     """
@@ -53,40 +48,33 @@ class ArmScores(Evaluator):
             self.last = number, prepare(self.dataset, self.splits[number], self.seed)
         return self.last[1]
 
-    def evaluate(self, protocol: Protocol, split: int, natural: bool = False) -> Finished:
+    def evaluate(self, task: Task, split: int, natural: bool = False) -> Finished:
         """The scores of the arm; ``natural``: it has fewer components than the largest size."""
-        return self._finished(split, run_arm(protocol.arms[0], self.part(split), protocol, natural))
+        return self._finished(split, score(task[0], self.part(split), task[1], natural))
 
-    def lost(self, protocol: Protocol, split: int, reason: str) -> Finished:
+    def lost(self, task: Task, split: int, reason: str) -> Finished:
         """The worst values, as the process was ended."""
-        return self._finished(split, lost(protocol.arms[0], self.part(split), protocol, reason))
+        return self._finished(split, lost(task[0], self.part(split), task[1], reason))
 
-    def _finished(self, split: int, outcome: Outcome) -> Finished:
+    def _finished(self, split: int, scores: Scores) -> Finished:
         part = self.part(split)
-        return Finished(outcome, part.scaling, part.sizes, part.rows)
+        return Finished(scores, part.scaling, part.sizes, part.rows)
 
-    def key(self, protocol: Protocol, split: int) -> list[str]:
+    def key(self, task: Task, split: int) -> list[str]:
         """Arm and split, and a hash of all that the scores depend on beside the data set."""
-        arm, rows = protocol.arms[0], self.splits[split]
-        facts = [getattr(protocol, name) for name in DEPENDS_ON]
-        facts += [measure_of(protocol.measure).name, protocol.further_of(arm), protocol.refitted(arm)]
+        (arm, measures), rows = task, self.splits[split]
+        facts: list[Any] = [self.seed, *measures.plain()]
         facts += [arm.rival, arm.grid, arm.each_size, arm.largest, type(arm.estimator).__name__]
         facts += [] if arm.estimator is None else sorted(arm.estimator.get_params().items())
         return [arm.name, rows.name, digest(rows.train, rows.held_out, facts)]
 
     def plain(self, found: Finished) -> dict[str, Any] | None:
         """What an arm has done; None if it failed: another run may fare better."""
-        outcome = found.outcome
-        if any(row["failure"] for row in outcome.rows):
-            return None
-        pairs = {name: [[list(key), value] for key, value in getattr(outcome, name).items()] for name in KEPT}
-        return {**found._asdict(), "outcome": {**vars(outcome), **pairs}}
+        return None if found.scores.failure else {**found._asdict(), "scores": found.scores.plain()}
 
     def restored(self, plain: dict[str, Any]) -> Finished:
         """What an arm has done."""
-        own = plain["outcome"]
-        kept = {name: {tuple(key): value for key, value in own[name]} for name in KEPT}
-        return Finished(**{**plain, "outcome": Outcome(**{**own, **kept})})
+        return Finished(**{**plain, "scores": Scores.of(plain["scores"])})
 
 
 class EveryArm(Strategy):
@@ -96,9 +84,9 @@ class EveryArm(Strategy):
     with the arms that took long on it.
     """
 
-    def __init__(self, protocol: Protocol, splits: list[Split], progress: Progress):
-        self.splits, self.progress, self.alone = splits, progress, in_this_process(protocol.n_jobs)
-        self.trials = [Trial(replace(protocol, arms=(arm,), contrasts=()), arm.name) for arm in protocol.arms]
+    def __init__(self, tasks: Sequence[Task], splits: list[Split], progress: Progress, alone: bool):
+        self.splits, self.progress, self.alone = splits, progress, alone
+        self.trials = [Trial(task, task[0].name) for task in tasks]
 
     def batches(self, loop: Loop) -> Iterator[Sequence[Work]]:
         """Arm by arm in this process; with workers, the first split and all others."""
@@ -111,12 +99,12 @@ class EveryArm(Strategy):
                     yield [self._work(trial, split)]
             return
         yield [self._work(trial, first) for trial in self.trials]
-        ranked = sorted(self.trials, key=lambda trial: -trial.outcomes[first].outcome.seconds)
+        ranked = sorted(self.trials, key=lambda trial: -trial.outcomes[first].scores.seconds)
         owed = later[: LEAST_SPLITS - 1]
         yield [self._work(trial, split, split in owed) for split in later for trial in ranked]
 
     def _work(self, trial: Trial, split: int, owed: bool = True) -> Work:
-        bounded = 0 in trial.outcomes and trial.outcomes[0].outcome.bounded
+        bounded = 0 in trial.outcomes and trial.outcomes[0].scores.bounded
         return Work(trial, [split], owed, {"natural": bounded})
 
     def report(self, loop: Loop, work: Work, done: bool) -> None:

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.base import Estimator
 from proxembed.classify.ridge import fit_readout
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
 from proxembed.features.table import features_fit
 from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
+from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
 from proxembed.traits import Traits
 
@@ -52,6 +54,8 @@ class Part:
         The cells of ``Y_held_out`` that are known; None: all.
     unscaled : Unscaled, optional
         The rows as they are in the data, for embeddings that scale for themselves.
+    given : labels of the training rows in any form, optional
+        What estimators get; None: ``labels`` for those of this package, and ``y`` for others.
 
     Examples
     --------
@@ -74,19 +78,22 @@ class Part:
     seed: int = 0
     known_held_out: np.ndarray | None = None
     unscaled: "Unscaled | None" = None
+    given: Any = None
 
-    def features_for(self, estimator: Any) -> tuple[Any, Any]:
-        """The training and held-out rows for an embedding: as they are where it scales for itself, else scaled."""
+    def rows_for(self, estimator: Any) -> tuple[Any, Any, Any]:
+        """Training rows, their labels and held-out rows for an estimator: unscaled if it scales for itself."""
+        y = self.labels if self.given is None and isinstance(estimator, Estimator) else self.y
         if self.unscaled is None or not getattr(estimator, "traits", Traits()).scales:
-            return self.X, self.X_held_out
-        return self.unscaled.X[self.unscaled.train], self.unscaled.X[self.unscaled.held_out]
+            return self.X, y, self.X_held_out
+        return self.unscaled.X[self.unscaled.train], y, self.unscaled.X[self.unscaled.held_out]
 
     def inside(self, rows: np.ndarray, held_out: np.ndarray) -> "Part":
         """The part of some of its training rows, with others of them held out; what else it says stays as it is."""
         own = self.unscaled
         own = None if own is None else Unscaled(own.X, own.train[rows], own.train[held_out])
         X, X_held_out = self.X[rows], self.X[held_out]
-        return replace(self, X=X, labels=self.labels.take(rows), X_held_out=X_held_out, unscaled=own)
+        given = None if self.given is None else take_labels(self.given, rows)
+        return replace(self, X=X, labels=self.labels.take(rows), X_held_out=X_held_out, unscaled=own, given=given)
 
     @cached_property
     def known_rows(self) -> np.ndarray:
@@ -115,8 +122,8 @@ class Part:
 
     @property
     def y(self) -> Any:
-        """Labels of all training rows as estimators take them: 0 or 1, and NaN where unknown."""
-        return self.labels.indicator
+        """Labels of all training rows as they were given, else 0 or 1, and NaN where unknown."""
+        return self.labels.indicator if self.given is None else self.given
 
     @cached_property
     def inner(self) -> np.ndarray:
@@ -134,16 +141,20 @@ def make_part(
     X: Any, labels: LabelMatrix, train: np.ndarray, held_out: np.ndarray, kind: str | None = None, **facts: Any
 ) -> Part:
     """Take the rows of a split and scale them, with figures of the training rows alone."""
-    own, own_labels = X[train], labels.take(train)
+    part = unscaled_part(X, labels, train, held_out, **facts)
     if kind is None:
-        kind = choose_scaling(own, own_labels, facts.get("groups"), facts.get("seed", 0))
-    state = features_fit(kind, own)
+        kind = choose_scaling(part.X, part.labels, part.groups, part.seed)
+    state = features_fit(kind, part.X)
+    scaled = scaling_apply(state, part.X), scaling_apply(state, part.X_held_out)
+    own = None if isinstance(X, TableRows) else Unscaled(X, np.asarray(train), np.asarray(held_out))  # else it encodes
+    return replace(part, X=scaled[0], X_held_out=scaled[1], scaling=kind, unscaled=own)
+
+
+def unscaled_part(X: Any, labels: LabelMatrix, train: np.ndarray, held_out: np.ndarray, **facts: Any) -> Part:
+    """The rows of a split as they are; ``facts`` are further arguments of ``Part``."""
     truth = labels.take(held_out)
     facts["known_held_out"] = truth.known_cells
-    scaled = scaling_apply(state, own), scaling_apply(state, X[held_out])
-    if not isinstance(X, TableRows):  # whose encoding scales them
-        facts["unscaled"] = Unscaled(X, np.asarray(train), np.asarray(held_out))
-    return Part(scaled[0], own_labels, scaled[1], truth.Y.toarray() > 0, scaling=kind, **facts)
+    return Part(X[train], labels.take(train), X[held_out], truth.Y.toarray() > 0, **facts)
 
 
 def rows_scored(dataset: Any) -> np.ndarray:

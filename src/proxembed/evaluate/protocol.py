@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.execute import clock
-from proxembed.execute.executor import Progress, silent
+from proxembed.execute.executor import Progress, in_this_process, silent
 from proxembed.execute.loop import Loop
 from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kind, standard_split
 from proxembed.targets.known import known_cells
@@ -27,9 +27,10 @@ from .measures import (
     measure_of,
 )
 from .metrics import row_jaccard, same_rows
-from .parallel import KEPT, ArmScores, EveryArm
+from .parallel import ArmScores, EveryArm
 from .part import rows_scored
 from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
+from .scoring import BY_KEY, Measures, Pairs
 from .verdict import FOLDS, TEST_ROWS, too_few
 
 __all__ = ["Protocol", "Results", "run"]
@@ -177,6 +178,22 @@ class Protocol:
         """Whether cuts are tuned by fits on inner folds: where the arm's decisions or the primary measure need them."""
         return bool(self.further_of(arm)) or measure_of(self.measure).reads in ("labels", "probabilities")
 
+    def measures_of(self, arm: Arm) -> Measures:
+        """What is measured of an arm on each split."""
+        return Measures(
+            self._named(self.measures),
+            self.sizes,
+            self._named(self.further_of(arm)),
+            self.n_neighbors,
+            self.min_positives,
+            self.refitted(arm),
+            self.max_seconds,
+            self.neighbor_measures if self.keep_predictions else None,
+        )
+
+    def _named(self, pairs: tuple[tuple[str, str], ...]) -> Pairs:
+        return tuple((self.measure_named(name), readout) for name, readout in pairs)
+
     def describe(self) -> dict[str, Any]:
         """The protocol as plain data."""
         plain = {
@@ -286,23 +303,24 @@ def _collect(
     protocol: Protocol, dataset: Any, splits: list[Split], results: Results, progress: Progress, store: Any
 ) -> None:
     """Add what arms do on splits to the results; a split counts as complete when all its arms are done."""
-    arms = EveryArm(protocol, splits, progress)
+    tasks = [(arm, protocol.measures_of(arm)) for arm in protocol.arms]
+    arms = EveryArm(tasks, splits, progress, alone=in_this_process(protocol.n_jobs))
     seconds = None if protocol.deadline is None else protocol.deadline - clock.now()
     bounds: dict[str, Any] = {"max_seconds": seconds, "n_jobs": protocol.n_jobs, "ordered": False}
     loop = Loop(ArmScores(dataset, splits, protocol.seed), **bounds, ledger=store, report=arms.report).run(arms)
     notes: list[str] = []
     for number, split in enumerate(splits):
-        finished = [trial.outcomes[number] for trial in arms.trials if number in trial.outcomes]
-        for found in finished:
-            results.rows += found.outcome.rows
-            for name in KEPT:
-                getattr(results, name).update(getattr(found.outcome, name))
-            notes += found.outcome.notes
+        finished = {trial.title: trial.outcomes[number] for trial in arms.trials if number in trial.outcomes}
+        for arm, found in finished.items():
+            results.rows += found.scores.rows
+            for name in BY_KEY:
+                getattr(results, name).update(getattr(found.scores, name))
+            notes += [f"{arm}: {note}" for note in found.scores.notes]
             results.scalings[split.name], results.held_out[split.name] = found.scaling, found.rows
         if len(finished) == len(arms.trials):
-            results.folds[split.name] = finished[0].sizes
+            results.folds[split.name] = found.sizes
         if finished:
-            same = same_rows_similarity(protocol, dataset, split.train, finished[0].rows)
+            same = same_rows_similarity(protocol, dataset, split.train, found.rows)
             results.similarity[SAME_ROWS, None, split.name] = same
     results.interrupted = loop.interrupted
     results.preprocessing = _shared_scaling(results.scalings)
@@ -350,7 +368,7 @@ def _sort_arms(protocol: Protocol, splits: list[Split], results: Results) -> Non
     fold = {split.name: number for number, split in enumerate(splits)}
     arm = {name: number for number, name in enumerate([*protocol.names, SAME_ROWS])}
     results.rows.sort(key=lambda row: (fold[row["fold"]], arm[row["arm"]]))
-    for name in KEPT:
+    for name in BY_KEY:
         kept = getattr(results, name)
         order = sorted(kept, key=lambda key: (fold[key[2]], arm[key[0]], key[1] or 0))
         setattr(results, name, {key: kept[key] for key in order})

@@ -1,4 +1,4 @@
-"""One arm on one split: features scaled by the training part, one fit for all sizes, the read-outs and their measures.
+"""One arm on one part: one fit for all sizes, the read-outs of the embedding, and their measures.
 
 Arms share the scaled features, the inner folds and, of the measures, everything that does not depend on the embedding.
 Cuts and probabilities are tuned on scores of training rows by models that have not seen these rows: of an embedding
@@ -13,92 +13,228 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from proxembed.classify.ridge import Readout, fit_readout, ridge_fit
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.execute.budget import Budget, OutOfBudget
-from proxembed.methods.sizes import bounded_by_labels, embedded
-from proxembed.model import rows_without
+from proxembed.execute.ledger import as_json
+from proxembed.methods.sizes import bounded_by_labels, embedded, with_size
+from proxembed.model import fold_scores, unseen_embeddings
 from proxembed.traits import Traits
 
 from .arms import Arm
 from .calibration import platt_apply, platt_fit
-from .measures import Measure
-from .metrics import row_jaccard
+from .measures import DEFAULT_NEIGHBORS, Measure
+from .metrics import macro_average_precision, row_jaccard
 from .neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from .part import Part
 from .results import NEIGHBORS, reason_of
 from .rivals.linear import LabelScores
 from .rivals.rival import Rival
-from .score_arms import fitted_scores
 
-if TYPE_CHECKING:
-    from .protocol import Protocol
-
+BY_KEY = ("predictions", "similarity", "new_similarity", "hubs", "queries")  # what ``Scores`` hold by arm, k and part
+GRID_ROWS, GRID_LABELS = 1500, 10
+NO_SIZE = "ValueError: it has fewer components than any n_components asked for; add a smaller number"
 Placed = list[tuple[Any, Any]]
-Value = tuple[float, int]
-Scores = dict[tuple[str, str], Value]
-Kept = dict[tuple[str, int | None, str], Any]  # by arm, k and split
+Pairs = tuple[tuple[Measure, str], ...]
+ByKey = dict[tuple[str, int | None, str], Any]  # by arm, k and part
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What is measured of an arm on a part.
+
+    Parameters
+    ----------
+    pairs : tuple of (Measure, read-out)
+        The first one decides.
+    sizes : tuple of int
+        Numbers of components.
+    further : tuple of (Measure, read-out), default=()
+        Not measured of the lookup of an arm.
+    n_neighbors : int, default=10
+        Neighbours whose labels are the scores of the read-out by neighbours.
+    min_positives : int, default=1
+        Labels with fewer positive held-out rows are left out of the average precision.
+    refits : bool, default=False
+        Whether cuts are tuned on scores of training rows by fits on inner folds.
+    max_seconds : float, optional
+        Budget of each fit with its read-outs.
+    similarities : (Measure, Measure), optional
+        Of neighbours among the training rows and among the held-out rows: their similarity per row is returned, and
+        the scores of the held-out rows. None: neither is.
+    """
+
+    pairs: Pairs
+    sizes: tuple[int, ...]
+    further: Pairs = ()
+    n_neighbors: int = DEFAULT_NEIGHBORS
+    min_positives: int = 1
+    refits: bool = False
+    max_seconds: float | None = None
+    similarities: tuple[Measure, Measure] | None = None
+
+    def plain(self) -> list[Any]:
+        """What tells them from others, as plain data."""
+        pairs = [[(measure.name, readout) for measure, readout in each] for each in (self.pairs, self.further)]
+        numbers = [list(self.sizes), self.n_neighbors, self.min_positives, self.refits, self.max_seconds]
+        return [*pairs, *numbers, [measure.name for measure in self.similarities or ()]]
 
 
 @dataclass
-class Outcome:
-    """What one arm did on one split."""
+class Scores:
+    """What one arm reaches on one part.
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    predictions: Kept = field(default_factory=dict)
-    similarity: Kept = field(default_factory=dict)
-    new_similarity: Kept = field(default_factory=dict)
-    hubs: Kept = field(default_factory=dict)
-    queries: Kept = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    bounded: bool = False
-    seconds: float = 0.0
-
-
-def fit_arm(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> tuple[Any, Any, bool]:
-    """Fit one arm for all sizes at once, at the largest size that it can have; True where that is its natural one.
-
-    A supervised method whose bound is below the largest size is fitted at its natural number. Of any other one, whose
-    natural number may say little or be no reduction at all, the largest number of components that works is taken. More
-    components than features have those arms alone whose estimator asks for them, by features that it makes itself.
+    Attributes
+    ----------
+    curve : dict
+        The first measure by number of components, larger is better; empty after a failure.
+    seconds : float
+    bounded : bool
+        Whether it has its natural number of components, which is below the largest size.
+    failure : str or None
+        Reason of the first failure.
+    notes : tuple of str
+        Warnings.
+    stopped : bool
+        Whether the clock, or the end of its process, ended it, so that another run may have other scores.
+    rows : list of dict
+        A row per size and measure, as in ``Results``, like the rest:
+    predictions, similarity, new_similarity, hubs, queries : dict by arm, k and part
     """
-    if arm.estimator is None:
-        return part.X, part.X_held_out, False
-    own = arm.estimator.n_components
-    widest = max(part.X.shape[1], own if isinstance(own, Integral) else 0)
-    limit = min(max(sizes), widest, part.X.shape[0] - 1)
-    if isinstance(arm.estimator, LabelScores):
-        limit = min(limit, part.read.drop_empty().c)
-    if natural or (limit > part.read.drop_empty().c and bounded_by_labels(arm.estimator)):
-        return *_fit_at(arm, None, part), True
+
+    curve: dict[int, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    bounded: bool = False
+    failure: str | None = None
+    notes: tuple[str, ...] = ()
+    stopped: bool = False
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    predictions: ByKey = field(default_factory=dict)
+    similarity: ByKey = field(default_factory=dict)
+    new_similarity: ByKey = field(default_factory=dict)
+    hubs: ByKey = field(default_factory=dict)
+    queries: ByKey = field(default_factory=dict)
+
+    def plain(self) -> dict[str, Any]:
+        """The same as a ledger takes it."""
+        by_key = {name: [[list(key), value] for key, value in getattr(self, name).items()] for name in BY_KEY}
+        return {**vars(self), **by_key, "curve": [[k, as_json(value)] for k, value in self.curve.items()]}
+
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> Scores:
+        """The scores of their plain data."""
+        by_key = {name: {tuple(key): value for key, value in plain[name]} for name in BY_KEY}
+        curve = {k: float(value) for k, value in plain["curve"]}
+        return cls(**{**plain, **by_key, "curve": curve, "notes": tuple(plain["notes"])})
+
+
+def score(arm: Arm, part: Part, measures: Measures, natural: bool = False) -> Scores:
+    """Fit an arm on the training rows of a part and measure it on the held-out rows.
+
+    Whatever it raises, or costs above its budget, is the worst value. ``natural``: it is known to be bounded.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.arms import Arm
+    >>> from proxembed.evaluate.measures import AVERAGE_PRECISION, measure_of
+    >>> from proxembed.evaluate.part import prepare
+    >>> from proxembed.evaluate.results import RIDGE
+    >>> from proxembed.evaluate.scoring import Measures, score
+    >>> from proxembed.splits.splits import holdout_split
+    >>> data = digits()
+    >>> measures = Measures(((measure_of(AVERAGE_PRECISION), RIDGE),), sizes=(2, 5, 20))
+    >>> found = score(Arm("OPLS", OPLS()), prepare(data, holdout_split(data)), measures)
+    >>> sorted(found.curve), found.bounded, found.failure
+    ([2, 5, 7], True, None)
+    """
+    started, scores, sizes = time.perf_counter(), Scores(), arm.sizes(measures.sizes)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for each in [(k,) for k in sizes] if arm.each_size else [sizes] if sizes else []:
+            _fit_and_measure(arm, part, measures, each, natural, scores)
+    scores.notes = tuple(" ".join(str(warning.message).split()) for warning in caught)
+    scores.failure = scores.failure if sizes else NO_SIZE
+    scores.curve = {} if scores.failure else scores.curve
+    scores.seconds = time.perf_counter() - started
+    return scores
+
+
+def lost(arm: Arm, part: Part, measures: Measures, reason: str) -> Scores:
+    """The worst value of every measure, with the reason."""
+    scores = Scores(stopped=True)
+    _add_lost(scores, arm, part, measures, arm.sizes(measures.sizes), _Timed(None, 0.0, reason))
+    return scores
+
+
+class Embedding(NamedTuple):
+    """The embeddings of training and held-out rows, with all components; ``at_size`` makes those of another size."""
+
+    Z: Any
+    Z_held_out: Any
+    bounded: bool = False
+    at_size: Callable[[Any, Any], tuple[Any, Any]] | None = None
+
+    def at(self, width: int) -> tuple[Any, Any]:
+        """Those of a number of components."""
+        pair = self.Z[:, :width], self.Z_held_out[:, :width]
+        return pair if self.at_size is None else self.at_size(*pair)
+
+
+def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -> Embedding:
+    """Fit an arm once for all sizes, at the largest one that it can have; ``bounded`` where that is its natural one.
+
+    A supervised method whose bound is below the largest size is fitted at its natural number. Otherwise use the largest
+    number of components that works. More components than features have those arms alone whose estimator asks for them,
+    by features that it makes itself. Raises FloatingPointError for NaN or infinity.
+    """
+    estimator, most, labels, at_size = arm.estimator, max(sizes), part.read.drop_empty().c, None
+    if estimator is None:
+        return Embedding(part.X, part.X_held_out)
+    if not arm.each_size and getattr(estimator, "class_traits", Traits()).each_size:
+        # one fit of its method serves all sizes
+        whole, most = estimator, min(most, labels)
+        estimator, at_size = whole.member(), lambda Z, Z_held_out: whole.at_size(Z, Z_held_out, part.labels)
+
+    def fit(k: int | None, bounded: bool = False) -> Embedding:
+        Z, Z_held_out = embedded(with_size(estimator, k), *part.rows_for(estimator))
+        if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
+            raise FloatingPointError("the embedding holds NaN or infinity")
+        if at_size is not None:
+            Z, Z_held_out = Z[:, :most], Z_held_out[:, :most]
+        return Embedding(Z, Z_held_out, bounded, at_size)
+
+    own = estimator.n_components
+    limit = min(most, max(part.X.shape[1], own if isinstance(own, Integral) else 0), part.X.shape[0] - 1)
+    if isinstance(estimator, LabelScores):
+        limit = min(limit, labels)
+    if natural or (limit > labels and bounded_by_labels(estimator)):
+        return fit(None, bounded=True)
     try:
-        return *_fit_at(arm, limit, part), False
+        return fit(limit)
     except ValueError:
-        found = _fit_at(arm, None, part)
-    supervised = getattr(arm.estimator, "traits", Traits()).labels is not None
-    if supervised and not isinstance(arm.estimator, Rival):
-        return *found, True
-    width = found[0].shape[1]
+        found = fit(None)
+    supervised = getattr(estimator, "traits", Traits()).labels is not None
+    if supervised and not isinstance(estimator, Rival):
+        return found._replace(bounded=True)
+    width = found.Z.shape[1]
     for k in sorted({*sizes, width}, reverse=True):
         if width <= k < limit:
             try:
-                return *_fit_at(arm, k, part), False
+                return fit(k)
             except ValueError:
                 continue
-    return *found, False
+    return found
 
 
-def _fit_at(arm: Arm, k: int | None, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    X, X_held_out = part.features_for(arm.estimator)
-    return embedded(arm.estimator, k, X, part.y, X_held_out)
-
-
-def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> Placed | None:
+def refit_on_inner_folds(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -> Placed | None:
     """For each inner fold the embeddings of the other folds' rows and of its own, by a model fitted without it.
 
     None where that would change nothing: all features, methods that take no labels, and rivals that place a training
@@ -109,51 +245,47 @@ def place_again(arm: Arm, sizes: tuple[int, ...], part: Part, natural: bool) -> 
         return None
     if getattr(arm.estimator, "places_unseen", False):
         return None
-    placed = []
-    for fold in range(part.inner.max() + 1):
-        own = part.known_rows[part.inner == fold]
-        rows = rows_without(own, part.X.shape[0], part.groups)
-        known = np.flatnonzero(np.isin(rows, part.known_rows))
-        inside = part.inside(rows, own)
-        try:
-            Z, Z_own, _ = fit_arm(arm, sizes, inside, natural)
-        except OutOfBudget:
-            raise
-        except Exception as error:
-            warnings.warn(f"cuts are tuned on rows that the embedding has seen: {reason_of(error)}", stacklevel=2)
-            return None
-        placed.append((Z[known], Z_own))
-    return placed
+
+    def fit(rows: np.ndarray, left_out: np.ndarray) -> tuple[Any, Any]:
+        found = embed(arm, part.inside(rows, left_out), sizes, natural)
+        return found.Z, found.Z_held_out
+
+    try:
+        return list(unseen_embeddings(fit, part.known_rows, part.inner, part.X.shape[0], part.groups))
+    except OutOfBudget:
+        raise
+    except Exception as error:
+        warnings.warn(f"cuts are tuned on rows that the embedding has seen: {reason_of(error)}", stacklevel=2)
+        return None
+
+
+class Measured(NamedTuple):
+    """One embedding on the held-out rows.
+
+    ``values`` are {(measure, read-out): (value, number of labels it rests on)}, ``scores`` the ridge scores (m, c),
+    ``similarity`` each row's mean similarity to its neighbours (m,), ``new_similarity`` to those among the held-out
+    rows (None where these are too few), ``hub`` the share of rows that list the training row listed most, and
+    ``query_seconds`` the time of 1,000 neighbour queries.
+    """
+
+    values: dict[tuple[str, str], tuple[float, int]]
+    scores: np.ndarray | None = None
+    similarity: np.ndarray | None = None
+    new_similarity: np.ndarray | None = None
+    hub: float | None = None
+    query_seconds: float | None = None
 
 
 class Readings:
     """What the read-outs of one embedding say of the held-out rows, each computed when it is first asked for.
 
-    Parameters
-    ----------
-    Z, Z_held_out : arrays or sparse arrays of shapes (n, k) and (m, k)
-        All training rows, and the held-out rows.
-    part : Part
-    placed : list of (array, array), optional
-        For each inner fold the embeddings of the other rows and of its own, each fold with a penalty of its own; None
-        takes the rows of Z, at one penalty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.part import Part
-    >>> from proxembed.evaluate.scoring import Readings
-    >>> from proxembed.targets.labels import LabelMatrix
-    >>> Z = np.arange(8.0)[:, None]
-    >>> labels = LabelMatrix.of((Z > [3, 4]).astype(int))
-    >>> part = Part(Z, labels, np.array([[0.0], [7.0]]), np.array([[0, 0], [1, 1]]) > 0)
-    >>> readings = Readings(Z, part.X_held_out, part)
-    >>> (readings.scores > 0).tolist(), readings.own_scores.shape
-    ([[False, False], [True, True]], (8, 2))
+    ``placed`` are the embeddings by ``refit_on_inner_folds``, each fold with a penalty of its own; None takes the rows
+    of Z, at one penalty. Scores are rounded to ``dtype``.
     """
 
-    def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: Placed | None = None):
+    def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: Placed | None = None, dtype: Any = np.float32):
         self.Z, self.Z_held_out, self.part, self.placed = Z[part.known_rows], Z_held_out, part, placed
+        self.dtype = dtype
         self.Y, self.targets = part.Y.toarray().astype(bool), part.targets
         self.folds = None if part.groups is None else part.inner
 
@@ -164,23 +296,21 @@ class Readings:
 
     @cached_property
     def scores(self) -> np.ndarray:
-        """Ridge scores of the held-out rows, (m, c), float32: what is kept of them, and what every measure reads."""
-        return self.readout.scores(self.Z_held_out).astype(np.float32)
+        """Ridge scores of the held-out rows, (m, c): what is kept of them, and what every measure reads."""
+        return self.readout.scores(self.Z_held_out).astype(self.dtype)
 
     @cached_property
     def own_scores(self) -> np.ndarray:
         """Ridge scores of the training rows, (n, c), each by a read-out without its inner fold."""
-        own, inner = np.empty(self.Y.shape), self.part.inner
+        inner, width = self.part.inner, self.Z.shape[1]
+        if self.placed is not None:
+            placed = ((others[:, :width], rows[:, :width]) for others, rows in self.placed)
+            return fold_scores(placed, self.targets, inner, keep_together=self.folds is not None)
+        own = np.empty(self.Y.shape)
         for fold in range(inner.max() + 1):
             out = inner == fold
-            if self.placed is None:
-                T = 2.0 * self.targets[~out] - 1.0
-                readout = Readout(*ridge_fit(self.Z[~out], T, self.readout.penalty), self.readout.penalty)
-                rows = self.Z[out]
-            else:
-                others, rows = (each[:, : self.Z.shape[1]] for each in self.placed[fold])
-                readout = fit_readout(others, self.targets[~out], None if self.folds is None else inner[~out])
-            own[out] = readout.scores(rows)
+            fitted = ridge_fit(self.Z[~out], 2.0 * self.targets[~out] - 1.0, self.readout.penalty)
+            own[out] = Readout(*fitted, self.readout.penalty).scores(self.Z[out])
         return own
 
     @cached_property
@@ -234,27 +364,34 @@ class Readings:
             return self.new_neighbors(measure)
         return self.neighbors(measure.n_neighbors) if measure.reads == "neighbors" else getattr(self, measure.reads)
 
+    def measured(self, measures: Measures, pairs: Pairs) -> Measured:
+        """The values of measures on the held-out rows, and what else is kept of these."""
+        part, values = self.part, {}
+        for measure, readout in pairs:
+            if readout == NEIGHBORS and measure.reads == "scores":
+                near = self.neighbors(measures.n_neighbors)[1]
+                reading = neighbor_scores(near, part.Y, part.known_cells)
+            else:
+                reading = self.of(measure)
+            values[measure.name, readout] = measure.value(
+                part.Y_held_out, reading, measures.min_positives, part.known_held_out
+            )
+        if measures.similarities is None:
+            return Measured(values)
+        measure, new = measures.similarities
+        k = measure.n_neighbors
+        similarity, new_similarity = (
+            None if near is None else row_jaccard(part.Y_held_out, *near, known=part.known_held_out)
+            for near in (self.neighbors(k), self.new_neighbors(new))
+        )
+        hub = hub_share(self.neighbors(k)[1], k)
+        return Measured(values, self.scores, similarity, new_similarity, hub, self.query_seconds(k))
+
 
 class ScoreReadings(Readings):
-    """Readings of scores that an arm has made by itself: they stand in place of ridge scores, and are its embedding.
+    """Readings of scores that an arm makes by itself: they stand in place of ridge scores, and are its embedding.
 
-    Parameters
-    ----------
-    Z, Z_held_out : arrays of shapes (n, c) and (m, c)
-        Scores of the training rows with known labels, by models that have not seen them, and of the held-out rows.
-    part : Part
-    placed : None
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.part import Part
-    >>> from proxembed.evaluate.scoring import ScoreReadings
-    >>> from proxembed.targets.labels import LabelMatrix
-    >>> S = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    >>> part = Part(S, LabelMatrix.of((S > 0).astype(int)), S[:2], np.zeros((2, 1), dtype=bool))
-    >>> ScoreReadings(S, S[:2], part).scores.tolist()
-    [[-2.0], [-1.0]]
+    Z has the scores of the training rows with known labels, by models that have not seen them.
     """
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
@@ -268,19 +405,6 @@ class LookupReadings(ScoreReadings):
 
     What looking up training rows by their labels is worth: an embedding that places a training row by its own labels
     is measured against it. The scores less a half are those of ``ScoreReadings``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.part import Part
-    >>> from proxembed.evaluate.scoring import LookupReadings
-    >>> from proxembed.targets.labels import LabelMatrix
-    >>> S = np.array([[-0.4], [0.1]])
-    >>> S = np.column_stack([S, -S])
-    >>> part = Part(S, LabelMatrix.of([[0, 1], [1, 1]]), S, np.zeros((2, 2), dtype=bool))
-    >>> readings = LookupReadings(S, S, part)
-    >>> readings.Z.tolist(), readings.Z_held_out.round(1).tolist()
-    ([[0.0, 1.0], [1.0, 1.0]], [[0.1, 0.9], [0.6, 0.4]])
     """
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
@@ -289,173 +413,138 @@ class LookupReadings(ScoreReadings):
         self.Z, self.Z_held_out = np.where(known, self.Y, Z + 0.5), Z_held_out + 0.5
 
 
-class Scored(NamedTuple):
-    """One embedding measured on the held-out rows.
+class _Timed(NamedTuple):
+    """What a task returns (None if it raises), its seconds, and the reason of a failure."""
 
-    ``values`` are {(measure, read-out): (value, number of labels it rests on)}, ``scores`` the ridge scores (m, c),
-    ``similarity`` each row's mean similarity to its neighbours (m,), ``new_similarity`` to those among the held-out
-    rows (None where these are too few), ``hub`` the share of rows that list the training row listed most, and
-    ``query_seconds`` the time of 1,000 neighbour queries.
-    """
+    found: Any
+    seconds: float
+    failure: str | None = None
+    stopped: bool = False
 
-    values: Scores
-    scores: np.ndarray
-    similarity: np.ndarray | None
-    new_similarity: np.ndarray | None
-    hub: float
-    query_seconds: float
-
-
-def score(readings: Readings, part: Part, protocol: Any, pairs: Any = None) -> Scored:
-    """Measure one embedding by the read-outs that every arm has.
-
-    Parameters
-    ----------
-    readings : Readings
-    part : Part
-    protocol : Protocol
-    pairs : sequence of (measure, read-out), optional
-        What is measured; None: all that the protocol has for every arm.
-
-    Returns
-    -------
-    Scored
-    """
-    found = {}
-    for name, readout in (*protocol.measures, *protocol.further_measures) if pairs is None else pairs:
-        measure = protocol.measure_named(name)
-        if readout == NEIGHBORS and measure.reads == "scores":
-            reading = neighbor_scores(readings.neighbors(protocol.n_neighbors)[1], part.Y, part.known_cells)
-        else:
-            reading = readings.of(measure)
-        found[name, readout] = measure.value(part.Y_held_out, reading, protocol.min_positives, part.known_held_out)
-    k = protocol.neighbor_measure.n_neighbors
-    near, spent = readings.neighbors(k), readings.query_seconds(k)
-    among = readings.new_neighbors(protocol.new_neighbor_measure)
-    similarity, new = (
-        None if each is None else row_jaccard(part.Y_held_out, *each, known=part.known_held_out)
-        for each in (near, among)
-    )
-    return Scored(found, readings.scores, similarity, new, hub_share(near[1], k), spent)
+    @classmethod
+    def of(cls, budget: Budget, task: Callable[..., Any], *args: Any) -> _Timed:
+        """Run a task on what is left of a budget."""
+        started = time.perf_counter()
+        try:
+            with budget.limit():
+                found = task(*args)
+        except Exception as error:
+            return cls(None, time.perf_counter() - started, reason_of(error), isinstance(error, OutOfBudget))
+        return cls(found, time.perf_counter() - started)
 
 
-def run_arm(arm: Arm, part: Part, protocol: Protocol, natural: bool = False) -> Outcome:
-    """All rows of one arm on one split; whatever it raises, or costs above its budget, is the worst value."""
-    started, outcome = time.perf_counter(), Outcome()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        sizes = arm.sizes(protocol.sizes)
-        for each in [(k,) for k in sizes] if arm.each_size else [sizes] if sizes else []:
-            _fit_and_score(arm, each, part, protocol, natural, outcome)
-    outcome.notes = [f"{arm.name}: {' '.join(str(warning.message).split())}" for warning in caught]
-    outcome.seconds = time.perf_counter() - started
-    return outcome
-
-
-def _fit_and_score(
-    arm: Arm, sizes: tuple[Any, ...], part: Part, protocol: Protocol, natural: bool, outcome: Outcome
+def _fit_and_measure(
+    arm: Arm, part: Part, measures: Measures, sizes: tuple[Any, ...], natural: bool, scores: Scores
 ) -> None:
-    """Add the rows of the sizes that one fit serves."""
-    budget, started = Budget(protocol.max_seconds), time.perf_counter()
-    placed: Any = None
-    kind: Any = ScoreReadings if arm.predicts else Readings
-    try:
-        with budget.limit():
-            if arm.predicts:
-                Z, Z_held_out = fitted_scores(arm, part)
-            else:
-                Z, Z_held_out, outcome.bounded = fit_arm(arm, sizes, part, natural)
-                again = protocol.refitted(arm)
-                placed = place_again(arm, sizes, part, natural or outcome.bounded) if again else None
-    except Exception as error:
-        outcome.rows += _lost_rows(arm, sizes, part, protocol, reason_of(error), time.perf_counter() - started)
+    """Add the scores of the sizes that one fit serves."""
+    budget = Budget(measures.max_seconds)
+    fitted = _Timed.of(budget, _fit, arm, part, measures, sizes, natural)
+    if fitted.failure:
+        _add_lost(scores, arm, part, measures, sizes, fitted)
         return
-    fitting = time.perf_counter() - started
-    known: dict[int, Any] = {}
-    pairs: Any = [*protocol.measures, *protocol.further_of(arm)]
+    embedding, placed = fitted.found
+    scores.bounded = embedding.bounded
+    kind: Any = ScoreReadings if arm.predicts else Readings
+    known: dict[int, _Timed] = {}
+
+    def measured(kind: Any, width: int, pairs: Pairs) -> Measured:
+        return kind(*embedding.at(width), part, placed).measured(measures, pairs)
+
+    def add(arm: Arm, k: int | None, width: int, pairs: Pairs, done: _Timed) -> None:
+        _add(scores, arm, k, width, part, measures, pairs, done._replace(seconds=fitted.seconds + done.seconds))
+
+    every = embedding.Z.shape[1]
     for k in sizes:
-        width = Z.shape[1] if k is None else min(k, Z.shape[1])
+        width = every if k is None else min(k, every)
         if width not in known:
-            readings = kind(Z[:, :width], Z_held_out[:, :width], part, placed)
-            known[width] = _timed(budget, score, readings, part, protocol, pairs)
-        found, spent, failure = known[width]
-        _keep(outcome, arm, k, width, part, pairs, found, fitting + spent, failure, protocol)
+            known[width] = _Timed.of(budget, measured, kind, width, measures.pairs + measures.further)
+        add(arm, k, width, measures.pairs + measures.further, known[width])
     if arm.lookup is not None:
-        pairs = protocol.measures
-        found, spent, failure = _timed(budget, score, LookupReadings(Z, Z_held_out, part), part, protocol, pairs)
-        _keep(outcome, arm.lookup, None, Z.shape[1], part, pairs, found, fitting + spent, failure, protocol)
+        done = _Timed.of(budget, measured, LookupReadings, every, measures.pairs)
+        add(arm.lookup, None, every, measures.pairs, done)
 
 
-def _keep(
-    outcome: Outcome,
-    arm: Arm,
-    k: int | None,
-    width: int,
-    part: Part,
-    pairs: Any,
-    found: Any,
-    seconds: float,
-    failure: str | None,
-    protocol: Protocol,
+def _fit(
+    arm: Arm, part: Part, measures: Measures, sizes: tuple[Any, ...], natural: bool
+) -> tuple[Embedding, Placed | None]:
+    """The embedding, or the scores of an arm that predicts, and the embeddings by fits on inner folds."""
+    if arm.predicts:
+        return Embedding(*fitted_scores(arm, part)), None
+    found = embed(arm, part, sizes, natural)
+    placed = refit_on_inner_folds(arm, part, sizes, natural or found.bounded) if measures.refits else None
+    return found, placed
+
+
+def _add(
+    scores: Scores, arm: Arm, k: int | None, width: int, part: Part, measures: Measures, pairs: Pairs, done: _Timed
 ) -> None:
     """Add the rows of one size, and what is kept of its held-out rows."""
-    values = {} if found is None else found.values
-    outcome.rows += _rows(arm, k, width, part, pairs, values, seconds, failure, protocol)
-    if protocol.keep_predictions and found is not None:
-        kept: tuple[Kept, ...] = (
-            outcome.predictions,
-            outcome.similarity,
-            outcome.new_similarity,
-            outcome.hubs,
-            outcome.queries,
-        )
-        for where, value in zip(kept, found[1:], strict=True):
-            if value is not None:
-                where[arm.name, k, part.name] = value
-
-
-def lost(arm: Arm, part: Part, protocol: Protocol, reason: str, seconds: float = 0.0) -> Outcome:
-    """The worst value of every measure, with the reason."""
-    return Outcome(_lost_rows(arm, arm.sizes(protocol.sizes), part, protocol, reason, seconds))
-
-
-def _lost_rows(
-    arm: Arm, sizes: tuple[Any, ...], part: Part, protocol: Protocol, reason: str, seconds: float
-) -> list[dict[str, Any]]:
-    pairs = [*protocol.measures, *protocol.further_measures]
-    rows = [row for k in sizes for row in _rows(arm, k, 0, part, pairs, {}, seconds, reason, protocol)]
-    if arm.lookup is not None:
-        rows += _rows(arm.lookup, None, 0, part, protocol.measures, {}, seconds, reason, protocol)
-    return rows
-
-
-def _timed(budget: Budget, task: Callable[..., Any], *args: Any) -> tuple[Any, float, str | None]:
-    """What a task returns (None if it raises), its seconds, and the reason of a failure."""
-    started = time.perf_counter()
-    try:
-        with budget.limit():
-            found, failure = task(*args), None
-    except Exception as error:
-        found, failure = None, reason_of(error)
-    return found, time.perf_counter() - started, failure
-
-
-def _rows(
-    arm: Arm,
-    k: int | None,
-    components: int,
-    part: Part,
-    pairs: Any,
-    values: Scores,
-    seconds: float,
-    failure: str | None,
-    protocol: Protocol,
-) -> list[dict[str, Any]]:
-    rows = []
+    found, key = done.found, (arm.name, k, part.name)
+    scores.failure, scores.stopped = scores.failure or done.failure, scores.stopped or done.stopped
     for measure, readout in pairs:
-        failed = protocol.measure_named(measure).failed(part.Y_held_out, protocol.min_positives)
-        value, labels = values.get((measure, readout), (failed, part.Y.shape[1]))
-        row = {"arm": arm.name, "rival": arm.rival, "k": k, "components": components, "fold": part.name}
-        row |= {"readout": readout, "measure": measure, "value": float(value), "labels": int(labels)}
-        rows.append({**row, "seconds": seconds, "failure": failure})
-    return rows
+        failed = measure.failed(part.Y_held_out, measures.min_positives)
+        value, labels = (failed, part.Y.shape[1]) if found is None else found.values[measure.name, readout]
+        row = {"arm": arm.name, "rival": arm.rival, "k": k, "components": width, "fold": part.name}
+        row |= {"readout": readout, "measure": measure.name, "value": float(value), "labels": int(labels)}
+        scores.rows.append({**row, "seconds": done.seconds, "failure": done.failure})
+    if found is None:
+        return
+    measure, readout = pairs[0]
+    scores.curve.setdefault(width, measure.score(found.values[measure.name, readout][0]))
+    for name, value in zip(BY_KEY, found[1:], strict=True):
+        if value is not None:
+            getattr(scores, name)[key] = value
+
+
+def _add_lost(scores: Scores, arm: Arm, part: Part, measures: Measures, sizes: tuple[Any, ...], failed: _Timed) -> None:
+    """Add the rows of sizes without an embedding."""
+    for k in sizes:
+        _add(scores, arm, k, 0, part, measures, measures.pairs + measures.further, failed)
+    if arm.lookup is not None:
+        _add(scores, arm.lookup, None, 0, part, measures, measures.pairs, failed)
+
+
+def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of the training rows with known labels, by models that have not seen them, and of the held-out rows.
+
+    The parameter of the arm's grid is the one of the largest macro average precision over the inner folds, on at most
+    1,500 rows and the 10 most frequent labels.
+    """
+    X, Y = part.X[part.known_rows], part.Y.toarray()
+    y = Y if part.known_cells is None else part.read.indicator
+    estimator = _chosen(arm, X, Y, y, part.inner)
+    model = clone(estimator).fit(X, y)
+    own = getattr(model, "own_scores_", None)
+    if own is None or part.groups is not None:  # rows of a group are near copies: own scores leave out single rows
+        own = _cross_fitted(estimator, X, y, part.inner)
+    own = own[:, -Y.shape[1] :]  # a single column is two classes, of which the second is the label
+    return own, _label_scores(model, part.X_held_out, Y.shape[1])
+
+
+def _chosen(arm: Arm, X: Any, Y: np.ndarray, y: np.ndarray, inner: np.ndarray) -> Any:
+    """The unfitted estimator, at the parameter that is best over the inner folds."""
+    if arm.grid is None:
+        return arm.estimator
+    name, values = arm.grid
+    rows = np.arange(X.shape[0]) if X.shape[0] <= GRID_ROWS else np.random.default_rng(0).permutation(X.shape[0])
+    rows = np.sort(rows[:GRID_ROWS])
+    labels = np.argsort(-Y.sum(axis=0, dtype=np.int64), kind="stable")[:GRID_LABELS]
+    X, Y, y, inner = X[rows], Y[np.ix_(rows, labels)], y[np.ix_(rows, labels)], inner[rows]
+    tried = [clone(arm.estimator).set_params(**{name: value}) for value in values]
+    known = None if y.dtype.kind != "f" else ~np.isnan(y)
+    found = [macro_average_precision(Y > 0, _cross_fitted(each, X, y, inner), known=known).value for each in tried]
+    return tried[int(np.argmax(found))]
+
+
+def _cross_fitted(estimator: Any, X: Any, y: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """The scores of each row, by a model fitted on the other inner folds."""
+    own = np.empty(y.shape)
+    for fold in np.unique(inner):
+        out = inner == fold
+        own[out] = _label_scores(clone(estimator).fit(X[~out], y[~out]), X[out], y.shape[1])
+    return own
+
+
+def _label_scores(model: Any, X: Any, c: int) -> np.ndarray:
+    """(m, c), where a model gives those of a single label as (m,), too."""
+    return np.reshape(model.decision_function(X), (X.shape[0], c))

@@ -16,23 +16,35 @@ from .around import ComponentWrapper
 _BOUNDED: dict[str, bool] = {}
 
 
-def embedded(method: Any, k: int | None, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Embeddings of the rows of a fit and of new rows, by a clone with k components (None: the natural number).
-
-    Raises FloatingPointError where one of them holds NaN or infinity.
-    """
-    model = clone(method).set_params(n_components=k)
+def embedded(method: Any, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Embeddings of the rows of a fit and of new rows, by a fitted clone of a method or of a pipeline of them."""
+    model = clone(method)
     Z = np.asarray(model.fit_transform(X, y), dtype=np.float64)
-    Z_new = np.asarray(model.transform(X_new), dtype=np.float64)
-    if not (np.isfinite(Z).all() and np.isfinite(Z_new).all()):
-        raise FloatingPointError("the embedding holds NaN or infinity")
-    return Z, Z_new
+    return Z, np.asarray(model.transform(X_new), dtype=np.float64)
+
+
+def embedded_within_bound(method: Any, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:
+    """As ``embedded``, with the natural number of components where the rows of the fit lack some.
+
+    The components of a supervised method are bounded by the labels that its rows hold, of which a part may miss some.
+    """
+    try:
+        return embedded(method, X, y, X_new)
+    except ValueError:
+        if method.get_params().get(_size_of(method)) is None:
+            raise
+    return embedded(with_size(method, None), X, y, X_new)
 
 
 def with_size(method: Any, k: int | None) -> Any:
-    """An unfitted copy of a method with k components (None: the natural number), where it has a choice of them."""
-    found = clone(method)
-    return found.set_params(n_components=k) if "n_components" in found.get_params(deep=False) else found
+    """An unfitted copy of a method or pipeline with k components (None: the natural number), if it has a choice."""
+    found, name = clone(method), _size_of(method)
+    return found.set_params(**{name: k}) if name in found.get_params() else found
+
+
+def _size_of(method: Any) -> str:
+    """The parameter that holds the number of components: of a pipeline that of its last step."""
+    return f"{method.steps[-1][0]}__n_components" if isinstance(method, Pipeline) else "n_components"
 
 
 def bounded_by_labels(method: Any) -> bool:
@@ -57,19 +69,3 @@ def bounded_by_labels(method: Any) -> bool:
             except ValueError:
                 _BOUNDED[name] = True
     return _BOUNDED[name]
-
-
-def fitted_within_bound(method: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-    """A fitted clone and its embedding of X; where a part of the rows lacks components, with the natural number.
-
-    The components of a supervised method are bounded by the labels that its rows hold, of which a part may miss some.
-    """
-    name = f"{method.steps[-1][0]}__n_components" if isinstance(method, Pipeline) else "n_components"
-    model = clone(method)
-    try:
-        return model, np.asarray(model.fit_transform(X, y), dtype=np.float64)
-    except ValueError:
-        if model.get_params().get(name) is None:
-            raise
-    model = clone(method).set_params(**{name: None})
-    return model, np.asarray(model.fit_transform(X, y), dtype=np.float64)

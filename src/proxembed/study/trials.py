@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
-import time
-import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from proxembed.catalogue import settings, title_of
+from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.costs import fit_work, readout_work
 from proxembed.evaluate.measures import Measure
-from proxembed.evaluate.part import Part
-from proxembed.evaluate.results import reason_of
-from proxembed.evaluate.scoring import Readings
+from proxembed.evaluate.results import RIDGE
+from proxembed.evaluate.scoring import Measures, Scores, score
 from proxembed.evaluate.statistics import choose, expected_score, repeated_scores
-from proxembed.execute.budget import Budget, OutOfBudget, WorkBudget
-from proxembed.execute.ledger import as_json
+from proxembed.execute.budget import WorkBudget
 from proxembed.execute.loop import Evaluator, Trial
 from proxembed.methods.layout import Layout
-from proxembed.methods.sizes import bounded_by_labels, embedded
 from proxembed.params import declared
 
 from .candidates import ANCHOR, PROTOTYPES, family_of, suited
@@ -54,37 +50,6 @@ class Rung(NamedTuple):
         return [(self.rows, fold) for fold in self.folds]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What one fit gave: the score at each size (k -> score), seconds, the reason of a failure, warnings.
-
-    ``stopped``: the clock, or the end of its process, ended it, so that another run may have another outcome.
-    """
-
-    curve: dict[int, float]
-    seconds: float
-    bounded: bool = False
-    failure: str | None = None
-    notes: tuple[str, ...] = ()
-    stopped: bool = False
-
-    def plain(self) -> dict[str, Any]:
-        """The same as plain data, which has no place for what was stopped."""
-        values = {name: value for name, value in asdict(self).items() if name != "stopped"}
-        return values | {"curve": [[k, as_json(score)] for k, score in self.curve.items()]}
-
-    @classmethod
-    def of(cls, plain: dict[str, Any]) -> Outcome:
-        """The outcome of its plain data.
-
-        >>> found = Outcome({2: 0.5, 3: math.nan}, 0.1, notes=("a",))
-        >>> str(Outcome.of(found.plain())) == str(found)
-        True
-        """
-        curve = {k: float(score) for k, score in plain["curve"]}
-        return cls(**plain | {"curve": curve, "notes": tuple(plain["notes"])})
-
-
 @dataclass(eq=False)
 class MethodTrial(Trial):
     """A trial of an unfitted estimator, whose outcomes go by number of training rows and fold.
@@ -114,7 +79,7 @@ class MethodTrial(Trial):
         """Seconds spent on it."""
         return sum(outcome.seconds for outcome in self.outcomes.values())
 
-    def at(self, rung: Rung) -> list[Outcome]:
+    def at(self, rung: Rung) -> list[Scores]:
         """Its outcomes at a rung, by fold."""
         return [self.outcomes[step] for step in rung.steps if step in self.outcomes]
 
@@ -400,10 +365,9 @@ class FoldScores(Evaluator):
         reads = self.measure.reads
         return fit_work(config, shape) + sum(readout_work(step[0], m, k, shape.c, reads) for k in self.sizes_of(config))
 
-    def sizes_of(self, config: Any) -> tuple[int, ...]:
+    def sizes_of(self, config: Any) -> tuple[Any, ...]:
         """The sizes at which a configuration is scored: a map has two dimensions at most."""
-        most = declared(type(config))["n_components"][1].high
-        return tuple(k for k in self.sizes if most is None or k <= most)
+        return _arm(config).sizes(self.sizes)
 
     def _place(self, step: tuple[int, int]) -> tuple[int, int | None]:
         """The fold of a step and its training rows, None for all."""
@@ -420,110 +384,29 @@ class FoldScores(Evaluator):
         """Method, parameters, number of training rows and fold."""
         return [title_of(config), settings(config), *step]
 
-    def plain(self, outcome: Outcome) -> dict[str, Any] | None:
-        """An outcome as plain data; None where it was stopped."""
-        return None if outcome.stopped else outcome.plain()
+    def plain(self, scores: Scores) -> dict[str, Any] | None:
+        """The scores of a step as plain data; None where it was stopped."""
+        return None if scores.stopped else scores.plain()
 
-    def restored(self, plain: dict[str, Any]) -> Outcome:
-        """The outcome of its plain data."""
-        return Outcome.of(plain)
+    def restored(self, plain: dict[str, Any]) -> Scores:
+        """The scores of their plain data."""
+        return Scores.of(plain)
 
-    def lost(self, config: Any, step: tuple[int, int], reason: str) -> Outcome:
-        """The outcome of a fit whose process was ended."""
-        return Outcome({}, 0.0, failure=reason, stopped=True)
+    def lost(self, config: Any, step: tuple[int, int], reason: str) -> Scores:
+        """The scores of a fit whose process was ended."""
+        return Scores(failure=reason, stopped=True)
 
-    def evaluate(self, config: Any, step: tuple[int, int], **options: Any) -> Outcome:
-        """The outcome of one fit; ``options`` are those of ``run_trial``."""
-        return run_trial(config, self.folds.part(*self._place(step)), self.sizes_of(config), self.measure, **options)
-
-
-def measured(measure: Measure, Z: Any, Z_held_out: Any, part: Part) -> float:
-    """The value of a measure with its sign such that larger is better; NaN where it is undefined."""
-    reading = Readings(Z, Z_held_out, part).of(measure)
-    value, _ = measure.value(part.Y_held_out, reading, known=part.known_held_out)
-    return measure.score(value)
+    def evaluate(self, config: Any, step: tuple[int, int], bounded: bool = False, limit: float | None = None) -> Scores:
+        """The scores of one fit, stopped after ``limit`` seconds; ``bounded``: its method is known to be."""
+        measures = Measures(((self.measure, RIDGE),), self.sizes, max_seconds=limit)
+        found = score(_arm(config), self.folds.part(*self._place(step)), measures, bounded)
+        if found.stopped and limit is not None:
+            found.failure = f"stopped after {limit:.3g} s: the time of the search was spent"
+        found.rows = []  # the curve has all that a search needs
+        return found
 
 
-def run_trial(
-    estimator: Any,
-    part: Part,
-    sizes: tuple[int, ...],
-    measure: Measure,
-    bounded: bool = False,
-    limit: float | None = None,
-) -> Outcome:
-    """Fit a configuration on one part, once for all sizes; whatever it raises is an outcome with the reason.
-
-    Parameters
-    ----------
-    estimator : unfitted method
-    part : Part
-    sizes : tuple of int
-        Numbers of components to score; a method with fewer enters with those that it has.
-    measure : Measure
-    bounded : bool, default=False
-        Whether it is known that the method has fewer components than the largest size.
-    limit : float, optional
-        Seconds after which it is stopped, which is a failure.
-
-    Returns
-    -------
-    Outcome
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed import OPLS
-    >>> from proxembed.evaluate.measures import MEASURES
-    >>> from proxembed.evaluate.part import make_part
-    >>> from proxembed.study.trials import run_trial
-    >>> from proxembed.targets.labels import LabelMatrix
-    >>> X = np.random.default_rng(0).normal(size=(60, 4))
-    >>> labels = LabelMatrix.of(X[:, :2] > 0)
-    >>> part = make_part(X, labels, np.arange(40), np.arange(40, 60), "standard")
-    >>> sorted(run_trial(OPLS(), part, (1, 2, 5), MEASURES["macro average precision"]).curve)
-    [1, 2]
-    """
-    started, stopped = time.perf_counter(), False
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            if not sizes:
-                raise ValueError("it has fewer components than any n_components asked for; add a smaller number")
-            with Budget(limit).limit():
-                Z, Z_held_out, bounded = _embedded(estimator, part, max(sizes), bounded)
-                widths = sorted({min(k, Z.shape[1]) for k in sizes})
-                own = {k: _at_size(estimator, Z[:, :k], Z_held_out[:, :k], part) for k in widths}
-                curve = {k: measured(measure, *pair, part) for k, pair in own.items()}
-            failure = None
-        except OutOfBudget:
-            curve, failure, stopped = {}, f"stopped after {limit:.3g} s: the time of the search was spent", True
-        except Exception as error:
-            curve, failure = {}, reason_of(error)
-    notes = tuple(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
-    return Outcome(curve, time.perf_counter() - started, bounded, failure, notes, stopped)
-
-
-def _embedded(estimator: Any, part: Part, largest: int, bounded: bool) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Embeddings of the training and held-out rows, at the largest size that the method has on these rows."""
-    limit = min(largest, part.X.shape[1], part.X.shape[0] - 1)
-    if estimator.class_traits.each_size:  # one fit of its method serves all sizes
-        largest = min(largest, part.labels.drop_empty().c)
-        estimator, limit = estimator.member(), min(limit, largest)
-    if not (bounded := bounded or (limit > part.labels.drop_empty().c and bounded_by_labels(estimator))):
-        try:
-            return (*_fitted(estimator, part, max(limit, 1)), False)
-        except ValueError:
-            bounded = True
-    Z, Z_held_out = _fitted(estimator, part, None)
-    return Z[:, :largest], Z_held_out[:, :largest], bounded
-
-
-def _at_size(estimator: Any, Z: np.ndarray, Z_held_out: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    """The embeddings of a size, of those of the method that one fit serves."""
-    return estimator.at_size(Z, Z_held_out, part.labels) if estimator.class_traits.each_size else (Z, Z_held_out)
-
-
-def _fitted(estimator: Any, part: Part, k: int | None) -> tuple[np.ndarray, np.ndarray]:
-    X, X_held_out = part.features_for(estimator)
-    return embedded(estimator, k, X, part.labels, X_held_out)
+def _arm(config: Any) -> Arm:
+    """A configuration as an arm, of which one fit serves all sizes."""
+    most = declared(type(config))["n_components"][1].high
+    return Arm(title_of(config), config, largest=None if most is None else int(most))

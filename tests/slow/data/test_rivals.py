@@ -5,7 +5,7 @@ from proxembed.data import read
 from proxembed.evaluate.arms import rival_arms
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import make_part, prepare
-from proxembed.evaluate.score_arms import fitted_scores
+from proxembed.evaluate.scoring import fitted_scores
 from proxembed.splits.splits import standard_split
 from proxembed.targets.labels import LabelMatrix
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from designs import each_value
 from proxembed import EmbeddingModel
-from proxembed.adaptive import Limits, Part, Stages, Switches, sample
+from proxembed.adaptive import Limits, StageRows, Stages, Switches, sample
 from proxembed.targets.labels import LabelMatrix
 
 RNG = np.random.default_rng(0)
@@ -22,7 +22,7 @@ EVERY = list(Switches.all())
 def test_it_is_the_candidate_of_a_search(number, stored):
     switches = EVERY[number]
     values = sample(switches, Limits.of(LabelMatrix.of(Y)), np.random.default_rng(number))
-    found = Stages(Part(stored(X), LabelMatrix.of(Y), stored(NEW))).embed(switches, values)
+    found = Stages(StageRows(stored(X), LabelMatrix.of(Y), stored(NEW))).embed(switches, values)
     model = EmbeddingModel.from_switches(switches, values, n_components=2).fit(stored(X), Y)
     assert model.switches() == switches and model.switches_ == switches.as_tuple()
     assert np.allclose(model.transform(stored(NEW)), found.Z_val[:, :2], atol=1e-7 * np.abs(found.Z_val).max())
@@ -85,4 +85,4 @@ def test_further_labels_that_no_row_has_change_nothing_and_all_rows_alike_are_re
     assert np.array_equal(model.fit(X, padded).transform(NEW), model.fit(X, has).transform(NEW))
     for same in (np.ones((50, 1)), np.zeros((50, 1))):
         with pytest.raises(ValueError, match="the same in every row"):
-            Stages(Part(X, LabelMatrix.of(sp.csr_array(same))))
+            Stages(StageRows(X, LabelMatrix.of(sp.csr_array(same))))

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from designs import WHOLE
 from proxembed import EmbeddingModel
-from proxembed.adaptive import Limits, PairOptions, Part, Stages, Switches, limits_of, sample
+from proxembed.adaptive import Limits, PairOptions, StageRows, Stages, Switches, limits_of, sample
 from proxembed.adaptive.ranks import rank_matrices
 from proxembed.adaptive.stages import K_CAP
 from proxembed.targets.labels import LabelMatrix
@@ -68,7 +68,7 @@ def new_rows(X):
 def test_random_candidates_build(name):
     X, y = DATA[name]
     rng = np.random.default_rng(len(name))
-    stages = Stages(Part(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6)
+    stages = Stages(StageRows(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6)
     limits = Limits.of(stages.labels)
     for number in rng.choice(len(EVERY), MANY if name in ("ordinary", "degenerate") else MANY // 4, replace=False):
         switches = EVERY[number]
@@ -87,7 +87,7 @@ def test_random_candidates_build(name):
 def test_random_candidates_build_with_further_options(name, option):
     X, y = DATA[name]
     rng = np.random.default_rng(7)
-    stages = Stages(Part(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6, **option)
+    stages = Stages(StageRows(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6, **option)
     limits = limits_of(stages.labels, PairOptions(**option))
     for number in rng.choice(len(EVERY), MANY // 4, replace=False):
         values = sample(EVERY[number], limits, rng)
@@ -103,7 +103,7 @@ def test_random_candidates_build_with_further_options(name, option):
 def test_rows_of_the_fit_come_back_as_new_rows(name):
     X, y = DATA[name]
     rng = np.random.default_rng(1)
-    stages = Stages(Part(X, LabelMatrix.of(y), X), Kept(), k_cap=3)
+    stages = Stages(StageRows(X, LabelMatrix.of(y), X), Kept(), k_cap=3)
     limits = Limits.of(stages.labels)
     for number in rng.choice(len(EVERY), MANY // 3, replace=False):
         switches = EVERY[number]
@@ -122,7 +122,7 @@ def test_rows_of_the_fit_come_back_as_new_rows(name):
 def test_caches_change_nothing(name):
     X, y = DATA[name]
     rng = np.random.default_rng(2)
-    part = Part(X, LabelMatrix.of(y), new_rows(X))
+    part = StageRows(X, LabelMatrix.of(y), new_rows(X))
     cache = Kept()
     with_cache, without = Stages(part, cache, name=("fold", 1)), Stages(part)
     limits = Limits.of(with_cache.labels)
@@ -147,7 +147,7 @@ def test_caches_change_nothing(name):
 @pytest.mark.parametrize("vector", [[2, 5, 0, 5, 1, 2, 2, 0], [2, 5, 0, 5, 1, 2, 2, 1], [3, 0, 0, 4, 2, 1, 1, 0]])
 def test_components_are_nested(vector):
     X, y = DATA["ordinary"]
-    part = Part(X, LabelMatrix.of(y), new_rows(X))
+    part = StageRows(X, LabelMatrix.of(y), new_rows(X))
     switches = Switches.of(vector)
     values = sample(switches, Limits.of(part.labels), np.random.default_rng(0))
     full = Stages(part).embed(switches, values)
@@ -168,14 +168,14 @@ def test_scale_of_the_features_changes_nothing():
     ):
         switches = Switches.of(vector)
         values = sample(switches, Limits.of(LabelMatrix.of(y)), np.random.default_rng(0))
-        Z, scaled = (Stages(Part(f * X, LabelMatrix.of(y))).embed(switches, values).Z for f in (1.0, 8.0))
+        Z, scaled = (Stages(StageRows(f * X, LabelMatrix.of(y))).embed(switches, values).Z for f in (1.0, 8.0))
         Z, scaled = (M[:, :3] / np.linalg.norm(M[:, :3], axis=0) for M in (Z, scaled))
         assert np.abs(Z - scaled).max() < 1e-7, vector
 
 
 def test_no_enemies_doubles_k_e_and_says_so():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [90.0], [91.0], [92.0], [93.0]])
-    stages = Stages(Part(X, LabelMatrix.of([0] * 4 + [1] * 4)))
+    stages = Stages(StageRows(X, LabelMatrix.of([0] * 4 + [1] * 4)))
     found = stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "n_enemies": 3})
     assert found.failed is None and "n_enemies = 6 instead" in found.repairs[0]
     assert stages.embed(Switches(0, 0, 0, 5, 1, 1, 3, 0), {"similarity_sigma": 1.0, "n_enemies": 6}).repairs == ()
@@ -186,7 +186,7 @@ def test_no_enemies_doubles_k_e_and_says_so():
 def test_friends_that_coincide_are_no_friends_whatever_rounding_leaves_of_them(seed):
     counts = [6, 6, 3, 2]
     X = np.repeat(np.random.default_rng(seed).normal(size=(4, 3)), counts, axis=0)
-    stages = Stages(Part(X, LabelMatrix.of(np.repeat(np.arange(4), counts))))
+    stages = Stages(StageRows(X, LabelMatrix.of(np.repeat(np.arange(4), counts))))
     values = {"n_friends": 3, "n_enemies": None, "lam": 0.5, "similarity_sigma": 0.7}
     difference = stages.embed(Switches(2, 0, 0, 3, 1, 1, 1, 0), values)
     assert difference.failed is None and difference.repairs == ("no friends: enemies only",)
@@ -198,7 +198,7 @@ def test_similarities_as_they_are_can_make_friends_repel_each_other():
     """Friends of opposite directions: dot products below 0, and M_B with them."""
     X = np.array([[5.0, 0.1], [-5.0, 0.2], [0.1, 4.0], [0.3, -4.0]])
     stages = [
-        Stages(Part(X, LabelMatrix.of([0, 0, 1, 1])), g_raw=True, lam_scale=scale, k_cap=2)
+        Stages(StageRows(X, LabelMatrix.of([0, 0, 1, 1])), g_raw=True, lam_scale=scale, k_cap=2)
         for scale in ("trace", "raw")
     ]
     values = {"n_friends": 1, "n_enemies": None, "lam": 1.0}
@@ -210,13 +210,15 @@ def test_similarities_as_they_are_can_make_friends_repel_each_other():
         assert not fails or "below 0 on the whole: weigh pairs with g_raw=False" in found.failed
     large = stages[1].embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), {**values, "lam": 1e5})
     assert large.failed is None and large.repairs == ()  # M_B + lam I is positive definite
-    clipped = Stages(Part(X, LabelMatrix.of([0, 0, 1, 1])))
+    clipped = Stages(StageRows(X, LabelMatrix.of([0, 0, 1, 1])))
     assert "no friends" in clipped.embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), values).failed
 
 
 def test_similarities_as_they_are_can_ask_for_a_larger_lam():
     """About M_B = diag(810, -64): one class along each axis, the second of opposite directions."""
-    stages = Stages(Part(np.array([[10.0, 0], [1, 0], [0.1, 2], [0.1, -2]]), LabelMatrix.of([0, 0, 1, 1])), g_raw=True)
+    stages = Stages(
+        StageRows(np.array([[10.0, 0], [1, 0], [0.1, 2], [0.1, -2]]), LabelMatrix.of([0, 0, 1, 1])), g_raw=True
+    )
     embedded = [
         stages.embed(Switches(0, 0, 0, 1, 1, 2, 2, 0), {"n_friends": 1, "n_enemies": None, "lam": lam})
         for lam in (1.0, 1e-2, 1e-6)
@@ -228,7 +230,7 @@ def test_similarities_as_they_are_can_ask_for_a_larger_lam():
 
 def test_no_friends_and_what_needs_them():
     X, _ = rows(0, 5, 3)
-    stages = Stages(Part(X, LabelMatrix.of([0, 1, 2, 3, 4])))
+    stages = Stages(StageRows(X, LabelMatrix.of([0, 1, 2, 3, 4])))
     values = {"n_friends": 1, "n_enemies": 2, "lam": 1.0}
     assert stages.embed(Switches(0, 0, 0, 3, 1, 1, 1, 0), values).repairs == ("no friends: enemies only",)
     for objective in (2, 4):
@@ -239,23 +241,25 @@ def test_no_friends_and_what_needs_them():
 def test_what_cannot_be_used_is_told_not_raised():
     X, y = DATA["ordinary"]
     labels = LabelMatrix.of(y)
-    huge = Stages(Part(X * 1e80, labels)).embed(Switches(0, 2, 0, 3, 2, 1, 3, 0), {"relation_p": 5, "n_neighbors": 5})
+    huge = Stages(StageRows(X * 1e80, labels)).embed(
+        Switches(0, 2, 0, 3, 2, 1, 3, 0), {"relation_p": 5, "n_neighbors": 5}
+    )
     assert huge.Z is None and "not finite" in huge.failed
-    constant = Stages(Part(np.ones((4, 2)), LabelMatrix.of([0, 1, 0, 1])))
+    constant = Stages(StageRows(np.ones((4, 2)), LabelMatrix.of([0, 1, 0, 1])))
     assert "constant" in constant.embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"n_neighbors": 2}).failed
-    overlap = Stages(Part(X[:4], LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0], [1, 1]]))))
+    overlap = Stages(StageRows(X[:4], LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0], [1, 1]]))))
     assert ": no enemies" in overlap.embed(Switches(0, 0, 0, 3, 1, 1, 3, 0), {"n_enemies": 2}).failed
 
 
 def test_repairs_of_features():
     X, y = DATA["ordinary"]
     wide = np.column_stack([X[:, :2], np.full(len(X), 3.0)])
-    found = Stages(Part(wide, LabelMatrix.of(y))).embed(Switches(0, 8, 0, 7, 2, 1, 3, 0), {"n_neighbors": 9})
+    found = Stages(StageRows(wide, LabelMatrix.of(y))).embed(Switches(0, 8, 0, 7, 2, 1, 3, 0), {"n_neighbors": 9})
     assert found.repairs == (
         "1 constant features removed",
         "correlation of fewer than 3 features: the cosine of centred rows instead",
     )
-    plain = Stages(Part(X[:, :2], LabelMatrix.of(y))).embed(Switches(2, 3, 0, 3, 2, 1, 3, 0), {"n_neighbors": 9})
+    plain = Stages(StageRows(X[:, :2], LabelMatrix.of(y))).embed(Switches(2, 3, 0, 3, 2, 1, 3, 0), {"n_neighbors": 9})
     assert np.allclose(found.Z[:, :3], plain.Z[:, :3], atol=1e-9 * np.abs(plain.Z).max())
 
 
@@ -263,26 +267,26 @@ def test_bad_calls_are_errors():
     X, y = DATA["ordinary"]
     labels = LabelMatrix.of(y)
     with pytest.raises(ValueError, match="params lacks 'n_neighbors'"):
-        Stages(Part(X, labels)).embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"lam": 1.0})
+        Stages(StageRows(X, labels)).embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"lam": 1.0})
     with pytest.raises(ValueError, match="at least two classes"):
-        Stages(Part(X, LabelMatrix.of(np.zeros(len(X)))))
+        Stages(StageRows(X, LabelMatrix.of(np.zeros(len(X)))))
     with pytest.raises(ValueError, match="labels has"):
-        Stages(Part(X[:-1], labels))
+        Stages(StageRows(X[:-1], labels))
     with pytest.raises(ValueError, match="X_val has 2 features"):
-        Stages(Part(X, labels, X[:, :2]))
+        Stages(StageRows(X, labels, X[:, :2]))
     for option in vars(PairOptions()):
         with pytest.raises(ValueError, match=f"{option}='unit'"):
-            Stages(Part(X, labels), **{option: "unit"})
+            Stages(StageRows(X, labels), **{option: "unit"})
     with pytest.raises(TypeError, match="'lam_unit'"):
-        Stages(Part(X, labels), lam_unit="raw")
+        Stages(StageRows(X, labels), lam_unit="raw")
     unknown = LabelMatrix.of(np.where(np.arange(len(y)) < 2, np.nan, y))
     with pytest.raises(ValueError, match="unknown"):
-        Stages(Part(X, unknown))
+        Stages(StageRows(X, unknown))
 
 
 def test_components_stop_at_the_cap():
     X, y = rows(8, 130, 120)
-    found = Stages(Part(X, LabelMatrix.of(y))).embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"n_neighbors": 9})
+    found = Stages(StageRows(X, LabelMatrix.of(y))).embed(Switches(0, 0, 0, 3, 2, 1, 3, 0), {"n_neighbors": 9})
     assert found.Z.shape == (130, K_CAP)
 
 
@@ -320,7 +324,7 @@ REMADE = [
 def test_a_parameter_makes_only_what_depends_on_it_anew(model, name, remade):
     X, y = DATA["ordinary"]
     cache, switches = Kept(), Switches.of(MODELS[model])
-    stages = Stages(Part(X, LabelMatrix.of(y), new_rows(X)), cache)
+    stages = Stages(StageRows(X, LabelMatrix.of(y), new_rows(X)), cache)
     first = stages.embed(switches, SETTING)
     before = set(cache)
     other = stages.embed(switches, SETTING | {name: SETTING[name] * 2})
@@ -333,7 +337,7 @@ def test_ranks_are_those_of_the_similarities(s, name):
     X, y = DATA["ordinary"]
     for value in (0.3, 4.0):
         cache = Kept()
-        Stages(Part(X, LabelMatrix.of(y)), cache).embed(Switches(3, 5, 0, s, 1, 2, 3, 0), SETTING | {name: value})
+        Stages(StageRows(X, LabelMatrix.of(y)), cache).embed(Switches(3, 5, 0, s, 1, 2, 3, 0), SETTING | {name: value})
         S = next(found for key, found in cache.items() if key[0] == "weights")  # S over its largest
         ranks = next(found for key, found in cache.items() if key[0] == "ranks")
         expected = rank_matrices(S, LabelMatrix.of(y))
@@ -347,7 +351,7 @@ def test_objectives_of_equal_parameters_share_a_cache_and_differ(em):
     X, y = rows(0, 40, 5)
     params = {"similarity_sigma": 0.5, "n_friends": 4, "n_enemies": 12, "n_neighbors": 12, "lam": 0.5}
     part, objectives = (
-        Part(X, LabelMatrix.of(y), X[:8] + 0.1),
+        StageRows(X, LabelMatrix.of(y), X[:8] + 0.1),
         [Switches(3, 5, 0, 5, em, 2, eo, 0) for eo in (1, 2, 3, 4)],
     )
     alone = [Stages(part).embed(switches, params).Z_val for switches in objectives]
@@ -365,7 +369,7 @@ def test_bytes_told_to_the_cache_are_those_of_all_arrays(kind):
     cache, told = Kept(), {}
     put = cache.put
     cache.put = lambda key, value, nbytes: (put(key, value, nbytes), told.update({key: nbytes}))
-    Stages(Part(X, LabelMatrix.of(y), X[:5]), cache).embed(
+    Stages(StageRows(X, LabelMatrix.of(y), X[:5]), cache).embed(
         Switches(3, 6, kind, 3, 2, 1, 2, 0), {"relation_sigma": 0.5, "n_neighbors": 9, "lam": 0.5}
     )
     spaces = [(key, value) for key, value in cache.items() if key[0] == "space"]
@@ -380,15 +384,15 @@ def test_rows_that_coincide_but_for_rounding_are_no_embedding():
     """Unit rows of one feature are two points, both in each class: where friends coincide, so do all rows."""
     X, y = np.resize([[1.0], [-2.0], [3.0]], (36, 1)), np.arange(36) // 3 % 2
     vector, params = Switches(1, 5, 0, 3, 2, 1, 4, 0), {"n_neighbors": 35}
-    found = Stages(Part(X, LabelMatrix.of(y)), k_cap=1).embed(vector, params)
+    found = Stages(StageRows(X, LabelMatrix.of(y)), k_cap=1).embed(vector, params)
     assert found.failed is not None and "All rows coincide" in found.failed
-    both = Stages(Part(X, LabelMatrix.of(y)), k_cap=2).embed(vector, params)
+    both = Stages(StageRows(X, LabelMatrix.of(y)), k_cap=2).embed(vector, params)
     assert both.failed is None and both.flat == 1 and np.ptp(both.Z[:, 0]) < 1e-12 < 1e-3 < np.ptp(both.Z[:, 1])
     with pytest.raises(ValueError, match="All rows coincide"):
         EmbeddingModel.from_switches(vector, params, n_components=1).fit(X, y)
     with pytest.raises(ValueError, match="All rows coincide"):
         EmbeddingModel.from_switches(vector, params, n_components=2).fit(X, y).truncate(1)
-    ordinary = Stages(Part(*DATA["ordinary"][:1], LabelMatrix.of(DATA["ordinary"][1]))).embed(
+    ordinary = Stages(StageRows(*DATA["ordinary"][:1], LabelMatrix.of(DATA["ordinary"][1]))).embed(
         Switches(3, 5, 0, 3, 2, 1, 2, 0), {"n_neighbors": 9, "lam": 0.1}
     )
     assert ordinary.flat == 0

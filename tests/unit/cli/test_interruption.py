@@ -224,7 +224,7 @@ def at_call(monkeypatch, room, name, number, act):
 
 
 def test_a_signal_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypatch, usual_handlers):
-    at_call(monkeypatch, trials, "run_trial", 9, lambda: signal.raise_signal(signal.SIGTERM))
+    at_call(monkeypatch, trials, "score", 9, lambda: signal.raise_signal(signal.SIGTERM))
     out = tmp_path / "out"
     done = program("search", unsplit, *QUICK, "--max-trials", "1000", "-o", out)
     assert done.exit_code == 143 and names(out) == MODEL | UNFINISHED | STUDY

@@ -132,13 +132,13 @@ def stop(*arguments, **options):
 def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypatch):
     from proxembed.study import trials
 
-    whole, calls = trials.run_trial, []
+    whole, calls = trials.score, []
 
     def stopped(*arguments, **options):
         calls.append(1)
         return whole(*arguments, **options) if len(calls) < 6 else stop()
 
-    monkeypatch.setattr(trials, "run_trial", stopped)
+    monkeypatch.setattr(trials, "score", stopped)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and "interrupted; the best so far" in done.stderr
     assert names(tmp_path / "out") == ["embedding.npz", "model.md", "model.skops", "study.jsonl", "unfinished.json"]

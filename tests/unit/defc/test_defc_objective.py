@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from proxembed.adaptive import Part, Stages, Switches, sample
+from proxembed.adaptive import StageRows, Stages, Switches, sample
 from proxembed.defc.objective import Objective, aligned, best_size
 from proxembed.defc.prefix_scores import prefix_scores
 from proxembed.targets.labels import LabelMatrix
@@ -34,7 +34,7 @@ def test_the_score_is_the_best_mean_over_the_parts(classifier):
     found = Objective(X, labels, splits, classifier=classifier, k_cap=20, all_k=True).evaluate(MODEL, VALUES)
     curves = []
     for train, out in splits:
-        placed = Stages(Part(X[train], labels.take(train), X[out]), k_cap=20).embed(MODEL, VALUES)
+        placed = Stages(StageRows(X[train], labels.take(train), X[out]), k_cap=20).embed(MODEL, VALUES)
         part = labels.take(train), placed.Z_val, labels.take(out)
         curves.append(prefix_scores(classifier, placed.Z, *part, "subset accuracy"))
     mean = np.mean(curves, axis=0)
@@ -226,7 +226,7 @@ def test_whether_a_row_has_one_label_is_decided_once_for_all_parts():
     assert labels.take(splits[0][0]).one_hot and not objective.one_label
     found = objective.evaluate(MODEL, VALUES)
     train, out = splits[0]
-    placed = Stages(Part(X[train], labels.take(train), X[out]), k_cap=4).embed(MODEL, VALUES)
+    placed = Stages(StageRows(X[train], labels.take(train), X[out]), k_cap=4).embed(MODEL, VALUES)
     part = labels.take(train), placed.Z_val, labels.take(out), "macro F1"
     cut, largest = (prefix_scores("flda", placed.Z, *part, one_label=one)[found.k - 1] for one in (False, True))
     assert found.by_fold[0] == cut != largest

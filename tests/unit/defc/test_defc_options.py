@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from proxembed import DEFC, EmbeddingModel
-from proxembed.adaptive import PairOptions, Part, Stages, Switches
+from proxembed.adaptive import PairOptions, StageRows, Stages, Switches
 from proxembed.defc.objective import Objective
 from proxembed.defc.prefix_scores import prefix_scores
 from proxembed.targets.labels import LabelMatrix
@@ -36,9 +36,9 @@ def test_an_objective_scores_the_embedding_of_its_options(name):
     labels, options = LabelMatrix.of(Y), {name: OTHER[name]}
     found = Objective(X, labels, [(TRAIN, OUT)], k_cap=5, **options).evaluate(MODEL, VALUES)
     train, out = labels.take(TRAIN), labels.take(OUT)
-    placed = Stages(Part(X[TRAIN], train, X[OUT]), k_cap=5, **options).embed(MODEL, VALUES)
+    placed = Stages(StageRows(X[TRAIN], train, X[OUT]), k_cap=5, **options).embed(MODEL, VALUES)
     assert found.score == prefix_scores("1nn", placed.Z, train, placed.Z_val, out, "macro F1").max() > 0
-    usual = Stages(Part(X[TRAIN], train, X[OUT]), k_cap=5).embed(MODEL, VALUES)
+    usual = Stages(StageRows(X[TRAIN], train, X[OUT]), k_cap=5).embed(MODEL, VALUES)
     assert not np.allclose(placed.Z_val, usual.Z_val)
 
 

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from proxembed.adaptive import Part, Stages, Switches
+from proxembed.adaptive import StageRows, Stages, Switches
 from proxembed.classify import LabelKNN, apply_thresholds, tune_thresholds
 from proxembed.defc import prefixes
 from proxembed.defc.any_classifier import AnyClassifier
@@ -154,7 +154,7 @@ VALUES = {"similarity_sigma": 0.7, "n_friends": 4, "n_enemies": 9, "n_neighbors"
 def test_all_k_at_once_equal_separate_fits(vector, classifier, several):
     """Spec 13.5: an embedding of k components and a classifier on it, one k after the other."""
     X, labels, X_new, _ = problem(seed=1, k=12, several=several)
-    part = Part(X, labels, X_new)
+    part = StageRows(X, labels, X_new)
     full = Stages(part, k_cap=10).embed(Switches.of(vector), VALUES)
     together = list(prefix_predictions(classifier, full.Z, labels, full.Z_val))
     assert len(together) == 10 and any(not np.array_equal(together[0], other) for other in together)

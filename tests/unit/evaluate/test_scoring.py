@@ -10,9 +10,11 @@ from proxembed import OPLS, LabelScores
 from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
 from proxembed.data import Dataset, digits
 from proxembed.evaluate.arms import Arm
+from proxembed.evaluate.measures import AVERAGE_PRECISION, measure_of
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.protocol import Protocol, run
-from proxembed.evaluate.scoring import fit_arm, place_again
+from proxembed.evaluate.results import RIDGE
+from proxembed.evaluate.scoring import Measures, Scores, embed, refit_on_inner_folds, score
 from proxembed.evaluate.summary import summarise
 from proxembed.splits.splits import Split, Splitting
 
@@ -31,9 +33,27 @@ def grouped(n_groups=24, each=6, d=40, seed=0):
 def test_label_scores_have_their_principal_directions_at_every_size_below_the_largest():
     part = prepare(digits().take(range(300)), Split("1", np.arange(200), np.arange(200, 300)))
     arm = Arm("label scores", LabelScores(), rival=True)
-    Z, _, _ = fit_arm(arm, (2, 10), part, False)
+    Z = embed(arm, part, (2, 10)).Z
     expected = LabelScores(n_components=2).fit_transform(part.X, part.y)
     assert Z.shape[1] == 7 and Z[:, :2] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_search_and_a_comparison_have_the_same_scores_of_an_arm():
+    part = prepare(digits().take(range(200)), Split("1", np.arange(150), np.arange(150, 200)))
+    arm, average = Arm("OPLS", OPLS()), measure_of(AVERAGE_PRECISION)
+    curve = score(arm, part, Measures(((average, RIDGE),), (2, 5))).curve
+    compared = score(arm, part, Protocol((arm,), (2, 5)).measures_of(arm))
+    rows = [row for row in compared.rows if (row["measure"], row["readout"]) == (AVERAGE_PRECISION, RIDGE)]
+    assert curve == compared.curve == {row["k"]: row["value"] for row in rows} and sorted(curve) == [2, 5]
+    again = Scores.of(compared.plain())
+    assert (again.curve, again.rows, again.notes) == (curve, compared.rows, compared.notes)
+    assert again.predictions.keys() == compared.predictions.keys() == {("OPLS", k, "1") for k in (2, 5)}
+
+
+def test_an_arm_without_any_of_the_sizes_says_so():
+    part = prepare(digits().take(range(200)), Split("1", np.arange(150), np.arange(150, 200)))
+    found = score(Arm("small", OPLS(), largest=2), part, Measures(((measure_of(AVERAGE_PRECISION), RIDGE),), (5,)))
+    assert found.curve == {} and found.rows == [] and "fewer components than any n_components" in found.failure
 
 
 def test_the_penalty_of_folds_is_that_of_a_plain_loop():
@@ -70,8 +90,8 @@ class _Semisupervised(OPLS):
 
     def fit_transform(self, X, y):
         _Semisupervised.seen.append(X)
-        known = ~np.isnan(y).any(axis=1)
-        return OPLS(n_components=self.n_components).fit(X[known], y[known]).transform(X)
+        known = np.flatnonzero(y.rows_any)
+        return OPLS(n_components=self.n_components).fit(X[known], y.take(known)).transform(X)
 
     def transform(self, X):
         return X[:, : self.n_components]
@@ -86,7 +106,7 @@ def test_rows_with_unknown_labels_leave_with_their_group():
     part = prepare(data, Split("1", np.arange(120), np.arange(120, 144)))
     for given, rows in ((part, 120 - 6 * 7), (replace(part, groups=None), 120 - 34)):
         _Semisupervised.seen.clear()
-        place_again(Arm("kept", _Semisupervised()), (2,), given, False)
+        refit_on_inner_folds(Arm("kept", _Semisupervised()), given, (2,))
         assert min(len(X) for X in _Semisupervised.seen) == rows
 
 

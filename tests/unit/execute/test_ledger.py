@@ -68,7 +68,7 @@ def test_what_is_stored_is_not_fitted_again(tmp_path, monkeypatch):
     def fitted(*args, **options):
         raise AssertionError("fitted")
 
-    monkeypatch.setattr(trials, "run_trial", fitted)
+    monkeypatch.setattr(trials, "score", fitted)
     assert len(search("halving", tmp_path).trials_) == 12
 
 
@@ -259,8 +259,8 @@ def test_a_study_without_a_step_leaves_the_one_that_it_was_to_replace(tmp_path):
 
 
 def test_what_the_clock_has_ended_is_not_stored(tmp_path, monkeypatch):
-    outcome = trials.Outcome({}, 0.1, failure="stopped", stopped=True)
-    monkeypatch.setattr(trials, "run_trial", lambda *args, **options: outcome)
+    outcome = trials.Scores({}, 0.1, failure="stopped", stopped=True)
+    monkeypatch.setattr(trials, "score", lambda *args, **options: outcome)
     with pytest.raises(ValueError, match="no configuration could be fitted"):
         search("halving", tmp_path)
     assert not (tmp_path / "study.jsonl").exists()

@@ -19,19 +19,26 @@ from proxembed.evaluate.arms import Arm, embedding_arm
 from proxembed.evaluate.costs import Shape, fit_work
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part
-from proxembed.evaluate.scoring import fit_arm, place_again
+from proxembed.evaluate.results import RIDGE
+from proxembed.evaluate.scoring import Measures, Readings, embed, refit_on_inner_folds, score
 from proxembed.features.scaling import scaling_apply
 from proxembed.methods.around import readout_axes
 from proxembed.model import embedding_pipeline
 from proxembed.study.candidates import candidates, family_of, suited
 from proxembed.study.draws import Draws
-from proxembed.study.trials import measured, run_trial
 from proxembed.targets.labels import LabelMatrix
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 8)) * np.arange(1, 9)
 Y = (X[:, :4] + 2 * rng.normal(size=(150, 4)) > 1).astype(int)
 JACCARD = MEASURES["Jaccard@10"]
+
+
+def curve(method, part, sizes, measure):
+    """The scores of one fit of a method at all sizes."""
+    found = score(Arm("it", method), part, Measures(((measure, RIDGE),), sizes))
+    assert found.failure is None
+    return found.curve
 
 
 def cosines(Z):
@@ -75,12 +82,13 @@ def test_rows_with_unknown_labels_take_no_part_in_the_axes():
 
 def test_one_fit_serves_all_sizes_as_a_fit_of_each_would():
     part = make_part(X, LabelMatrix.of(Y), np.arange(100), np.arange(100, 150), "standard")
-    whole = run_trial(ReadoutAxes(OPLS()), part, (1, 2, 3, 4, 7), JACCARD)
-    assert sorted(whole.curve) == [1, 2, 3, 4] and whole.failure is None
-    for k, value in whole.curve.items():
+    whole = curve(ReadoutAxes(OPLS()), part, (1, 2, 3, 4, 7), JACCARD)
+    assert sorted(whole) == [1, 2, 3, 4]
+    for k, value in whole.items():
         model = ReadoutAxes(OPLS(), n_components=k).fit(part.X, part.labels)
         Z, Z_new = model.transform(part.X), model.transform(part.X_held_out)
-        assert measured(JACCARD, Z, Z_new, part) == pytest.approx(value, abs=1e-12)
+        found, _ = JACCARD.value(part.Y_held_out, Readings(Z, Z_new, part).of(JACCARD))
+        assert found == pytest.approx(value, abs=1e-12)
 
 
 def test_it_is_a_candidate_where_neighbours_are_measured_and_nowhere_else():
@@ -153,19 +161,15 @@ def test_parts_give_it_the_rows_as_they_are():
     )
     precision = MEASURES["macro average precision"]
     for method in (Scaled(PCA(), "none"), ReadoutAxes(Scaled(PCA(), "none"))):
-        own = run_trial(method, standard, (1, 2), precision).curve
-        assert (
-            own
-            == run_trial(
-                method.set_params(method=PCA()) if method.class_traits.each_size else PCA(), plain, (1, 2), precision
-            ).curve
-        )
-        assert own != run_trial(PCA(), standard, (1, 2), precision).curve
+        own = curve(method, standard, (1, 2), precision)
+        alone = method.set_params(method=PCA()) if method.class_traits.each_size else PCA()
+        assert own == curve(alone, plain, (1, 2), precision)
+        assert own != curve(PCA(), standard, (1, 2), precision)
     arm = Arm("own", Scaled(OPLS(), "none"))
-    Z, Z_new, _ = fit_arm(arm, (2,), standard, False)
+    Z_new = embed(arm, standard, (2,)).Z_held_out
     expected = OPLS(n_components=2).fit(X[:100], Y[:100])
     np.testing.assert_array_equal(Z_new, expected.transform(X[100:]))
-    (others, placed), *_ = place_again(arm, (2,), standard, False)
+    (others, placed), *_ = refit_on_inner_folds(arm, standard, (2,))
     inner = standard.inner == 0
     refit = OPLS(n_components=2).fit(X[:100][~inner], Y[:100][~inner])
     np.testing.assert_array_equal(placed, refit.transform(X[:100][inner]))

@@ -15,7 +15,7 @@ from proxembed.study import method_strategies
 from proxembed.study.fold_parts import FoldParts
 from proxembed.study.method_strategies import layouts_of_best
 from proxembed.study.study import Study
-from proxembed.study.trials import FoldScores, MethodTrial, Outcome, Rung, finalists
+from proxembed.study.trials import FoldScores, MethodTrial, Rung, Scores, finalists
 from proxembed.targets.labels import LabelMatrix
 
 
@@ -70,7 +70,7 @@ def test_what_is_laid_out(groups):
         (Layout(OPLS()), 0.9),
     ):
         trial = study.entered[value] = scores.trial(config, 0)
-        trial.outcomes = {(80, fold): Outcome({2: value - 0.1, 5: value}, 0.0) for fold in (0, 1)}
+        trial.outcomes = {(80, fold): Scores({2: value - 0.1, 5: value}, 0.0) for fold in (0, 1)}
     found = layouts_of_best(study)
     assert [title_of(layout) for layout in found] == [
         "Layout(ClassicalMDS)",
@@ -84,7 +84,7 @@ def test_finalists_come_in_the_order_of_the_best_of_each_family():
     rung = Rung(10, (0,))
     scored = [("A", 0.9), ("B", 0.8), ("C", 0.7), ("A", 0.6), ("B", 0.5)]
     made = {"rungs": (rung,), "final": rung}
-    trials = [MethodTrial(OPLS(), title, {(10, 0): Outcome({2: s}, 0.0)}, **made) for title, s in scored]
+    trials = [MethodTrial(OPLS(), title, {(10, 0): Scores({2: s}, 0.0)}, **made) for title, s in scored]
     assert [(t.title, t.score) for t in finalists(reversed(trials))] == [scored[i] for i in (0, 1, 2, 3, 4)]
 
 

@@ -48,7 +48,7 @@ def given(study, name, *scores):
     t = study.evaluator.trial(OPLS(ridge=float(len(study.entered) + 1)), 0)
     study.entered[name] = t
     for step, score in zip(study.evaluator.rungs[-1].steps, scores, strict=False):
-        t.record(step, trials.Outcome({2: score}, 0.1))
+        t.record(step, trials.Scores({2: score}, 0.1))
     return t
 
 

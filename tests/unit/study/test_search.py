@@ -12,9 +12,13 @@ from sklearn.base import clone
 
 from proxembed import OPLS, EmbeddingSearch, Kernelized, unlabelled
 from proxembed.catalogue import title_of
+from proxembed.evaluate import scoring
+from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import Part
+from proxembed.evaluate.results import RIDGE
+from proxembed.evaluate.scoring import Measures
 from proxembed.execute import clock
 from proxembed.study import candidates as space
 from proxembed.study import fold_parts, trials
@@ -114,18 +118,18 @@ class Clock:
     def __call__(self):
         return self.now
 
-    def run_trial(self, estimator, part, sizes, measure, bounded, limit):
-        rows = part.X.shape[0]
+    def score(self, arm, part, measures, natural):
+        estimator, rows = arm.estimator, part.X.shape[0]
         seconds = self.unit * (rows / 1000) ** self.power * (10 if type(estimator).__name__ == "Kernelized" else 1)
         self.now += seconds
-        self.fits.append((type(estimator).__name__, rows, limit))
-        return trials.Outcome({2: 0.5 + len(self.fits) / 1e4}, seconds)
+        self.fits.append((type(estimator).__name__, rows, measures.max_seconds))
+        return trials.Scores({2: 0.5 + len(self.fits) / 1e4}, seconds)
 
 
 def timed_search(monkeypatch, fits, budget, final=()):
     """A search of 3 folds of 3,600 of 5,400 rows by the clock alone, and of final folds of so many rows."""
     monkeypatch.setattr(clock, "monotonic", fits)
-    monkeypatch.setattr(trials, "run_trial", fits.run_trial)
+    monkeypatch.setattr(trials, "score", fits.score)
     counts = (3600,) * 3 + final
     folds = SimpleNamespace(
         rows=counts, part=lambda fold, rows=None: Part(np.empty((rows or counts[fold], 2)), None, None, None)
@@ -162,9 +166,9 @@ def test_a_leader_that_final_folds_cannot_afford_is_not_passed_over(monkeypatch)
     """The kernel form leads the race by far; five final folds of it would take more than the budget, of others not."""
 
     class Leading(Clock):
-        def run_trial(self, estimator, *arguments, **options):
-            outcome = super().run_trial(estimator, *arguments, **options)
-            return trials.Outcome({2: 0.9}, outcome.seconds) if type(estimator).__name__ == "Kernelized" else outcome
+        def score(self, arm, *arguments):
+            scores = super().score(arm, *arguments)
+            return trials.Scores({2: 0.9}, scores.seconds) if type(arm.estimator).__name__ == "Kernelized" else scores
 
     found = timed_search(monkeypatch, Leading(1, 0.2), 60.0, (4320,) * 5)
     assert trials.chosen(found.trials).trial.title == "Kernelized(OPLS)"
@@ -182,7 +186,7 @@ def test_the_space_of_a_method_without_parameters_ends(made):
 
 
 def test_ctrl_c_keeps_the_best_so_far(made, monkeypatch):
-    whole, calls = trials.run_trial, []
+    whole, calls = trials.score, []
 
     def stopped(*arguments, **options):
         if len(calls) == 7:
@@ -190,7 +194,7 @@ def test_ctrl_c_keeps_the_best_so_far(made, monkeypatch):
         calls.append(1)
         return whole(*arguments, **options)
 
-    monkeypatch.setattr(trials, "run_trial", stopped)
+    monkeypatch.setattr(trials, "score", stopped)
     searched = found(*made)
     complete = [t for t in searched.trials_ if t["complete"]]
     assert searched.interrupted_ and 1 <= len(complete) < 3 and len(searched.trials_) < 8
@@ -202,20 +206,20 @@ def test_ctrl_c_before_anything_is_finished_is_passed_on(made, monkeypatch):
     def stopped(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(trials, "run_trial", stopped)
+    monkeypatch.setattr(trials, "score", stopped)
     with pytest.raises(KeyboardInterrupt):
         found(*made)
 
 
 def test_failures_are_recorded_and_lose(made, monkeypatch):
-    whole = trials._fitted
+    whole = scoring.embedded
 
-    def broken(estimator, part, k):
+    def broken(estimator, *rows):
         if "MVMD" in title_of(estimator):
             raise ValueError("broken on purpose")
-        return whole(estimator, part, k)
+        return whole(estimator, *rows)
 
-    monkeypatch.setattr(trials, "_fitted", broken)
+    monkeypatch.setattr(scoring, "embedded", broken)
     searched = found(*made)
     failed = [t for t in searched.trials_ if "MVMD" in t["method"]]
     assert failed and all("broken on purpose" in t["failure"] and t["score"] == 0 for t in failed)
@@ -271,7 +275,7 @@ def trial_of(estimator, *curves, final=()):
     found = trials.MethodTrial(estimator, title_of(estimator), rungs=(race,), final=last)
     for step, curve in zip([*race.steps, *(last.steps if final else ())], [*curves, *final], strict=True):
         if curve is not None:
-            found.outcomes[step] = trials.Outcome(curve, 0.1)
+            found.outcomes[step] = trials.Scores(curve, 0.1)
     return found
 
 
@@ -286,7 +290,7 @@ def test_the_untuned_kernel_form_is_left_for_more_than_a_standard_error():
     assert (left.trial, left.k, left.anchored) == (better, 2, False)
     assert trials.chosen([lucky, tuned]).trial is lucky, "a tuned form is no anchor; of equal means the first"
     failed = trial_of(Kernelized(), {2: 0.7}, {})
-    failed.outcomes[80, 1] = trials.Outcome({}, 0.1, failure="broken")
+    failed.outcomes[80, 1] = trials.Scores({}, 0.1, failure="broken")
     assert trials.chosen([failed, lucky]).trial is lucky and trials.chosen([failed]) is None
 
 
@@ -381,7 +385,7 @@ def test_finalists_are_the_best_of_each_family_then_others(monkeypatch):
     def far(name, score, ridge=None, races=2):
         found = trials.MethodTrial(OPLS(ridge=ridge), name, rungs=(RACE[0], RACE[1]), final=trials.Rung(90, (2, 3)))
         for rung in RACE[:races]:
-            found.outcomes |= {step: trials.Outcome({2: score}, 0.1) for step in rung.steps}
+            found.outcomes |= {step: trials.Scores({2: score}, 0.1) for step in rung.steps}
         return found
 
     RACE = (trials.Rung(40, (0,)), trials.Rung(80, (0, 1)))
@@ -420,11 +424,10 @@ def test_from_a_thousand_rows_the_best_few_are_scored_on_folds_of_their_own(many
     best = max((t for t in searched.trials_ if t["final"]), key=lambda t: max(t["final"].values()))
     assert best["method"] == searched.best_params_["method"] and searched.best_score_ == max(best["final"].values())
     values = [
-        trials.run_trial(
-            searched.leaders_[0],
+        trials.score(
+            Arm("best", searched.leaders_[0]),
             make_part(X, LabelMatrix.of(Y), *rows, searched.scaling_),
-            (2,),
-            MEASURES["macro average precision"],
+            Measures(((MEASURES["macro average precision"], RIDGE),), (2,)),
         ).curve[2]
         for rows in StratifiedFolds(5, random_state=2).split(X, Y)
     ]
@@ -432,15 +435,15 @@ def test_from_a_thousand_rows_the_best_few_are_scored_on_folds_of_their_own(many
 
 
 def test_a_search_that_was_ended_on_its_final_folds_goes_on(many, tmp_path, monkeypatch):
-    whole, calls, last = trials.run_trial, [], [None]
+    whole, calls, last = trials.score, [], [None]
 
-    def run_trial(*arguments, **options):
+    def score(*arguments, **options):
         calls.append(1)
         if len(calls) == last[0]:
             raise KeyboardInterrupt
         return whole(*arguments, **options)
 
-    monkeypatch.setattr(trials, "run_trial", run_trial)
+    monkeypatch.setattr(trials, "score", score)
     options = {"methods": ["opls", "mvmd"], "n_components": 2, "max_trials": 3, "refit": False}
     expected, number = found(*many, **options), len(calls)
     calls.clear()

@@ -101,15 +101,15 @@ def test_what_a_kill_leaves_resumes_and_ends_as_the_whole_run(two_rivals, data, 
 
 def stop_after(monkeypatch, number):
     """Ctrl-C in the fit of this number; the list of fits."""
-    whole, calls = trials.run_trial, []
+    whole, calls = trials.score, []
 
-    def run_trial(*args, **options):
+    def score(*args, **options):
         calls.append(args)
         if len(calls) == number:
             raise KeyboardInterrupt
         return whole(*args, **options)
 
-    monkeypatch.setattr(trials, "run_trial", run_trial)
+    monkeypatch.setattr(trials, "score", score)
     return calls
 
 
@@ -248,9 +248,10 @@ def test_parts_of_a_comparison_serve_the_same_comparison_alone(tmp_path):
 
     def find(protocol, split=first):
         stored = Ledger(tmp_path / "parts").begin({})
-        return stored.find(ArmScores(data, [split], protocol.seed).key(protocol, 0))
+        task = protocol.arms[0], protocol.measures_of(protocol.arms[0])
+        return stored.find(ArmScores(data, [split], protocol.seed).key(task, 0))
 
-    assert find(protocol)["outcome"]["rows"] and find(protocol, second) is not None
+    assert find(protocol)["scores"]["rows"] and find(protocol, second) is not None
     others = (
         (replace(protocol, seed=1),),
         (replace(protocol, sizes=(3,)),),

@@ -14,15 +14,15 @@ from unit.study.test_model_based import QUICK, X, Y, folds_of, without_seconds
 def test_proposals_of_the_real_optuna_are_repeatable_and_resume(strategy, tmp_path, monkeypatch):
     pytest.importorskip("optuna")
     options = {"methods": ["opls", "mvmd", "cca"], "strategy": strategy, "max_trials": 16, **QUICK}
-    whole, calls, last = trials.run_trial, [], [None]
+    whole, calls, last = trials.score, [], [None]
 
-    def run_trial(*arguments, **more):
+    def score(*arguments, **more):
         calls.append(1)
         if len(calls) == last[0]:
             raise KeyboardInterrupt
         return whole(*arguments, **more)
 
-    monkeypatch.setattr(trials, "run_trial", run_trial)
+    monkeypatch.setattr(trials, "score", score)
     expected, number = EmbeddingSearch(**options).fit(X, Y), len(calls)
     assert len(expected.trials_) == 16 and expected.best_score_ > 0.7
     assert without_seconds(EmbeddingSearch(**options, n_jobs=2).fit(X, Y)) == without_seconds(expected)
@@ -51,7 +51,7 @@ def test_tpe_comes_nearer_to_what_serves():
         t.proposal = proposal
         study.entered[len(study.entered)] = t
         for step in study.evaluator.rungs[-1].steps:
-            t.record(step, trials.Outcome({2: 1 - abs(estimator.beta - 0.3)}, 0.1))
+            t.record(step, trials.Scores({2: 1 - abs(estimator.beta - 0.3)}, 0.1))
         found.append(abs(estimator.beta - 0.3))
     assert np.median(found[30:]) < 0.5 * 0.25, "the median of draws is a quarter"
 

@@ -22,8 +22,7 @@ from proxembed.evaluate.rivals import boosting
 from proxembed.evaluate.rivals.boosting import BoostedScores
 from proxembed.evaluate.rivals.forests import ForestScores
 from proxembed.evaluate.rivals.linear import LogisticScores, SVMScores
-from proxembed.evaluate.score_arms import fitted_scores
-from proxembed.evaluate.scoring import ScoreReadings
+from proxembed.evaluate.scoring import ScoreReadings, fitted_scores
 from proxembed.evaluate.summary import summarise
 from proxembed.splits.splits import Split, Splitting, standard_split
 
