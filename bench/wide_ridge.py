@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from proxembed import OPLS
-from proxembed.algebra.pencil import linear, plan
+from proxembed.algebra.pencil import linear, problem
 from proxembed.classify.ridge import fit_readout
 from proxembed.data import read
 from proxembed.evaluate.metrics import macro_average_precision
@@ -36,7 +36,7 @@ def main() -> None:
         state = scaling_fit("tfidf", data.X[rows])
         X, X_test = (scaling_apply(state, data.X[each]) for each in (rows, test))
         for name, (ridge, sample) in WAYS.items():
-            linear.SAMPLE = plan.SAMPLE = sample
+            linear.SAMPLE = problem.SAMPLE = sample
             started = time.process_time()
             method = OPLS(ridge=ridge).fit(X, Y)
             spent = time.process_time() - started

@@ -13,7 +13,7 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 from configurations import NAMED, configured  # noqa: E402
-from proxembed.algebra.arrays.parallel import one_pool, one_thread  # noqa: E402
+from proxembed.algebra.arrays.blas import one_pool, one_thread  # noqa: E402
 
 settings.register_profile("suite", max_examples=40, deadline=None)
 settings.load_profile("suite")

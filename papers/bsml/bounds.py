@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from papers.bsml.fits import StandardSplit
-from proxembed.algebra.arrays.parallel import one_thread
+from proxembed.algebra.arrays.blas import one_thread
 from proxembed.bayes.ascent import ascend
 from proxembed.bayes.coupled import Coupled, Hyper, State
 from proxembed.bayes.gamma import GammaPrior

@@ -24,9 +24,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .algebra.arrays.blas import one_pool
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.moments import Moments
-from .algebra.arrays.parallel import one_pool
 from .algebra.pencil.collinear import warn_near_collinear
 from .algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
 from .algebra.pencil.symmetric import fix_signs

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
 from .algebra.arrays.centred import CentredMatrix
-from .algebra.arrays.guard import guard_dense
+from .algebra.arrays.matrix import guard_dense
 from .algebra.pencil.direct import Placement, solve_direct
 from .algebra.pencil.eigen import Solution, rescaled
 from .algebra.pencil.symmetric import lead_signs

@@ -11,8 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .algebra.arrays.centred import CentredMatrix
-from .algebra.arrays.fingerprints import fingerprints, multipliers
-from .algebra.arrays.matrix import over, unit_of
+from .algebra.arrays.matrix import fingerprints, multipliers, over, unit_of
 from .algebra.operators.structured import LowRank, Sparse
 from .algebra.pencil.problem import CONSTANT
 from .algebra.template import Template

@@ -19,8 +19,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from .algebra.arrays.centred import CentredMatrix
 from .algebra.arrays.matrix import EXTREME, float_matrix, largest_entry, ordinary, row_blocks
-from .algebra.arrays.moments import Moments
-from .algebra.arrays.stream import gram_product
+from .algebra.arrays.moments import Moments, gram_product
 from .algebra.pencil.compressed import Compression, Demand, left_rows
 from .algebra.pencil.eigen import UNTARGETED_RIDGE
 from .algebra.pencil.linear import (
@@ -34,8 +33,7 @@ from .algebra.pencil.linear import (
     left_out_sums,
     sampled_loo_errors,
 )
-from .algebra.pencil.plan import Aim
-from .algebra.pencil.problem import Problem
+from .algebra.pencil.problem import Aim, Problem
 from .algebra.template import Template
 from .rows import BlockRows, Rows
 from .sources.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked

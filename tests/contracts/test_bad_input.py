@@ -44,7 +44,7 @@ from proxembed import (
     Scaling,
     TableEncoder,
 )
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import guard_dense
 
 
 def test_there_are_estimators():

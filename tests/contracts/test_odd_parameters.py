@@ -16,7 +16,7 @@ import strategies
 from contracts.estimators import EVERY, X, Y, build, dense, output, several, several_spectral, y_for
 from designs import covered, each_value
 from proxembed import BSML, LLE, LSI, MLSI, MORP, OPLS, SSDRMC, Kernelized, LaplacianEigenmaps
-from proxembed.algebra.arrays import guard
+from proxembed.algebra.arrays import matrix
 from proxembed.base import Embedder
 from proxembed.params import declared
 
@@ -202,7 +202,7 @@ def test_components_beyond_the_memory_are_refused_before_they_are_made():
 def test_the_kernel_guard_speaks_before_any_matrix_is_made(options, monkeypatch):
     rows, y = strategies.features_dense(400, 5, 1), strategies.labels_multi(400, 3, 1)
     Kernelized(**options).fit(rows[:60], y[:60])  # what is loaded and kept on first use
-    monkeypatch.setattr(guard.guard_dense, "__defaults__", (100_000, 8))
+    monkeypatch.setattr(matrix.guard_dense, "__defaults__", (100_000, 8))
     tracemalloc.start()
     with pytest.raises(ValueError, match=r"The kernel matrix \(set n_prototypes to bound it\) would be a dense 400 x"):
         Kernelized(**options).fit(rows, y)
@@ -212,7 +212,7 @@ def test_the_kernel_guard_speaks_before_any_matrix_is_made(options, monkeypatch)
 
 def test_latent_semantic_indexing_of_wide_rows_names_a_way_that_works(monkeypatch):
     rows, y = strategies.features_text(150, 120, 1), strategies.labels_multi(150, 4, 1)
-    monkeypatch.setattr(guard, "MAX_DENSE_BYTES", 8 * 40**2)
+    monkeypatch.setattr(matrix, "MAX_DENSE_BYTES", 8 * 40**2)
     with pytest.raises(ValueError, match='MLSI: form="inverse".*Use form="ratio".* reduce X to 40 features'):
         MLSI().fit(rows, y)
     with pytest.raises(ValueError, match="Reduce X to 40 features or fewer"):

@@ -21,7 +21,7 @@ from contracts.operators import (
     weights,
 )
 from designs import each_value, in_turn
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import (
     Centering,

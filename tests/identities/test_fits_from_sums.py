@@ -38,8 +38,7 @@ from proxembed import (
     RowBlocks,
 )
 from proxembed.algebra.pencil.linear import loo_errors, sampled_loo_errors
-from proxembed.algebra.pencil.plan import Aim
-from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.pencil.problem import Aim, Problem
 from proxembed.sums import summed_rows
 
 TOLERANCE = 1e-10

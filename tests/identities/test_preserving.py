@@ -14,7 +14,7 @@ from designs import each_value, pairwise
 from identities.comparison import IDENTITY, assert_same_embedding, gram_distance, span_distance
 from oracles import dense, preserving
 from proxembed import LPP, NPP, OLPP, ONPP
-from proxembed.algebra.arrays import parallel
+from proxembed.algebra.arrays import blas
 from proxembed.algebra.operators.structured import Laplacian, Sparse
 from proxembed.proximity.graph import components
 from proxembed.rows import Rows
@@ -380,7 +380,7 @@ def test_the_number_of_threads_changes_nothing(method, monkeypatch):
     X = strategies.features_dense(700, 40, 8)
     found = []
     for workers in (1, 2):
-        monkeypatch.setattr(parallel, "threads", lambda workers=workers: workers)
+        monkeypatch.setattr(blas, "threads", lambda workers=workers: workers)
         found.append(method.fit(X).components_.copy())
     np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-10 * np.abs(found[0]).max())
 

@@ -15,8 +15,7 @@ import scipy.sparse as sp
 
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import Matrix, row_squares
+from proxembed.algebra.arrays.matrix import Matrix, guard_dense, row_squares
 from proxembed.algebra.pencil.symmetric import descending, fix_signs
 
 from ..features.scaling import ScalingState, scaling_apply, scaling_fit

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
 from proxembed.targets.labels import LabelMatrix
 
 from .options import check_option

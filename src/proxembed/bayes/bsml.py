@@ -9,10 +9,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.blas import matmul, one_pool, one_thread
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.parallel import one_pool, one_thread
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.targets.known import known_columns, known_rows
 from proxembed.targets.labels import LabelMatrix

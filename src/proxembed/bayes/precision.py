@@ -16,10 +16,9 @@ from scipy.linalg import svd
 from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from proxembed.algebra.arrays.blas import add_gram, matmul, symmetric_from_lower
+from proxembed.algebra.arrays.blas import add_gram, in_order, matmul, symmetric_from_lower
 from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.parallel import in_order
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.linear import CHOLESKY_LIMIT, DENSE_LIMIT
 

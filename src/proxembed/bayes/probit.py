@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
+from proxembed.algebra.arrays.blas import one_pool, one_thread
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.parallel import one_pool, one_thread
 from proxembed.targets.known import known_columns, known_rows
 from proxembed.targets.labels import LabelMatrix
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.algebra.arrays.blas import in_threads
 from proxembed.targets.known import smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.conjugate import truncated_solution
 from proxembed.algebra.pencil.symmetric import descending
 from proxembed.pairs.formulas import gaussian

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from proxembed.algebra.arrays.parallel import sets_pools
+from proxembed.algebra.arrays.blas import sets_pools
 from proxembed.execute import clock
 
 AGAIN = 1.0  # seconds after which the work is stopped once more: a callback of the interpreter swallows exceptions

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import Matrix, over, unit_of
+from proxembed.algebra.arrays.matrix import Matrix, guard_dense, over, unit_of
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from proxembed.algebra.arrays.blas import ALONE_BELOW, in_order, one_thread
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.parallel import ALONE_BELOW, in_order, one_thread
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.linear import EQUAL, RIDGE_GRID, best_ridge, loo_errors
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending

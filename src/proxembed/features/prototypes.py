@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.utils import check_random_state
 
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import Matrix, float_matrix, row_blocks, row_squares
+from proxembed.algebra.arrays.matrix import Matrix, float_matrix, guard_dense, row_blocks, row_squares
 from proxembed.params import call_user_function
 
 MINI_BATCH_ROWS = 10_000

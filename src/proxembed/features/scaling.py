@@ -15,9 +15,16 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import QuantileTransformer
 
-from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, guard_dense
-from proxembed.algebra.arrays.matrix import Matrix, divide_rows, float_matrix, row_blocks, row_norms
-from proxembed.algebra.arrays.parallel import by_columns
+from proxembed.algebra.arrays.blas import by_columns
+from proxembed.algebra.arrays.matrix import (
+    MAX_DENSE_BYTES,
+    Matrix,
+    divide_rows,
+    float_matrix,
+    guard_dense,
+    row_blocks,
+    row_norms,
+)
 from proxembed.algebra.pencil.eigen import principal_axes
 from proxembed.params import call_user_function, check_arguments, keyword_arguments
 from proxembed.tables import TableRows

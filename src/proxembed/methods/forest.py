@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.blas import symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.pencil.left_out import left_out
+from proxembed.algebra.pencil.eigen import left_out
 from proxembed.algebra.pencil.linear import best_ridge, ridge_solve
 from proxembed.algebra.pencil.symmetric import range_basis
 from proxembed.algebra.template import Template

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, dense_side, guard_dense
-from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.arrays.matrix import MAX_DENSE_BYTES, dense_side, guard_dense, row_blocks
 from proxembed.algebra.pencil.direct import Placement, positive_part, solve_direct
 from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.template import Template

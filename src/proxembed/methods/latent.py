@@ -9,12 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.guard import dense_side
+from proxembed.algebra.arrays.matrix import dense_side
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Dense, Identity, LowRank, Operator, Sum
 from proxembed.algebra.pencil.eigen import Solution, choose_ridge
-from proxembed.algebra.pencil.plan import Aim
-from proxembed.algebra.pencil.problem import ROUNDING, Problem
+from proxembed.algebra.pencil.problem import ROUNDING, Aim, Problem
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns, solve_linear
 from proxembed.algebra.template import Template
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.operators.structured import LowRank
 from proxembed.algebra.pencil.direct import Placement, positive_part, solve_direct
 from proxembed.algebra.pencil.eigen import Solution

@@ -11,8 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from proxembed.algebra.arrays.blas import symmetrise
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
 from proxembed.algebra.operators.structured import (
     Centering,
     Dense,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.operators.residual import SquaredResidual
+from proxembed.algebra.operators.inverse import SquaredResidual
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
 from proxembed.algebra.template import Template, centred
 from proxembed.base import Prepared

@@ -10,8 +10,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators.structured import Centering, LowRank
 from proxembed.algebra.pencil.eigen import Solution, choose_ridge
 from proxembed.algebra.pencil.linear import ridge_solve
-from proxembed.algebra.pencil.plan import Aim
-from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.pencil.problem import Aim, Problem
 from proxembed.algebra.template import Template
 from proxembed.rows import Rows
 

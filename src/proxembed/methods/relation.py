@@ -13,8 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.template import Template

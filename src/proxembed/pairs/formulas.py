@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.algebra.arrays.matrix import over, row_norms, unit_of
-from proxembed.algebra.arrays.ranks import mid_ranks
+from proxembed.algebra.arrays.matrix import mid_ranks, over, row_norms, unit_of
 
 from ..params import keyword_arguments
 

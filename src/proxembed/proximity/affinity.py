@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.algebra.arrays.blas import in_threads, one_pool
 from proxembed.algebra.arrays.class_blocks import in_groups
-from proxembed.algebra.arrays.parallel import in_threads, one_pool
 
 from .distances import canonical, pair_distances
 from .duplicates import stand_in

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.blas import in_threads
 from proxembed.algebra.arrays.matrix import centred_lengths, over, row_blocks, row_squares, unit_of
-from proxembed.algebra.arrays.parallel import in_threads
 from proxembed.pairs.formulas import cosine, weights_gaussian
 
 from .affinity import Distances

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.algebra.arrays.blas import in_threads
 from proxembed.execute.configuration import own_configuration
 
 from .distances import canonical, pair_distances

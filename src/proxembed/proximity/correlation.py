@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import kendalltau
 
+from proxembed.algebra.arrays.blas import in_threads
 from proxembed.algebra.arrays.matrix import Matrix, centred_lengths
-from proxembed.algebra.arrays.parallel import in_threads
 from proxembed.pairs.formulas import cosine, measures_for
 
 from .distances import squared_norms

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.fingerprints import fingerprints, multipliers
+from proxembed.algebra.arrays.matrix import fingerprints, multipliers
 
 ENTRIES = 1 << 18
 

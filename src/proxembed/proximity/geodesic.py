@@ -9,9 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from proxembed.algebra.arrays.factor import short_indices
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import Matrix
+from proxembed.algebra.arrays.matrix import Matrix, guard_dense, short_indices
 
 from .graph import components, edge_rows, sorted_edges, symmetric
 from .neighbors import nearest

@@ -13,9 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from proxembed.algebra.arrays.factor import short_indices
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.parallel import in_threads, one_pool
+from proxembed.algebra.arrays.blas import in_threads, one_pool
+from proxembed.algebra.arrays.matrix import guard_dense, short_indices
 
 from .distances import canonical, check_distances, pair_distances
 from .measured import all_distances, as_cosine, is_measured, pairs_within

@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.blas import symmetrise
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import row_blocks
-from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.algebra.arrays.blas import in_threads, symmetrise
+from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
 from proxembed.algebra.pencil.symmetric import eigenvalues
 from proxembed.pairs.formulas import ratio
 from proxembed.targets.labels import LabelMatrix

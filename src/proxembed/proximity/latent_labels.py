@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, fix_signs
 from proxembed.pairs.formulas import SetPairs, gaussian, measures_for
 from proxembed.targets.labels import LabelMatrix

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.parallel import threads
+from proxembed.algebra.arrays.blas import threads
 
 BLOCK = 1 << 16
 PER_ROOT = 4  # inverted lists for each root of the rows

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import centred_lengths, row_blocks
+from proxembed.algebra.arrays.matrix import centred_lengths, guard_dense, row_blocks
 
 from ..params import call_for_array
 from .search import Lists, given_lists

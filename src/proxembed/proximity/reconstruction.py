@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.algebra.arrays.batched import solve_batch
-from proxembed.algebra.arrays.matrix import Matrix
-from proxembed.algebra.arrays.parallel import in_threads, one_pool
+from proxembed.algebra.arrays.blas import in_threads, one_pool
+from proxembed.algebra.arrays.matrix import Matrix, solve_batch
 
 from .distances import extreme_powers
 

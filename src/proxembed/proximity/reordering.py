@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import guard_dense
 
 from .affinity import Distances
 

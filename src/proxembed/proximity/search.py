@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.parallel import one_pool, threads
+from proxembed.algebra.arrays.blas import one_pool, threads
 
 from .distances import canonical, check_distances, pair_distances
 from .duplicates import stand_in

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.algebra.arrays.blas import symmetrise
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
 from proxembed.pairs.formulas import PairMeasure, SetPairs, measures_for
 
 from ..params import call_user_function

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.blas import in_threads
 from proxembed.algebra.arrays.matrix import row_blocks
-from proxembed.algebra.arrays.parallel import in_threads
 
 from .combine import Combination, checked_weights
 from .graph import OF_NEIGHBORS, check_kind, edge_rows

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from proxembed.algebra.arrays.parallel import threads
+from proxembed.algebra.arrays.blas import threads
 
 from .distances import pair_distances
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.algebra.arrays.parallel import in_threads, one_pool
+from proxembed.algebra.arrays.blas import in_threads, one_pool
 
 from ..proximity.reconstruction import affine_weights, local_grams, rows_a_block
 from .simplex import simplex_weights

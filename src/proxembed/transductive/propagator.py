@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.graphs.harmonic import SOLVERS, least_eigenvalue, shifted_solves, sylvester
 from proxembed.algebra.pencil.symmetric import eigenvalues
 from proxembed.targets.known import warn_partly_known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from proxembed.algebra.arrays.batched import solve_batch
+from proxembed.algebra.arrays.matrix import solve_batch
 
 TRIALS = 3  # exchanges of whole sets without progress before single indices are exchanged, which always ends
 

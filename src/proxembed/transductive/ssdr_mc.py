@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from proxembed.algebra.arrays.guard import guard_dense
-from proxembed.algebra.arrays.parallel import one_pool
+from proxembed.algebra.arrays.blas import one_pool
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.graphs.bottom_residual import SOLVERS as EIGEN_SOLVERS
 from proxembed.algebra.graphs.bottom_residual import bottom_residual
 from proxembed.algebra.graphs.nonsymmetric import SOLVERS

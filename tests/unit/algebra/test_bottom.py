@@ -9,10 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
 from designs import each_value
-from proxembed.algebra.arrays.factor import fill
 from proxembed.algebra.graphs import bottom as room
 from proxembed.algebra.graphs import order
 from proxembed.algebra.graphs.bottom import bottom, leading
+from proxembed.algebra.graphs.order import fill
 from proxembed.algebra.operators.structured import Diagonal, LowRank, Sparse
 from proxembed.algebra.pencil.direct import solve_graph
 

@@ -8,8 +8,8 @@ from scipy import sparse
 
 import strategies
 from designs import each_value, pairwise
+from proxembed.algebra.arrays import blas
 from proxembed.algebra.arrays import centred as room
-from proxembed.algebra.arrays import parallel
 from proxembed.algebra.arrays.centred import CentredMatrix, symmetric_from_lower, weighted_mean
 
 N, D = 37, 6
@@ -110,7 +110,7 @@ def test_tall_products_by_blocks_are_the_same_for_any_number_of_threads(columns,
     X, rng = strategies.features_dense(N, D, 3), np.random.default_rng(0)
     V, U, found = rng.normal(size=(D, *columns)), rng.normal(size=(N, *columns)), []
     for threads in (1, 2, 5):
-        monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
+        monkeypatch.setattr(blas, "threads", lambda threads=threads: threads)
         found.append((room.tall_dot(X, V), room.tall_tdot(X, U)))
     assert_close(found[0][0], X @ V)
     assert_close(found[0][1], X.T @ U)
@@ -126,7 +126,7 @@ def test_gram_matrices_by_tiles_are_the_same_for_any_number_of_threads(form, mon
     monkeypatch.setattr(room, "THREADED", 0)
     found = []
     for threads in (1, 2, 5):
-        monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
+        monkeypatch.setattr(blas, "threads", lambda threads=threads: threads)
         found.append(forms()[form][0].gram())
     assert_close(found[0], expected)
     for other in found[1:]:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import strategies
 from contracts.operators import composed_cases, leaves
 from designs import each_value
-from proxembed.algebra.arrays import class_blocks, parallel
+from proxembed.algebra.arrays import blas, class_blocks
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassWeights
 
@@ -95,7 +95,7 @@ def test_one_thread_two_threads_and_any_grouping_agree(monkeypatch, group):
     monkeypatch.setattr(class_blocks, "GROUP_ROWS", group)
     found = []
     for threads in (1, 2):
-        monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
+        monkeypatch.setattr(blas, "threads", lambda threads=threads: threads)
         found.append(Tiles().weights().laplacian(FACTORS[0]).sandwich(X))
     np.testing.assert_array_equal(found[0], found[1])
     expected = Tiles().sandwich(FACTORS[0])

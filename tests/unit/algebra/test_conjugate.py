@@ -8,7 +8,7 @@ from scipy import sparse
 
 import strategies
 from designs import pairwise
-from proxembed.algebra.arrays import parallel
+from proxembed.algebra.arrays import blas
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.pencil.conjugate import conjugate_gradients, normal_product, scaled_normal_product
 
@@ -192,7 +192,7 @@ def test_the_number_of_threads_changes_rounding_only(name, monkeypatch):
     E = right_hand_side(X.shape[1], 12 if name == "tall" else 40)
     found = {}
     for threads in (1, 2, 5):
-        monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
+        monkeypatch.setattr(blas, "threads", lambda threads=threads: threads)
         rows = CentredMatrix.centred(X, np.ones(60))
         found[threads] = conjugate_gradients(rows, None, 1.0, 0.1, E, TOL)[0]
     for threads in (2, 5):
@@ -205,7 +205,7 @@ def test_the_number_of_threads_changes_rounding_only(name, monkeypatch):
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["rows weigh 1", "weighted"])
 @pytest.mark.parametrize("name", MATRICES)
 def test_products_are_those_of_the_matrix_and_leave_their_input(name, weights, q, threads, monkeypatch):
-    monkeypatch.setattr(parallel, "threads", lambda: threads)
+    monkeypatch.setattr(blas, "threads", lambda: threads)
     X = MATRICES[name]
     V = right_hand_side(X.shape[1], q)
     before = V.copy()

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.linalg import solve_sylvester
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays import factor, parallel
+from proxembed.algebra.arrays import blas
 from proxembed.algebra.graphs import harmonic, order
 from proxembed.algebra.graphs.harmonic import least_eigenvalue, shifted_solves, sylvester
 from proxembed.proximity.graph import feature_graph
@@ -110,7 +110,7 @@ def test_one_and_two_threads_give_the_same_bits(monkeypatch):
     shifts = np.linspace(0.0, 1.0, 20)
     found = []
     for count in (1, 2):
-        monkeypatch.setattr(parallel, "threads", lambda count=count: count)
+        monkeypatch.setattr(blas, "threads", lambda count=count: count)
         found.append(shifted_solves(A, shifts, B, solver="cg").Z)
     np.testing.assert_array_equal(found[1], found[0])
 
@@ -141,7 +141,7 @@ def test_where_conjugate_gradients_fail_a_factor_is_made(monkeypatch):
 
 
 def test_a_factor_that_does_not_fit_is_not_made(monkeypatch):
-    monkeypatch.setattr(factor, "MAX_DENSE_BYTES", 1)
+    monkeypatch.setattr(order, "MAX_DENSE_BYTES", 1)
     assert shifted_solves(path(600), np.zeros(1), np.eye(600)[:, :1]).solver == "cg"
 
 

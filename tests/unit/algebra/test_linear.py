@@ -11,7 +11,7 @@ from designs import each_value, pairwise
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators.structured import Centering, LowRank
 from proxembed.algebra.pencil import linear as room
-from proxembed.algebra.pencil import plan
+from proxembed.algebra.pencil import problem
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.eigen import choose_ridge, solve
 from proxembed.algebra.pencil.linear import (
@@ -263,7 +263,7 @@ def test_given_ridges_are_in_the_unit_asked_for(ridge):
 @pytest.mark.parametrize("weighted", [False, True], ids=["rows weigh 1", "weighted"])
 @pytest.mark.parametrize("name", ["wide", "wide sparse"])
 def test_of_many_wide_rows_evenly_spaced_ones_choose_the_ridge(name, weighted, monkeypatch):
-    monkeypatch.setattr(plan, "SAMPLE", 12)
+    monkeypatch.setattr(problem, "SAMPLE", 12)
     monkeypatch.setattr(room, "SAMPLE", 12)
     X = MATRICES[name]
     n = X.shape[0]

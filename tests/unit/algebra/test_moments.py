@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from designs import each_value
+from proxembed.algebra.arrays import blas
 from proxembed.algebra.arrays import moments as room
-from proxembed.algebra.arrays import parallel
-from proxembed.algebra.arrays.moments import Moments
+from proxembed.algebra.arrays.moments import Moments, RowStream, gram_product
 
 N, D = 90, 4
 draw = np.random.default_rng(5)
@@ -162,7 +162,7 @@ def test_any_number_of_threads_gives_the_same_bits(stored, precision, monkeypatc
     rows, factors, w = rng.normal(size=(1000, D)) + 3.0, rng.normal(size=(1000, 3)), rng.normal(size=1000)
     found = []
     for threads in (1, 2, 7):
-        monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
+        monkeypatch.setattr(blas, "threads", lambda threads=threads: threads)
         sums = Moments(D, 2, 3, formed=[0, 1], inner=True)
         for part in (slice(0, 700), slice(700, 1000)):
             sums.update(stored(rows[part]), [None, w[part]], [factors[part]], precision)
@@ -170,3 +170,25 @@ def test_any_number_of_threads_gives_the_same_bits(stored, precision, monkeypatc
     for other in found[1:]:
         for one, two in zip(found[0], other, strict=True):
             np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_with_the_gram_matrix(stored, centred, dtype):
+    """Of rows that are read for every product."""
+    X = np.random.default_rng(0).normal(size=(30, 6)) + 3.0
+    mean = X.mean(axis=0) if centred else None
+    Xc = X - mean if centred else X
+    readings = []
+
+    def product(V, level):
+        readings.append(1)
+        return gram_product((stored(part) for part in (X[:1], X[1:20], X[20:])), V, level)
+
+    rows = RowStream(product, 30, mean, np.sum(Xc**2, axis=0), Xc.sum(axis=0), [])
+    V = np.random.default_rng(1).normal(size=(6, 3)).astype(dtype)
+    found = rows.normal_dot(V)
+    assert found.dtype == dtype and rows.shape == (6, 6) and rows.count == 30 and len(readings) == 1
+    np.testing.assert_allclose(found, Xc.T @ Xc @ V, rtol=1e-5 if dtype == np.float32 else 1e-12)
+    assert rows.squared_norm() == pytest.approx(np.sum(Xc**2))

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays import factor, parallel
-from proxembed.algebra.graphs import nonsymmetric
+from proxembed.algebra.arrays import blas
+from proxembed.algebra.graphs import nonsymmetric, order
 from proxembed.algebra.graphs.nonsymmetric import (
     SOLVERS,
     Incomplete,
@@ -122,7 +122,7 @@ def test_a_singular_system_without_solution_is_told():
 def test_one_thread_or_two(monkeypatch):
     A, B = system(700, 20)
     two = solve(A, B, solver="bicgstab").Z
-    monkeypatch.setattr(parallel, "threads", lambda: 1)
+    monkeypatch.setattr(blas, "threads", lambda: 1)
     np.testing.assert_array_equal(solve(A, B, solver="bicgstab").Z, two)
 
 
@@ -187,6 +187,6 @@ def test_every_route_is_tried_until_one_solves(monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(nonsymmetric, "LONG", 0.0)
         assert nonsymmetric._routes(A, 1, "")[0] == ["bicgstab", "ilu", "factor", "normal"]
-        patched.setattr(factor, "ENTRY_BYTES", np.inf)
+        patched.setattr(order, "ENTRY_BYTES", np.inf)
         assert nonsymmetric._routes(A, 1, "")[0] == ["bicgstab", "ilu", "normal"]
         assert nonsymmetric._routes(A, 1, "ilu")[0][0] == "ilu" != nonsymmetric._routes(A, 1, "none")[0][0]

@@ -7,8 +7,7 @@ import strategies
 from designs import pairwise
 from proxembed.algebra import pencil as rooms
 from proxembed.algebra.operators.structured import Centering, Diagonal, LowRank, Operator
-from proxembed.algebra.pencil.plan import Aim
-from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.pencil.problem import Aim, Problem
 from proxembed.algebra.template import Template
 
 N = 24
@@ -124,6 +123,6 @@ def test_row_space_coordinates_are_planned_where_the_ridge_needs_them(B, ridge, 
 def test_above_the_limit_products_take_over(monkeypatch):
     w = OFFSETS["equal"]
     template = Template(LowRank(strategies.labels_multi(N, 3, 3), center=w), Centering(), offset=w)
-    monkeypatch.setattr(rooms.plan, "DENSE_LIMIT", 5)
+    monkeypatch.setattr(rooms.problem, "DENSE_LIMIT", 5)
     plan = Problem(template, ROWS["tall"], aim=Aim(2, "auto")).plan
     assert (plan.decomposes, plan.gram, plan.coordinates, plan.factored) == (False, False, False, True)

@@ -5,8 +5,7 @@ import pytest
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators.structured import Centering, Diagonal, LowRank
-from proxembed.algebra.pencil.plan import Aim
-from proxembed.algebra.pencil.problem import Problem
+from proxembed.algebra.pencil.problem import Aim, Problem
 from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.algebra.template import Template
 

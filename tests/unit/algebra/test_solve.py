@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from designs import each_value, pairwise
 from oracles.dense import dense_solve
-from proxembed.algebra.pencil import eigen, pencil, plan
+from proxembed.algebra.pencil import eigen, pencil
 from proxembed.algebra.pencil.conjugate import conjugate_gradients
 from proxembed.algebra.pencil.eigen import solve
 from unit.algebra.pencils import FEATURES, setting
@@ -158,7 +158,7 @@ def test_the_route_follows_from_structure_and_sizes_and_is_reported(features, A,
 
 @pytest.mark.parametrize("features", ["tall", "wide", "wide sparse"])
 def test_above_the_dense_limit_operators_take_over(features, monkeypatch):
-    monkeypatch.setattr(plan, "DENSE_LIMIT", 10)
+    monkeypatch.setattr("proxembed.algebra.pencil.problem.DENSE_LIMIT", 10)
     problem = setting(features, "labels", "total")
     assert solve(problem.template, problem.X, 2, 0.3).solver == "iterative"
     problem = setting(features, "labels", "none")

@@ -10,7 +10,7 @@ from scipy import sparse
 import strategies
 from designs import pairwise
 from oracles.dense import dense_solve, laplacian
-from proxembed.algebra.arrays import parallel
+from proxembed.algebra.arrays import blas
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators import sandwich
 from proxembed.algebra.operators.sandwich import sparse_sandwich, upper_half
@@ -127,7 +127,7 @@ def test_the_number_of_threads_changes_nothing(form, monkeypatch):
         monkeypatch.setattr(sandwich, "_mostly_zero", lambda H, X, cheap=cheap: cheap)
         found = []
         for workers in (1, 2, 5):
-            monkeypatch.setattr(parallel, "threads", lambda workers=workers: workers)
+            monkeypatch.setattr(blas, "threads", lambda workers=workers: workers)
             found.append(sparse_sandwich(W, CentredMatrix.of(X)))
         for other in found[1:]:
             np.testing.assert_allclose(other, found[0], rtol=0, atol=1e-12 * np.abs(found[0]).max())

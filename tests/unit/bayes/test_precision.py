@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from designs import pairwise
-from proxembed.algebra.arrays import parallel
+from proxembed.algebra.arrays import blas
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.bayes.precision import (
     FeaturePosterior,
@@ -157,7 +157,7 @@ def test_any_number_of_threads_gives_the_same_bits(kind, monkeypatch):
     X, P, Z = CentredMatrix(rows((12, 9))), rng.random((9, 6)) + 0.1, rng.standard_normal((12, 6))
     found = []
     for threads in (1, 2, 5):
-        monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
+        monkeypatch.setattr(blas, "threads", lambda threads=threads: threads)
         route = kind(X, 0.7)
         found.append((route.refresh(P, Z, True), route.diagonal, route.logdet, route.means(Z + 1.0)))
     for other in found[1:]:

@@ -14,7 +14,7 @@ import pytest
 from numba.core import event
 
 from clocks import set_clock
-from proxembed.algebra.arrays.parallel import _OneThread
+from proxembed.algebra.arrays.blas import _OneThread
 from proxembed.execute import budget
 from proxembed.execute.budget import AGAIN, SOON, Budget, CpuSeconds, OutOfBudget
 

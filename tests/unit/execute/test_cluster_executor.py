@@ -7,7 +7,7 @@ from joblib import parallel_config
 from typer.testing import CliRunner
 
 import proxembed
-from proxembed.algebra.arrays.parallel import threads
+from proxembed.algebra.arrays.blas import threads
 from proxembed.cli import app
 from proxembed.data import digits
 from proxembed.execute.executor import Executor, in_this_process, workers

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 
 from designs import pairwise
-from proxembed.algebra.arrays import guard
+from proxembed.algebra.arrays import matrix
 from proxembed.proximity import geodesic
 from proxembed.proximity.distances import canonical, pair_distances
 from proxembed.proximity.geodesic import connected, edge_geodesics, geodesics
@@ -92,8 +92,8 @@ def test_paths_against_the_definition_and_scipy(kind):
 def test_no_sources_and_too_many(monkeypatch):
     graph = graph_of(4, {(0, 1): 1.0})
     assert geodesics(graph, []).shape == (0, 4)
-    monkeypatch.setattr(guard, "MAX_DENSE_BYTES", 1)
-    monkeypatch.setattr(guard.guard_dense, "__defaults__", (100, 8))
+    monkeypatch.setattr(matrix, "MAX_DENSE_BYTES", 1)
+    monkeypatch.setattr(matrix.guard_dense, "__defaults__", (100, 8))
     with pytest.raises(ValueError, match="The geodesic distances would be a dense 4 x 4 array"):
         geodesics(graph)
 

@@ -12,7 +12,7 @@ from scipy.stats import kendalltau, spearmanr
 import strategies
 from designs import WHOLE, each_value, pairwise
 from oracles import label_similarities as oracle
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.proximity import class_similarity as classes
 from proxembed.proximity import label_similarity as room
 from proxembed.proximity import latent_labels as latents

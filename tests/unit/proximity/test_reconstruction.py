@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.manifold._locally_linear import barycenter_weights
 
-from proxembed.algebra.arrays import parallel
-from proxembed.algebra.arrays.batched import solve_batch
+from proxembed.algebra.arrays import blas
+from proxembed.algebra.arrays.matrix import solve_batch
 from proxembed.proximity import reconstruction
 from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from strategies import features_dense, features_duplicate_rows, features_text
@@ -133,7 +133,7 @@ def test_float32_rows_and_one_thread(monkeypatch):
     assert found.dtype == np.float64
     np.testing.assert_array_equal(found, reconstruction_weights(X.astype(np.float64), index))
     monkeypatch.setattr(reconstruction, "BLOCK_ENTRIES", 500)
-    monkeypatch.setattr(parallel, "threads", lambda: 1)
+    monkeypatch.setattr(blas, "threads", lambda: 1)
     np.testing.assert_array_equal(reconstruction_weights(X, index), found)
 
 

@@ -159,7 +159,7 @@ def test_blocks_and_threads_do_not_matter(monkeypatch, kind):
     at_once = results()
     monkeypatch.setattr(room, "row_blocks", lambda n, width: (slice(s, min(s + 7, n)) for s in range(0, n, 7)))
     for count in (1, 2):
-        monkeypatch.setattr("proxembed.algebra.arrays.parallel.threads", lambda count=count: count)
+        monkeypatch.setattr("proxembed.algebra.arrays.blas.threads", lambda count=count: count)
         for one, other in zip(at_once, results(), strict=True):
             assert abs(one - other).max() <= 1e-15 and np.array_equal(one.indices, other.indices)
 

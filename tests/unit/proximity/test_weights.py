@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
 from designs import each_value
-from proxembed.algebra.arrays import parallel
-from proxembed.algebra.arrays.ranks import mid_ranks
+from proxembed.algebra.arrays import blas
+from proxembed.algebra.arrays.matrix import mid_ranks
 from proxembed.pairs.formulas import weights_gaussian, weights_local_scaling
 from proxembed.proximity import correlation
 from proxembed.proximity.correlation import correlations
@@ -267,7 +267,7 @@ def test_sparse_float32_and_threads(monkeypatch, kind):
     single = X.toarray().astype(np.float32)
     np.testing.assert_allclose(edge_weights(single, graph, kind).data, expected.data, atol=1e-5)
     monkeypatch.setattr(correlation, "PAIR_ENTRIES", 100)
-    monkeypatch.setattr(parallel, "threads", lambda: 3)
+    monkeypatch.setattr(blas, "threads", lambda: 3)
     np.testing.assert_array_equal(edge_weights(X.toarray(), graph, kind).data, expected.data)
 
 

@@ -137,7 +137,7 @@ def test_partitions_without_rows_and_of_unknown_lengths():
 
 def test_rows_too_wide_for_a_gram_matrix_are_read_where_they_are(monkeypatch):
     monkeypatch.setattr("proxembed.sums.DENSE_LIMIT", 4)
-    monkeypatch.setattr("proxembed.algebra.pencil.plan.DENSE_LIMIT", 4)
+    monkeypatch.setattr("proxembed.algebra.pencil.problem.DENSE_LIMIT", 4)
     rows, whole = arrays()[0], OPLS(ridge=1.0).fit(X, Y)
     for ridge in (1.0, "auto"):
         found = OPLS(ridge=ridge).fit(rows, Y)

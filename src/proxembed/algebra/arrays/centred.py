@@ -12,8 +12,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .blas import add_gram, gram, matmul, squared_length, symmetric_from_lower
-from .parallel import by_columns, in_order, in_threads, one_pool
+from .blas import (
+    add_gram,
+    by_columns,
+    gram,
+    in_order,
+    in_threads,
+    matmul,
+    one_pool,
+    squared_length,
+    symmetric_from_lower,
+)
 
 BLOCK_BYTES = 4 << 20
 ENTRIES = 1 << 19

@@ -17,9 +17,8 @@ from scipy import sparse
 
 from proxembed.algebra.operators.structured import Laplacian, Operator, Sparse
 
-from .blas import matmul
+from .blas import by_columns, in_threads, matmul
 from .centred import CentredMatrix
-from .parallel import by_columns, in_threads
 
 TALL, WIDE = 256, 1024
 GROUP_ROWS = 8192

@@ -1,18 +1,26 @@
-"""Rows of a dense or CSR matrix: float copies, blocks, lengths, about their own mean or not, and division."""
+"""Dense and CSR matrices: float copies, the guard against large dense arrays, and of their rows blocks, lengths,
+quotients, ranks and fingerprints."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.stats import rankdata
+
+from .blas import in_threads
 
 BLOCK_ENTRIES = 2**21
 EXTREME = 200  # powers of two, either way: the fourth power of what lies between is far from the ends of float64
 
 # An ndarray or a canonical csr_array; scipy.sparse is untyped, and issparse does not narrow a union.
 Matrix: TypeAlias = Any
+Compressed = TypeVar("Compressed", sp.csr_array, sp.csc_array)
+MAX_DENSE_BYTES = 2 << 30
+RANKED_ENTRIES = 1 << 17
 
 
 def float_matrix(X: Any, name: str = "X") -> Matrix:
@@ -191,3 +199,129 @@ def unit_of(X: Matrix) -> float:
 def over(X: Matrix, unit: float) -> Matrix:
     """X / unit for a power of two; X itself for 1."""
     return X if unit == 1.0 else X * (1.0 / unit)
+
+
+def dense_side() -> int:
+    """The side of the largest square float64 array that is within MAX_DENSE_BYTES.
+
+    >>> dense_side()
+    16384
+    """
+    return math.isqrt(MAX_DENSE_BYTES // 8)
+
+
+def guard_dense(
+    shape: tuple[int, ...],
+    what: str,
+    max_dense_bytes: int = MAX_DENSE_BYTES,
+    itemsize: int = 8,
+    *,
+    remedy: str = "Use fewer rows or features, prototypes, or a method with a sparse form.",
+) -> None:
+    """Raise a ValueError when an array of this shape would take more than ``max_dense_bytes``."""
+    size = math.prod(map(int, shape)) * itemsize
+    if size > max_dense_bytes:
+        dims = " x ".join(f"{s:,}" for s in shape)
+        raise ValueError(
+            f"{what} would be a dense {dims} array of {size / 2**30:.1f} GiB, above max_dense_bytes = "
+            f"{max_dense_bytes / 2**30:.1f} GiB. {remedy}"
+        )
+
+
+def solve_batch(M: np.ndarray, E: np.ndarray) -> tuple[np.ndarray, bool]:
+    """M_i^-1 e_i for stacked b x K x K matrices and b x K right sides, and whether none was exactly singular.
+
+    Examples
+    --------
+    >>> solve_batch(np.array([[[2.0, 0.0], [0.0, 4.0]]]), np.ones((1, 2)))
+    (array([[0.5 , 0.25]]), True)
+    """
+    try:
+        return np.linalg.solve(M, E[..., None])[..., 0], True
+    except np.linalg.LinAlgError:
+        return np.full(E.shape, np.nan), False
+
+
+def mid_ranks(X: Matrix) -> Matrix:
+    """Mid-ranks of each row over its features, up to a constant per row; of sparse rows only the stored entries change.
+
+    Examples
+    --------
+    >>> mid_ranks(np.array([[5.0, 1.0, 5.0]]))
+    array([[2.5, 1. , 2.5]], dtype=float32)
+    >>> mid_ranks(sp.csr_array([[0.0, 4.0, 0.0, -1.0]])).toarray()  # the ranks 2.5, 4, 2.5, 1 less the zeros' 2.5
+    array([[ 0. ,  1.5,  0. , -1.5]])
+    """
+    n, d = X.shape
+    if not sp.issparse(X):
+        out = np.empty((n, d), dtype=np.float32 if d < 1 << 22 else np.float64)
+
+        def work(part: slice) -> None:
+            out[part] = rankdata(X[part], axis=1)
+
+        in_threads(work, n, max(1, RANKED_ENTRIES // max(1, d)))
+        return out
+    X = sp.csr_array(X, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    row = np.repeat(np.arange(n), np.diff(X.indptr))
+    order = np.lexsort((X.data, row))
+    value, owner = X.data[order], row[order]
+    new = np.ones(len(value), dtype=bool)
+    new[1:] = (value[1:] != value[:-1]) | (owner[1:] != owner[:-1])
+    starts = np.flatnonzero(new)
+    ends = np.append(starts[1:], len(value))
+    middle = ((starts + ends + 1) / 2)[np.cumsum(new) - 1] - X.indptr[owner]
+    negative = np.bincount(row, weights=X.data < 0, minlength=n)
+    zeros = d - np.diff(X.indptr)
+    middle += np.where(value > 0, zeros[owner], 0) - (negative + (zeros + 1) / 2)[owner]
+    ranks = np.empty(len(value))
+    ranks[order] = middle
+    return sp.csr_array((ranks, X.indices, X.indptr), shape=X.shape)
+
+
+def multipliers(d: int) -> np.ndarray:
+    """The fixed odd numbers of d features."""
+    return np.random.default_rng(20).integers(1, 2**63, size=d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+
+
+def fingerprints(X: Any, multipliers: np.ndarray) -> np.ndarray:
+    """Sum over columns of a scrambled bit pattern times a fixed odd number, modulo 2^64; zero entries add nothing.
+
+    X: (n, d) array or CSR without repeated entries. Equal rows have equal fingerprints; rows of equal fingerprints are
+    equal but for a chance of 2^-64 a pair.
+    """
+    if sp.issparse(X):
+        terms = _scrambled(X.data) * multipliers[X.indices]
+        sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
+        return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    out = np.empty(X.shape[0], dtype=np.uint64)
+
+    def work(part: slice) -> None:
+        out[part] = _scrambled(X[part]) @ multipliers
+
+    chunk = max(1, (1 << 17) // max(X.shape[1], 1))
+    in_threads(work, X.shape[0], chunk, chunk)
+    return out
+
+
+def _scrambled(values: np.ndarray) -> np.ndarray:
+    """The bit patterns of float64 values (-0 as 0), mixed so that their sum is not linear in them."""
+    bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.uint64)
+    bits ^= bits >> np.uint64(29)
+    bits *= np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(32)
+    return bits
+
+
+def short_indices(A: Compressed) -> Compressed:
+    """The matrix with 32-bit indices where they reach, as SuperLU and older releases' shortest paths need; one that has
+    them already as it is.
+
+    >>> wide = sp.csr_array((np.ones(1), np.zeros(1, np.int64), np.array([0, 1], np.int64)), shape=(1, 1))
+    >>> short_indices(wide).indices.dtype
+    dtype('int32')
+    """
+    if A.indices.dtype == np.int32 or max(A.nnz, *A.shape) >= 2**31:
+        return A
+    return type(A)((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), shape=A.shape)

@@ -24,8 +24,8 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays.factor import factor_fits, fill, short_indices
-from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, guard_dense
+from proxembed.algebra.arrays.matrix import MAX_DENSE_BYTES, guard_dense, short_indices
+from proxembed.algebra.graphs.order import factor_fits, fill
 from proxembed.algebra.pencil.symmetric import fix_signs, orthonormal_columns, top
 
 from .order import near_order, permuted, restored

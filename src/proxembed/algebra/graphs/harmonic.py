@@ -18,8 +18,9 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays.factor import estimated_fill, factor_fits, short_indices
-from proxembed.algebra.arrays.parallel import in_threads
+from proxembed.algebra.arrays.blas import in_threads
+from proxembed.algebra.arrays.matrix import short_indices
+from proxembed.algebra.graphs.order import estimated_fill, factor_fits
 from proxembed.algebra.pencil.symmetric import descending
 
 from .bottom import bottom

@@ -1,16 +1,18 @@
-"""Orders of the rows of a graph: linked rows near each other, so that products find what they need in the cache."""
+"""Orders of the rows of a graph, in which linked rows are near each other, and what a sparse factor costs before
+it is made: multiplications, entries and whether it fits in memory."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.csgraph import connected_components, dijkstra, reverse_cuthill_mckee
 
-from proxembed.algebra.arrays.factor import short_indices
+from proxembed.algebra.arrays.matrix import MAX_DENSE_BYTES, short_indices
 
 ORDERED_FROM = 20_000  # rows: vectors of fewer stay in the cache in any order
 # Mean number of links of the row at the end of a link: ordering takes time quadratic in the links of each row.
 MOST_LINKS = 400
+ENTRY_BYTES = 24  # of a factor: value and row number, below and above the diagonal
 
 
 def near_order(M: sparse.csr_array) -> np.ndarray:
@@ -57,3 +59,42 @@ def restored(Z: np.ndarray, order: np.ndarray) -> np.ndarray:
     out = np.empty_like(Z)
     out[order] = Z
     return out
+
+
+def factor_fits(entries: float) -> bool:
+    """Whether a factor with this number of entries in one half of it fits in memory.
+
+    >>> factor_fits(1e6), factor_fits(1e12)
+    (True, False)
+    """
+    return ENTRY_BYTES * entries <= 4 * MAX_DENSE_BYTES
+
+
+def fill(M: sparse.csr_array, null: sparse.csr_array) -> tuple[float, float, int]:
+    """Estimates from breadth-first levels: multiplications for a factor of M, its entries, and the number of levels.
+
+    One search from the first row of each component; a factor in the order of the levels is made of blocks as wide as
+    these are.
+    """
+    columns = null.tocsc()
+    roots = columns.indices[columns.indptr[:-1]]
+    label = np.zeros(M.shape[0], dtype=np.int64)
+    label[columns.indices] = np.repeat(np.arange(null.shape[1]), np.diff(columns.indptr))
+    pattern = short_indices(sparse.csr_array((np.ones(M.nnz), M.indices, M.indptr), shape=M.shape))
+    distance = dijkstra(pattern, unweighted=True, indices=roots, min_only=True)
+    level = np.where(np.isfinite(distance), distance, 0.0).astype(np.int64)
+    levels = int(level.max(initial=0)) + 1
+    widths = np.bincount(label * levels + level).astype(np.float64)
+    return float(np.sum(widths**3)), float(1.5 * np.sum(widths**2)), levels
+
+
+def estimated_fill(A: sparse.csr_array) -> tuple[float, float]:
+    """Multiplications for a factor of A, its pattern taken as symmetric, and the entries of one half of the factor.
+
+    >>> estimated_fill(sparse.csr_array(np.eye(3)))
+    (3.0, 4.5)
+    """
+    n = A.shape[0]
+    count, label = connected_components(A, directed=False)
+    work, entries, _ = fill(A, sparse.csr_array((np.ones(n), (np.arange(n), label)), shape=(n, count)))
+    return work, entries

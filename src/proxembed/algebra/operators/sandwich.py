@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.blas import by_columns, in_order, in_threads, one_pool
 from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
-from proxembed.algebra.arrays.parallel import by_columns, in_order, in_threads, one_pool
 
 BLOCK_BYTES = 32 << 20  # of columns of sparse X as a dense array
 COPY_BYTES = 512 << 20  # of columns of dense X, in float64 and centred

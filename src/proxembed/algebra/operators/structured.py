@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.blas import add_product, add_symmetric, matmul
+from proxembed.algebra.arrays.blas import add_product, add_symmetric, by_columns, matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.guard import MAX_DENSE_BYTES, guard_dense
-from proxembed.algebra.arrays.parallel import by_columns
+from proxembed.algebra.arrays.matrix import MAX_DENSE_BYTES, guard_dense
 
 from .sandwich import edge_trace, sparse_sandwich
 

@@ -16,8 +16,7 @@ from scipy import sparse
 
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix, rank_threshold, rounding_of_entries, rounding_of_sums
-from proxembed.algebra.arrays.moments import Moments
-from proxembed.algebra.arrays.stream import RowStream, SummedRows
+from proxembed.algebra.arrays.moments import Moments, RowStream, SummedRows
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Dense, Diagonal, Identity, LowRank, Operator, Sum
 from proxembed.algebra.template import Template

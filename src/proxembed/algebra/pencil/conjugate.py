@@ -13,9 +13,9 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from threadpoolctl import threadpool_limits
 
+from proxembed.algebra.arrays.blas import in_threads
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.parallel import in_threads
-from proxembed.algebra.arrays.stream import RowStream
+from proxembed.algebra.arrays.moments import RowStream
 
 REFRESH = 1e-4
 ROWS = 8192

@@ -12,7 +12,7 @@ import numpy as np
 
 from proxembed.algebra.arrays.blas import matmul, symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix, rank_threshold
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.operators.structured import LowRank, Operator
 
 from .symmetric import descending

@@ -4,6 +4,8 @@ thin       A of low rank: a q x q problem, Bp solved by one Cholesky factorisati
 primal     a pencil of r x r matrices from the d x d Gram matrix (d <= n)
 dual       the same from the n x n Gram matrix (d > n)
 iterative  operators only: block conjugate gradients for B-solves, Lanczos or LOBPCG for the eigenvectors
+
+left_out(): closed-form leave-one-out of targets of the rows of a solution.
 """
 
 from __future__ import annotations
@@ -11,30 +13,32 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays.blas import frobenius, matmul
+from proxembed.algebra.arrays.blas import CHUNK, frobenius, matmul
 from proxembed.algebra.arrays.centred import CentredMatrix, rank_threshold
-from proxembed.algebra.arrays.guard import dense_side
-from proxembed.algebra.arrays.parallel import CHUNK
+from proxembed.algebra.arrays.matrix import dense_side
+from proxembed.algebra.template import Template
 
 from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
 from .direct import Placement
 from .linear import RIDGE_GRID, best_ridge, loo_choice, sampled_loo_errors
-from .pencil import dense_matrices, relative_residual, solve_pencil, solve_trace_ratio
-from .plan import Aim
-from .problem import ROUNDING, Problem
+from .pencil import (
+    constraint_solver,
+    dense_matrices,
+    relative_residual,
+    solve_pencil,
+    solve_trace_ratio,
+    thin_pencil,
+)
+from .problem import ROUNDING, Aim, Problem
 from .symmetric import RANGE_TOLERANCE, fix_signs, lanczos, orthonormal_columns, orthonormalise, top_or_all
-from .thin import constraint_solver, thin_pencil
-
-if TYPE_CHECKING:
-    from proxembed.algebra.template import Template
 
 SOLVERS = ("auto", "thin", "primal", "dual", "iterative")
 RESIDUAL_LIMIT = 1e-6
@@ -43,6 +47,8 @@ CG_TOLERANCE = 1e-7
 UNTARGETED_RIDGE = 1.0
 NEAR_NULL = 1e-6  # negative eigenvalues this small beside the others cannot be told from those of null directions
 MAX_COMPONENTS = 100
+ALMOST = 1 - 1e-12  # the largest leverage that a row may have
+LEVERAGE_ROWS = 512  # right-hand sides at a time
 
 
 @dataclass(frozen=True)
@@ -438,3 +444,48 @@ def principal_axes(
     keep = keep if n_components is None else min(keep, n_components)
     mean: Any = rows.centre
     return mean, fix_signs(found.V[:, :keep]), found.s[:keep]
+
+
+def left_out(found: Solution, T: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Fitted values of T (n, q) and their leave-one-out values; None where the constraint is neither c S + r I nor I.
+
+    Under c S + r I, S the scatter of the rows, they are those of ridge regression, whose leave-one-out is
+    (z - h t) / (1 - h) with the leverages h. Under a multiple of I they are K T, which without row i lacks K_ii t_i.
+    """
+    problem: Any = found.problem
+    template = problem.template
+    if problem.scatter is None or problem.weights is None or not problem.uniform:
+        return None
+    T = T - T.mean(axis=0)
+    if problem.scatter == 0.0:
+        Z = problem.rows.dot(problem.rows.tdot(T))
+        return Z, Z - row_squares(problem)[:, None] * T
+    ridge = (template.b + found.ridge / problem.of_rows(1.0)) / problem.scatter
+    factor = problem.shifted(ridge)
+    if not factor.ok:
+        return None
+    Z, h = problem.rows.dot(problem.regression(T, ridge)), leverages(problem, ridge)
+    h = np.minimum(h + 1 / problem.n, ALMOST)[:, None]
+    return Z, (Z - h * T) / (1 - h)
+
+
+def row_squares(problem: Problem) -> np.ndarray:
+    """Squared lengths of the centred rows, (n,)."""
+    if problem.side == "rows":
+        return np.diag(problem.gram).copy()
+    return np.concatenate([np.einsum("md,md->m", block, block) for _, block in problem.rows.blocks()])
+
+
+def leverages(problem: Problem, ridge: float) -> np.ndarray:
+    """x_i'(S + ridge I)^-1 x_i of the centred rows, (n,)."""
+    factor = problem.shifted(ridge)
+    if problem.side == "features":
+        parts = [np.einsum("md,dm->m", block, factor.solve(block.T)) for _, block in problem.rows.blocks()]
+        return np.concatenate(parts)
+    h = np.empty(problem.n)
+    for start in range(0, problem.n, LEVERAGE_ROWS):  # 1 - ridge times the diagonal of (K + ridge I)^-1
+        part = np.arange(start, min(start + LEVERAGE_ROWS, problem.n))
+        E = np.zeros((problem.n, len(part)))
+        E[part, part - start] = 1.0
+        h[part] = 1.0 - ridge * factor.solve(E)[part, part - start]
+    return h

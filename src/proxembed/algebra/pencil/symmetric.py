@@ -13,8 +13,7 @@ from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpocon, dpotrf, dsyevd, dsygst
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from proxembed.algebra.arrays.blas import matmul
-from proxembed.algebra.arrays.parallel import ALONE_BELOW, threads_for
+from proxembed.algebra.arrays.blas import ALONE_BELOW, matmul, threads_for
 
 RANGE_TOLERANCE = 1e-10
 EVD_BELOW = 800  # up to here divide and conquer for all eigenvectors is faster than the solver for some

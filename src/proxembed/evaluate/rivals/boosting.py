@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.params import SEED, param
 from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix

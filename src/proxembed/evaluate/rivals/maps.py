@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.algebra.arrays.guard import guard_dense
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, check_params, param
 from proxembed.proximity.layouts import PERPLEXITY, UMAP_NEIGHBORS, check_installed, opentsne_map, umap_model

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from proxembed.algebra.operators.structured import Centering, Diagonal, LowRank
-from proxembed.algebra.pencil.eigen import solve
-from proxembed.algebra.pencil.left_out import left_out
+from proxembed.algebra.pencil.eigen import left_out, solve
 from proxembed.algebra.template import Template
 
 RNG = np.random.default_rng(0)

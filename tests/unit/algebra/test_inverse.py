@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.operators import residual
-from proxembed.algebra.operators.residual import SquaredResidual
+from proxembed.algebra.operators import inverse
+from proxembed.algebra.operators.inverse import SquaredResidual
 
 RNG = np.random.default_rng(0)
 W = sparse.csr_array(RNG.random((200, 200)) * (RNG.random((200, 200)) < 0.03))
@@ -24,7 +24,7 @@ def case(request):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.float32], ids=["dense", "sparse", "single"])
 @pytest.mark.parametrize("mean", [None, np.arange(7.0)], ids=["as_is", "centred"])
 def test_it_is_the_matrix(case, form, mean, monkeypatch):
-    monkeypatch.setattr(residual, "block_rows", lambda width: 8 * 64)  # four blocks
+    monkeypatch.setattr(inverse, "block_rows", lambda width: 8 * 64)  # four blocks
     operator, M = case
     V = X.astype(np.float32).astype(float) if form is np.float32 else X
     rows, Xc = CentredMatrix(form(X), mean), V if mean is None else V - mean
