@@ -132,6 +132,9 @@ class DaskBlocks(RowBlocks):
         return value
 
 
+RowBlocks._of_dask = DaskBlocks.of
+
+
 def results_of(X: Any, function: Callable[[Any], Any], names: Callable[[], Any] | None = None) -> Any:
     """``function`` of the rows of a dask collection, as a lazy one: a DataFrame of a DataFrame where the columns have
     ``names``, else an array; without names RowBlocks of results that are no arrays.

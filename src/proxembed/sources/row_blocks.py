@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -64,6 +64,7 @@ class RowBlocks:
     """
 
     spread = False  # whether the rows are in pieces that other processes or threads work on
+    _of_dask: ClassVar[Callable[..., RowBlocks]]  # set where the subclass for pieces of dask is defined
 
     def __init__(
         self,
@@ -314,9 +315,7 @@ class RowBlocks:
         >>> [Z.shape for Z, _ in OPLS(n_components=3).fit(rows).transform(rows)]
         [(900, 3), (897, 3)]
         """
-        from .dask_blocks import DaskBlocks
-
-        return DaskBlocks.of(X, y, precision)
+        return cls._of_dask(X, y, precision)
 
     def of_files(self, files: Sequence[Path]) -> RowBlocks:
         """The same rows, which errors name by their files."""
