@@ -451,7 +451,7 @@ class Sums:
         streamed = self.rereadable and demand.streams and R.shape[1] > DENSE_LIMIT and not isinstance(R, _LiftedRows)
         formed = () if streamed else sorted(demand.formed)
         columns = sum(F.shape[1] for F in demand.factors)
-        self.moments = Moments(R.shape[1], len(demand.weights), columns, formed=formed, inner=demand.inner)
+        self.moments = Moments(R.shape[1], len(demand.weights), columns, formed=formed, inner=bool(demand.inner))
 
     def _widened(self, widths: list[int], before: LabelTotals | None, after: LabelTotals | None = None) -> Moments:
         """The moments with a column for each label that is new."""

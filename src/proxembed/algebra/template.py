@@ -51,10 +51,7 @@ class Template:
         """
         if self.rows is None or self.rows is R or self.B is None:
             return self
-        own = [isinstance(leaf, LowRank) and leaf.F is self.rows for _, leaf in self.B.terms()]
-        terms: Any = zip(own, self.B.terms(), strict=True)
-        B = Sum([(c, LowRank(R, leaf.S, leaf.center) if mine else leaf) for mine, (c, leaf) in terms])
-        return replace(self, B=B, rows=R)
+        return replace(self, B=Sum([(c, leaf.with_factor(self.rows, R)) for c, leaf in self.B.terms()]), rows=R)
 
     def flipped(self) -> Template:
         """(-B, A), a and b likewise: what was the constraint is minimised, under what was maximised as constraint.

@@ -25,7 +25,7 @@ from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import Coupled, Hyper, State
 from .gamma import GammaPrior
 from .precision import TrainingRows
-from .prediction import ProbitClassifier, log_odds
+from .prediction import ProbitClassifier, probit_log_odds
 from .probit import MOST_SWEEPS, check_hyper
 from .start import start
 from .targets import Targets, absent_odds
@@ -272,7 +272,7 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
                 variance += self._variances(X) @ moments
             elif self.predictive == "printed":
                 variance = variance**2
-        return self._completed(self._labels.expand(log_odds(mean, variance, self._half_width, self._prior)))
+        return self._completed(self._labels.expand(probit_log_odds(mean, variance, self._half_width, self._prior)))
 
     def _gap(self) -> float:
         """Half the width of the band in which no score of a new row lies."""

@@ -14,7 +14,7 @@ from ..rows import Rows
 from .ascent import Ascent
 from .bsml import BSML, LARGEST
 from .coupled import Coupled
-from .prediction import log_odds
+from .prediction import probit_log_odds
 from .targets import Targets
 
 
@@ -91,7 +91,7 @@ class BSSML(BSML):
         super()._store(found, model, rows)
         labels = rows.labels
         scores = found.state.Z @ self.weights_ + self.bias_
-        odds = log_odds(scores, np.ones_like(scores), self._gap(), self._prior)
+        odds = probit_log_odds(scores, np.ones_like(scores), self._gap(), self._prior)
         chosen = odds > 0
         if labels.form == "classes":
             chosen = np.arange(labels.c) == odds.argmax(axis=1)[:, None]

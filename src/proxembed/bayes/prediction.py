@@ -13,12 +13,12 @@ from ..classify.label_classifier import LabelClassifier
 CERTAIN = -float(np.log(np.finfo(float).eps / 2))  # log odds from which a probability rounds to 1
 
 
-def log_odds(mean: np.ndarray, variance: np.ndarray, gap: float, log_prior: np.ndarray | None) -> np.ndarray:
+def probit_log_odds(mean: np.ndarray, variance: np.ndarray, gap: float, log_prior: np.ndarray | None) -> np.ndarray:
     """log P(+) / P(-) of t ~ N(mean, variance) outside (-gap, gap); log weights of the sides, (2, L), or None.
 
     Examples
     --------
-    >>> log_odds(np.array([0.0, 1.0]), np.array([1.0, 1.0]), 0.0, None).round(4).tolist()
+    >>> probit_log_odds(np.array([0.0, 1.0]), np.array([1.0, 1.0]), 0.0, None).round(4).tolist()
     [0.0, 1.6683]
     """
     root = np.sqrt(variance)

@@ -21,7 +21,7 @@ from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import check_size
 from .gamma import LOG_TWO_PI, GammaPrior, Precision
 from .precision import TrainingRows, may_keep, posterior
-from .prediction import ProbitClassifier, log_odds
+from .prediction import ProbitClassifier, probit_log_odds
 from .start import SCORE
 from .targets import Targets, absent_odds
 
@@ -209,7 +209,7 @@ class VariationalProbit(ProbitClassifier, keeps_unknown=True):
     def _scores(self, X: Any) -> np.ndarray:
         with one_pool:
             spread = self._training.quadratic_forms(with_ones(X), self._precisions, 1.0)
-        return self._completed(log_odds(self._means(X), 1.0 + self._labels.expand(spread), 0.0, None))
+        return self._completed(probit_log_odds(self._means(X), 1.0 + self._labels.expand(spread), 0.0, None))
 
     def _means(self, X: Any) -> np.ndarray:
         return CentredMatrix(X).dot(self.coef_) + self.intercept_

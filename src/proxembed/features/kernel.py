@@ -13,6 +13,7 @@ import numpy as np
 
 from proxembed.algebra.arrays.blas import ALONE_BELOW, in_order, one_thread
 from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.matrix import all_ones
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.linear import EQUAL, RIDGE_GRID, best_ridge, loo_errors
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending
@@ -45,14 +46,14 @@ def double_centre(K: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def kernel_coordinates(K: np.ndarray, weights: np.ndarray) -> Coordinates:
     """The row-space coordinates that a kernel matrix on the training rows stands for; the features stay unseen."""
     unseen = CentredMatrix(np.empty((len(K), 0)), mean=np.empty(0))
-    uniform = bool(np.all(weights == 1.0))
+    uniform = all_ones(weights)
     return Coordinates(unseen, None if uniform else weights, double_centre(K, weights), "rows")
 
 
 def map_coordinates(T: np.ndarray, weights: np.ndarray) -> Coordinates:
     """The row-space coordinates of an explicit kernel map T (n x p), centred."""
     rows = CentredMatrix.centred(T, weights)
-    uniform = bool(np.all(weights == 1.0))
+    uniform = all_ones(weights)
     return Coordinates(rows, None if uniform else weights, rows.gram(None if uniform else weights), "features")
 
 

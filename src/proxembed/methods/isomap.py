@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.matrix import MAX_DENSE_BYTES, dense_side, guard_dense, row_blocks
-from proxembed.algebra.pencil.direct import Placement, positive_part, solve_direct
+from proxembed.algebra.pencil.direct import Placement, solve_direct
 from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.template import Template
 from proxembed.rows import Rows
@@ -122,7 +122,7 @@ class Isomap(DirectEmbedder, FromDistances, positive_only=True):
     def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
         A: Any = template.A
         self.level_ = A.A.mean(axis=1)
-        return positive_part(solve_direct(template.A, k, dense_up_to=DENSE_UP_TO))
+        return solve_direct(template.A, k, dense_up_to=DENSE_UP_TO).with_positive_eigenvalues()
 
     def complete(self, Z: np.ndarray, rows: Rows) -> np.ndarray:
         paths = self.prepared_

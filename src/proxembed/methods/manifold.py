@@ -10,7 +10,7 @@ from scipy import sparse
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.operators.structured import LowRank
-from proxembed.algebra.pencil.direct import Placement, positive_part, solve_direct
+from proxembed.algebra.pencil.direct import Placement, solve_direct
 from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.template import Template
 from proxembed.rows import Rows
@@ -73,7 +73,7 @@ class ClassicalMDS(DirectEmbedder, positive_only=True):
         return Template(DoubleCentred(squared_dissimilarities(rows.X)))
 
     def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
-        found = positive_part(solve_direct(template.A, k))
+        found = solve_direct(template.A, k).with_positive_eigenvalues()
         self.negative_eigenvalues_ = np.empty(0)
         if self.metric == "precomputed":
             A: Any = template.A

@@ -21,7 +21,7 @@ from proxembed.algebra.operators.structured import (
     Operator,
     Sparse,
 )
-from proxembed.algebra.pencil.direct import Placement, positive_part, solve_direct
+from proxembed.algebra.pencil.direct import Placement, solve_direct
 from proxembed.algebra.template import Template, centred
 from proxembed.targets.labels import LabelMatrix
 
@@ -471,7 +471,7 @@ class DirectMOPE(Regressed, MOPE):
         return Template(centred(A, rows.ones) if self.center else A)
 
     def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
-        return positive_part(solve_direct(template.A, k))
+        return solve_direct(template.A, k).with_positive_eigenvalues()
 
 
 def _is_among(kinds: tuple[str, ...], similarity: Any) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.matrix import all_ones
 from proxembed.algebra.operators.inverse import SquaredResidual
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
 from proxembed.algebra.template import Template, centred
@@ -73,7 +74,7 @@ class _Constrained(SpectralEmbedder, abstract=True):
         """min P'X'(loss)XP subject to the scatter of X under these row weights."""
         if self.center:
             return Template(-loss, Centering(weights), b=0, offset=weights, sense=-1)
-        B = Identity(n) if np.all(weights == 1.0) else Diagonal(weights)
+        B = Identity(n) if all_ones(weights) else Diagonal(weights)
         return Template(-loss, B, b=0, sense=-1)
 
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from proxembed.algebra.arrays.blas import in_threads, one_pool
 from proxembed.algebra.arrays.class_blocks import in_groups
+from proxembed.algebra.arrays.matrix import row_squares
 
 from .distances import canonical, pair_distances
 from .duplicates import stand_in
@@ -38,7 +39,7 @@ class LocalAffinity:
 
     def __init__(self, X: Any, scale: np.ndarray):
         rows = _centred(X)
-        self.squares = _squares(rows)
+        self.squares = row_squares(rows)
         self.scale = np.asarray(scale, dtype=np.float64)
         self.narrow = bool(np.any(self.scale <= np.sqrt(NEAR * self.squares.max(initial=0.0))))
         self.X: Any = Distances(X, rows, self.squares) if self.narrow else self._over_scale(rows)
@@ -126,7 +127,7 @@ def _scales_by_tiles(X: Any, classes: Sequence[np.ndarray], group: list[int], K:
     near: set[int] = set()
     for k in group:
         rows = _centred(X[classes[k]])
-        sides = (rows, _squares(rows))
+        sides = (rows, row_squares(rows))
         tasks += [(k, sides, slice(s, min(s + ROWS, len(classes[k])))) for s in range(0, len(classes[k]), ROWS)]
 
     def work(chosen: slice) -> None:
@@ -154,8 +155,3 @@ def _centred(X: Any) -> Any:
     if not sp.issparse(X):
         X -= X.mean(axis=0)
     return X
-
-
-def _squares(X: Any) -> np.ndarray:
-    """Squared lengths of float64 rows."""
-    return np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
+from proxembed.algebra.arrays.matrix import guard_dense, row_blocks, row_squares
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, fix_signs
 from proxembed.pairs.formulas import SetPairs, gaussian, measures_for
 from proxembed.targets.labels import LabelMatrix
@@ -156,7 +156,7 @@ def latent_between(
     if measure.signed:
         return _clipped(correlation_blocks(phi, kind)), 1.0
     if measure.weight is None and measure.values is not None:
-        squares = np.einsum("ij,ij->i", phi, phi)
+        squares = row_squares(phi)
         return _clipped(lambda a, b: measure.values(SetPairs(phi[a] @ phi[b].T, squares[a, None], squares[b]))), 1.0
     return _of_distances(phi, kind, tau, p, n_scale)
 
@@ -192,7 +192,7 @@ def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float, n_sca
     if measure.ends == "scales":
         own = _scales(distance, np.arange(len(phi)), n_scale)
     else:
-        own = np.einsum("ij,ij->i", phi, phi)
+        own = row_squares(phi)
     return lambda a, b: measure.weight(distance(a, b), width, own[a, None], own[b][None, :]), largest
 
 

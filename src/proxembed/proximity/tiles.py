@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.matrix import row_squares
+
 from .distances import DIGITS, checked, exact_sums
 
 BLOCK = 1024
@@ -235,7 +237,7 @@ def _squares(X: Any, unit: float) -> np.ndarray:
         return exact_sums(sparse.csr_array((data * data, X.indices, X.indptr), shape=X.shape))
     if unit != 1.0:
         return np.count_nonzero(X, axis=1).astype(np.float64)
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return row_squares(X)
 
 
 def _longest(X: Any) -> int:

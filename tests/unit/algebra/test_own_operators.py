@@ -6,8 +6,9 @@ import pytest
 import strategies
 from contracts.operators import Products
 from designs import pairwise
-from proxembed import MESD
+from proxembed import MESD, RowBlocks
 from proxembed.algebra.operators.structured import Centering, Dense, LowRank, Operator
+from proxembed.algebra.pencil.compressed import Demand
 from proxembed.algebra.template import Template, mix
 from proxembed.base import PencilEmbedder
 
@@ -37,6 +38,22 @@ class Factor(Operator):
 
     def low_rank(self):
         return LowRank(self.F)
+
+
+class Twice(Operator):
+    """2 I, which says what is to be summed over rows in blocks."""
+
+    def __init__(self, n: int):
+        self.n = n
+
+    def __matmul__(self, V):
+        return 2.0 * V
+
+    def add_sums(self, sums):
+        sums.add_scatter(None)
+
+    def compressed(self, rows):
+        return 2.0 * rows.scatter(None)
 
 
 def definite(seed: int) -> np.ndarray:
@@ -123,3 +140,26 @@ class _SmoothedArray(_Smoothed):
 def test_combinators_take_a_method_with_such_an_operator():
     one, two = (MESD(cls(ridge=0.1)).fit(FEATURES["tall"], CLASSES) for cls in (_Smoothed, _SmoothedArray))
     np.testing.assert_allclose(one.components_, two.components_, rtol=0, atol=1e-9)
+
+
+class _Doubled(PencilEmbedder):
+    """Class means under twice the scatter about zero.  [mu2012mesd]"""
+
+    labels = "single"
+    from_sums = "twice"
+
+    def template(self, rows):
+        return Template(rows.class_mean(), Twice(rows.n), b=0.0, offset=rows.ones)
+
+
+def test_rows_in_blocks_need_the_sums_that_it_asks_for():
+    X, ridge = FEATURES["tall"], 0.1
+    blocks = RowBlocks.from_arrays(X, CLASSES, block_rows=11)
+    whole, summed = _Doubled(ridge=ridge).fit(X, CLASSES), _Doubled(ridge=ridge).fit(blocks)
+    np.testing.assert_allclose(summed.components_, whole.components_, rtol=0, atol=1e-9)
+
+
+def test_an_operator_without_sums_is_refused_in_blocks():
+    X, template = FEATURES["tall"], Template(Circulant(N))
+    with pytest.raises(TypeError, match="Circulant operators are not known from sums of the rows"):
+        Demand(template, X, np.ones(N))

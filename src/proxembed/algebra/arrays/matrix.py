@@ -116,6 +116,11 @@ def centred_lengths(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.where(constant, 0.0, np.sqrt(squares))
 
 
+def all_ones(weights: np.ndarray | None) -> bool:
+    """Whether all rows weigh one; None stands for ones."""
+    return weights is None or bool(np.all(weights == 1.0))
+
+
 def divide_rows(X: Matrix, divisor: np.ndarray) -> Matrix:
     """A new matrix whose row i is row i of X divided by ``divisor[i]``; sparse stays sparse, the dtype is kept.
 

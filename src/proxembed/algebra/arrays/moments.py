@@ -17,7 +17,7 @@ from scipy.linalg.blas import dsyr2
 
 from .blas import by_columns, in_order, matmul, one_thread, symmetric_from_lower
 from .centred import CentredMatrix, block_rows
-from .matrix import guard_dense
+from .matrix import all_ones, guard_dense
 
 TILE_BYTES = 4 << 20
 SUMS_BYTES = 512 << 20  # of tiles and their sums that threads may hold at a time
@@ -313,7 +313,7 @@ def _varying(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 def _gram(rows: np.ndarray, w: np.ndarray | None, precision: str) -> np.ndarray:
     """rows' diag(w) rows in Fortran order."""
-    if w is None or np.all(w == 1.0):
+    if w is None or all_ones(w):
         return _product(rows, precision)
     weighted = rows * np.sqrt(np.abs(w))[:, None]
     signs = [(sign, sign * w > 0) for sign in (1.0, -1.0)]

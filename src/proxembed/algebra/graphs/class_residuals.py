@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.blas import matmul, symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix, rank_threshold
 from proxembed.algebra.operators.structured import Operator
 from proxembed.algebra.pencil.symmetric import descending
@@ -77,7 +77,7 @@ class ClassResiduals(Operator):
                 near -= matmul(block.B[part], below)
                 near *= block.scale[part, None]
                 total += matmul(near.T, near)
-        return (total + total.T) / 2
+        return symmetrise(total)
 
     def diagonal(self, n: int | None = None) -> np.ndarray:
         out = np.zeros(self.n)

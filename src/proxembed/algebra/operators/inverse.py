@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,10 +20,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, orthonormal_factors
 
-from .structured import LowRank, Operator
-
-if TYPE_CHECKING:
-    from proxembed.algebra.pencil.coordinates import Coordinates
+from .structured import CompressedRows, LowRank, Operator, RowSpace, Sum, SumsOfRows
 
 SMALLER = 8  # than usual: a block of rows has several times as many neighbours
 
@@ -75,7 +72,15 @@ class Inverse(Operator):
         inside = np.einsum("ij,ij->i", Q, Q)
         return np.einsum("ij,j,ij->i", Q, 1.0 / (w + self.eps), Q) + (1.0 - inside) / self.eps
 
-    def in_coordinates(self, coordinates: Coordinates) -> np.ndarray:
+    def add_sums(self, sums: SumsOfRows) -> None:
+        for _, leaf in self.parts:
+            sums.inner.append((leaf.F, leaf.center))
+            leaf.add_sums(sums)
+
+    def compressed(self, rows: CompressedRows) -> Operator:
+        return Inverse(self.eps, Sum([(c, leaf.compressed(rows)) for c, leaf in self.parts]))
+
+    def in_coordinates(self, coordinates: RowSpace) -> np.ndarray:
         """T'(eps I + K)^-1 T in row-space coordinates T = U diag(s).
 
         Where K = c XX' + (few columns) and T belongs to the same X, K is diagonal plus low rank in the basis [U, Q_y]:
@@ -83,7 +88,7 @@ class Inverse(Operator):
         """
         own = sum(c for c, leaf in self.parts if coordinates.is_source(leaf))
         others = [(c, leaf) for c, leaf in self.parts if not coordinates.is_source(leaf)]
-        if own == 0 and others and sum(leaf.rank_bound for _, leaf in others) > coordinates.rank:
+        if own == 0 and others and sum(leaf.rank_bound for _, leaf in others) > len(coordinates.s):
             return self.sandwich(coordinates.T)
         if not coordinates.uniform:
             return self.sandwich(coordinates.T)
@@ -117,10 +122,10 @@ def _half(op: LowRank) -> np.ndarray:
     return F if op.S is None else F @ _root(op)
 
 
-def _factors_in_basis(parts: list[tuple[float, LowRank]], coordinates: Coordinates) -> tuple[np.ndarray, np.ndarray]:
+def _factors_in_basis(parts: list[tuple[float, LowRank]], coordinates: RowSpace) -> tuple[np.ndarray, np.ndarray]:
     """The factor columns Y as U'Y (r x q) and the coordinates of their remainder (I - UU')Y in its own basis."""
     if not parts:
-        return np.zeros((coordinates.rank, 0)), np.zeros((0, 0))
+        return np.zeros((len(coordinates.s), 0)), np.zeros((0, 0))
     inside = np.hstack([np.sqrt(c) * (coordinates.project(leaf) @ _root(leaf)) for c, leaf in parts])
     inside /= coordinates.s[:, None]
     Y = np.hstack([np.sqrt(c) * _half(leaf) for c, leaf in parts])

@@ -7,24 +7,51 @@ structure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.blas import add_product, add_symmetric, by_columns, matmul
+from proxembed.algebra.arrays.blas import add_product, add_symmetric, by_columns, matmul, symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.matrix import MAX_DENSE_BYTES, guard_dense
+from proxembed.algebra.arrays.matrix import MAX_DENSE_BYTES, all_ones, guard_dense
 
 from .sandwich import edge_trace, sparse_sandwich
-
-if TYPE_CHECKING:
-    from proxembed.algebra.pencil.coordinates import Coordinates
 
 SYMMETRIC = 1e-12
 COLUMNS = 256  # of the identity at a time, for the diagonal of an operator that gives products alone
 
 Form = tuple[np.ndarray | None, "list[tuple[float, LowRank]]"]
+
+
+class RowSpace(Protocol):
+    """Coordinates T = U diag(s) of the rows in their row space, as operators see them."""
+
+    s: np.ndarray
+
+    @property
+    def T(self) -> np.ndarray: ...
+    @property
+    def uniform(self) -> bool: ...
+    def project(self, op: LowRank) -> np.ndarray: ...
+    def is_source(self, op: Operator) -> bool: ...
+    def general(self, leaf: Operator) -> np.ndarray: ...
+
+
+class SumsOfRows(Protocol):
+    """The sums over rows in blocks that a template needs, as operators ask for them."""
+
+    inner: list[tuple[Any, np.ndarray | None]]
+
+    def add_scatter(self, w: np.ndarray | None) -> None: ...
+    def add_factor(self, F: Any, center: np.ndarray | None) -> None: ...
+
+
+class CompressedRows(Protocol):
+    """Few rows that stand for all rows of the blocks, as operators see them."""
+
+    def scatter(self, w: np.ndarray | None, centred: bool = False) -> Operator: ...
+    def factor(self, F: Any, center: np.ndarray | None) -> np.ndarray: ...
 
 
 class Operator:
@@ -33,7 +60,8 @@ class Operator:
     A new operator needs two things: ``n`` and the product with an array of n entries or n x k. Every question that the
     solver asks has an answer made of products; an operator that knows a cheaper one overrides that method: ``sandwich``
     (X'AX), ``diagonal``, ``trace_on`` (the trace of X'AX), ``low_rank`` (A = F S F', which opens the thin route),
-    ``graph`` (a sparse matrix).
+    ``graph`` (a sparse matrix). Fits on rows in blocks need two more methods: ``add_sums`` (what is to be summed) and
+    ``compressed`` (the operator on few rows with the same sums).
 
     Examples
     --------
@@ -62,7 +90,7 @@ class Operator:
     def sandwich(self, X: Any) -> np.ndarray:
         """X'AX, d x d; X is an array, CSR or CentredMatrix."""
         X = CentredMatrix.of(X)
-        return _symmetric(X.tdot(self @ X.dot(np.eye(X.shape[1]))))
+        return symmetrise(np.ascontiguousarray(X.tdot(self @ X.dot(np.eye(X.shape[1])))))
 
     def trace_on(self, X: Any) -> float:
         """tr(X'AX); X is an array, CSR or CentredMatrix.
@@ -119,13 +147,26 @@ class Operator:
         matrix."""
         return False
 
-    def in_coordinates(self, coordinates: Coordinates) -> np.ndarray:
+    def in_coordinates(self, coordinates: RowSpace) -> np.ndarray:
         """T'AT for row-space coordinates T, r x r."""
         return coordinates.general(self)
 
-    def add_in_coordinates(self, total: np.ndarray, c: float, coordinates: Coordinates) -> None:
+    def add_in_coordinates(self, total: np.ndarray, c: float, coordinates: RowSpace) -> None:
         """total += c T'AT in place."""
         add_symmetric(total, c, self.in_coordinates(coordinates))
+
+    def add_sums(self, sums: SumsOfRows) -> None:
+        """Ask for the sums over rows in blocks from which X'AX follows; raises TypeError where there are none."""
+        raise TypeError(f"{type(self).__name__} operators are not known from sums of the rows.")
+
+    def compressed(self, rows: CompressedRows) -> Operator:
+        """The operator on few rows that have the sums of all."""
+        raise NotImplementedError
+
+    def with_factor(self, X: Any, R: Any) -> Operator:
+        """The operator with the rows R in place of its factor X; itself where X is not its factor."""
+        factor = self.low_rank()
+        return self if factor is None or factor.F is not X else LowRank(R, factor.S, factor.center)
 
     def spread(self, index: np.ndarray, n: int) -> Operator:
         """The same operator on n rows, of which ``index`` are the ones it knew; zero elsewhere."""
@@ -225,6 +266,12 @@ class Diagonal(Operator):
         own = np.ones(rows.shape[0]) if weights is None else weights
         return np.allclose(self.d, own, rtol=1e-13, atol=0.0)
 
+    def add_sums(self, sums: SumsOfRows) -> None:
+        sums.add_scatter(self.d)
+
+    def compressed(self, rows: CompressedRows) -> Operator:
+        return rows.scatter(self.d)
+
     def spread(self, index: np.ndarray, n: int) -> Operator:
         return Diagonal(_selection(index, n) @ self.d)
 
@@ -253,7 +300,13 @@ class Identity(Operator):
         return self.diagonal(n), []
 
     def is_scatter(self, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
-        return weights is None or bool(np.all(weights == 1.0))
+        return all_ones(weights)
+
+    def add_sums(self, sums: SumsOfRows) -> None:
+        sums.add_scatter(None)
+
+    def compressed(self, rows: CompressedRows) -> Operator:
+        return rows.scatter(None)
 
     def spread(self, index: np.ndarray, n: int) -> Operator:
         return Diagonal(_selection(index, n) @ np.ones(len(index)))
@@ -292,6 +345,12 @@ class Centering(Operator):
 
     def is_scatter(self, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
         return rows.annihilates(self.row_weights(rows.shape[0]))
+
+    def add_sums(self, sums: SumsOfRows) -> None:
+        sums.add_scatter(self.weights)
+
+    def compressed(self, rows: CompressedRows) -> Operator:
+        return rows.scatter(self.weights, centred=True)
 
     def spread(self, index: np.ndarray, n: int) -> Operator:
         return Centering(_selection(index, n) @ self.row_weights(len(index)))
@@ -351,7 +410,7 @@ class LowRank(Operator):
 
     def sandwich(self, X: Any) -> np.ndarray:
         E = self.project(X)
-        return _symmetric(matmul(E, self.weigh(E.T)))
+        return symmetrise(matmul(E, self.weigh(E.T)))
 
     def diagonal(self, n: int | None = None) -> np.ndarray:
         F = self.dense_factor()
@@ -374,9 +433,15 @@ class LowRank(Operator):
             return rows.mean is None
         return rows.mean is not None and np.ptp(self.center) == 0 and uniform
 
-    def add_in_coordinates(self, total: np.ndarray, c: float, coordinates: Coordinates) -> None:
+    def add_in_coordinates(self, total: np.ndarray, c: float, coordinates: RowSpace) -> None:
         E = coordinates.project(self)
         add_product(total, c, E, self.weigh(E.T))
+
+    def add_sums(self, sums: SumsOfRows) -> None:
+        sums.add_factor(self.F, self.center)
+
+    def compressed(self, rows: CompressedRows) -> Operator:
+        return LowRank(rows.factor(self.F, self.center), self.S)
 
     def spread(self, index: np.ndarray, n: int) -> Operator:
         place = _selection(index, n)
@@ -577,7 +642,3 @@ def _rowwise(w: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 def _outer(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     return u * v if np.ndim(v) == 0 else np.outer(u, v)
-
-
-def _symmetric(S: np.ndarray) -> np.ndarray:
-    return (S + S.T) / 2

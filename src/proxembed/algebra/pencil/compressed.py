@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.blas import matmul, symmetrise
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix, rank_threshold, rounding_of_entries, rounding_of_sums
 from proxembed.algebra.arrays.moments import Moments, RowStream, SummedRows
-from proxembed.algebra.operators.inverse import Inverse
-from proxembed.algebra.operators.structured import Centering, Dense, Diagonal, Identity, LowRank, Operator, Sum
+from proxembed.algebra.operators.structured import Dense, Identity, LowRank, Operator, Sum
 from proxembed.algebra.template import Template
 
 from .conjugate import conjugate_gradients
@@ -29,32 +28,13 @@ REMAINDER = 1e-13  # share of a factor's squares that rounding may leave outside
 
 
 class Demand:
-    """What a template asks of its rows: row weights and factors, each once, in an order that is the same for every
-    block.
+    """The sums that a template needs: row weights and factors, each once, in the same order for every block.
 
-    Parameters
-    ----------
-    template : Template, stated on the rows of a block.
-    X : the rows of the block, by which factors that are X itself are known.
-    ones : uniform weights of these rows, known as such by identity.
-    labels : (m, c) the label matrix, of which X'Y is wanted in any case; None without labels.
-    target : whether the sums for the choice of a ridge are wanted.
-
-    Attributes
-    ----------
-    weights : row weights, the first ones (None).
-    factors : arrays or sparse matrices (m, q).
-    formed : the row weights whose Gram matrix is wanted.
-    inner : whether the Gram matrix of the factors is wanted.
-    streams : whether the Gram matrix is that of the constraint alone and A of low rank: products with it are enough.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X, Y, ones = np.eye(3), np.eye(3)[:, :2], np.ones(3)
-    >>> demand = Demand(Template(LowRank(Y, center=ones), Centering(), b=0, offset=ones), X, ones, Y)
-    >>> len(demand.weights), [F.shape for F in demand.factors], demand.formed
-    (1, [(3, 2)], {0})
+    ``template`` is stated on the rows X of a block; ``ones`` (uniform weights) and factors that are X itself are known
+    by identity. ``labels``: the label matrix Y, of which X'Y is wanted in any case. ``target``: whether the sums for
+    the choice of a ridge are wanted. ``formed``: the row weights whose Gram matrix is wanted. ``inner``: factors, each
+    with what it is centred by, of which products with one another are wanted. ``streams``: whether the Gram matrix is
+    that of the constraint alone and A of low rank, so that products with it are enough.
     """
 
     def __init__(self, template: Template, X: Any, ones: np.ndarray, labels: Any = None, target: bool = False):
@@ -62,19 +42,19 @@ class Demand:
         self.weights: list[np.ndarray | None] = [None]
         self.factors: list[Any] = []
         self.formed: set[int] = set()
-        self.inner = False
+        self.inner: list[tuple[Any, np.ndarray | None]] = []
         self._keys: list[Any] = []
         if labels is not None:
             self._add(labels, labels)
         for op in (template.A, template.B):
             for _, leaf in () if op is None else op.terms():
-                self._visit(leaf)
+                leaf.add_sums(self)
         self.offset = self.weight(template.offset)
         if self.formed or template.B is not None:
             self.formed.add(self.offset)
         self.streams = template.B is not None and self.formed == {0} == {self.offset} and _of_factors(template, X)
         if target:
-            self._visit_target(template)
+            self._add_target(template)
 
     def weight(self, w: np.ndarray | None) -> int:
         """The number of these row weights; 0 for ones."""
@@ -92,24 +72,20 @@ class Demand:
         start = sum(F.shape[1] for F in self.factors[:number])
         return slice(start, start + self.factors[number].shape[1])
 
-    def _visit(self, leaf: Operator) -> None:
-        if isinstance(leaf, Inverse):
-            self.inner = True
-            for _, part in leaf.parts:
-                self._visit(part)
-        elif isinstance(leaf, LowRank):
-            if leaf.F is self.X:
-                self.formed.add(0)
-            else:
-                self._add(leaf.F, leaf.F)
-            if leaf.center is not None:
-                self.weight(leaf.center)
-        elif isinstance(leaf, Centering | Diagonal | Identity):
-            self.formed.add(self.weight(weights_of(leaf)))
-        else:
-            raise TypeError(f"{type(leaf).__name__} operators are not known from sums of the rows.")
+    def add_scatter(self, w: np.ndarray | None) -> None:
+        """The Gram matrix of the rows under row weights; None for ones."""
+        self.formed.add(self.weight(w))
 
-    def _visit_target(self, template: Template) -> None:
+    def add_factor(self, F: Any, center: np.ndarray | None) -> None:
+        """The products of the rows with a factor, or their Gram matrix where it is X itself."""
+        if F is self.X:
+            self.formed.add(0)
+        else:
+            self._add(F, F)
+        if center is not None:
+            self.weight(center)
+
+    def _add_target(self, template: Template) -> None:
         """The target T, and under row weights w the products w T and w^1/2 T."""
         T = template.target
         self._add(T, T)
@@ -126,15 +102,9 @@ class Demand:
 
 def _of_factors(template: Template, X: Any) -> bool:
     """Whether A is made of factors other than X, under a constraint of the scatter alone."""
-    low = all(isinstance(leaf, LowRank) and leaf.F is not X for _, leaf in template.A.terms())
-    return low and not any(isinstance(leaf, LowRank) for _, leaf in template.B.terms())
-
-
-def weights_of(leaf: Operator) -> np.ndarray | None:
-    """The row weights of a diagonal operator or a centring; None for ones."""
-    if isinstance(leaf, Centering):
-        return leaf.weights
-    return leaf.d if isinstance(leaf, Diagonal) else None
+    factors = [leaf.low_rank() for _, leaf in template.A.terms()]
+    low = all(factor is not None and factor.F is not X for factor in factors)
+    return low and all(leaf.low_rank() is None for _, leaf in template.B.terms())
 
 
 def _ends(parts: list[np.ndarray]) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -205,7 +175,7 @@ class Compression:
     def _collect(self) -> None:
         """The factors alone: X is (Xc'F)', each factor its own part of I."""
         self.s = None
-        leaves: list[Any] = [leaf for _, leaf in self.template.A.terms()]
+        leaves: list[Any] = [leaf.low_rank() for _, leaf in self.template.A.terms()]
         parts = [self.product(leaf.F, leaf.center) for leaf in leaves]
         q = sum(part.shape[1] for part in parts)
         if self.streamed:
@@ -323,48 +293,46 @@ class Compression:
         return replace(self.template, A=A, B=B, offset=None, target=None)
 
     def _operator(self, op: Operator) -> Operator:
-        return Sum([(c, self._leaf(leaf)) for c, leaf in op.terms()])
+        return Sum([(c, leaf.compressed(self)) for c, leaf in op.terms()])
 
-    def _leaf(self, leaf: Operator) -> Operator:
-        if isinstance(leaf, Inverse):
-            return Inverse(leaf.eps, Sum([(c, self._leaf(part)) for c, part in leaf.parts]))
-        if isinstance(leaf, LowRank):
-            return LowRank(self._factor(leaf), leaf.S)
-        j = self.demand.weight(weights_of(leaf))
-        if self.moments.same(j, self.demand.offset) and (self.centred or not isinstance(leaf, Centering)):
+    def scatter(self, w: np.ndarray | None, centred: bool = False) -> Operator:
+        """The operator diag(w) on the compressed rows; ``centred``: about their mean under w itself."""
+        j = self.demand.weight(w)
+        if self.moments.same(j, self.demand.offset) and (self.centred or not centred):
             return Identity(len(self.rows))
         M = np.zeros((len(self.rows),) * 2)
         r = len(self.s)
-        inner = matmul(self.V.T, matmul(self._gram(j, isinstance(leaf, Centering)), self.V))
+        inner = matmul(self.V.T, matmul(self._gram(j, centred), self.V))
         M[:r, :r] = inner / self.s / self.s[:, None]
-        return Dense((M + M.T) / 2)
+        return Dense(symmetrise(M))
 
-    def _factor(self, leaf: LowRank) -> np.ndarray:
-        if leaf.F is self.demand.X:
-            if (leaf.center is None) == self.centred or (self.centred and self.demand.weight(leaf.center)):
+    def factor(self, F: Any, center: np.ndarray | None) -> np.ndarray:
+        """A factor of the rows, less center (1'F) / (1'center) where ``center`` is given, as one of the compressed
+        rows."""
+        if F is self.demand.X:
+            if (center is None) == self.centred or (self.centred and self.demand.weight(center)):
                 raise TypeError("X as a factor must be centred as the rows are.")
             return self.rows
-        F = self.in_basis(self.product(leaf.F, leaf.center))
-        outside = next((L for key, L in self._remainder.items() if key == id(leaf.F)), None)
+        found = self.in_basis(self.product(F, center))
+        outside = self._remainder.get(id(F))
         if outside is not None:
-            F[self._first_extra : self._first_extra + len(outside)] = outside
-        return F
+            found[self._first_extra : self._first_extra + len(outside)] = outside
+        return found
 
     def _outside(self) -> dict[int, np.ndarray]:
         """What the factors of an inverse are outside the rows, in one orthonormal basis of it: (p, q) by factor."""
-        parts = [part for _, op in self.template.A.terms() if isinstance(op, Inverse) for _, part in op.parts]
-        leaves = [leaf for leaf in parts if leaf.F is not self.demand.X]
-        if not leaves:
+        factors = [(F, center) for F, center in self.demand.inner if F is not self.demand.X]
+        if not factors:
             return {}
-        own = [self.demand.columns(leaf.F) for leaf in leaves]
+        own = [self.demand.columns(F) for F, _ in factors]
         index = np.concatenate([np.arange(part.start, part.stop) for part in own])
-        level = [self.sums(leaf.F) * (leaf.center is not None) for leaf in leaves]
+        level = [self.sums(F) * (center is not None) for F, center in factors]
         total = np.concatenate(level) / np.sqrt(self.moments.n)
         inner = self.moments.inner[np.ix_(index, index)] - np.outer(total, total)
-        products = np.hstack([self.product(leaf.F, leaf.center) for leaf in leaves])
+        products = np.hstack([self.product(F, center) for F, center in factors])
         inside = matmul(self.V.T, products) / self.s[:, None]
         w, V = descending(inner - matmul(inside.T, inside))
         keep = w > max(np.trace(inner), 0.0) * REMAINDER
         outside = np.sqrt(w[keep])[:, None] * V[:, keep].T
         ends = np.cumsum([part.stop - part.start for part in own])[:-1]
-        return {id(leaf.F): L for leaf, L in zip(leaves, np.split(outside, ends, axis=1), strict=True)}
+        return {id(F): L for (F, _), L in zip(factors, np.split(outside, ends, axis=1), strict=True)}

@@ -12,7 +12,7 @@ import numpy as np
 
 from proxembed.algebra.arrays.blas import matmul, symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix, rank_threshold
-from proxembed.algebra.arrays.matrix import guard_dense
+from proxembed.algebra.arrays.matrix import all_ones, guard_dense
 from proxembed.algebra.operators.structured import LowRank, Operator
 
 from .symmetric import descending
@@ -81,7 +81,7 @@ class Coordinates:
     @property
     def uniform(self) -> bool:
         """Whether all rows weigh one."""
-        return self.weights is None or bool(np.all(self.weights == 1.0))
+        return all_ones(self.weights)
 
     def sandwich(self, op: Operator) -> np.ndarray:
         """T'AT, r x r."""

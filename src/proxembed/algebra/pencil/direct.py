@@ -30,6 +30,12 @@ class Placement:
     spectrum: np.ndarray | None = None
     grams: list[tuple[object, np.ndarray]] = field(default_factory=list)
 
+    def with_positive_eigenvalues(self) -> Placement:
+        """The components of positive eigenvalue; where one was met that is not, those before it are all there are."""
+        w = self.eigenvalues
+        keep = int(np.count_nonzero(w > RANGE_TOLERANCE * np.abs(w).max(initial=0.0)))
+        return self if keep == len(w) else replace(self, Z=self.Z[:, :keep], eigenvalues=w[:keep], bound=keep)
+
 
 def solve_direct(A: Operator, k: int | None, *, dense_up_to: int | None = None) -> Placement:
     """The k leading eigenvectors of A; ``k=None`` asks for all of them that are positive and the spectrum.
@@ -68,15 +74,6 @@ def solve_graph(
     found: Bottom = bottom(M, N, k, solver=solver, gap=gap)
     Z = fix_signs(found.Z / root[:, None])
     return Placement(Z, -found.eigenvalues, n - p, found.solver)
-
-
-def positive_part(found: Placement) -> Placement:
-    """The components with a positive eigenvalue; where one was met that is not, those before it are all there are."""
-    w = found.eigenvalues
-    keep = int(np.count_nonzero(w > RANGE_TOLERANCE * np.abs(w).max(initial=0.0)))
-    if keep == len(w):
-        return found
-    return replace(found, Z=found.Z[:, :keep], eigenvalues=w[:keep], bound=keep)
 
 
 def sparse_form(A: Operator) -> sparse.csr_array:

@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from proxembed.algebra.arrays.blas import CHUNK, frobenius, matmul
 from proxembed.algebra.arrays.centred import CentredMatrix, rank_threshold
-from proxembed.algebra.arrays.matrix import dense_side
+from proxembed.algebra.arrays.matrix import dense_side, row_squares
 from proxembed.algebra.template import Template
 
 from .conjugate import conjugate_gradients, normal_product
@@ -459,7 +459,9 @@ def left_out(found: Solution, T: np.ndarray) -> tuple[np.ndarray, np.ndarray] | 
     T = T - T.mean(axis=0)
     if problem.scatter == 0.0:
         Z = problem.rows.dot(problem.rows.tdot(T))
-        return Z, Z - row_squares(problem)[:, None] * T
+        blocks = problem.rows.blocks()
+        squares = np.diag(problem.gram) if problem.side == "rows" else np.hstack([row_squares(X) for _, X in blocks])
+        return Z, Z - squares[:, None] * T
     ridge = (template.b + found.ridge / problem.of_rows(1.0)) / problem.scatter
     factor = problem.shifted(ridge)
     if not factor.ok:
@@ -467,13 +469,6 @@ def left_out(found: Solution, T: np.ndarray) -> tuple[np.ndarray, np.ndarray] | 
     Z, h = problem.rows.dot(problem.regression(T, ridge)), leverages(problem, ridge)
     h = np.minimum(h + 1 / problem.n, ALMOST)[:, None]
     return Z, (Z - h * T) / (1 - h)
-
-
-def row_squares(problem: Problem) -> np.ndarray:
-    """Squared lengths of the centred rows, (n,)."""
-    if problem.side == "rows":
-        return np.diag(problem.gram).copy()
-    return np.concatenate([np.einsum("md,md->m", block, block) for _, block in problem.rows.blocks()])
 
 
 def leverages(problem: Problem, ridge: float) -> np.ndarray:

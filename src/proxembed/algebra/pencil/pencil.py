@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.algebra.arrays.blas import frobenius, matmul
+from proxembed.algebra.arrays.blas import frobenius, matmul, symmetrise
 from proxembed.algebra.operators.structured import LowRank
 
 from .problem import Problem
@@ -111,7 +111,7 @@ def solve_trace_ratio(A: np.ndarray, B: np.ndarray, k: int, tol: float = 1e-12) 
 def thin_pencil(F: np.ndarray, S: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All eigenvectors of (F S F', Bp) with positive eigenvalue, and these, descending; G = Bp^-1 F."""
     M = matmul(F.T, G)
-    w, V = descending((M + M.T) / 2)
+    w, V = descending(symmetrise(M))
     keep = w > RANGE_TOLERANCE * max(w[0], 0.0) if w[0] > 0 else np.zeros(len(w), dtype=bool)
     half = V[:, keep] * np.sqrt(w[keep])
     values, U = descending(half.T @ S @ half)

@@ -18,7 +18,7 @@ from scipy.linalg import block_diag
 
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix, rank_threshold
-from proxembed.algebra.arrays.matrix import Matrix, dense_side, guard_dense, over, unit_of
+from proxembed.algebra.arrays.matrix import Matrix, all_ones, dense_side, guard_dense, over, unit_of
 from proxembed.algebra.operators.structured import LowRank, Operator, Sum
 from proxembed.algebra.template import Template
 
@@ -95,7 +95,7 @@ class Problem:
     @property
     def uniform(self) -> bool:
         """Whether all rows weigh one."""
-        return self.weights is None or bool(np.all(self.weights == 1.0))
+        return all_ones(self.weights)
 
     @cached_property
     def gram(self) -> np.ndarray:
@@ -314,14 +314,10 @@ def _in_unit(template: Template, R: Any, unit: float) -> tuple[Template, Matrix,
 
 def _of_rows(op: Operator, R: Any, rows: Any, square: float) -> tuple[Operator, float]:
     """The operator over ``square`` where large rows R are among its factors, with ``rows`` in their place."""
-    stated = [(c, leaf, leaf.low_rank()) for c, leaf in op.terms()]
-    if square < 1.0 or not any(factor is not None and factor.F is R for _, _, factor in stated):
+    terms = [(c, leaf, leaf.with_factor(R, rows)) for c, leaf in op.terms()]
+    if square < 1.0 or all(other is leaf for _, leaf, other in terms):
         return op, 1.0
-    parts = [
-        (c / square, leaf) if factor is None or factor.F is not R else (c, LowRank(rows, factor.S, factor.center))
-        for c, leaf, factor in stated
-    ]
-    return Sum(parts), square
+    return Sum([(c / square if other is leaf else c, other) for c, leaf, other in terms]), square
 
 
 def low_rank_terms(op: Operator, n: int) -> list[tuple[float, LowRank]] | None:

@@ -13,7 +13,7 @@ from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpocon, dpotrf, dsyevd, dsygst
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from proxembed.algebra.arrays.blas import ALONE_BELOW, matmul, threads_for
+from proxembed.algebra.arrays.blas import ALONE_BELOW, matmul, symmetrise, threads_for
 
 RANGE_TOLERANCE = 1e-10
 EVD_BELOW = 800  # up to here divide and conquer for all eigenvectors is faster than the solver for some
@@ -160,7 +160,7 @@ def orthonormalise(P: np.ndarray, BP: np.ndarray) -> np.ndarray:
     """P L^-T with P'BP = LL': the B-orthonormal columns with the same leading spans."""
     N = matmul(P.T, BP)
     with threads_for(len(N)):
-        L = linalg.cholesky((N + N.T) / 2, lower=True, check_finite=False)
+        L = linalg.cholesky(symmetrise(N), lower=True, check_finite=False)
     return linalg.solve_triangular(L, P.T, lower=True, check_finite=False).T
 
 
