@@ -16,11 +16,7 @@ _client: ContextVar[Any] = ContextVar("client", default=None)
 
 
 def active_client() -> Any:
-    """The client of the ``on_cluster`` block around; None outside.
-
-    >>> active_client() is None
-    True
-    """
+    """The client of the ``on_cluster`` block around; None outside."""
     return _client.get()
 
 
@@ -70,12 +66,7 @@ def dask_setup(worker: Any) -> None:
 
 
 def leave_interruptions() -> None:
-    """Ignore Ctrl-C and hang-ups in a worker: they are for the process that began it, which then ends its workers.
-
-    >>> from concurrent.futures import ThreadPoolExecutor
-    >>> with ThreadPoolExecutor(1) as pool:  # signals are set in the main thread only
-    ...     pool.submit(leave_interruptions).result()
-    """
+    """Ignore Ctrl-C and hang-ups in a worker: they are for the process that began it, which then ends its workers."""
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGINT", "SIGHUP"):  # Windows has no hang-ups
             if hasattr(signal, name):
@@ -129,17 +120,7 @@ class SharedValue:
 
 
 class ClusterTasks:
-    """Tasks of a client's cluster with a value that they share.
-
-    Examples
-    --------
-    >>> from distributed import Client
-    >>> with Client(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as client:
-    ...     tasks = ClusterTasks(client, 10)
-    ...     found = dict(tasks.run(lambda shared, item: shared + item, {0: 1, 1: 2}, ordered=True))
-    >>> found
-    {0: 11, 1: 12}
-    """
+    """Tasks of a client's cluster with a value that they share."""
 
     def __init__(self, client: Any, shared: Any):
         self.client = client

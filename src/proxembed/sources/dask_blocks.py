@@ -24,20 +24,12 @@ UNKNOWN = "Call X = X.compute_chunk_sizes(), or pass y as a dask collection with
 
 
 def is_dask(X: Any) -> bool:
-    """Whether an object is a collection of dask; nothing is imported.
-
-    >>> is_dask(np.eye(2))
-    False
-    """
+    """Whether an object is a collection of dask; nothing is imported."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 def blocks_of(X: Any, y: Any = None) -> RowBlocks | None:
-    """The rows of RowBlocks or a collection of dask with labels ``y``, as a fit reads them; None for rows in memory.
-
-    >>> blocks_of(np.eye(2)) is None
-    True
-    """
+    """The rows of RowBlocks or a collection of dask with labels ``y``, as a fit reads them; None for rows in memory."""
     if isinstance(X, RowBlocks):
         if y is not None:
             raise ValueError("y must come with the blocks, as pairs (X, y): RowBlocks.from_arrays(X, y).")
@@ -162,11 +154,7 @@ def results_of(X: Any, function: Callable[[Any], Any], names: Callable[[], Any] 
 
 
 def pieces_of(make: Callable[[Any, Any], Any], shared: Any, items: Sequence[Any]) -> RowBlocks:
-    """Rows in pieces that the workers of dask make: ``make(shared, item)`` is X, (X, y) or RowBlocks.
-
-    >>> [X.tolist() for X, _ in pieces_of(lambda shared, item: shared * item, np.eye(1), [2, 3])]
-    [[[2.0]], [[3.0]]]
-    """
+    """Rows in pieces that the workers of dask make: ``make(shared, item)`` is X, (X, y) or RowBlocks."""
     shared = _constant(shared)
     return DaskBlocks([(_delayed(_made)(make, shared, _constant(item)), None) for item in items])
 
@@ -192,11 +180,7 @@ def transform_lazily(estimator: Any, X: Any) -> Any:
 
 
 def lazily(X: Any, function: Callable[[Any], Any]) -> Any:
-    """``function`` of rows that are not in memory, as RowBlocks or a lazy collection; None for rows in memory.
-
-    >>> lazily(np.eye(2), np.negative) is None
-    True
-    """
+    """``function`` of rows that are not in memory, as RowBlocks or a lazy collection; None for rows in memory."""
     if isinstance(X, RowBlocks):
         return X.map(function)
     return results_of(X, function) if is_dask(X) else None

@@ -353,9 +353,6 @@ def drawn_rows(
     """A uniform sample of the rows of piece ``number``: (keys, X, y) of some blocks, in their order.
 
     Each row draws a key, and the rows of the smallest keys stay. ``take(y, index)`` gives some rows of y.
-
-    >>> [(X.ravel().tolist(), y) for _, X, y in drawn_rows(1, 0, [(np.eye(1), ["a"]), (np.eye(1), ["b"])], 0)]
-    [([1.0], ['b'])]
     """
     take, draw = some if take is None else take, np.random.default_rng((seed, number))
     kept: list[Drawn] = []

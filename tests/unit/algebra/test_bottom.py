@@ -12,7 +12,7 @@ from designs import each_value
 from proxembed.algebra.graphs import bottom as room
 from proxembed.algebra.graphs import order
 from proxembed.algebra.graphs.bottom import bottom, leading
-from proxembed.algebra.graphs.order import fill
+from proxembed.algebra.graphs.order import estimated_fill, factor_fits, fill
 from proxembed.algebra.operators.structured import Diagonal, LowRank, Sparse
 from proxembed.algebra.pencil.direct import solve_graph
 
@@ -260,3 +260,8 @@ def test_a_row_that_all_others_are_linked_to_leaves_them_in_place(monkeypatch):
     assert not np.array_equal(moved, np.arange(n))
     path[0, 1:] = path[1:, 0] = 1.0
     np.testing.assert_array_equal(order.near_order(sparse.csr_array(path)[mixed][:, mixed]), np.arange(n))
+
+
+def test_the_cost_of_a_factor_is_estimated():
+    assert estimated_fill(sparse.csr_array(np.eye(3))) == (3.0, 4.5)
+    assert factor_fits(1e6) and not factor_fits(1e12)

@@ -302,3 +302,16 @@ def test_generalised_cross_validation_is_that_of_the_hat_matrix(centred):
     for ridge, error in zip(ridges, found, strict=True):
         hat = Xc @ np.linalg.solve(Xc.T @ Xc + ridge * np.eye(6), Xc.T) + (1 / 30 if centred else 0.0)
         assert error == pytest.approx(np.sum((T - hat @ T) ** 2) / 30 / (1 - np.trace(hat) / 30) ** 2, rel=1e-10)
+
+
+def test_evenly_spaced_rows_hold_both_ends():
+    assert room.evenly_spaced(3, 9).tolist() == [0, 1, 2] and room.evenly_spaced(9, 3).tolist() == [0, 4, 8]
+
+
+def test_a_left_factor_has_the_products_of_the_matrix():
+    B = np.random.default_rng(0).standard_normal((4, 6))
+    V = room.left_factor(B)
+    np.testing.assert_allclose(V @ V.T, B @ B.T, atol=1e-13)
+    lengths = np.diag(V.T @ V)
+    np.testing.assert_allclose(V.T @ V, np.diag(lengths), atol=1e-13)
+    assert (np.diff(lengths) < 0).all()

@@ -1,11 +1,23 @@
-"""The size of the entries of a matrix: bounds by the sum of squares, and the unit that is taken from it."""
+"""The size of the entries of a matrix, the unit that is taken from it, and the lengths of its rows."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from designs import pairwise
-from proxembed.algebra.arrays.matrix import entry_bounds, largest_entry, unit_of
+from proxembed.algebra.arrays.matrix import (
+    all_ones,
+    centred_lengths,
+    divide_rows,
+    entry_bounds,
+    float_matrix,
+    largest_entry,
+    row_blocks,
+    row_norms,
+    row_squares,
+    short_indices,
+    unit_of,
+)
 
 X = np.random.default_rng(0).standard_normal((70, 5))
 X[X < -1.0] = 0.0
@@ -40,3 +52,28 @@ def test_the_unit_is_one_unless_entries_are_extreme(power):
     unit = unit_of(X * 2.0**power)
     assert (unit == 1.0) == (abs(power) < 200)
     assert 2.0**-102 < largest_entry(X * 2.0**power) / unit < 2.0**102 or unit == 1.0
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_lengths_of_rows_are_those_of_each_row(make):
+    rows, norms = make(X), np.linalg.norm(X, axis=1)
+    np.testing.assert_allclose(row_squares(rows), norms**2, rtol=1e-14)
+    np.testing.assert_allclose(row_norms(rows), norms, rtol=1e-14)
+    np.testing.assert_allclose(row_norms(rows * 1e-200), norms * 1e-200, rtol=1e-14)  # their squares underflow
+    mean, lengths = centred_lengths(rows)
+    np.testing.assert_allclose(mean, X.mean(axis=1), rtol=1e-13)
+    np.testing.assert_allclose(lengths, np.linalg.norm(X - X.mean(axis=1, keepdims=True), axis=1), rtol=1e-13)
+    assert centred_lengths(make(np.full((2, 3), 0.1)))[1].tolist() == [0.0, 0.0]
+    halves = divide_rows(rows, np.full(len(X), 2.0))
+    np.testing.assert_array_equal(halves.toarray() if sparse.issparse(halves) else halves, X / 2)
+
+
+def test_floats_blocks_and_weights():
+    assert float_matrix([[1, 2], [3, 4]]).dtype == np.float64
+    assert [(part.start, part.stop) for part in row_blocks(5, 2**20)] == [(0, 2), (2, 4), (4, 5)]
+    assert all_ones(None) and all_ones(np.ones(3)) and not all_ones(np.array([1.0, 2.0]))
+
+
+def test_indices_become_short_where_they_reach():
+    wide = sparse.csr_array((np.ones(1), np.zeros(1, np.int64), np.array([0, 1], np.int64)), shape=(1, 1))
+    assert short_indices(wide).indices.dtype == np.int32 and short_indices(short_indices(wide)).nnz == 1

@@ -174,21 +174,12 @@ def threads_for(size: int) -> AbstractContextManager[Any]:
 
     There two threads save little, and take several times as long on a busy machine, where they wait for each other at
     every column; below 64 x 64 BLAS takes one by itself.
-
-    >>> with threads_for(100):
-    ...     float(np.linalg.cholesky(np.eye(100)).sum())
-    100.0
     """
     return one_thread if ALONE_FROM <= size < ALONE_BELOW else nullcontext()
 
 
 def sets_pools(frame: FrameType | None) -> bool:
-    """Whether the threads of a BLAS are being set where a program was stopped; they would stay as they are there.
-
-    >>> import sys
-    >>> sets_pools(sys._getframe())
-    False
-    """
+    """Whether the threads of a BLAS are being set where a program was stopped; they would stay as they are there."""
     setting = {_OneThread.__enter__.__code__, _OneThread.__exit__.__code__}
     while frame is not None:
         if frame.f_code in setting or frame.f_globals.get("__name__") == "threadpoolctl":
@@ -215,11 +206,7 @@ def in_threads(work: Callable[[slice], None], columns: int, chunk: int = CHUNK, 
 
 
 def in_order(work: Callable[[Any], Any], items: Iterable[Any], most: int | None = None) -> Iterator[Any]:
-    """``work(item)`` for each item, in order; threads, at most ``most`` of them, work ahead of what is taken.
-
-    >>> list(in_order(lambda item: item**2, [3, 1, 2]))
-    [9, 1, 4]
-    """
+    """``work(item)`` for each item, in order; threads, at most ``most`` of them, work ahead of what is taken."""
     items = list(items)
     workers = min(threads(), len(items), len(items) if most is None else most)
     if workers <= 1:

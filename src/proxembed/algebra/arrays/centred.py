@@ -430,39 +430,24 @@ class CentredMatrix:
 
 
 def rounding_of_entries(mean: np.ndarray, n: int) -> float:
-    """What the rounding of n rows of this mean leaves of a direction without variance, in its sum of squares.
-
-    >>> rounding_of_entries(np.array([20.0]), 100) < 1e-23
-    True
-    """
+    """What the rounding of n rows of this mean leaves of a direction without variance, in its sum of squares."""
     return n * (16 * EPS) ** 2 * float(mean @ mean)
 
 
 def rounding_of_sums(mean: np.ndarray, n: int) -> float:
-    """The same where the mean is taken off the sums of products, whose digits cancel.
-
-    >>> rounding_of_sums(np.array([20.0]), 100) > 1e-10
-    True
-    """
+    """The same where the mean is taken off the sums of products, whose digits cancel."""
     return n * 16 * EPS * float(mean @ mean)
 
 
 def rank_threshold(values: np.ndarray, size: int, noise: float) -> float:
     """Eigenvalues of a Gram matrix above this count for its rank; ``values`` descending, ``size`` the longer side of
     the rows, ``noise`` what rounding leaves of their mean.
-
-    >>> bool(rank_threshold(np.array([4.0, 1.0]), 100, 0.0) < 1e-12)
-    True
     """
     return max(values[0], 0.0) * size * EPS + noise
 
 
 def tall_dot(X: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """X V of float64 arrays; of many rows by blocks that threads share out, each with one thread of BLAS.
-
-    >>> tall_dot(np.ones((3, 2)), np.ones((2, 1))).ravel()
-    array([2., 2., 2.])
-    """
+    """X V of float64 arrays; of many rows by blocks that threads share out, each with one thread of BLAS."""
     if X.size * V[:1].size < THREADED:
         return matmul(X, V)
     step = block_rows(X.shape[1])
@@ -471,11 +456,7 @@ def tall_dot(X: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 
 def tall_tdot(X: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """X'U of float64 arrays; of many rows by blocks that threads share out, added in the order of the rows.
-
-    >>> tall_tdot(np.ones((3, 2)), np.ones((3, 1))).ravel()
-    array([3., 3.])
-    """
+    """X'U of float64 arrays; of many rows by blocks that threads share out, added in the order of the rows."""
     if X.size * U[:1].size < THREADED:
         return matmul(X.T, U)
     step, total = block_rows(X.shape[1]), np.zeros((X.shape[1], *U.shape[1:]))

@@ -209,11 +209,7 @@ class ClassLaplacian(Operator):
 
 
 def in_groups(rows: Mapping[int, int], enough: int) -> Iterator[list[int]]:
-    """Numbers of classes, each with its rows, in groups that are closed once they hold enough rows.
-
-    >>> list(in_groups({0: 5, 1: 6, 3: 2}, 10))
-    [[0, 1], [3]]
-    """
+    """Numbers of classes, each with its rows, in groups that are closed once they hold enough rows."""
     group, held = [], 0
     for k, n in rows.items():
         group.append(k)

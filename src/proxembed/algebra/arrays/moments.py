@@ -60,16 +60,6 @@ class Moments:
     norms : (d,) sum (x - o)^2 of each feature, where no Gram matrix is formed (else of no entries).
     first, varies : (d,) the first row, and whether a feature has another value in some row.
     filled : (d,) rows with a stored entry, of sparse rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[1.0, 2.0], [3.0, 2.0], [5.0, 5.0]])
-    >>> sums = Moments(2, 1, 1, formed=[0])
-    >>> for x in X:
-    ...     sums.update(x[None], [None], [np.ones((1, 1))])
-    >>> sums.n, sums.origin, np.allclose(sums.gram(0), 2 * np.cov(X.T))
-    (3, array([3., 3.]), True)
     """
 
     def __init__(self, d: int, weights: int, p: int, *, formed: Sequence[int] = (), inner: bool = False):
@@ -363,15 +353,6 @@ class RowStream(SummedRows):
     ``product``: ``gram_product`` over all blocks, as a function of V and of the level; ``count`` rows in all, of mean
     ``centre`` (None: not centred), whose centred columns have the sums of squares ``norms`` and the sums ``sums``.
     ``known``: pairs (U, X'U). ``shape`` is (min(n, d), d).
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> X = np.array([[1.0, 2.0], [3.0, 0.0], [5.0, 1.0]])
-    >>> rows = RowStream(partial(gram_product, [X[:2], X[2:]]), 3, X.mean(axis=0), X.var(axis=0) * 3, np.zeros(2), [])
-    >>> rows.normal_dot(np.eye(2))
-    array([[ 8., -2.],
-           [-2.,  2.]])
     """
 
     def __init__(
@@ -403,12 +384,7 @@ class RowStream(SummedRows):
 
 
 def gram_product(blocks: Iterable[Any], V: np.ndarray, level: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """X'Z and 1'Z over blocks X (m, d), with Z = XV - 1 level'; (d, q) and (q,), 0 without a level.
-
-    >>> gram_product([np.eye(2), np.eye(2)], np.eye(2), None)[0]
-    array([[2., 0.],
-           [0., 2.]])
-    """
+    """X'Z and 1'Z over blocks X (m, d), with Z = XV - 1 level'; (d, q) and (q,), 0 without a level."""
     out, total = np.zeros(V.shape), np.zeros(V.shape[1])
     for X in blocks:
         X = X.astype(V.dtype, copy=False)

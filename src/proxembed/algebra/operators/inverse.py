@@ -136,14 +136,7 @@ def _factors_in_basis(parts: list[tuple[float, LowRank]], coordinates: RowSpace)
 
 
 class SquaredResidual(Operator):
-    """(I - W)'(I - W) of a sparse n x n matrix W; a row of W without entries gives no term.
-
-    Examples
-    --------
-    >>> A = SquaredResidual(sparse.csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]))
-    >>> A.todense().tolist()
-    [[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]]
-    """
+    """(I - W)'(I - W) of a sparse n x n matrix W; a row of W without entries gives no term."""
 
     def __init__(self, W: sparse.csr_array):
         has = (np.diff(W.indptr) > 0).astype(np.float64)

@@ -93,11 +93,7 @@ class Operator:
         return symmetrise(np.ascontiguousarray(X.tdot(self @ X.dot(np.eye(X.shape[1])))))
 
     def trace_on(self, X: Any) -> float:
-        """tr(X'AX); X is an array, CSR or CentredMatrix.
-
-        >>> Identity(2).trace_on(np.array([[3.0], [4.0]]))
-        25.0
-        """
+        """tr(X'AX); X is an array, CSR or CentredMatrix."""
         return float(np.trace(self.sandwich(X)))
 
     def diagonal(self, n: int | None = None) -> np.ndarray:

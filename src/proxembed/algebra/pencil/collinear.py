@@ -42,15 +42,7 @@ def warn_near_collinear(found: Solution, owner: str, names: Sequence[str] | None
 
 
 def near_collinear(problem: Problem) -> np.ndarray:
-    """The columns in a near dependence, in ascending order; empty where every direction can be resolved.
-
-    >>> from proxembed.algebra.operators.structured import Centering
-    >>> from proxembed.algebra.template import Template
-    >>> X = np.random.default_rng(0).standard_normal((40, 4))
-    >>> X[:, 3] = X[:, 1] + 1e-8 * X[:, 3]
-    >>> near_collinear(Problem(Template(Centering(), Centering(), offset=np.ones(40)), X))
-    array([1, 3])
-    """
+    """The columns in a near dependence, in ascending order; empty where every direction can be resolved."""
     rows, none = problem.rows, np.empty(0, dtype=np.intp)
     if problem.side != "features" or problem.d >= rows.count or problem.gram_factor.full:
         return none

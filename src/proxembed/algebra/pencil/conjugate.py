@@ -24,15 +24,7 @@ Product = Callable[[np.ndarray], np.ndarray]
 
 
 def truncated_solution(product: Product, b: np.ndarray, rtol: float, maxiter: int) -> np.ndarray:
-    """An approximate solution of Mx = b for a vector b; M is positive definite, and known by its products.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.algebra.pencil.conjugate import truncated_solution
-    >>> truncated_solution(lambda x: 2.0 * x, np.array([1.0, 4.0]), 0.1, 10).tolist()
-    [0.5, 2.0]
-    """
+    """An approximate solution of Mx = b for a vector b; M is positive definite, and known by its products."""
     M = LinearOperator((len(b), len(b)), matvec=product, dtype=np.float64)
     return cg(M, b, rtol=rtol, maxiter=maxiter)[0]
 

@@ -120,14 +120,7 @@ def loo_choice(coordinates: Coordinates, target: Any, grid: np.ndarray) -> int:
 
 
 def bracketed(grid: np.ndarray, errors_of: Callable[[np.ndarray], np.ndarray], start: int) -> int:
-    """The place of the least error near ``start``: of three neighbours, and of further ones until it has two.
-
-    >>> asked = []
-    >>> bracketed(np.arange(9.0), lambda ridges: asked.extend(ridges.tolist()) or (ridges - 5.2) ** 2, 3)
-    5
-    >>> asked
-    [2.0, 3.0, 4.0, 5.0, 6.0]
-    """
+    """The place of the least error near ``start``: of three neighbours, and of further ones until it has two."""
     first, last = max(start - 1, 0), min(start + 2, len(grid))
     errors = errors_of(grid[first:last])
     while True:
@@ -225,11 +218,7 @@ def _evenly_spaced(w: np.ndarray, most: int) -> np.ndarray:
 
 
 def evenly_spaced(n: int, most: int) -> np.ndarray:
-    """The numbers 0 to n - 1; of more than ``most``, evenly spaced ones.
-
-    >>> evenly_spaced(3, 9).tolist(), evenly_spaced(9, 3).tolist()
-    ([0, 1, 2], [0, 4, 8])
-    """
+    """The numbers 0 to n - 1; of more than ``most``, evenly spaced ones."""
     return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.intp)
 
 
@@ -240,9 +229,6 @@ def gcv_errors(
 
     ``s`` and ``moments`` as in ``left_out_sums``; ``squares``: tr Tc'WTc; df = 1 + sum s^2 / (s^2 + ridge), less 1
     where nothing is centred. From sums alone, so that no row is read again.  [golub1979gcv]
-
-    >>> gcv_errors(np.array([2.0]), np.array([[2.0]]), 1.5, np.array([0.0, 4.0]), 4, centred=False).round(4).tolist()
-    [0.2222, 0.2449]
     """
     shrink = 1.0 / (s[:, None] ** 2 + ridges[None, :])
     explained = np.einsum("rq,rq->r", moments, moments)
@@ -273,9 +259,6 @@ def best_ridge(ridges: np.ndarray, errors: np.ndarray) -> int:
     """The place of the ridge of least error; of several with equal errors that of the largest ridge.
 
     Two rows have the same leave-one-out error under every ridge, and rounding must not choose.
-
-    >>> best_ridge(np.array([0.1, 1.0, 10.0]), np.array([2.0, 2.0 + 1e-12, 2.1]))
-    1
     """
     least = np.flatnonzero(~(errors > errors.min() * (1 + EQUAL)))
     return int(least[np.argmax(ridges[least])])
@@ -300,10 +283,6 @@ def _weighted_blocks(
 
 
 def left_factor(B: np.ndarray) -> np.ndarray:
-    """V (k, min(k, c)) with V V' = B B', of orthogonal columns, the longest first: U S of B = U S W'.
-
-    >>> left_factor(np.array([[3.0, 4.0]]))
-    array([[5.]])
-    """
+    """V (k, min(k, c)) with V V' = B B', of orthogonal columns, the longest first: U S of B = U S W'."""
     axes, lengths, _ = np.linalg.svd(B, full_matrices=False)
     return fix_signs(axes * lengths)

@@ -371,16 +371,7 @@ class Plan:
 
     @classmethod
     def of(cls, problem: Problem, aim: Aim | None) -> Plan:
-        """The plan of a problem with its rows; ``aim=None`` stands for sizes alone, where nothing is solved.
-
-        >>> import numpy as np
-        >>> from proxembed.algebra.operators.structured import Centering, LowRank
-        >>> from proxembed.algebra.pencil.problem import Problem
-        >>> from proxembed.algebra.template import Template
-        >>> template = Template(LowRank(np.eye(5)[:, :1]), Centering(), offset=np.ones(5))
-        >>> Problem(template, np.diag(np.arange(5.0)), aim=Aim()).plan
-        Plan(side='features', unit=1.0, decomposes=True, gram=True, coordinates=False, factored=True, sampled=False)
-        """
+        """The plan of a problem with its rows; ``aim=None`` stands for sizes alone, where nothing is solved."""
         small = min(problem.n, problem.d)
         side = SIDES.get(aim.solver if aim else "auto") or ("features" if problem.d <= problem.n else "rows")
         decomposes = small <= DENSE_LIMIT
