@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .linear import DENSE_LIMIT
+from .problem import Problem
 from .symmetric import eigenvalues, lanczos
-
-if TYPE_CHECKING:
-    from .problem import Problem
 
 NORM_TOLERANCE = 1e-8
 
