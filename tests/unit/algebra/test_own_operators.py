@@ -142,11 +142,8 @@ def test_combinators_take_a_method_with_such_an_operator():
     np.testing.assert_allclose(one.components_, two.components_, rtol=0, atol=1e-9)
 
 
-class _Doubled(PencilEmbedder):
+class _Doubled(PencilEmbedder, labels="single", from_sums="rows"):
     """Class means under twice the scatter about zero.  [mu2012mesd]"""
-
-    labels = "single"
-    from_sums = "twice"
 
     def template(self, rows):
         return Template(rows.class_mean(), Twice(rows.n), b=0.0, offset=rows.ones)
