@@ -21,12 +21,11 @@ def ways() -> dict:
     """The candidate of each way."""
     from scipy import sparse
 
-    from proxembed.adaptive import pairs
-    from proxembed.adaptive.candidate import Candidate
-    from proxembed.adaptive.criteria import NEVER_SINGULAR
     from proxembed.algebra.operators.structured import Laplacian, Sparse
     from proxembed.algebra.pencil.eigen import solve
     from proxembed.algebra.template import Template
+    from proxembed.methods.adaptive import pairs
+    from proxembed.methods.adaptive.candidate import NEVER_SINGULAR, Candidate
     from proxembed.proximity.labelled import enemies, friends
 
     class ByProximity(Candidate):
@@ -65,7 +64,7 @@ def generation(n: int, quick: bool) -> tuple:
     """A part of the data, and the settings of one generation of the models of pairs in the reduced search."""
     import numpy as np
 
-    from proxembed.adaptive import Limits, StageRows, Switches, sample
+    from proxembed.methods.adaptive import Limits, StageRows, Switches, sample
     from proxembed.targets.labels import LabelMatrix
 
     rng = np.random.default_rng(0)
@@ -86,8 +85,8 @@ def generation(n: int, quick: bool) -> tuple:
 
 def seconds_of(way, part, settings) -> tuple[float, list]:
     """Mean seconds of a candidate by one way, the cache empty at first, and the largest eigenvalues."""
-    from proxembed.adaptive import Stages
-    from proxembed.defc.stage_cache import StageCache
+    from proxembed.methods.adaptive import Stages
+    from proxembed.study.defc.objective import StageCache
 
     stages = Stages(part, StageCache(), enemy_pool="other")
     found, start = [], time.perf_counter()

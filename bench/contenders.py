@@ -23,7 +23,7 @@ def multi_label_methods() -> dict[str, Callable[[], Any]]:
     """Every public multi-label method by name, and MESD of the single-label ones; no kernels, no relation features."""
     import proxembed
     from proxembed import FDA, MESD, MMC
-    from proxembed.base import Embedder
+    from proxembed.estimator.base import Embedder
 
     listed = [getattr(proxembed, name) for name in proxembed.__all__]
     found = {

@@ -23,21 +23,21 @@ import scipy.sparse as sp  # noqa: E402
 from scipy.optimize import nnls  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 
-from proxembed.base import Embedder  # noqa: E402
 from proxembed.classify.ridge import fit_readout  # noqa: E402
+from proxembed.estimator.base import Embedder  # noqa: E402
 from proxembed.evaluate import costs  # noqa: E402
 from proxembed.evaluate.arms import Arm, entrants  # noqa: E402
-from proxembed.evaluate.bootstrap import drawn_weights, precision_gain  # noqa: E402
-from proxembed.evaluate.maps import LAID_OUT, places_on_layout, scored_places  # noqa: E402
-from proxembed.evaluate.metrics import average_precision  # noqa: E402
-from proxembed.evaluate.neighbors import neighbor_weights  # noqa: E402
+from proxembed.evaluate.evidence import LAID_OUT, places_on_layout, scored_places  # noqa: E402
 from proxembed.evaluate.part import Part  # noqa: E402
 from proxembed.evaluate.scoring import Readings, embed  # noqa: E402
 from proxembed.features.scaling import scaling_apply  # noqa: E402
 from proxembed.features.table import features_fit  # noqa: E402
+from proxembed.measures.bootstrap import drawn_weights, precision_gain  # noqa: E402
+from proxembed.measures.metrics import average_precision  # noqa: E402
+from proxembed.measures.neighbors import neighbor_weights  # noqa: E402
 from proxembed.methods.forest import ForestLeaves  # noqa: E402
+from proxembed.methods.pipeline import embedding_pipeline, fit_model  # noqa: E402
 from proxembed.methods.views import Views  # noqa: E402
-from proxembed.model import embedding_pipeline, fit_model  # noqa: E402
 from proxembed.study.candidates import candidates, component_sizes, suited  # noqa: E402
 from proxembed.targets.labels import LabelMatrix  # noqa: E402
 

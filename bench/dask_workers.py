@@ -34,8 +34,8 @@ def loaded() -> int:
     """The process of a worker, which has imported what a fit needs."""
     import pyarrow.parquet  # noqa: F401
 
+    import proxembed.estimator.sums
     import proxembed.methods.latent  # noqa: F401
-    import proxembed.sums  # noqa: F401
 
     return os.getpid()
 

@@ -43,8 +43,8 @@ def candidates(quick: bool) -> list:
     """The eight models of the reduced search, and models drawn from all; parameters drawn."""
     import numpy as np
 
-    from proxembed.adaptive import Limits, Switches, sample
-    from proxembed.defc.model_strategies import REDUCED, random_genome
+    from proxembed.methods.adaptive import Limits, Switches, sample
+    from proxembed.study.defc.model_strategies import REDUCED, random_genome
     from proxembed.targets.labels import LabelMatrix
 
     rng, limits = np.random.default_rng(0), Limits.of(LabelMatrix.of(documents(quick)[1]))
@@ -54,7 +54,7 @@ def candidates(quick: bool) -> list:
 
 def one_candidate(quick: bool, repeats: int) -> None:
     """Seconds of each candidate without a cache, all k scored, by both classifiers; median of some runs."""
-    from proxembed.defc.objective import Objective
+    from proxembed.study.defc.objective import Objective
     from proxembed.targets.labels import LabelMatrix
 
     X, y, X_val, y_val = documents(quick)
@@ -121,7 +121,7 @@ def arcs(quick: bool) -> None:
 
     from proxembed import DEFC
     from proxembed.data import banana
-    from proxembed.defc.prefix_classifier import PrefixClassifier
+    from proxembed.study.defc.prefix_classifier import PrefixClassifier
     from proxembed.targets.labels import LabelMatrix
 
     lines = []

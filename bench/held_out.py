@@ -17,8 +17,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from proxembed.classify.ridge import fit_readout
 from proxembed.data import read
-from proxembed.evaluate.metrics import row_jaccard
 from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.measures.metrics import row_jaccard
 
 NEAREST, FREQUENT, SHARE = 10, 5, 0.67
 

@@ -56,7 +56,7 @@ def ours_residual(fitted, X) -> float:
     import numpy as np
     from sklearn.base import clone
 
-    from proxembed.rows import Rows
+    from proxembed.estimator.rows import Rows
 
     unfitted, rows = clone(fitted), Rows(X, None)
     unfitted.make_ready(rows)

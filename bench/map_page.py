@@ -21,9 +21,9 @@ import scipy.sparse as sp
 
 from measure import show
 from proxembed.data import Dataset
-from proxembed.evaluate.maps import Places
+from proxembed.evaluate.evidence import Places
 from proxembed.report.map_page import map_page_html, map_record
-from proxembed.splits.folds import Split
+from proxembed.splits.splits import Split
 
 ROWS, LEAST, CLASSES = (1000, 20_000, 100_000), 30, 8
 TURNS = """

@@ -28,10 +28,10 @@ from sklearn.datasets import load_digits
 from measure import show
 from proxembed import PCA, Layout
 from proxembed.data import Dataset, read
-from proxembed.evaluate.maps import map_figures
+from proxembed.evaluate.evidence import map_figures
 from proxembed.evaluate.part import Part, prepare
 from proxembed.evaluate.rivals.maps import UMAP, SupervisedUMAP
-from proxembed.splits.folds import Split
+from proxembed.splits.splits import Split
 
 DATA = Path(os.environ.get("PROXEMBED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SETS = "emotions birds scene yeast digits enron dna satimage corel5k reuters tmc2007-500".split()

@@ -78,7 +78,7 @@ def peak_of_search(task: str, n: int, d: int, labels: int) -> int:
 def _peak(task: str, n: int, d: int, labels: int) -> int:
     import tracemalloc
 
-    from proxembed.rows import Rows
+    from proxembed.estimator.rows import Rows
     from proxembed.targets.labels import LabelMatrix
 
     X, Y = planted(n, d, labels)
@@ -143,7 +143,7 @@ def against_neighbours(quick: bool, repeats: int) -> None:
     from sklearn.neighbors import NearestNeighbors
 
     import proxembed
-    from proxembed.rows import Rows
+    from proxembed.estimator.rows import Rows
     from proxembed.targets.labels import LabelMatrix
 
     X, Y = found

@@ -60,7 +60,8 @@ def one_fit(folder: Path, name: str, algorithm: str) -> None:
     """Fit in this process and print what was measured, as one line of JSON."""
     import numpy as np
 
-    from proxembed.proximity import labelled, neighbors
+    from proxembed.proximity import backends as neighbors
+    from proxembed.proximity import labelled
     from proxembed.proximity.backends import settled
 
     X = np.load(folder / "X.npy")

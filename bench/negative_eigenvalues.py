@@ -22,7 +22,7 @@ def main() -> None:
 
     from papers.mesd_mope.reuters_ten import reuters_ten
     from proxembed import OLPP
-    from proxembed.rows import Rows
+    from proxembed.estimator.rows import Rows
 
     path = data_file("reuters.npz")
     if path is None:

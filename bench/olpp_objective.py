@@ -27,8 +27,8 @@ from papers.entrants import Entrant
 from papers.mesd_mope.reuters_ten import reuters_ten
 from proxembed import FDA, MESD, MOPE, OLPP, SSDR, SSMOPE, MultiOutputRidge, ssdr_dne, ssdr_lfda, ssdr_mfa
 from proxembed.data import read
-from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.splits.splits import standard_split
 
 DATA = Path(os.environ.get("PROXEMBED_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -20,8 +20,10 @@ from typing import Any
 
 from measure import show, within
 from proxembed.data import read
-from proxembed.evaluate import parallel, verdict
-from proxembed.study import embedding_search, fold_parts, trials
+from proxembed.evaluate import run as parallel
+from proxembed.evaluate import verdict
+from proxembed.study import embedding_search, trials
+from proxembed.study import trials as fold_parts
 from proxembed.workflow import main_job
 from proxembed.workflow.options import SearchOptions
 

@@ -16,8 +16,8 @@ import numpy as np
 from proxembed import EmbeddingSearch
 from proxembed.data import read
 from proxembed.evaluate.costs import shape_of
-from proxembed.model import training_labels
-from proxembed.study.portfolio import NEIGHBORS, SCORES, plain_name
+from proxembed.methods.pipeline import training_labels
+from proxembed.study.candidates import NEIGHBORS, SCORES, plain_name
 
 TABLE = Path(__file__).parent.parent / "src" / "proxembed" / "study" / "portfolio.json"
 SETS = "birds corel5k dna emotions enron reuters satimage scene tmc2007-500 yeast".split()

@@ -40,7 +40,7 @@ def partly(Y):
 
 def graph_of(X) -> tuple[float, dict]:
     """Seconds for the graph that all methods share, and what a fit remembers of it."""
-    from proxembed.rows import Rows
+    from proxembed.estimator.rows import Rows
 
     estimator = built("MLGFHF")
     start = time.perf_counter()

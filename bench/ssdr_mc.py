@@ -51,9 +51,9 @@ def one_fit(folder: Path, name: str) -> None:
     import numpy as np
 
     import proxembed
-    from proxembed.evaluate.metrics import micro_f1
-    from proxembed.rows import Rows
-    from proxembed.transductive import ssdr_mc
+    from proxembed.estimator.rows import Rows
+    from proxembed.measures.metrics import micro_f1
+    from proxembed.methods.transductive import ssdr_mc
 
     X, Y = np.load(folder / "X.npy"), np.load(folder / "Y.npy")
     y, known = hidden(Y)

@@ -19,11 +19,11 @@ import numpy as np
 from proxembed import EmbeddingSearch
 from proxembed.data import read
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures, score
-from proxembed.model import training_labels
+from proxembed.measures.measures import MEASURES
+from proxembed.methods.pipeline import training_labels
 from proxembed.report.figures import COLOURS
 from proxembed.study.method_strategies import Auto
 from proxembed.study.optuna_study import optuna_installed

@@ -20,7 +20,7 @@ for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 from held_out import drawn, figures, figures_of  # noqa: E402
 from proxembed import Kernelized, MultiOutputRidge, Views  # noqa: E402
 from proxembed.evaluate.rivals.forests import ForestScores  # noqa: E402
-from proxembed.features.blocks import Block, scaled  # noqa: E402
+from proxembed.features.scaling import Block, scaled  # noqa: E402
 
 MOST = 1500
 SETS = ("emotions", "birds", "scene", "yeast")

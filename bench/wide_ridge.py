@@ -17,8 +17,8 @@ from proxembed import OPLS
 from proxembed.algebra.pencil import linear, problem
 from proxembed.classify.ridge import fit_readout
 from proxembed.data import read
-from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.measures.metrics import macro_average_precision
 
 DATA = Path(os.environ.get("PROXEMBED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 WAYS = {"all rows": ("auto", 10**6), "sample": ("auto", 2000), "1 trace": (1.0, 2000)}

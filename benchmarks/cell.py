@@ -21,13 +21,13 @@ from benchmarks.entrants import Entrant, entrant, words_of
 from benchmarks.folds import read_folds
 from benchmarks.own_scores import OWN, run_own, try_own
 from benchmarks.sets import read_set
-from proxembed.evaluate.measures import AVERAGE_PRECISION, JACCARD, MACRO_F1, MICRO_F1, measure_of
 from proxembed.evaluate.part import Part, make_part, prepare, rows_scored
 from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import NEIGHBORS, RIDGE
 from proxembed.evaluate.rivals.maps import UMAP
 from proxembed.evaluate.scoring import Measures, Scores, lost, score
 from proxembed.execute.budget import CpuSeconds
+from proxembed.measures.measures import AVERAGE_PRECISION, JACCARD, MACRO_F1, MICRO_F1, measure_of
 from proxembed.splits.splits import Split, Splitting, holdout_split, make_splits, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.study.trials import MethodTrial, Rung

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.catalogue import estimators, method_names
 from proxembed.classify import LabelKNN
+from proxembed.estimator.catalogue import estimators, method_names
 from proxembed.evaluate.arms import Arm, entrants, method_arms
-from proxembed.study.candidates import Candidate, candidates, suited
-from proxembed.study.draws import Draws
+from proxembed.study.candidates import Candidate, Draws, candidates, suited
 
 KNN = "cosine kNN"
 RIVAL, UNSUPERVISED, SUPERVISED, SEMI, OWN = "rival", "no labels", "labels", "partly labelled rows", "own scores"

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from benchmarks import N_FOLDS
-from proxembed.evaluate.statistics import ROPE, bayesian_signed_rank, nadeau_bengio, wilcoxon_holm
+from proxembed.measures.statistics import ROPE, bayesian_signed_rank, nadeau_bengio, wilcoxon_holm
 
 MEASURE = "average_precision"
 REFERENCES = ("all features", "OPLS")

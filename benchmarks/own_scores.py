@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.measures import AVERAGE_PRECISION, MACRO_F1, MICRO_F1, measure_of
-from proxembed.evaluate.metrics import macro_average_precision, macro_f1, micro_f1
 from proxembed.evaluate.results import reason_of
 from proxembed.evaluate.scoring import Measures, Scores
 from proxembed.execute.budget import Budget
+from proxembed.measures.measures import AVERAGE_PRECISION, MACRO_F1, MICRO_F1, measure_of
+from proxembed.measures.metrics import macro_average_precision, macro_f1, micro_f1
 from proxembed.targets.values import dense_labels
 
 OWN = "own scores"

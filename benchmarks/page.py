@@ -31,9 +31,9 @@ from benchmarks.folds import LEAST, MOST_ROWS, stored_facts
 from benchmarks.load import load
 from benchmarks.sets import ON_OPENML, SETS
 from papers.markdown import DASH, REASON, table
-from proxembed.catalogue import estimators
-from proxembed.evaluate.statistics import ROPE
+from proxembed.estimator.catalogue import estimators
 from proxembed.execute.atomic_files import write_whole
+from proxembed.measures.statistics import ROPE
 
 TITLES = {"all": "All labels known", "fifth": "A fifth of the training rows labelled"}
 SIDES = {1: " ▲", -1: " ▼", 0: ""}

@@ -38,8 +38,7 @@ def reproduce(
             return
         from papers import Request, experiment
         from proxembed.cli.terminal import progress_bar
-        from proxembed.workflow.record import file_hash
-        from proxembed.workflow.run_folder import run_folder
+        from proxembed.workflow.record import file_hash, run_folder
 
         chosen = experiment(name)
         names = chosen_sets(sets, chosen)

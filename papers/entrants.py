@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from proxembed.base import Embedder
-from proxembed.catalogue import settings, title_of
+from proxembed.estimator.base import Embedder
+from proxembed.estimator.catalogue import settings, title_of
 
 Grid = Mapping[str, tuple]
 OLPP_OBJECTIVE = "proximity"

@@ -10,7 +10,7 @@ import sklearn
 from scipy import sparse
 from sklearn.utils import _set_output
 
-from proxembed.model import EmbeddingPipeline
+from proxembed.methods.pipeline import EmbeddingPipeline
 
 CONFIGURATIONS = {
     "routing": {"enable_metadata_routing": True},
@@ -45,7 +45,7 @@ def arrays_for_tests(monkeypatch):
 
     monkeypatch.setattr(_set_output, "_wrap_data_with_container", wrapped)
     monkeypatch.setattr(
-        EmbeddingPipeline, "_contained", lambda *args: read(contained(*args), (*SKIPPED, "proxembed.model"))
+        EmbeddingPipeline, "_contained", lambda *args: read(contained(*args), (*SKIPPED, "proxembed.methods.pipeline"))
     )
 
 

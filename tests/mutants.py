@@ -62,7 +62,7 @@ FAULTS = (
     ),
     Fault(
         "degree of the star expansion by the square of the edge's size",
-        "methods/hypergraph.py",
+        "methods/dependence.py",
         '"star": (w / nk**2, w / nk)}',
         '"star": (w / nk**2, w / nk**2)}',
         "HSL",

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from proxembed.evaluate import arms, evidence
-from proxembed.report import convergence, figures, map_page
+from proxembed.report import adaptive as convergence
+from proxembed.report import figures, map_page
 from proxembed.workflow import plan
 
 LAY_OUT = evidence._laid_out

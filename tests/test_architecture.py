@@ -199,7 +199,7 @@ def registered() -> dict[str, type]:
     """The registry after every module of the package was imported; classes made by tests apart."""
     for module in pkgutil.walk_packages([str(PACKAGE)], "proxembed."):
         importlib.import_module(module.name)
-    from proxembed.base import registry
+    from proxembed.estimator.base import registry
 
     return {name: cls for name, cls in registry().items() if cls.__module__.startswith("proxembed.")}
 
@@ -342,21 +342,21 @@ def test_the_version_is_that_of_the_distribution():
 
 
 def test_every_citation_key_is_in_the_bibliography():
-    from proxembed.explain import KEY, bibliography
+    from proxembed.estimator.explain import KEY, bibliography
 
     cited = {key for path in SOURCES for key in KEY.findall(path.read_text(encoding="utf-8"))}
     assert cited - set(bibliography()) == set()
 
 
 def test_every_registered_class_cites_its_source():
-    from proxembed.explain import cited_keys
+    from proxembed.estimator.explain import cited_keys
 
     uncited = ["EmbeddingSearch", "LabelKNN", "TableEncoder", "Thresholded"]  # of no single paper
     assert [name for name, cls in registered().items() if not cited_keys(cls)] == uncited
 
 
 def test_bibliography_entries_are_complete():
-    from proxembed.explain import KEY, bibliography
+    from proxembed.estimator.explain import KEY, bibliography
 
     needed = ("author", "title", "year")
     entries = bibliography()

@@ -15,9 +15,9 @@ from proxembed.classify.thresholds import SHRINK
 from proxembed.cli import app
 from proxembed.data import digits
 from proxembed.data.readers import READERS
-from proxembed.defc.model_strategies import ModelStrategy
-from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.rivals.rival import rivals
+from proxembed.measures.measures import MEASURES
+from proxembed.study.defc.model_strategies import ModelStrategy
 from proxembed.study.strategies import STRATEGIES
 from proxembed.workflow import engines
 from proxembed.workflow.labelled_data import TEST_SHARE

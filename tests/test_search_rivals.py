@@ -10,7 +10,8 @@ import pytest
 
 from proxembed.data import digits
 from proxembed.evaluate.arms import ALL_FEATURES, rival_arms
-from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.protocol import Protocol
+from proxembed.evaluate.run import run
 from proxembed.evaluate.summary import summarise
 from proxembed.splits.splits import Splitting, standard_split
 from proxembed.workflow.plan import drawn_part

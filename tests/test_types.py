@@ -8,13 +8,13 @@ import pytest
 
 import proxembed
 from proxembed import OPLS, PCA, EmbeddingSearch, Kernelized, LabelScores, MultiLabel, RowBlocks, diagnose, load, save
-from proxembed.base import SpectralEmbedder
 from proxembed.classify import FLDAClassifier, MultiOutputRidge, Thresholds, apply_thresholds, tune_thresholds
 from proxembed.data import Columns, Dataset, digits, read
+from proxembed.estimator.base import SpectralEmbedder
+from proxembed.estimator.explain import Explanation
 from proxembed.evaluate.diagnose import Diagnosis
-from proxembed.explain import Explanation
 from proxembed.methods.multilabel import MESD
-from proxembed.model import EmbeddingPipeline, embedding_pipeline, fit_on
+from proxembed.methods.pipeline import EmbeddingPipeline, embedding_pipeline, fit_on
 from proxembed.params import Log, log, param
 from proxembed.workflow.results import SearchResult
 

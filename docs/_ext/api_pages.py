@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import proxembed
-from proxembed.catalogue import SHOWN, estimators, need_of, sentence_of
-from proxembed.explain import cited_keys
+from proxembed.estimator.catalogue import SHOWN, estimators, need_of, sentence_of
+from proxembed.estimator.explain import cited_keys
 
 # What is no estimator, by group: dotted names below ``proxembed``.
 FUNCTIONS = {

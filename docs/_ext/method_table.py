@@ -11,9 +11,9 @@ import numpy as np
 from api_pages import summary, title_and_formula
 
 from proxembed.algebra.template import Template
-from proxembed.base import SpectralEmbedder
-from proxembed.catalogue import SHOWN, estimators, need_of, unknown_rule
 from proxembed.data import digits
+from proxembed.estimator.base import SpectralEmbedder
+from proxembed.estimator.catalogue import SHOWN, estimators, need_of, unknown_rule
 
 N = 200
 LABELS = {None: "none", "single": "one class", "multi": "label sets"}

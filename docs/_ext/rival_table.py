@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
-from proxembed.catalogue import sentence_of
-from proxembed.evaluate.measures import MEASURES, Measure
+from proxembed.estimator.catalogue import sentence_of
 from proxembed.evaluate.rivals.rival import Rival, rivals
+from proxembed.measures.measures import MEASURES, Measure
 
 LABELS = {None: "features", "single": "features and one class per row", "multi": "features and labels"}
 CUT = {"first": "first", "late": "after the forests", "never": "never"}
@@ -43,8 +43,7 @@ def rival_row(rival: type[Rival]) -> str:
         f"{name} and {rival.lookup}" if rival.lookup else name,
         sentence_of(rival) + needs,
         "maps" if rival.goal == "map" else "all",
-        LABELS[rival.class_traits.labels]
-        + (", known in half of the rows" if rival.reads_whole_rows else ""),
+        LABELS[rival.class_traits.labels] + (", known in half of the rows" if rival.reads_whole_rows else ""),
         " and ".join(limits),
         CUT[rival.cut],
     ]

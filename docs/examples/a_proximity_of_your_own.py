@@ -15,9 +15,9 @@ import numpy as np
 
 from proxembed import MOPE, MultiOutputRidge, vat
 from proxembed.data import digits
-from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
-from proxembed.evaluate.neighbors import neighbor_weights
-from proxembed.rows import Rows
+from proxembed.estimator.rows import Rows
+from proxembed.measures.metrics import jaccard_at_k, macro_average_precision
+from proxembed.measures.neighbors import neighbor_weights
 from proxembed.splits.splits import stratified_folds
 from proxembed.targets.labels import LabelMatrix
 

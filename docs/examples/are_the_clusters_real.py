@@ -24,8 +24,8 @@ from umap import UMAP
 from proxembed import OPLS, Kernelized, Layout
 from proxembed.data import digits
 from proxembed.evaluate.diagnose import diagnose
-from proxembed.evaluate.metrics import jaccard_at_k
-from proxembed.evaluate.neighbors import neighbor_weights
+from proxembed.measures.metrics import jaccard_at_k
+from proxembed.measures.neighbors import neighbor_weights
 from proxembed.splits.splits import stratified_folds
 
 data = digits().take(range(600))

@@ -16,8 +16,8 @@ from sklearn.random_projection import GaussianRandomProjection
 
 from proxembed import OPLS, PCA, Kernelized
 from proxembed.data import digits
-from proxembed.evaluate.metrics import jaccard_at_k
-from proxembed.evaluate.neighbors import neighbor_weights
+from proxembed.measures.metrics import jaccard_at_k
+from proxembed.measures.neighbors import neighbor_weights
 from proxembed.splits.splits import stratified_folds
 
 data = digits()

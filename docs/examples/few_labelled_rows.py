@@ -18,7 +18,7 @@ import numpy as np
 
 from proxembed import MLLGC, OPLS, PCA, SSDR, MultiOutputRidge
 from proxembed.data import digits
-from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.splits.splits import stratified_folds
 
 data = digits()

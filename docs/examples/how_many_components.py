@@ -14,7 +14,7 @@ import numpy as np
 
 from proxembed import OPLS, Kernelized, MultiOutputRidge
 from proxembed.data import digits
-from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.splits.splits import stratified_folds
 
 data = digits().take(range(600))

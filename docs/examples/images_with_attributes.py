@@ -14,7 +14,7 @@ import numpy as np
 
 from proxembed import OPLS, PCA, Kernelized, MultiOutputRidge
 from proxembed.data import digits
-from proxembed.evaluate.metrics import average_precision
+from proxembed.measures.metrics import average_precision
 from proxembed.splits.splits import stratified_folds
 
 data = digits()

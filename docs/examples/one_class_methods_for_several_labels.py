@@ -16,7 +16,7 @@ import numpy as np
 
 from proxembed import DLA, DNE, FDA, LFDA, MESD, MFA, MMC, OPLS, PCA, MultiOutputRidge
 from proxembed.data import digits
-from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.splits.splits import stratified_folds
 
 data = digits()

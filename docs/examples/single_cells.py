@@ -19,9 +19,9 @@ from sklearn.pipeline import make_pipeline
 
 from proxembed import FDA, PCA, Scaling
 from proxembed.data import from_anndata
-from proxembed.evaluate.metrics import jaccard_at_k
-from proxembed.evaluate.neighbors import neighbor_weights
-from proxembed.splits.folds import group_folds
+from proxembed.measures.metrics import jaccard_at_k
+from proxembed.measures.neighbors import neighbor_weights
+from proxembed.splits.splits import group_folds
 
 random = np.random.default_rng(0)
 TYPES = np.array(["B cell", "T cell", "NK cell", "monocyte", "dendritic"])

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from proxembed import FDA, Scaling, diagnose
 from proxembed.data import Dataset
-from proxembed.model import fit_on
+from proxembed.methods.pipeline import fit_on
 
 wine = load_wine()
 growers = [f"grower {j + 1}" for j in wine.target]

@@ -14,7 +14,7 @@ import numpy as np
 
 from proxembed import BSML, MLDA, Scaling, VariationalProbit
 from proxembed.data import digits, read
-from proxembed.evaluate.metrics import hamming_loss
+from proxembed.measures.metrics import hamming_loss
 from proxembed.report.decision_lines import Plane, decision_lines
 from proxembed.splits.splits import standard_split, stratified_folds
 

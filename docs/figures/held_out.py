@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from proxembed import OPLS, PCA, Kernelized, MultiOutputRidge, Scaling
 from proxembed.data import digits
-from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.splits.splits import stratified_folds
 
 SEED = 0

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from proxembed import FDA, MESD, OLPP, PCA, SSDR, MultiOutputRidge, Scaling
 from proxembed.data import digits, read
-from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.report.figures import shades
 from proxembed.splits.splits import stratified_folds
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from papers.bsml.fits import StandardSplit
 from proxembed.algebra.arrays.blas import one_thread
-from proxembed.bayes.ascent import ascend
-from proxembed.bayes.coupled import Coupled, Hyper, State
-from proxembed.bayes.gamma import GammaPrior
-from proxembed.bayes.start import start
-from proxembed.bayes.targets import Targets
+from proxembed.methods.bayes.ascent import ascend
+from proxembed.methods.bayes.coupled import Coupled, Hyper, State, start
+from proxembed.methods.bayes.targets import Targets
+from proxembed.methods.bayes.truncated import GammaPrior
 
 RUNS = {
     f"{init}, {'extrapolated' if accelerate else 'plain'}": (init, accelerate)

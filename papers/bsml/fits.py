@@ -17,7 +17,7 @@ from proxembed import BSML, BSSML, MDDM, MLDA, MLLS, PCA, VariationalProbit
 from proxembed.data import Dataset
 from proxembed.evaluate.results import reason_of
 from proxembed.features.scaling import scaling_apply, scaling_fit
-from proxembed.proximity.neighbors import nearest
+from proxembed.proximity.backends import nearest
 from proxembed.splits.splits import standard_split
 
 PROBIT = "PROBIT"

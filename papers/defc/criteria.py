@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from papers.defc.parts import Parts
-from proxembed.adaptive import EmbeddingModel, Limits, Switches, domain
-from proxembed.defc.objective import Evaluation, Objective
+from proxembed.methods.adaptive import EmbeddingModel, Limits, Switches, domain
+from proxembed.study.defc.objective import Evaluation, Objective
 from proxembed.targets.labels import LabelMatrix
 
 FISHER, PAIRS, LOCAL = "Fisher's criterion", "friends and enemies (2), (3)", "local Fisher (15), (16)"
@@ -36,7 +36,7 @@ def equal_settings(name: str, limits: Limits, number: int, seed: int) -> list[di
 
     Examples
     --------
-    >>> from proxembed.adaptive import Limits
+    >>> from proxembed.methods.adaptive import Limits
     >>> from papers.defc.criteria import FISHER, PAIRS, equal_settings
     >>> one, other = (equal_settings(name, Limits(60, 30, 60), 1, seed=0)[0] for name in (FISHER, PAIRS))
     >>> one["relation_p"] == other["relation_p"], one["lam"] == other["lam"], sorted(set(other) - set(one))

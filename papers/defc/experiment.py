@@ -22,7 +22,7 @@ from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS, rivals_on
 from papers.defc.trials import PERMUTED, Task, compete
 from papers.entrants import OLPP_OBJECTIVE
 from papers.experiment import Kept, Request, plain, run_part
-from proxembed.defc.genetic import POPULATION
+from proxembed.study.defc.model_strategies import POPULATION
 
 NAME = "defc"
 TITLE = "Adaptive embeddings (DEFC) beside nine methods on five data sets"

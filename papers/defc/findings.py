@@ -17,7 +17,7 @@ from papers.defc.criteria import CRITERIA, FISHER
 from papers.defc.parts import REUTERS
 from papers.defc.rivals import GA, REDUCED, RIVALS
 from papers.defc.trials import PERMUTED
-from proxembed.adaptive import Switches
+from proxembed.methods.adaptive import Switches
 
 CRITERIA_ENDING, ALL = ", criteria", "all sets"
 LEVEL, NULL_LEVEL, NEAR, SAVED = 0.95, 0.99, 0.01, 0.75

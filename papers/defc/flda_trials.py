@@ -14,8 +14,8 @@ from papers.entrants import Entrant, changed_parameters
 from papers.mesd_mope.reuters_ten import Stage
 from proxembed import Kernelized
 from proxembed.classify import FLDAClassifier
-from proxembed.evaluate.metrics import dense_labels, label_f1, macro_f1
 from proxembed.evaluate.results import reason_of
+from proxembed.measures.metrics import dense_labels, label_f1, macro_f1
 
 ALL_POSITIVE = 1 - 1e-9
 THRESHOLDS = ("midpoint", "prior")

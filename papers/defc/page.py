@@ -12,7 +12,7 @@ from papers.defc.rivals import GA, PUBLISHED, PUBLISHED_SWITCHES, REDUCED, RIVAL
 from papers.defc.trials import LEAST, PATIENCE, PERMUTED
 from papers.entrants import OLPP_WORDS
 from papers.markdown import CAME, DASH, QUICK_WARNING, claims_table, failures, made_lines, table
-from proxembed.defc.genetic import POPULATION
+from proxembed.study.defc.model_strategies import POPULATION
 
 GENES = ("p", "r", "t", "s", "em", "g", "eo", "o")
 DIFFERENCES = """## How it was done, and what differs from the paper

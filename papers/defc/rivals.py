@@ -14,8 +14,8 @@ import numpy as np
 from papers.defc.parts import REUTERS
 from papers.entrants import OLPP_OBJECTIVE
 from proxembed import DNE, LSI, MFA, OLPP, OLPPR, PCA, EmbeddingModel, Kernelized
-from proxembed.adaptive.parameters import SIGMA, Domain, Limits
-from proxembed.base import Embedder
+from proxembed.estimator.base import Embedder
+from proxembed.methods.adaptive.copies import SIGMA, Domain, Limits
 from proxembed.pairs.relation import median_squared_distance
 from proxembed.targets.labels import LabelMatrix
 

@@ -18,14 +18,12 @@ from papers.defc.flda_trials import fitted
 from papers.defc.parts import Parts
 from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS, Scale, Values
 from proxembed import DEFC, EmbeddingModel
-from proxembed.adaptive import Switches
-from proxembed.adaptive.parameters import Domain, Limits
-from proxembed.defc.genetic import POPULATION
-from proxembed.defc.objective import EQUAL, Objective, aligned
-from proxembed.defc.parameter_search import ParameterSearch, grid
-from proxembed.defc.prefix_classifier import PrefixClassifier
-from proxembed.defc.prefix_scores import prefix_scores
 from proxembed.evaluate.results import reason_of
+from proxembed.methods.adaptive import Switches
+from proxembed.methods.adaptive.copies import Domain, Limits
+from proxembed.study.defc.model_strategies import POPULATION, ParameterSearch, grid
+from proxembed.study.defc.objective import EQUAL, Objective, aligned, prefix_scores
+from proxembed.study.defc.prefix_classifier import PrefixClassifier
 from proxembed.targets.labels import LabelMatrix
 
 PERMUTED = "DEFC, reduced8, permuted labels"
@@ -164,7 +162,7 @@ def tune(domains: Mapping[str, Domain], score: Callable[[Values], float], evalua
 
     Examples
     --------
-    >>> from proxembed.adaptive.parameters import Domain
+    >>> from proxembed.methods.adaptive.copies import Domain
     >>> from papers.defc.trials import tune
     >>> tried = []
     >>> tune({"ridge": Domain("log", 0.01, 1.0)}, lambda values: tried.append(values["ridge"]) or 0.0, 200, seed=0)

@@ -13,9 +13,9 @@ from sklearn.base import clone
 
 from papers.mesd_mope.entrants import LABEL_SCHEMES, PUBLISHED
 from proxembed import CCA, HSL, MOPE
+from proxembed.estimator.rows import Rows
 from proxembed.proximity.reordering import covat
 from proxembed.report.matrices import agreement
-from proxembed.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
 LABELS, FEATURES, TOGETHER = "Y", "W", "Psi of G3 and W"

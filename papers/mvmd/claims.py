@@ -13,7 +13,7 @@ import numpy as np
 from papers.claim import claim
 from papers.difference import MISSING, mean_of_draws
 from papers.mvmd.contenders import OURS
-from proxembed.evaluate.metrics import (
+from proxembed.measures.metrics import (
     hamming_loss,
     instance_accuracy,
     instance_f1,

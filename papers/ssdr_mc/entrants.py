@@ -11,9 +11,9 @@ import numpy as np
 
 from proxembed import MLGFHF, OPLS, PCA, SMSE, SSDRMC
 from proxembed.classify import MultiOutputRidge, RankSVM
-from proxembed.evaluate.metrics import micro_f1
-from proxembed.proximity.neighbors import nearest
-from proxembed.transductive.decision import hidden_fifth, one_cut
+from proxembed.measures.metrics import micro_f1
+from proxembed.methods.transductive.propagator import hidden_fifth, one_cut
+from proxembed.proximity.backends import nearest
 
 TUNED = "tuned"
 NEIGHBORS = 15

@@ -25,8 +25,8 @@ from papers.ssdr_mc.results import IMAGE_PART, SPLIT_PART, draw_part, surface_pa
 from papers.ssdr_mc.rows import TEXT, LabelledRows, rows_of
 from papers.ssdr_mc.surface import row_of_surface
 from proxembed.data import read
-from proxembed.evaluate.metrics import micro_f1
 from proxembed.evaluate.results import reason_of
+from proxembed.measures.metrics import micro_f1
 
 NAME = "ssdr-mc"
 SPLIT_SETS, SURFACE_SETS = ("emotions", "scene", "yeast"), ("yeast", "scene")

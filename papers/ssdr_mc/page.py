@@ -14,8 +14,7 @@ from papers.ssdr_mc.image_figures import FACES, PROJECTIONS, image_figures
 from papers.ssdr_mc.images import FIRST, LAST, SIZES, SUPERVISED, UNSUPERVISED, ssdr_mc
 from papers.ssdr_mc.results import IMAGE_PART, NEAR, SPLIT_PART, SURFACE, Curves, Grid, Parts, drawn, over_draws
 from papers.ssdr_mc.rows import TEXT
-from proxembed.report.cell_panels import CellPanel, cell_panels
-from proxembed.report.line_panels import Panel, line_panels
+from proxembed.report.figures import CellPanel, Panel, cell_panels, line_panels
 
 CURVES, SURFACES = "curves.svg", "surface.svg"
 DIFFERENCES = """## How it was done, and what differs from the paper

@@ -12,14 +12,12 @@ import numpy as np
 
 from papers.ssdr_mc.entrants import NEIGHBORS
 from papers.ssdr_mc.rows import LabelledRows
-from proxembed.evaluate.metrics import micro_f1
 from proxembed.evaluate.results import reason_of
-from proxembed.proximity.neighbors import nearest
-from proxembed.transductive.label_inference import Inference
-from proxembed.transductive.label_iteration import Alternation, Outcome
-from proxembed.transductive.label_weights import Blend, LocalWeights
-from proxembed.transductive.reach import neighbour_pattern, reaches
-from proxembed.transductive.ssdr_mc import PRESETS, SLACK
+from proxembed.measures.metrics import micro_f1
+from proxembed.methods.transductive.label_iteration import Alternation, Blend, Inference, LocalWeights, Outcome
+from proxembed.methods.transductive.propagator import neighbour_pattern, reaches
+from proxembed.methods.transductive.ssdr_mc import PRESETS, SLACK
+from proxembed.proximity.backends import nearest
 
 
 def row_of_surface(alpha: float, cuts: Sequence[float], rows: LabelledRows, known: np.ndarray) -> dict:

@@ -13,7 +13,7 @@ import proxembed
 import strategies
 from designs import in_turn
 from proxembed import LSI, MLSI, SLVM
-from proxembed.base import Embedder, SpectralEmbedder
+from proxembed.estimator.base import Embedder, SpectralEmbedder
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.params import declared
 

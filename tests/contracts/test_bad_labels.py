@@ -52,8 +52,8 @@ from proxembed import (
 )
 from proxembed.classify import MultiOutputRidge, Thresholded
 from proxembed.evaluate.rivals.linear import LabelScores
+from proxembed.methods.transductive.propagator import Propagation
 from proxembed.targets.labels import LabelMatrix
-from proxembed.transductive.propagator import Propagation
 
 
 @several_supervised

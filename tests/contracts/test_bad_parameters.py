@@ -28,7 +28,7 @@ from proxembed import (
     RelationFeatures,
     Scaling,
 )
-from proxembed.adaptive import PairOptions
+from proxembed.methods.adaptive import PairOptions
 from proxembed.params import declared
 
 

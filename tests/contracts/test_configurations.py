@@ -23,10 +23,10 @@ from contracts.estimators import READINGS, X, Y, build, dense, every, y_for
 from designs import each_value
 from proxembed import OPLS, RowBlocks, Scaled, Scaling, Thresholded, diagnose
 from proxembed.data import Dataset
-from proxembed.model import fit_on
-from proxembed.proximity.neighbors import nearest
+from proxembed.methods.pipeline import fit_on
+from proxembed.proximity.backends import nearest
 from proxembed.workflow.map_job import draw_map
-from proxembed.workflow.one_diagnosis import diagnose_method
+from proxembed.workflow.one_fit import diagnose_method
 from worker_tasks import NeedsFrame
 
 N_NEW = 7

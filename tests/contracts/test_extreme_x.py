@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from contracts.estimators import D, N, X, build, dense, every, output, several, y_for
 from designs import each_value
 from proxembed import LSI
-from proxembed.validation import refuse_extreme
+from proxembed.estimator.validation import refuse_extreme
 
 SIZE = float(np.abs(X).max())
 AMPLIFYING = {"Layout"}  # whose gradient steps turn the last bit of X in float32 into another map

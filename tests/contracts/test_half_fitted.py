@@ -32,7 +32,7 @@ from proxembed import (
     Kernelized,
     RelationFeatures,
 )
-from proxembed.base import SpectralEmbedder
+from proxembed.estimator.base import SpectralEmbedder
 
 
 def failing_fits(cls: type) -> dict:
@@ -127,7 +127,7 @@ def interrupt(A, B):
     ids=lambda e: type(e).__name__,
 )
 def test_an_interrupted_fit_leaves_nothing(estimator, monkeypatch):
-    for name in ("proxembed.methods.relation.relation", "proxembed.methods.isomap.solve_direct"):
+    for name in ("proxembed.methods.relation.relation", "proxembed.methods.manifold.solve_direct"):
         monkeypatch.setattr(name, lambda *arguments, **options: interrupt(None, None))
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(X, CLASSES)

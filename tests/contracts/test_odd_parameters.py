@@ -17,7 +17,7 @@ from contracts.estimators import EVERY, X, Y, build, dense, output, several, sev
 from designs import covered, each_value
 from proxembed import BSML, LLE, LSI, MLSI, MORP, OPLS, SSDRMC, Kernelized, LaplacianEigenmaps
 from proxembed.algebra.arrays import matrix
-from proxembed.base import Embedder
+from proxembed.estimator.base import Embedder
 from proxembed.params import declared
 
 SECONDS = 60

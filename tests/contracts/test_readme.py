@@ -12,11 +12,9 @@ from sklearn.base import clone
 from contracts.estimators import REPRESENTATIVES, X, Y, build, gram_distance, y_for
 from designs import in_turn
 from proxembed import DMLDA, LFDA, MFA, MORP, MVMD, SLVM, LaplacianEigenmaps
-from proxembed.base import Embedder
-from proxembed.catalogue import estimators
-from proxembed.proximity.class_similarity import CLASS_SIMILARITIES
-from proxembed.proximity.label_similarity import SET_SIMILARITIES
-from proxembed.proximity.latent_labels import LATENT_SIMILARITIES
+from proxembed.estimator.base import Embedder
+from proxembed.estimator.catalogue import estimators
+from proxembed.proximity.label_similarity import CLASS_SIMILARITIES, LATENT_SIMILARITIES, SET_SIMILARITIES
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 METHODS = [

@@ -10,7 +10,7 @@ from designs import in_turn
 from invariants.cases import Case, cases, data_for
 from proxembed import LLE, MESD, MFA, PCA, SELF, SSDR, Isomap, Kernelized
 from proxembed.algebra.template import Template
-from proxembed.base import Prepared, SpectralEmbedder
+from proxembed.estimator.base import Prepared, SpectralEmbedder
 
 COMBINED = [
     MESD(Kernelized(MFA())),

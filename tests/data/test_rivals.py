@@ -4,8 +4,8 @@ import pytest
 
 from proxembed.classify.ridge import fit_readout
 from proxembed.data import read
-from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import make_part
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.targets.labels import LabelMatrix
 
 

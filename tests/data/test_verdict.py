@@ -7,10 +7,11 @@ from sklearn.datasets import load_breast_cancer
 import proxembed
 from proxembed.data import read
 from proxembed.evaluate.arms import Arm, rival_arms
-from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import prepare
-from proxembed.evaluate.protocol import Protocol, same_rows_similarity
+from proxembed.evaluate.protocol import Protocol
+from proxembed.evaluate.run import same_rows_similarity
 from proxembed.evaluate.scoring import score
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.splits.splits import standard_split
 from proxembed.workflow.comparison import arms_of
 from runs import empty_figures, planes_alone  # noqa: F401

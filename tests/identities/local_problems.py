@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import strategies
-from proxembed.rows import Rows
+from proxembed.estimator.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
 

@@ -135,9 +135,9 @@ def test_probit_is_the_coupled_model_with_z_held_at_the_features():
     X, Y = problem()
     d, c = X.shape[1], Y.shape[1]
     fit = VariationalProbit(tol=0, max_iter=10, refresh=1, accelerate=False).fit(X, Y)
-    from proxembed.bayes.coupled import Coupled, Hyper, State
-    from proxembed.bayes.gamma import GammaPrior
-    from proxembed.bayes.targets import Targets
+    from proxembed.methods.bayes.coupled import Coupled, Hyper, State
+    from proxembed.methods.bayes.targets import Targets
+    from proxembed.methods.bayes.truncated import GammaPrior
 
     prior = GammaPrior(1.0, 1.0)
     model = Coupled(X, Targets(2 * Y - 1), Hyper(prior, prior, prior), d)
@@ -189,7 +189,7 @@ def test_unequal_class_priors_break_that_symmetry():
 def test_one_precision_a_column_is_the_entry_route_with_equal_precisions(shape):
     """The eigenbasis, the features' and the rows' side agree where every entry of a column has the same precision."""
     from proxembed.algebra.arrays.centred import CentredMatrix
-    from proxembed.bayes.precision import FeaturePosterior, RowPosterior, SharedPosterior
+    from proxembed.methods.bayes.precision import FeaturePosterior, RowPosterior, SharedPosterior
 
     rng = np.random.default_rng(2)
     X, Z, p = rng.standard_normal(shape), rng.standard_normal((shape[0], 2)), np.array([0.4, 30.0])

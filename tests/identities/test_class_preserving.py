@@ -14,8 +14,8 @@ from identities.local_problems import assert_close, matrices, problems, rows_of
 from oracles import dense, local
 from proxembed import FDA, LFDA, MFA, OLPPR, SONPP, Kernelized
 from proxembed.algebra.graphs.class_residuals import class_residual
+from proxembed.estimator.rows import Rows
 from proxembed.proximity.reconstruction import reconstruction_weights
-from proxembed.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
 # ----------------------------------------------------------------------------------------------------- reconstructions

@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from designs import each_value
 from identities.comparison import IDENTITY, gram_distance, span_distance
 from proxembed import MMC
-from proxembed.adaptive import Limits, StageRows, Stages, Switches, sample
-from proxembed.adaptive import pairs as adaptive_pairs
-from proxembed.adaptive.ranks import rank_matrices
 from proxembed.algebra.operators.structured import Laplacian, Sparse
 from proxembed.algebra.pencil.eigen import solve
 from proxembed.algebra.template import Template
-from proxembed.rows import Rows
+from proxembed.estimator.rows import Rows
+from proxembed.methods.adaptive import Limits, StageRows, Stages, Switches, sample
+from proxembed.methods.adaptive import pairs as adaptive_pairs
+from proxembed.methods.adaptive.pairs import rank_matrices
 from proxembed.targets.labels import LabelMatrix
 
 RNG = np.random.default_rng(3)

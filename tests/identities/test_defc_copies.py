@@ -7,12 +7,11 @@ from designs import pairwise
 from identities.comparison import DIFFERENT, IDENTITY, gram_distance
 from oracles.local import Copies as Duplicated
 from proxembed import DEFC, EmbeddingModel
-from proxembed.adaptive import Limits, PairOptions, StageRows, Stages, Switches, limits_of
-from proxembed.adaptive import candidate as candidates
-from proxembed.adaptive import stages as of_stages
-from proxembed.adaptive.copies import Copies
-from proxembed.adaptive.pairs import PairLabels, enemy_matrix, fisher_matrices, friend_matrix
-from proxembed.adaptive.ranks import rank_matrices
+from proxembed.methods.adaptive import Limits, PairOptions, StageRows, Stages, Switches, limits_of
+from proxembed.methods.adaptive import candidate as candidates
+from proxembed.methods.adaptive import stages as of_stages
+from proxembed.methods.adaptive.copies import Copies
+from proxembed.methods.adaptive.pairs import PairLabels, enemy_matrix, fisher_matrices, friend_matrix, rank_matrices
 from proxembed.targets.labels import LabelMatrix
 
 RNG = np.random.default_rng(5)

@@ -39,7 +39,7 @@ from proxembed import (
 )
 from proxembed.algebra.pencil.linear import loo_errors, sampled_loo_errors
 from proxembed.algebra.pencil.problem import Aim, Problem
-from proxembed.sums import summed_rows
+from proxembed.estimator.sums import summed_rows
 
 TOLERANCE = 1e-10
 FROM_SUMS = on_cases(lambda case: case.default and case.build().traits.from_sums is not None)
@@ -372,7 +372,7 @@ STREAMED = [OPLS(ridge=1.0), CCA(), HSL(center=False, ridge=1.0), MDDM(metric="f
 @pytest.mark.parametrize("method", STREAMED, ids=lambda method: type(method).__name__)
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
 def test_rows_too_wide_for_a_gram_matrix_are_read_for_every_product(method, stored, monkeypatch):
-    monkeypatch.setattr("proxembed.sums.DENSE_LIMIT", 20)
+    monkeypatch.setattr("proxembed.estimator.sums.DENSE_LIMIT", 20)
     X, Y = told(150, d=40)
     X[X < 0.3] = 0.0
     found = method.fit(RowBlocks.from_arrays(stored(X), Y, block_rows=31))
@@ -383,7 +383,7 @@ def test_rows_too_wide_for_a_gram_matrix_are_read_for_every_product(method, stor
 
 
 def test_a_template_of_the_rows_themselves_takes_their_gram_matrix(monkeypatch):
-    monkeypatch.setattr("proxembed.sums.DENSE_LIMIT", 20)
+    monkeypatch.setattr("proxembed.estimator.sums.DENSE_LIMIT", 20)
     X, Y = told(150, d=40)
     for method in (MLSI(form="ratio"), MLLS()):
         found, whole = method.fit(RowBlocks.from_arrays(X, Y, block_rows=31)), clone(method).fit(X, Y)
@@ -391,7 +391,7 @@ def test_a_template_of_the_rows_themselves_takes_their_gram_matrix(monkeypatch):
 
 
 def test_rows_left_out_take_no_part_in_any_product(monkeypatch):
-    monkeypatch.setattr("proxembed.sums.DENSE_LIMIT", 20)
+    monkeypatch.setattr("proxembed.estimator.sums.DENSE_LIMIT", 20)
     X, Y = told(150, d=40)
     y = Y.astype(float)
     y[40:80, 1] = np.nan
@@ -404,7 +404,7 @@ def test_rows_left_out_take_no_part_in_any_product(monkeypatch):
 
 
 def test_what_a_stream_of_rows_cannot_do(monkeypatch):
-    monkeypatch.setattr("proxembed.sums.DENSE_LIMIT", 20)
+    monkeypatch.setattr("proxembed.estimator.sums.DENSE_LIMIT", 20)
     X, Y = told(150, d=40)
     for options, words in (({"ridge": 0.0}, "ridge=0 needs a decomposition"), ({"n_components": 0.5}, "integer")):
         with pytest.raises(ValueError, match=words):

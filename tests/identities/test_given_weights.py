@@ -42,7 +42,7 @@ from proxembed import (
     load,
     save,
 )
-from proxembed.rows import Rows
+from proxembed.estimator.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
 N, D, K = 40, 6, 4

@@ -12,8 +12,8 @@ import strategies
 from identities.comparison import gram_distance
 from identities.test_manifold import NEW, N, X, distances, quiet, two_clusters
 from proxembed import LLE, LPP, ClassicalMDS, Isomap, LaplacianEigenmaps
+from proxembed.estimator.rows import Rows
 from proxembed.params import declared
-from proxembed.rows import Rows
 
 LINE = np.array([[0.0], [1.0], [3.0], [6.0]])
 

@@ -15,7 +15,7 @@ from identities.local_problems import assert_close, matrices, problems, rows_of
 from oracles import dense, local
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MFA, MMC, OLPPR, ONPPR, SONPP
 from proxembed.algebra.template import patch_alignment
-from proxembed.rows import Rows
+from proxembed.estimator.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
 METHODS = [

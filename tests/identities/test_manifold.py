@@ -8,11 +8,12 @@ import scipy.sparse as sp
 
 import strategies
 from identities.comparison import gram_distance
-from proxembed import PCA, ClassicalMDS, Isomap, LaplacianEigenmaps, neighborly
+from proxembed import PCA, ClassicalMDS, Isomap, LaplacianEigenmaps
 from proxembed.algebra.operators.structured import LowRank
 from proxembed.algebra.pencil import direct
-from proxembed.methods.gower import DoubleCentred, gower_rows
-from proxembed.proximity.geodesic import geodesics
+from proxembed.estimator import neighborly
+from proxembed.methods.manifold import DoubleCentred, gower_rows
+from proxembed.proximity.graph import geodesics
 
 N = 40
 X = strategies.features_dense(N, 6, 3)

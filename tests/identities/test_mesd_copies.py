@@ -15,9 +15,9 @@ from designs import each_value, pairwise
 from identities.comparison import DIFFERENT, gram_distance
 from oracles import copies, dense, local
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MESD, MFA, MMC, OLPPR, ONPPR, SONPP, Kernelized
-from proxembed.base import registry
-from proxembed.rows import Rows
-from proxembed.sources import RowBlocks
+from proxembed.blocks import RowBlocks
+from proxembed.estimator.base import registry
+from proxembed.estimator.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
 EXACT = 1e-12

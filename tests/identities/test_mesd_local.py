@@ -11,8 +11,8 @@ from designs import each_value
 from identities.comparison import DIFFERENT
 from oracles import dense, local
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MESD, MFA, OLPPR, ONPPR, SONPP
+from proxembed.estimator.rows import Rows
 from proxembed.methods.local import LINK_WEIGHTS
-from proxembed.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
 METHODS = [

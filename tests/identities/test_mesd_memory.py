@@ -10,8 +10,8 @@ import pytest
 from proxembed import DLA, DNE, DONPP, FDA, LFDA, MFA, MMC, OLPPR, ONPPR, SONPP
 from proxembed.algebra.arrays import class_blocks
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.proximity import affinity
-from proxembed.rows import Rows
+from proxembed.estimator.rows import Rows
+from proxembed.proximity import weights as affinity
 from proxembed.targets.labels import LabelMatrix
 
 N, D, CLASSES, EACH, K = 300, 1500, 16, 8, 5

@@ -14,8 +14,8 @@ from oracles.label_similarities import class_sigma
 from proxembed import LSI, MDDM, MOPE, OLPP, PCA
 from proxembed.algebra.operators.structured import Dense, LowRank, Sparse
 from proxembed.algebra.pencil.direct import solve_direct
+from proxembed.estimator.rows import Rows
 from proxembed.proximity.weights import edge_weights
-from proxembed.rows import Rows
 from proxembed.targets.labels import LabelMatrix
 
 EXACT = 1e-12

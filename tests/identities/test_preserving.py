@@ -16,8 +16,8 @@ from oracles import dense, preserving
 from proxembed import LPP, NPP, OLPP, ONPP
 from proxembed.algebra.arrays import blas
 from proxembed.algebra.operators.structured import Laplacian, Sparse
+from proxembed.estimator.rows import Rows
 from proxembed.proximity.graph import components
-from proxembed.rows import Rows
 
 K = 4
 FIXTURES = {

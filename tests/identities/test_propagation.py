@@ -11,7 +11,7 @@ from sklearn.semi_supervised import LabelSpreading
 import strategies
 from designs import pairwise
 from proxembed import MLGFHF, MLGRF, MLLGC, SMSE
-from proxembed.transductive.label_correlation import label_correlation, laplacian
+from proxembed.methods.transductive.propagation import label_correlation, laplacian
 
 N, C = 70, 4
 TRUE = strategies.labels_multi(N, C, 3)

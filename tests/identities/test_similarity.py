@@ -9,11 +9,8 @@ from scipy import sparse
 import strategies
 from designs import WHOLE, each_value
 from oracles import label_similarities as oracle
-from proxembed.proximity.class_similarity import class_similarity
-from proxembed.proximity.combine import combine, combine_grouped
-from proxembed.proximity.label_similarity import LabelSimilarity, label_similarity
-from proxembed.proximity.similarity import SET_SIMILARITIES
-from proxembed.proximity.sparsify import sparsify
+from proxembed.proximity.combine import combine, combine_grouped, sparsify
+from proxembed.proximity.label_similarity import SET_SIMILARITIES, LabelSimilarity, class_similarity, label_similarity
 from proxembed.targets.labels import LabelMatrix
 
 CLOSE = 1e-13

@@ -207,7 +207,7 @@ def test_blocks_do_not_matter(monkeypatch):
     one = fit(weights="nnls")
     monkeypatch.setattr(reconstruction, "BLOCK_ENTRIES", K * D * 3)
     np.testing.assert_allclose(fit(weights="nnls").reconstruction_.data, one.reconstruction_.data, atol=1e-10)
-    monkeypatch.setattr("proxembed.transductive.label_weights.KEPT_BYTES", 0)
+    monkeypatch.setattr("proxembed.methods.transductive.label_iteration.KEPT_BYTES", 0)
     np.testing.assert_allclose(fit(weights="nnls").reconstruction_.data, one.reconstruction_.data, atol=1e-10)
 
 

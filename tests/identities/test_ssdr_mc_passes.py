@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from proxembed import SSDRMC
-from proxembed.proximity.neighbors import nearest
-from proxembed.transductive.label_inference import Inference
-from proxembed.transductive.label_iteration import Alternation
-from proxembed.transductive.label_weights import Blend, LocalWeights
+from proxembed.methods.transductive.label_iteration import Alternation, Blend, Inference, LocalWeights
+from proxembed.proximity.backends import nearest
 
 K, H = 5, 0.3
 

@@ -46,7 +46,7 @@ from proxembed import (
     Views,
 )
 from proxembed.algebra.template import Template
-from proxembed.base import SpectralEmbedder, registry
+from proxembed.estimator.base import SpectralEmbedder, registry
 from proxembed.methods.spectral_maps import GraphMap
 
 RIDGE = {"ridge": 0.05, "ridge_scale": "trace"}

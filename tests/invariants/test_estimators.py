@@ -235,7 +235,7 @@ def test_explain_names_the_labels_that_a_component_serves(case, data):
 
 
 def test_citations_are_bibtex_of_every_key_in_the_docstrings():
-    from proxembed.explain import cited_keys
+    from proxembed.estimator.explain import cited_keys
 
     for case in cases():
         entry, keys = case.prototype.citation(), cited_keys(type(case.prototype))

@@ -13,7 +13,7 @@ from invariants.cases import Case, cases
 from proxembed import CCA, FDA, MESD, MFA, OPLS, PCA, SELF, SSDR, Kernelized
 from proxembed.algebra.pencil import problem
 from proxembed.algebra.pencil.linear import RIDGE_GRID
-from proxembed.base import PencilEmbedder
+from proxembed.estimator.base import PencilEmbedder
 
 N, D, RANK = 80, 40, 3
 Y = strategies.labels_multi(N, 4, 3)

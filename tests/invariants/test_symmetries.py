@@ -153,7 +153,7 @@ def test_an_empty_label_column_changes_nothing(case, data):
 
 def test_every_method_of_the_registry_is_among_the_cases():
     from invariants.cases import cases
-    from proxembed.base import SpectralEmbedder, registry
+    from proxembed.estimator.base import SpectralEmbedder, registry
 
     spectral = {
         name for name, cls in registry().items() if issubclass(cls, SpectralEmbedder) and "proxembed" in cls.__module__

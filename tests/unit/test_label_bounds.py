@@ -6,15 +6,14 @@ import pytest
 from proxembed import CCA, FDA, LFDA, MDDM, MESD, MVMD, OPLS, PCA, ForestLeaves, Kernelized, Layout, Scaled, Views
 from proxembed.evaluate.arms import Arm, embedding_arm
 from proxembed.evaluate.costs import Shape, fit_work
-from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures, embed, score
 from proxembed.execute.budget import WorkBudget
+from proxembed.measures.measures import MEASURES
 from proxembed.methods.sizes import bounded_by_labels
-from proxembed.splits.folds import Split
-from proxembed.study.fold_parts import FoldParts
-from proxembed.study.trials import FoldScores
+from proxembed.splits.splits import Split
+from proxembed.study.trials import FoldParts, FoldScores
 from proxembed.targets.labels import LabelMatrix
 
 rng = np.random.default_rng(0)

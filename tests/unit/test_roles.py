@@ -11,10 +11,10 @@ import strategies
 from proxembed import MESD
 from proxembed.algebra.operators.structured import Centering
 from proxembed.algebra.template import Template
-from proxembed.base import ROLES, Embedder, Estimator, SpectralEmbedder, registry
-from proxembed.catalogue import BY_NAME, estimators, method_names
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.cli import app
+from proxembed.estimator.base import ROLES, Embedder, Estimator, SpectralEmbedder, registry
+from proxembed.estimator.catalogue import BY_NAME, estimators, method_names
 from proxembed.evaluate.arms import method_arms
 from proxembed.evaluate.rivals.rival import RIVALS, RivalEmbedding, rivals
 from proxembed.params import check_params, methods, param
@@ -180,7 +180,7 @@ PLANTS = (planted_method, planted_model, planted_features, planted_rival, plante
 def scratch_registry(monkeypatch):
     """The classes of the package alone, whatever other tests have planted; those made here leave no trace."""
     own = {name: cls for name, cls in registry().items() if cls.__module__.startswith("proxembed.")}
-    monkeypatch.setattr("proxembed.base._REGISTRY", own)
+    monkeypatch.setattr("proxembed.estimator.base._REGISTRY", own)
     monkeypatch.setattr("proxembed.evaluate.rivals.rival.RIVALS", dict(RIVALS))
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import strategies
-from proxembed.rows import SeenRows
+from proxembed.estimator.rows import SeenRows
 
 
 def rows() -> np.ndarray:

@@ -1,9 +1,9 @@
 """Classifiers on embeddings, as scikit-learn estimators, and the one rule that cuts their scores."""
 
 from .flda import FLDAClassifier
-from .multi_output_ridge import MultiOutputRidge
 from .neighbors import MLKNN, LabelKNN
 from .rank_svm import RankSVM
+from .ridge import MultiOutputRidge
 from .thresholds import Thresholded, Thresholds, apply_thresholds, cross_fitted_scores, tune_thresholds
 
 __all__ = [

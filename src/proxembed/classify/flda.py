@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.pencil.symmetric import SPD
+from proxembed.estimator.validation import checked_features, learning
 from proxembed.params import check_params, param
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
-from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .ridge import feature_variances, ridge_fit

@@ -10,11 +10,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from proxembed.base import Estimator
-from proxembed.sources import RowBlocks, blocks_of, lazily
-from proxembed.sources.row_blocks import length
+from proxembed.blocks import RowBlocks, blocks_of, lazily
+from proxembed.blocks.row_blocks import length
+from proxembed.estimator.base import Estimator
+from proxembed.estimator.validation import checked_features, in_range, refuse_masked
 from proxembed.targets.labels import LabelMatrix
-from proxembed.validation import checked_features, in_range, refuse_masked
 
 
 class ExactMatch(ClassifierMixin):

@@ -15,11 +15,11 @@ from sklearn.metrics.pairwise import euclidean_distances
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.conjugate import truncated_solution
 from proxembed.algebra.pencil.symmetric import descending
+from proxembed.estimator.validation import checked_features, learning
 from proxembed.pairs.formulas import gaussian
 from proxembed.params import check_params, param
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
-from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
 from .ridge import feature_variances, ridge_fit

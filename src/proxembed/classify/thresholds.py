@@ -7,15 +7,15 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
+from proxembed.estimator.validation import checked_features, learning
 from proxembed.execute.configuration import callers_configuration
 from proxembed.params import Param, accept_classes, check_params, param, safe_repr
 from proxembed.splits.splitters import FOLDS, index_pairs, parts_of
 from proxembed.targets.known import known_labels
 from proxembed.targets.values import dense_labels
-from proxembed.validation import checked_features, learning
 
 from .label_classifier import LabelClassifier
-from .multi_output_ridge import MultiOutputRidge
+from .ridge import MultiOutputRidge
 
 SHRINK = 10.0
 WEIGHT = Param(low=0)

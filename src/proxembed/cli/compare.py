@@ -33,7 +33,7 @@ def compare(
 def compare_and_show(dataset: Any, options: Any, file: Path, folder: Path, json_output: bool) -> None:
     """Run a comparison and print its table, or its summary as JSON; after an interruption exit with its code."""
     from proxembed.workflow.comparison import run_comparison
-    from proxembed.workflow.run_folder import note_written
+    from proxembed.workflow.record import note_written
 
     with progress_bar(quiet=json_output) as progress:
         found = run_comparison(dataset, options, head("compare", options.seed, file), folder, progress)

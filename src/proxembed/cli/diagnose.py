@@ -34,9 +34,8 @@ def diagnose(
     with refusals():
         from rich.console import Console
 
-        from proxembed.catalogue import title_of
-        from proxembed.workflow.one_diagnosis import diagnose_method
-        from proxembed.workflow.one_fit import method_with
+        from proxembed.estimator.catalogue import title_of
+        from proxembed.workflow.one_fit import diagnose_method, method_with
 
         seed, columns = given["seed"], table_options(given)
         large = large_table(file, columns, memory, sample, seed)

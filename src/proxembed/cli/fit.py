@@ -63,7 +63,7 @@ def fit(
 ) -> None:
     """Fit one method with scaling and a predictor of the labels, and save it with a model card."""
     with refusals():
-        from proxembed.catalogue import title_of
+        from proxembed.estimator.catalogue import title_of
         from proxembed.persist import check_model_path
         from proxembed.workflow.labelled_data import check_labels
         from proxembed.workflow.one_fit import fit_and_save, method_with, training_rows
@@ -100,7 +100,7 @@ def fitting(title: str, parts: bool, quiet: bool, dask: str | None = None) -> It
     from joblib import effective_n_jobs
     from rich.console import Console
 
-    from proxembed.sources.cluster import on_cluster
+    from proxembed.blocks.cluster import on_cluster
 
     if parts:
         with on_cluster(dask, effective_n_jobs(-1)), progress_bar(quiet) as progress:

@@ -52,7 +52,7 @@ def show(done: dict[str, Any], json_output: bool) -> None:
     if json_output:
         print_json(done)
         return
-    from proxembed.proximity.layouts import TITLES
+    from proxembed.features.layouts import TITLES
 
     rows = f"{done['train']:,} training rows, {done['held_out']:,} held out"
     typer.echo(f"{done['method']}, laid out by {TITLES[done['layout']]}: {rows}")

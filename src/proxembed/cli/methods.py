@@ -16,7 +16,7 @@ def methods(
 ) -> None:
     """List the methods and other estimators by need, or describe one."""
     with refusals():
-        from proxembed.catalogue import described, listed
+        from proxembed.estimator.catalogue import described, listed
 
         found: Any = listed() if name is None else described(name)
         if json_output:

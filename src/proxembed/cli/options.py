@@ -21,7 +21,7 @@ Options = TypeVar("Options", bound="RunOptions")
 
 def complete_methods(incomplete: str) -> list[str]:
     """The texts that complete the last of the method names typed so far, which commas separate."""
-    from proxembed.catalogue import method_names
+    from proxembed.estimator.catalogue import method_names
 
     before, comma, begun = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in sorted(method_names()) if name.startswith(begun)]

@@ -66,7 +66,7 @@ def search_and_show(
 ) -> None:
     """Run a search and print its leaderboard, or its summary as JSON; exit after an interruption."""
     from proxembed.workflow.main_job import run_search
-    from proxembed.workflow.run_folder import note_written
+    from proxembed.workflow.record import note_written
 
     with notes(), progress_bar(quiet=json_output) as progress:
         run = head("search", options.seed, file)

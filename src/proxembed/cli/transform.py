@@ -38,7 +38,7 @@ def embedded(fitted: Any, X: Any, path: Path) -> tuple[dict[str, Any], dict[str,
     """The embedding of rows X as named columns and as an array; an error names the model file."""
     import numpy as np
 
-    from proxembed.model import embedding_part
+    from proxembed.methods.pipeline import embedding_part
 
     try:
         part = embedding_part(fitted)

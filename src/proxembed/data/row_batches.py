@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from proxembed.blocks import RowBlocks
 from proxembed.data.readers.parquet_parts import parquet_files, read_from, valid_batches
-from proxembed.sources import RowBlocks
 from proxembed.tables.notes import few_names
 
 LARGE_GROUP = 256 << 20  # bytes of a row group, all of which lie in memory while it is read

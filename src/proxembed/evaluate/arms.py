@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.catalogue import estimators, method_named, method_names, name_of
+from proxembed.estimator.catalogue import estimators, method_named, method_names, name_of
 from proxembed.params import declared
 
 from .costs import shape_of

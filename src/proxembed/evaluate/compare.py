@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arms import ALL_FEATURES
-from .results import TEST, measure_name, sign_of
-from .statistics import (
+from proxembed.measures.statistics import (
     ROPE,
     bayesian_correlated_t,
     bayesian_signed_rank,
@@ -18,6 +16,9 @@ from .statistics import (
     nadeau_bengio_p,
     wilcoxon_holm,
 )
+
+from .arms import ALL_FEATURES
+from .results import TEST, measure_name, sign_of
 
 __all__ = [
     "bayesian_correlated_t",

@@ -18,12 +18,12 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.pencil.symmetric import descending
-from proxembed.catalogue import title_of
+from proxembed.estimator.catalogue import title_of
 from proxembed.features.leaves import MOST_LABELS, SCORES
 from proxembed.methods.around import ReadoutAxes, Scaled
 from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
+from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import FOLDS, Layout
-from proxembed.methods.relation import Kernelized
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
 
 PROTOTYPES_ABOVE, PROTOTYPES = 3000, 1000

@@ -1,33 +1,250 @@
 """Diagnosis of an embedding: what labels shuffled at random give, optimism, labels that got worse, stability."""
 
+import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length
 
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
-from proxembed.execute.configuration import own_configuration
+from proxembed.blocks import RowBlocks, blocks_of
+from proxembed.blocks.row_blocks import length
+from proxembed.estimator.base import Estimator
+from proxembed.execute.configuration import callers_configuration, own_configuration
 from proxembed.execute.ledger import digest
 from proxembed.execute.loop import Evaluator, Loop, OneBatch, Trial, Work
+from proxembed.measures.measures import AVERAGE_PRECISION, Measure, measure_of
+from proxembed.measures.metrics import average_precision
+from proxembed.measures.neighbors import new_neighbor_weights
+from proxembed.methods.pipeline import embedding_part
 from proxembed.methods.sizes import embedded
 from proxembed.params import accept_classes
-from proxembed.sources import RowBlocks, blocks_of
-from proxembed.sources.row_blocks import length
-from proxembed.splits.folds import Split
+from proxembed.splits.crossfit import crossfit, crossfit_blocks
+from proxembed.splits.splits import Split
 from proxembed.splits.splitters import StratifiedFolds, as_splits
+from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
 
-from .crossfit import checked_rows, crossfit_embedding
-from .foreign import embedding_method, last_step
-from .measures import AVERAGE_PRECISION, Measure, measure_of
-from .metrics import average_precision
-from .neighbors import new_neighbor_weights
 from .part import Part, make_part, unscaled_part
 from .scoring import Readings
+
+
+def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, groups: Any = None) -> Any:
+    """Out-of-fold embedding of training rows: each row embedded by a model fitted without it.
+
+    A supervised embedding shows its own rows as better separated than new ones. The folds' embeddings are carried onto
+    that of the model fitted on all rows, as ``splits.crossfit.crossfit`` describes.
+
+    Parameters
+    ----------
+    estimator : transformer, or pipeline with one
+        Unfitted; cloned for each fit. The final classifier of a pipeline is left out.
+    X : array or sparse matrix of shape (n, d), or RowBlocks with y in the blocks
+    y : labels in any form
+    cv : int, splitter or list of splits, default=5
+        Must hold out every row whose labels are known. Rows held out several times get the mean. Of RowBlocks the
+        number of random folds.
+    groups : array of shape (n,), optional
+        Passed to a splitter.
+
+    Returns
+    -------
+    array of shape (n, k)
+        Rows with unknown labels that are never held out get the embedding of the model fitted on all rows. Of
+        RowBlocks blocks (Z, y), computed when they are read, by ``crossfit_blocks``.
+
+    Raises
+    ------
+    ValueError
+        ``cv`` leaves out a row with known labels, or ``groups`` beside RowBlocks.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.diagnose import crossfit_embedding
+    >>> data = digits()
+    >>> crossfit_embedding(OPLS(n_components=3), data.X, data.Y, cv=3).shape
+    (1797, 3)
+    """
+    method = embedding_part(estimator)
+    if (blocks := blocks_of(X, y)) is not None:
+        if groups is not None:
+            raise ValueError("groups is not allowed with blocks of rows, whose folds are random; leave it out.")
+        return crossfit_blocks(method, blocks, cv)
+    X, known = checked_rows(X, y)
+    whole = clone(method).fit(X, y).transform(X)
+    return crossfit(accept_classes(clone(method)), X, y, whole, as_splits(cv, X, y, groups), known)
+
+
+def checked_rows(X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """X as an array or CSR of floats, and which of its rows have known labels alone; y in any form, of X's length."""
+    if not isinstance(X, TableRows):
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+    if y is None:
+        raise ValueError("y is None; pass the labels of the rows of X.")
+    labels = LabelMatrix.of(y)
+    check_consistent_length(X, labels.Y)
+    return X, labels.rows_any
+
+
+SHOWN = 160  # characters of another library's message
+
+
+class ForeignTransformer(TransformerMixin, BaseEstimator):
+    """A transformer of another library, fitted on labels in one form.
+
+    Parameters
+    ----------
+    transformer : transformer, or pipeline of them
+    labels : {"given", "dense", "codes", "none"}
+        What its ``fit`` gets: y as it is, y as a dense indicator (NaN where unknown), the number of each row's class,
+        or nothing but X.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> from proxembed.evaluate.diagnose import ForeignTransformer
+    >>> rows = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+    >>> ForeignTransformer(PCA(1), "dense").fit(rows, [{"a"}, {"a", "b"}, {"b"}]).transform(rows).shape
+    (3, 1)
+    """
+
+    def __init__(self, transformer: Any, labels: str = "given") -> None:
+        self.transformer = transformer
+        self.labels = labels
+
+    def fit(self, X: Any, y: Any = None) -> "ForeignTransformer":
+        """Fit a clone of the transformer."""
+        target = () if self.labels == "none" else (_in_form(y, self.labels),)
+        self.transformer_ = clone(self.transformer)
+        last = last_step(self.transformer_)
+        if "save_tree" in last.get_params():  # PaCMAP: its index, without which it embeds no new rows
+            last.set_params(save_tree=True)
+        with callers_configuration():
+            self.transformer_.fit(X, *target)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The embedding of rows, as an array of floats."""
+        with callers_configuration():
+            Z = self.transformer_.transform(X)
+        return np.asarray(Z.toarray() if sparse.issparse(Z) else Z, dtype=np.float64)
+
+
+def embedding_method(estimator: Any, X: Any, y: Any) -> Any:
+    """The part of an estimator that embeds rows, which can be cloned and fitted on labels in any form.
+
+    Methods of this package are returned as they are. A transformer of another library is tried on all rows: with y as
+    it is, as a dense indicator or as class numbers, and, where its ``fit`` can do without, without labels.
+
+    Parameters
+    ----------
+    estimator : transformer, or pipeline with one
+    X : array or sparse matrix of shape (n, d)
+    y : labels in any form
+
+    Returns
+    -------
+    estimator with ``fit(X, y)`` and ``transform(X)``
+
+    Raises
+    ------
+    TypeError
+        The estimator is a class, or has no ``transform``.
+    ValueError
+        It can be fitted on no form of the labels, or embeds no rows.
+
+    Warns
+    -----
+    UserWarning
+        It is fitted without the labels, because it takes none of this kind.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> from proxembed.evaluate.diagnose import embedding_method
+    >>> rows = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+    >>> embedding_method(PCA(1), rows, [[1, 0], [1, 1], [0, 1]])
+    ForeignTransformer(labels='dense', transformer=PCA(n_components=1))
+    """
+    if isinstance(estimator, type):
+        raise TypeError(f"{estimator.__name__} is a class; pass an instance of it, such as {estimator.__name__}().")
+    method = embedding_part(estimator)
+    last = last_step(method)
+    if isinstance(last, Estimator | ForeignTransformer):
+        return method
+    takes = inspect.signature(last.fit).parameters.get("y")
+    forms = _forms(y) if takes is not None else []
+    errors: list[Exception] = []
+    for form in [*forms, *["none"] * (takes is None or takes.default is not inspect.Parameter.empty)]:
+        tried = ForeignTransformer(method, form)
+        try:
+            clone(tried).fit(X, y).transform(X)
+        except Exception as error:  # other libraries raise errors of any kind
+            errors.append(error)
+            continue
+        if form == "none" and errors:
+            warnings.warn(
+                f"{type(last).__name__} is fitted without labels, since it does not take these: {_line(errors[0])}",
+                stacklevel=3,
+            )
+        return tried
+    remedy = "give it labels of the kind that it takes, or wrap it in a class with fit(X) and transform(X)"
+    if LabelMatrix.of(y).several:
+        remedy = "rows with several labels need a method that takes them, such as OPLS() or MESD(FDA())"
+    raise ValueError(
+        f"{type(last).__name__} cannot be fitted on these rows and labels, or cannot embed rows: {_line(errors[0])}; "
+        f"{remedy}."
+    ) from errors[0]
+
+
+def last_step(method: Any) -> Any:
+    """The last step of a pipeline; any other estimator itself.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from proxembed.evaluate.diagnose import last_step
+    >>> last_step(make_pipeline(PCA(2)))
+    PCA(n_components=2)
+    """
+    return method[-1] if isinstance(method, Pipeline) else method
+
+
+def _forms(y: Any) -> list[str]:
+    """The forms of labels to try, in order."""
+    labels = LabelMatrix.of(y)
+    classes = labels.form == "classes" and not isinstance(y, LabelMatrix)
+    first = "given" if classes or isinstance(y, np.ndarray) or hasattr(y, "iloc") else "dense"
+    return [first, *["codes"] * (labels.one_hot and labels.unknown is None)]
+
+
+def _in_form(y: Any, form: str) -> Any:
+    if form == "given":
+        return y
+    labels = LabelMatrix.of(y)
+    if form == "codes":
+        return labels.Y.tocsr().indices.astype(np.int64)
+    dense = labels.indicator
+    return dense.toarray().astype(np.int64) if sparse.issparse(dense) else dense
+
+
+def _line(error: Exception) -> str:
+    """The message of another library, on one line of bounded length."""
+    text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} ..."
+
 
 SHUFFLE, HALF = "shuffle", "half"
 LEVEL = 0.05  # of the test against shuffled labels
@@ -256,7 +473,7 @@ def diagnosed_by(measure: Measure) -> bool:
     Examples
     --------
     >>> from proxembed.evaluate.diagnose import diagnosed_by
-    >>> from proxembed.evaluate.measures import measure_of
+    >>> from proxembed.measures.measures import measure_of
     >>> diagnosed_by(measure_of("Jaccard@10")), diagnosed_by(measure_of("Hamming loss"))
     (True, False)
     """

@@ -7,17 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.base import Estimator
 from proxembed.classify.ridge import fit_readout
+from proxembed.estimator.base import Estimator
+from proxembed.estimator.traits import Traits
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
 from proxembed.features.table import features_fit
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
-from proxembed.traits import Traits
-
-from .metrics import macro_average_precision
 
 INNER_FOLDS = 3
 CHOICE_ROWS, CHOICE_LABELS, CHOICE_FOLDS = 600, 30, 3

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.measures.measures import is_loss
+from proxembed.measures.metrics import average_precision
 from proxembed.targets.known import known_cells
 from proxembed.targets.values import dense_labels
-
-from .measures import is_loss
-from .metrics import average_precision
 
 RIDGE, NEIGHBORS = "ridge", "cosine kNN"
 TEST = "test"

@@ -21,17 +21,17 @@ from sklearn.utils import get_tags
 
 from proxembed.classify.ridge import Readout, fit_readout, ridge_fit
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
+from proxembed.estimator.traits import Traits
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.execute.ledger import as_json
+from proxembed.measures.calibration import platt_apply, platt_fit
+from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
+from proxembed.measures.metrics import macro_average_precision, row_jaccard
+from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
+from proxembed.methods.pipeline import fold_scores, unseen_embeddings
 from proxembed.methods.sizes import bounded_by_labels, embedded, with_size
-from proxembed.model import fold_scores, unseen_embeddings
-from proxembed.traits import Traits
 
 from .arms import Arm
-from .calibration import platt_apply, platt_fit
-from .measures import DEFAULT_NEIGHBORS, Measure
-from .metrics import macro_average_precision, row_jaccard
-from .neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from .part import Part
 from .results import NEIGHBORS, reason_of
 from .rivals.linear import LabelScores
@@ -144,7 +144,7 @@ def score(arm: Arm, part: Part, measures: Measures, natural: bool = False) -> Sc
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits
     >>> from proxembed.evaluate.arms import Arm
-    >>> from proxembed.evaluate.measures import AVERAGE_PRECISION, measure_of
+    >>> from proxembed.measures.measures import AVERAGE_PRECISION, measure_of
     >>> from proxembed.evaluate.part import prepare
     >>> from proxembed.evaluate.results import RIDGE
     >>> from proxembed.evaluate.scoring import Measures, score

@@ -18,14 +18,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from proxembed.measures.bootstrap import TWO_SIDED, drawn_weights, precision_gain, redrawn_gain
+from proxembed.measures.measures import AVERAGE_PRECISION, NEW_JACCARD, Measure, is_jaccard, measure_of
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import dense_labels
 
 from .arms import ALL_FEATURES, MAP_SIZE
-from .bootstrap import TWO_SIDED, drawn_weights, precision_gain, redrawn_gain
 from .compare import equal_rows, gain_on_folds, nadeau_bengio
-from .measures import AVERAGE_PRECISION, NEW_JACCARD, Measure, is_jaccard, measure_of
 from .results import NEIGHBORS, TEST, Results, sign_of
 
 GOALS = ("neighbours", "predict", "compress", "map")

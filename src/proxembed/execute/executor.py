@@ -26,8 +26,8 @@ from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.externals.loky.process_executor import ShutdownExecutorError
 from joblib.parallel import get_active_backend
 
+from proxembed.blocks.cluster import ClusterTasks, active_client, cores, leave_interruptions
 from proxembed.execute.configuration import carried
-from proxembed.sources.cluster import ClusterTasks, active_client, cores, leave_interruptions
 
 Progress = Callable[[int, int, str], None]
 Task = Callable[[Any, Any], Any]

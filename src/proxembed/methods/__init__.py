@@ -5,8 +5,6 @@ from . import (
     dependence,
     fisher,
     forest,
-    hypergraph,
-    isomap,
     latent,
     layout,
     local,
@@ -20,6 +18,8 @@ from . import (
     spectral_maps,
     variance,
 )
+from . import dependence as hypergraph
+from . import manifold as isomap
 
 __all__ = [
     "class_preserving",

@@ -13,16 +13,16 @@ from sklearn.utils.metaestimators import available_if
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.pencil.linear import left_factor
 from proxembed.classify.ridge import fit_readout
-from proxembed.explain import label_loadings
+from proxembed.estimator.base import Embedder, SpectralEmbedder
+from proxembed.estimator.explain import label_loadings
+from proxembed.estimator.rows import Rows
+from proxembed.estimator.traits import Traits
+from proxembed.estimator.wrapper import FitWrapper
 from proxembed.targets.labels import LabelMatrix
 
-from ..base import Embedder, SpectralEmbedder
 from ..features.scaling import SCALINGS, scaling_apply, scaling_fit
 from ..pairs.effects import column_deviations
 from ..params import param, safe_repr
-from ..rows import Rows
-from ..traits import Traits
-from ..wrapper import FitWrapper
 from .dependence import OPLS
 
 

@@ -11,13 +11,13 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.graphs.class_residuals import ClassResiduals, class_residual
 from proxembed.algebra.operators.structured import Laplacian, LowRank, Operator, Sparse
 from proxembed.algebra.template import Template
+from proxembed.estimator.base import SpectralEmbedder
+from proxembed.estimator.neighborly import MATRICES, METRIC_DOC, ROW_METRICS, SCALE_DOC
+from proxembed.estimator.rows import Rows
 
-from ..base import SpectralEmbedder
-from ..neighborly import MATRICES, METRIC_DOC, ROW_METRICS, SCALE_DOC
 from ..params import integers, log, param
 from ..proximity.reconstruction import reconstruction_weights
 from ..proximity.weights import LOCAL_NEIGHBORS, edge_weights, weighted_links
-from ..rows import Rows
 from .local import (
     GIVEN_DOC,
     LINK_WEIGHTS,

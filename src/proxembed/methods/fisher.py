@@ -10,13 +10,12 @@ from scipy import sparse
 
 from proxembed.algebra.operators.structured import Centering, Diagonal, Laplacian, LowRank
 from proxembed.algebra.template import Template
-from proxembed.rows import Rows
+from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
+from proxembed.estimator.rows import Rows, reciprocal
+from proxembed.estimator.traits import Traits
 from proxembed.targets.labels import LabelMatrix
 
-from ..base import PencilEmbedder, SpectralEmbedder
 from ..params import log, param
-from ..rows import reciprocal
-from ..traits import Traits
 
 
 class FDA(PencilEmbedder, labels="single", from_sums="rows"):

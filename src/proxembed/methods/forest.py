@@ -15,16 +15,16 @@ from proxembed.algebra.pencil.eigen import left_out
 from proxembed.algebra.pencil.linear import best_ridge, ridge_solve
 from proxembed.algebra.pencil.symmetric import range_basis
 from proxembed.algebra.template import Template
+from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.rows import Rows, SeenRows
+from proxembed.estimator.wrapper import LabelledFeatures, refuse_features
+from proxembed.splits.splits import Split, stratified_folds
 
-from ..base import Prepared, SpectralEmbedder
 from ..features.leaves import LeafMap, forest_targets, grown
 from ..params import SEED, methods, param
-from ..rows import Rows, SeenRows
-from ..splits.folds import Split, stratified_folds
 from ..targets.labels import LabelMatrix
-from ..wrapper import LabelledFeatures, refuse_features
 from .dependence import OPLS
-from .relation import Kernelized
+from .kernelized import Kernelized
 
 RIDGES = np.array([0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
 RIDGE_FOLDS, RIDGE_TREES = 3, 100  # the folds, and trees of each forest, on which ridge="folds" is chosen

@@ -16,15 +16,15 @@ from proxembed.algebra.pencil.eigen import Solution, choose_ridge
 from proxembed.algebra.pencil.problem import ROUNDING, Aim, Problem
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns, solve_linear
 from proxembed.algebra.template import Template
+from proxembed.blocks import RowBlocks, blocks_of, lazily
+from proxembed.estimator.base import SpectralEmbedder
+from proxembed.estimator.explain import label_loadings
+from proxembed.estimator.rows import Rows
+from proxembed.estimator.sums import SummedRows, refuse_once, summed_rows
+from proxembed.estimator.validation import in_range
 
-from ..base import SpectralEmbedder
-from ..explain import label_loadings
 from ..params import log, param
-from ..rows import Rows
-from ..sources import RowBlocks, blocks_of, lazily
-from ..sums import SummedRows, refuse_once, summed_rows
-from ..validation import in_range
-from .regressed import Regressed
+from .mope import Regressed
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
 

@@ -9,14 +9,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import Embedder
+from proxembed.estimator.base import Embedder
+from proxembed.estimator.rows import Rows, SeenRows
+from proxembed.estimator.wrapper import FitWrapper
+from proxembed.features.layouts import LAYOUTS, NeighborMap, check_installed, layout_named
+
 from ..params import SEED, param
-from ..proximity.layouts import LAYOUTS, NeighborMap, check_installed, layout_named
-from ..rows import Rows, SeenRows
 from ..splits.crossfit import crossfit
 from ..splits.splitters import GroupFolds, StratifiedFolds, as_splits
-from ..wrapper import FitWrapper
-from .relation import Kernelized
+from .kernelized import Kernelized
 
 FOLDS = 5
 

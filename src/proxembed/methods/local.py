@@ -12,16 +12,16 @@ from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassWeights, Insi
 from proxembed.algebra.operators.structured import Laplacian, LowRank, Sparse
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.algebra.template import Template
+from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
+from proxembed.estimator.neighborly import MATRICES, SCALE_DOC, LabelledLinks
+from proxembed.estimator.rows import Rows, reciprocal
+from proxembed.proximity.backends import Neighbors
+from proxembed.proximity.weights import LocalAffinity, class_scales
 
-from ..base import PencilEmbedder, SpectralEmbedder
-from ..neighborly import MATRICES, SCALE_DOC, LabelledLinks
 from ..pairs.formulas import weights_local_scaling
 from ..params import integers, log, param
-from ..proximity.affinity import LocalAffinity, class_scales
 from ..proximity.graph import edge_rows, neighbor_graph
-from ..proximity.neighbors import Neighbors
 from ..proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, weighted_links
-from ..rows import Rows, reciprocal
 
 # no "geodesic": a link is the shortest path between its own ends
 LINK_WEIGHTS = tuple(kind for kind in WEIGHTS if kind != "geodesic")

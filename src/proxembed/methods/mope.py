@@ -11,33 +11,65 @@ from scipy import sparse
 from sklearn.base import clone
 
 from proxembed.algebra.arrays.blas import symmetrise
+from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
-from proxembed.algebra.operators.structured import (
-    Centering,
-    Dense,
-    Identity,
-    Laplacian,
-    LowRank,
-    Operator,
-    Sparse,
-)
+from proxembed.algebra.operators.structured import Centering, Dense, Identity, Laplacian, LowRank, Operator, Sparse
 from proxembed.algebra.pencil.direct import Placement, solve_direct
+from proxembed.algebra.pencil.eigen import Solution, choose_ridge
+from proxembed.algebra.pencil.linear import ridge_solve
+from proxembed.algebra.pencil.problem import Aim, Problem
 from proxembed.algebra.template import Template, centred
+from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
+from proxembed.estimator.direct import DirectEmbedder
+from proxembed.estimator.explain import label_loadings
+from proxembed.estimator.neighborly import MATRICES, SCALE_DOC, WEIGHTS_DOC
+from proxembed.estimator.rows import Rows, reciprocal
+from proxembed.estimator.traits import Traits
+from proxembed.proximity.combine import sparsify
+from proxembed.proximity.label_similarity import OF_FEATURES, OF_LATENT
+from proxembed.proximity.weights import AllPairs
 from proxembed.targets.labels import LabelMatrix
 
-from ..base import PencilEmbedder, SpectralEmbedder
-from ..neighborly import MATRICES, SCALE_DOC, WEIGHTS_DOC
 from ..params import constant, log, param
-from ..proximity.all_pairs import AllPairs
-from ..proximity.class_similarity import OF_FEATURES, OF_LATENT
 from ..proximity.combine import check_combination, combine, combine_grouped, unit_weights
 from ..proximity.label_similarity import SCHEMES, LabelSimilarity, label_similarity
-from ..proximity.sparsify import sparsify
 from ..proximity.weights import LOCAL_NEIGHBORS, WEIGHTS
-from ..rows import Rows, reciprocal
-from ..traits import Traits
 from .preserving import NeighborProjection
-from .regressed import Regressed
+
+
+class Regressed(DirectEmbedder, abstract=True):
+    """A method that places labelled rows, and new ones by the ridge regression of Z on X. [yu2005mlsi]"""
+
+    columns = ("intercept_",)
+    ridge: float | str = param(
+        default="auto",
+        low=0,
+        choices=("auto",),
+        search="ridge",
+        doc="Ridge of the regression that embeds new rows; auto: least leave-one-out error.",
+    )
+    ridge_scale: str = param(
+        default="trace", choices=("trace", "absolute"), doc="Unit of the ridge: tr(Xc'Xc) / min(n, d), or 1."
+    )
+
+    def projects(self) -> bool:
+        return True
+
+    def learn(self, rows: Rows, found: Solution) -> None:
+        """The regression of the places on the features."""
+        Z = self.embedding_
+        regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
+        aim = Aim(ridge=self.ridge, ridge_scale=self.ridge_scale)
+        problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), aim=aim, factors=[Z])
+        ridge = choose_ridge(problem, self.ridge, self.ridge_scale)
+        gram = problem.gram if problem.plan.decomposes else None
+        W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram)
+        self.ridge_, self.components_ = problem.of_rows(ridge), np.ascontiguousarray(W.T / problem.unit)
+        self.label_loadings_ = label_loadings(problem.rows, rows.label_matrix, self.components_)
+
+    def extend(self, X: Any) -> np.ndarray:
+        return CentredMatrix(X).dot(self.components_.T) + self.intercept_
+
 
 SIMILARITY_DOC = (
     'How label sets are compared. scheme="labels": "and", "cosine", "dice" (None), "scaled_dice", "jaccard", '

@@ -8,13 +8,12 @@ from typing import Any
 
 from proxembed.algebra.operators.structured import Laplacian
 from proxembed.algebra.template import Template
-from proxembed.base import Prepared
+from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.rows import Rows
+from proxembed.estimator.traits import Traits
+from proxembed.estimator.wrapper import TemplateWrapper, innermost, refuse_features
 
-from ..base import SpectralEmbedder
 from ..params import methods, param
-from ..rows import Rows
-from ..traits import Traits
-from ..wrapper import TemplateWrapper, innermost, refuse_features
 from .fisher import FDA, MMC
 
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from proxembed.algebra.operators.structured import Laplacian, Operator, Sparse
 from proxembed.algebra.template import Template, mix
-from proxembed.base import Prepared
+from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.rows import Rows
 
-from ..base import SpectralEmbedder
 from ..params import constant, integers, log, param
-from ..rows import Rows
 from .class_preserving import DONPP
 from .fisher import FDA, MMC
 from .local import DNE, LFDA, MFA

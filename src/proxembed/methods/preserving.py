@@ -12,14 +12,13 @@ from proxembed.algebra.arrays.matrix import all_ones
 from proxembed.algebra.operators.inverse import SquaredResidual
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
 from proxembed.algebra.template import Template, centred
-from proxembed.base import Prepared
+from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.neighborly import Linked, Neighborly
+from proxembed.estimator.rows import Rows
+from proxembed.estimator.traits import Traits
 
-from ..base import SpectralEmbedder
-from ..neighborly import Linked, Neighborly
 from ..params import log, param
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights
-from ..rows import Rows
-from ..traits import Traits
 
 
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):

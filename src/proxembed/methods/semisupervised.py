@@ -11,18 +11,18 @@ from proxembed.algebra.pencil.eigen import choose_ridge
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.pencil.sizes import constraint_size, objective_size
 from proxembed.algebra.template import CONSTRAINTS, Template, mix
+from proxembed.estimator.base import Prepared, SpectralEmbedder, natural_components
+from proxembed.estimator.rows import Rows
+from proxembed.estimator.traits import Traits
+from proxembed.estimator.wrapper import MethodWrapper, TemplateWrapper, innermost, refuse_features
 from proxembed.targets.known import warn_partly_known
 from proxembed.targets.labels import LabelMatrix
 
-from ..base import Prepared, SpectralEmbedder, natural_components
 from ..params import Param, methods, param
-from ..rows import Rows
-from ..traits import Traits
-from ..wrapper import MethodWrapper, TemplateWrapper, innermost, refuse_features
 from .fisher import FDA
+from .kernelized import Kernelized
 from .multilabel import MESD
 from .preserving import OLPP
-from .relation import Kernelized
 
 OWN = ("method", "n_components", "scaling", "solver", "ridge", "ridge_scale")  # what is no setting of a kernel
 

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from ..base import SpectralEmbedder
-from ..wrapper import TemplateWrapper
+from proxembed.estimator.base import SpectralEmbedder
+from proxembed.estimator.wrapper import TemplateWrapper
+
 from .around import ComponentWrapper
 
 _BOUNDED: dict[str, bool] = {}

@@ -16,17 +16,16 @@ from proxembed.algebra.pencil.direct import Placement, solve_graph, sparse_form
 from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.algebra.template import Template
-from proxembed.rows import Rows, SeenRows
+from proxembed.estimator.base import Prepared
+from proxembed.estimator.direct import DirectEmbedder, stored_like
+from proxembed.estimator.neighborly import GIVEN_DOC, METRICS_OR_MATRIX, Neighborly, Weighted, warn_unlinked
+from proxembed.estimator.rows import Rows, SeenRows, reciprocal
+from proxembed.features.prototypes import LANDMARK_COUNT, LANDMARK_SEED_DOC, landmark_count, landmark_rows
+from proxembed.proximity.backends import nearest
 
-from ..base import Prepared
-from ..direct import DirectEmbedder, stored_like
-from ..features.landmarks import LANDMARK_COUNT, LANDMARK_SEED_DOC, landmark_count, landmark_rows
-from ..neighborly import GIVEN_DOC, METRICS_OR_MATRIX, Neighborly, Weighted, warn_unlinked
 from ..params import SEED, log, param
 from ..proximity.graph import components
-from ..proximity.neighbors import nearest
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
-from ..rows import reciprocal
 
 LLE_EXACT_UP_TO, LLE_LANDMARKS = 30_000, 2000
 

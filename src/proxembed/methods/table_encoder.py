@@ -8,7 +8,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import Embedder
+from proxembed.estimator.base import Embedder
+from proxembed.estimator.validation import in_range, refuse_masked
+
 from ..features.scaling import scaling_apply, scaling_kind
 from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, read_columns
@@ -16,7 +18,6 @@ from ..tables.frame_matrix import columns_by_position
 from ..tables.frames import FrameColumn, frame_of, is_frame, named_columns, rows_of
 from ..tables.notes import few_names, few_notes
 from ..tables.unseen import warn_of
-from ..validation import in_range, refuse_masked
 
 
 class TableEncoder(Embedder):

@@ -8,9 +8,9 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators.structured import Centering, Identity, LowRank
 from proxembed.algebra.pencil.problem import ROUNDING
 from proxembed.algebra.template import Template
-from proxembed.rows import Rows
+from proxembed.estimator.base import SpectralEmbedder
+from proxembed.estimator.rows import Rows
 
-from ..base import SpectralEmbedder
 from ..params import param
 
 

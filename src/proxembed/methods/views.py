@@ -3,30 +3,90 @@ scores from models that have not seen the row."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.template import Template
+from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.rows import Rows
+from proxembed.estimator.traits import Traits
+from proxembed.estimator.wrapper import LabelledFeatures, TemplateWrapper, refuse_features
+from proxembed.features.scaling import Block, scaled
+from proxembed.proximity.backends import nearest
+from proxembed.splits.splits import Split
+from proxembed.tables.rows import for_solvers
+from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
+from proxembed.targets.labels import LabelMatrix
 
-from ..base import Prepared, SpectralEmbedder
-from ..features.blocks import Block, scaled
 from ..features.leaves import forest_targets
 from ..pairs.effects import column_deviations
 from ..params import SEED, Param, methods, param
-from ..proximity.neighbors import nearest
-from ..rows import Rows
-from ..traits import Traits
-from ..wrapper import LabelledFeatures, TemplateWrapper, refuse_features
 from .forest import ForestLeaves, ForestVotes, averaged_rows, distinct_folds
-from .label_models import LabelModels, scores_out_of_fold
-from .relation import Kernelized
+from .kernelized import Kernelized
 from .variance import PCA
+
+
+@dataclass(frozen=True)
+class LabelModels:
+    """One model for each label, or one regressor of all; a number where the known cells of a label are all alike.
+
+    The score of a classifier is its ``decision_function``, else the probability of the label, that of a regressor its
+    prediction. A label that all rows carry, or none, has the log odds of its smoothed share (k + 1) / (n + 2), that
+    share where scores are probabilities, or 0 or 1 of a regressor.
+    """
+
+    models: list[Any]
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, labels: LabelMatrix) -> LabelModels:
+        """Copies of an estimator, fitted on the rows where a label is known.
+
+        A regressor that takes several outputs is fitted on all labels at once, unknown cells at the mean of their
+        label.
+        """
+        X, regressor = for_solvers(X), is_regressor(estimator)
+        if regressor and labels.c > 1 and get_tags(estimator).target_tags.multi_output:
+            return cls([clone(estimator).fit(X, labels.with_means().Y.toarray())])
+        models: list[Any] = []
+        for rows, column in known_rows_per_label(labels):
+            if column.any() and not column.all():
+                models.append(clone(estimator).fit(X[rows], column.astype(float if regressor else int)))
+            elif regressor:
+                models.append(float(column.any()))
+            else:
+                odds = float(smoothed_log_odds(column.sum(), len(column)))
+                models.append(odds if hasattr(estimator, "decision_function") else float(1 / (1 + np.exp(-odds))))
+        return cls(models)
+
+    def lift(self, X: Any) -> np.ndarray:
+        """The scores (m, c) of rows X."""
+        X = for_solvers(X)
+        columns = [np.full(X.shape[0], m) if isinstance(m, float) else _scores(m, X) for m in self.models]
+        return np.hstack([np.reshape(column, (X.shape[0], -1)) for column in columns]).astype(np.float64)
+
+
+def _scores(model: Any, X: Any) -> np.ndarray:
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
+    return model.predict_proba(X)[:, 1] if hasattr(model, "predict_proba") else model.predict(X)
+
+
+def scores_out_of_fold(estimator: Any, X: Any, labels: LabelMatrix, splits: Iterable[Split]) -> np.ndarray:
+    """The scores (n, c) of rows, those of each held-out part by models fitted on the others."""
+    found = np.empty((X.shape[0], labels.c))
+    for split in splits:
+        found[split.held_out] = LabelModels.of(estimator, X[split.train], labels.take(split.train)).lift(
+            X[split.held_out]
+        )
+    return found
+
 
 NAMED = ("features", "kernel", "leaves", "scores")
 GRID = (0.0, 0.5, 1.0, 2.0, 4.0)

@@ -12,19 +12,433 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from proxembed.algebra.arrays.blas import in_threads, symmetrise
-from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
-from proxembed.algebra.pencil.symmetric import eigenvalues
-from proxembed.pairs.formulas import ratio
+from proxembed.algebra.arrays.matrix import guard_dense, row_blocks, row_squares
+from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, eigenvalues, fix_signs
+from proxembed.pairs.formulas import PairMeasure, SetPairs, cosine, gaussian, measures_for, ratio
+from proxembed.params import call_for_array
 from proxembed.targets.labels import LabelMatrix
 
 from ..params import call_user_function
-from .class_similarity import class_similarity
-from .latent_labels import Between, latent_between, latent_labels
-from .similarity import SET_SIMILARITIES, checked_similarity, mean_differing, similarity_of_sets
-from .weights import LOCAL_NEIGHBORS
+from .backends import nearest
+from .distances import squared_norms
+from .graph import geodesics, neighbor_graph
+from .weights import LOCAL_NEIGHBORS, correlation_blocks
+
+ROUNDING = 1e-12
+SKEW = 1e-6  # of the largest value: what single precision leaves of symmetry
+
+
+SET_SIMILARITIES = measures_for("sets")
+LABEL_KERNELS = measures_for("label kernel")
+
+
+def similarity_of_sets(
+    measure: PairMeasure, shared: np.ndarray, left: np.ndarray, right: np.ndarray, tau: float | None = 1.0
+) -> np.ndarray:
+    """The measure of label sets from their shared labels and sizes; ``tau``: its width, or the number of labels."""
+    values: Any = measure.values
+    return values(SetPairs(shared, left, right), **measure.settings(tau=tau))
+
+
+def similarity(
+    kind: str | Callable[[np.ndarray], np.ndarray], sets: np.ndarray, tau: float | None = None
+) -> np.ndarray:
+    """The label kernel of this name, or of a callable sets -> u x u, checked to be symmetric and finite.
+
+    ``tau``: the width of "rbf", by default ``mean_differing``.
+    """
+    guard_dense((len(sets), len(sets)), f"label_kernel={kind!r}: the similarities of all label sets")
+    if callable(kind):
+        return checked_similarity(call_user_function("label_kernel", kind, sets), len(sets), f"label_kernel={kind!r}")
+    m = sets.sum(axis=1)
+    width = mean_differing(sets) if kind == "rbf" and tau is None else tau
+    return similarity_of_sets(LABEL_KERNELS[kind], sets @ sets.T, m[:, None], m[None, :], width)
+
+
+def mean_differing(sets: np.ndarray) -> float:
+    """The mean number of labels in which two distinct rows of ``sets`` differ, at least 1: the default tau of (37)."""
+    u, counts = len(sets), sets.sum(axis=0)
+    if u < 2:
+        return 1.0
+    total = u * counts.sum() - counts @ counts
+    return max(float(total / (u * (u - 1) / 2)), 1.0)
+
+
+def checked_similarity(values: object, size: int, given: str) -> np.ndarray:
+    """A caller's similarities as a symmetric array of their own; errors begin with ``given``."""
+    needed = f"{given} is not allowed: a finite symmetric {size:,} x {size:,} matrix is needed"
+    try:
+        G = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as fault:
+        raise ValueError(f"{needed}, not {type(values).__name__}: {fault}.") from fault
+    if G.shape != (size, size):
+        raise ValueError(f"{needed}; its shape is {G.shape}.")
+    top = float(np.max([G.max(initial=0.0), -G.min(initial=0.0)]))
+    if not np.isfinite(top):
+        wrong = ~np.isfinite(G)
+        raise ValueError(f"{needed}; {np.count_nonzero(wrong):,} entries are not finite, the first at {_place(wrong)}.")
+    skew = _largest_skew(G)
+    if skew > SKEW * top:
+        raise ValueError(f"{needed}; it differs from its transpose by up to {skew:.3g}. Take (S + S.T) / 2.")
+    return symmetrise(G)
+
+
+def _largest_skew(A: np.ndarray) -> float:
+    parts = row_blocks(len(A), len(A))
+    return max((float(np.abs(A[p, p.start :] - A[p.start :, p].T).max()) for p in parts), default=0.0)
+
+
+def _place(wrong: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(k) for k in np.argwhere(wrong)[0])
+
+
+def clip_negative(values: np.ndarray) -> np.ndarray:
+    """Cosines and their like as similarities: 0 where they are negative, or positive by rounding only."""
+    return np.where(values > ROUNDING, values, 0.0)
+
+
+LATENT = ("pca", "lsi")
+LATENT_SIMILARITIES = measures_for("latent")
+SHARE = 0.9
+
+Between = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def latent_labels(
+    labels: LabelMatrix,
+    sets: np.ndarray,
+    kind: str | Callable[[np.ndarray], np.ndarray] = "pca",
+    n_latent: int | None = None,
+    centred: bool = False,
+) -> np.ndarray:
+    """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows.  [mu2012mesd]
+
+    Parameters
+    ----------
+    labels : LabelMatrix of n rows and c labels.
+    sets : array of shape (u, c), label sets as 0/1.
+    kind : "pca" (right singular vectors of the centred Y), "lsi" (of Y itself), or a callable sets -> (u, k) array.
+    n_latent : directions, at most the rank of the matrix; None: as many as hold 90 % of its squares.
+    centred : take the mean label vector off y first, so that phi are PCA scores.
+
+    Returns
+    -------
+    ndarray of shape (u, k)
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind, n_latent above the rank, and a callable that does not return finite points, one per set.
+
+    Examples
+    --------
+    >>> labels = LabelMatrix.of(np.array([[1, 0], [1, 0], [0, 1]]))
+    >>> np.abs(latent_labels(labels, np.eye(2), "lsi", 1))
+    array([[1.],
+           [0.]])
+    """
+    if callable(kind):
+        return _points(kind, sets, "label sets")
+    _check_latent(kind)
+    w, V = descending(labels.centred_gram if kind == "pca" else labels.gram)
+    points = sets - labels.nk / labels.n if centred else sets
+    return points @ V[:, : _directions(w, kind, n_latent)]
+
+
+def latent_classes(
+    labels: LabelMatrix,
+    used: np.ndarray,
+    kind: str | Callable[[np.ndarray], np.ndarray] = "pca",
+    n_latent: int | None = None,
+    centred: bool = False,
+) -> np.ndarray:
+    """phi of classes, (39) with Y' in the place of Y: the rows that carry a label are its vector of 0/1.  [mu2012mesd]
+
+    Parameters, result and errors as for ``latent_labels``, for the classes ``used``; a callable takes their r x n
+    vectors. The directions (of n entries) are never formed: points follow from Y'Y.
+
+    Examples
+    --------
+    >>> labels = LabelMatrix.of(np.array([[1, 0], [1, 0], [0, 1]]))
+    >>> np.abs(latent_classes(labels, np.arange(2), "lsi", 2)).round(3)
+    array([[1.414, 0.   ],
+           [0.   , 1.   ]])
+    """
+    if callable(kind):
+        guard_dense((len(used), labels.n), f"latent={kind!r}: the rows of each label")
+        return _points(kind, labels.Y.T.tocsr()[used].toarray(), "classes")
+    _check_latent(kind)
+    G = labels.gram[np.ix_(used, used)]
+    right = G - G.mean(axis=1, keepdims=True) if kind == "pca" else G
+    w, U = descending(right - right.mean(axis=0) if kind == "pca" else G)
+    k = _directions(w, kind, n_latent)
+    phi = fix_signs(right @ (U[:, :k] / np.sqrt(w[:k])))
+    return phi - phi.mean(axis=0) if centred else phi
+
+
+def _points(kind: Callable[..., Any], vectors: np.ndarray, what: str) -> np.ndarray:
+    """The latent variables of a function, checked."""
+    phi = call_for_array("latent", kind, vectors)
+    if phi.ndim != 2 or len(phi) != len(vectors) or not np.isfinite(phi).all():
+        raise ValueError(
+            f"latent={kind!r} must return a finite array with a row for each of the {len(vectors)} {what}; it "
+            f"returned one of shape {phi.shape}."
+        )
+    return phi
+
+
+def _check_latent(kind: object) -> None:
+    if not isinstance(kind, str) or kind not in LATENT:
+        raise ValueError(f"latent={kind!r} is not known; choose one of {', '.join(LATENT)}, or pass a callable.")
+
+
+def _directions(w: np.ndarray, kind: str, n_latent: int | None) -> int:
+    """How many directions of this spectrum are taken: ``n_latent``, or those that hold 90 % of it."""
+    rank = int(np.count_nonzero(w > RANGE_TOLERANCE * w[0])) if w[0] > 0 else 0
+    if n_latent is None:
+        share = np.cumsum(w[:rank]) / max(w[:rank].sum(), np.finfo(float).tiny)
+        n_latent = min(int(np.searchsorted(share, SHARE)) + 1, rank)
+    elif isinstance(n_latent, bool) or not isinstance(n_latent, int | np.integer) or not 1 <= n_latent <= rank:
+        raise ValueError(
+            f"n_latent={n_latent!r} is not allowed: it must be a whole number from 1 to {rank}, the rank of the "
+            f'labels under latent="{kind}", or None.'
+        )
+    return n_latent
+
+
+def latent_between(
+    phi: np.ndarray,
+    kind: str | Callable[..., Any] = "cosine",
+    tau: float | None = None,
+    p: float = 2.0,
+    n_scale: int = LOCAL_NEIGHBORS,
+) -> tuple[Between, float]:
+    """Similarities of latent points: (function of two index vectors a, b -> (len(a), len(b)) array, largest value).
+
+    ``kind``: a name of LATENT_SIMILARITIES, or a callable phi -> u x u. Negative values become 0. ``tau``: the width;
+    None: the mean over all pairs of points of what it divides, or 1. ``p``: the power of "minkowski", (40).
+    """
+    if callable(kind):
+        guard_dense((len(phi), len(phi)), f"similarity={kind!r}: the similarities of all label sets")
+        G = checked_similarity(call_user_function("similarity", kind, phi), len(phi), f"similarity={kind!r}")
+        np.maximum(G, 0.0, out=G)
+        return lambda a, b: G[np.ix_(a, b)], float(G.max(initial=0.0))
+    if not isinstance(kind, str) or kind not in LATENT_SIMILARITIES:
+        raise ValueError(
+            f"similarity={kind!r} of latent labels is not known; choose one of {', '.join(LATENT_SIMILARITIES)}, or "
+            "pass a callable."
+        )
+    measure: Any = LATENT_SIMILARITIES[kind]
+    if measure.signed:
+        return _clipped(correlation_blocks(phi, kind)), 1.0
+    if measure.weight is None and measure.values is not None:
+        squares = row_squares(phi)
+        return _clipped(lambda a, b: measure.values(SetPairs(phi[a] @ phi[b].T, squares[a, None], squares[b]))), 1.0
+    return _of_distances(phi, kind, tau, p, n_scale)
+
+
+def _clipped(between: Between) -> Between:
+    return lambda a, b: clip_negative(between(a, b))
+
+
+def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float, n_scale: int) -> tuple[Between, float]:
+    measure: Any = LATENT_SIMILARITIES[kind]
+    if kind == "minkowski":
+        if not 1.0 <= p < np.inf:
+            raise ValueError(f"p={p!r} is not allowed: Minkowski's power is a finite number of at least 1.")
+
+        def powers(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return _differences(phi[a], phi[b], p)
+
+        width = _mean_of_reachable_pairs(powers, len(phi)) if tau is None else tau
+        return lambda a, b: gaussian(powers(a, b), width), 1.0
+    if kind == "geodesic":
+        distance = _geodesic_points(phi)
+    else:
+
+        def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            return cdist(phi[a], phi[b])
+
+    width = 1.0 if tau is None else tau
+    if measure.median_width and tau is None:
+        width = _mean_of_reachable_pairs(lambda a, b: distance(a, b) ** 2, len(phi))
+    if measure.ends is None:
+        return lambda a, b: measure.weight(distance(a, b), width), float(measure.weight(np.zeros(1), width)[0])
+    largest = float(measure.weight(np.zeros(1), width, np.ones(1), np.ones(1))[0])
+    if measure.ends == "scales":
+        own = _scales(distance, np.arange(len(phi)), n_scale)
+    else:
+        own = row_squares(phi)
+    return lambda a, b: measure.weight(distance(a, b), width, own[a, None], own[b][None, :]), largest
+
+
+def _differences(left: np.ndarray, right: np.ndarray, p: float) -> np.ndarray:
+    """sum |x - y|^p of all pairs of points."""
+    if p == 2.0:
+        return cdist(left, right, "sqeuclidean")
+    return cdist(left, right, "cityblock") if p == 1.0 else cdist(left, right, "minkowski", p=p) ** p
+
+
+def _mean_of_reachable_pairs(values: Between, u: int) -> float:
+    """The mean over all pairs of different points, those at no finite distance apart; 1 where that is 0."""
+    total, count, everyone = 0.0, 0, np.arange(u)
+    for part in row_blocks(u, u):
+        found = values(everyone[part], everyone)
+        reached = np.isfinite(found)
+        total += float(found[reached].sum())
+        count += int(np.count_nonzero(reached)) - len(found)
+    return total / count if count and total > 0.0 else 1.0
+
+
+def _scales(distance: Between, everyone: np.ndarray, n_scale: int) -> np.ndarray:
+    """The distance of each point to its K-th nearest other point, or to the last."""
+    u = len(everyone)
+    if u < 2:
+        return np.zeros(u)
+    rank = min(int(n_scale), u - 1)
+    blocks = (distance(everyone[part], everyone) for part in row_blocks(u, u))
+    return np.concatenate([np.partition(block, rank, axis=1)[:, rank] for block in blocks])
+
+
+def _geodesic_points(phi: np.ndarray) -> Between:
+    u = len(phi)
+    if u < 2:
+        return lambda a, b: np.zeros((len(a), len(b)))
+    guard_dense((u, u), "The geodesic distances of the label sets")
+    paths = geodesics(neighbor_graph(nearest(phi, min(5, u - 1)), u))
+    return lambda a, b: paths[np.ix_(a, b)]
+
+
+OF_FEATURES = ("features", "features_gaussian", "features_binary", "features_binary_gaussian")
+OF_LATENT = tuple(f"latent_{kind}" for kind in LATENT_SIMILARITIES)
+OF_MEMBERS = {"cooccurrence" if kind == "and" else kind: measure for kind, measure in SET_SIMILARITIES.items()}
+CLASS_SIMILARITIES = (*OF_MEMBERS, *OF_LATENT, *OF_FEATURES)
+
+
+def class_similarity(
+    labels: LabelMatrix,
+    kind: str | Callable[..., Any] | np.ndarray = "dice",
+    *,
+    tau: float | None = None,
+    features: Any = None,
+    latent: str | Callable[..., Any] = "pca",
+    n_latent: int | None = None,
+    centred: bool = False,
+    p: float = 2.0,
+    n_scale: int = LOCAL_NEIGHBORS,
+) -> np.ndarray:
+    """Similarities of the c classes, Sigma of (42): symmetric, at least 0.  [mu2012mesd]
+
+    Parameters
+    ----------
+    labels : LabelMatrix of n rows and c labels.
+    kind : str, callable or array of shape (c, c)
+        "cooccurrence": the rows with both labels, (Y'Y)_st. "dice", "jaccard", "cosine", "hamming" and
+        "hamming_linear": as of label sets, of the sets of rows that carry the labels; with one label per row the first
+        three are I. "scaled_dice": a shared row counts 1/m_i, m_i its labels. "latent_cosine", "latent_minkowski" and
+        so on: a similarity of ``latent_between`` of the latent variables of the classes, Y' in the place of Y.
+        "features": the cosine of class vectors Y'X; "features_binary" that of 1[Y'X > 0];
+        "features_gaussian" and "features_binary_gaussian" exp(-d^2 / tau) of them. A callable takes the c x n array of
+        0/1 and gives c x c.
+    tau : float or None
+        Width of "hamming" and the Gaussians; None: the mean over distinct pairs of classes (at least 1 for "hamming").
+    features : array or sparse matrix of shape (n, d)
+        X, for the kinds of features.
+    latent, n_latent, centred : of ``latent_classes``, for the latent kinds.
+    p, n_scale : of ``latent_between``, likewise.
+
+    Returns
+    -------
+    ndarray of shape (c, c)
+        Negative entries, of cosines or of the caller's, are set to 0. A class without rows is similar to none.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind, features that are missing or of other rows, a matrix that is not symmetric and finite.
+
+    Examples
+    --------
+    >>> labels = LabelMatrix.of(np.array([[1, 1], [1, 0], [1, 0]]))
+    >>> class_similarity(labels, "dice")
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    if callable(kind):
+        guard_dense((labels.c, labels.n), f"similarity={kind!r}: the rows of each label")
+        Sigma = checked_similarity(
+            call_user_function("similarity", kind, labels.Y.T.toarray()), labels.c, f"similarity={kind!r}"
+        )
+    elif not isinstance(kind, str):
+        Sigma = checked_similarity(kind, labels.c, "similarity")
+    elif kind not in CLASS_SIMILARITIES:
+        raise ValueError(
+            f"similarity={kind!r} of classes is not known; choose one of {', '.join(CLASS_SIMILARITIES)}, a c x c "
+            "array, or a callable."
+        )
+    elif kind in OF_LATENT:
+        used = np.flatnonzero(labels.nk > 0)
+        phi = latent_classes(labels, used, latent, n_latent, centred)
+        between, _ = latent_between(phi, kind.removeprefix("latent_"), tau, p, n_scale)
+        everyone, Sigma = np.arange(len(used)), np.zeros((labels.c, labels.c))
+        Sigma[np.ix_(used, used)] = between(everyone, everyone)
+        Sigma = (Sigma + Sigma.T) / 2.0
+    elif kind in OF_FEATURES:
+        Sigma = _of_vectors(labels, kind, features, tau)
+    else:
+        Sigma = _of_members(labels, kind, tau)
+    return np.maximum(Sigma, 0.0)
+
+
+def _of_members(labels: LabelMatrix, kind: str, tau: float | None) -> np.ndarray:
+    """A similarity of the sets of rows that carry the labels."""
+    shared, size = labels.shared if kind == "scaled_dice" else labels.gram, labels.nk
+    if kind == "hamming" and tau is None:
+        used = np.ix_(size > 0, size > 0)
+        tau = max(_mean_of_pairs((size[:, None] + size - 2.0 * shared)[used]), 1.0)
+    width = float(labels.n) if kind == "hamming_linear" else tau
+    Sigma = similarity_of_sets(OF_MEMBERS[kind], shared, size[:, None], size[None, :], width)
+    return _without_empty(Sigma, labels)
+
+
+def _of_vectors(labels: LabelMatrix, kind: str, features: Any, tau: float | None) -> np.ndarray:
+    """A similarity of the class vectors Y'X."""
+    if features is None or features.shape[0] != labels.n:
+        given = "none" if features is None else f"{features.shape[0]:,} rows"
+        raise ValueError(f"similarity={kind!r} needs class_features, the {labels.n:,} rows of X; got {given}.")
+    V = labels.Y.T.tocsr() @ features
+    if "binary" in kind:
+        V = (V > 0).astype(np.float64)
+    dots = V @ V.T
+    dots = np.asarray(dots.toarray() if sp.issparse(dots) else dots, dtype=np.float64)
+    squares = squared_norms(sp.csr_array(V) if sp.issparse(V) else np.asarray(V, dtype=np.float64))
+    if "gaussian" not in kind:
+        length = np.sqrt(squares)
+        Sigma = clip_negative(cosine(dots, length[:, None], length[None, :]))
+    else:
+        d2 = np.maximum(squares[:, None] + squares - 2.0 * dots, 0.0)
+        np.fill_diagonal(d2, 0.0)
+        used = np.ix_(labels.nk > 0, labels.nk > 0)
+        Sigma = gaussian(d2, (_mean_of_pairs(d2[used]) or 1.0) if tau is None else tau)
+    return _without_empty((Sigma + Sigma.T) / 2.0, labels)
+
+
+def _without_empty(Sigma: np.ndarray, labels: LabelMatrix) -> np.ndarray:
+    empty = labels.nk == 0
+    Sigma[empty] = 0.0
+    Sigma[:, empty] = 0.0
+    return Sigma
+
+
+def _mean_of_pairs(D: np.ndarray) -> float:
+    """The mean of the entries above the diagonal; 0 where there are none."""
+    return float(D[np.triu_indices(len(D), 1)].mean()) if len(D) > 1 else 0.0
+
 
 SCHEMES = ("labels", "latent", "classes")
 DEFAULTS = {"labels": "dice", "latent": "cosine", "classes": "dice"}

@@ -18,12 +18,10 @@ from scipy import sparse
 
 from proxembed.targets.labels import LabelMatrix
 
-from .backends import SAMPLE, check_library, measured, settled
+from .backends import SAMPLE, EnemyLists, Neighbors, check_count, check_library, measured, nearest, settled
 from .distances import canonical, check_distances, check_metric
 from .graph import check_kind
-from .libraries import EnemyLists
 from .measured import is_measured
-from .neighbors import Neighbors, check_count, nearest
 from .search import Lists, exact_lists, given_lists, queried_lists, rank_in
 
 LINKS = ("undirected", "directed", "mutual")

@@ -12,7 +12,7 @@ import numpy as np
 
 from proxembed.algebra.arrays.matrix import guard_dense
 
-from .affinity import Distances
+from .weights import Distances
 
 LIMIT = 2000
 SKEW = 1e-10

@@ -14,13 +14,111 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial import cKDTree
 
 from proxembed.algebra.arrays.blas import one_pool, threads
+from proxembed.algebra.arrays.matrix import fingerprints, multipliers
 
-from .distances import canonical, check_distances, pair_distances
-from .duplicates import stand_in
-from .tiles import Side, TilePlan, bounds_of, lengths_of, plan_tiles, rounded_cosines, tile, width_of
-from .trees import suits_tree, tree_nearest
+from .distances import (
+    Side,
+    TilePlan,
+    bounds_of,
+    canonical,
+    check_distances,
+    lengths_of,
+    pair_distances,
+    plan_tiles,
+    rounded_cosines,
+    tile,
+    width_of,
+)
+
+ENTRIES = 1 << 18
+
+
+def stand_in(X: Any, rows: np.ndarray, kind: np.ndarray, K: int) -> np.ndarray:
+    """For each row itself or, where K + 1 identical rows of its kind come before it, the last of those.
+
+    Lists take the lowest numbers among identical rows, so that later ones are in no list and have the same one. Rows
+    are identical where all their entries are: equal fingerprints are only asked first.
+    """
+    prints = fingerprints(X, multipliers(X.shape[1]))
+    out = np.arange(X.shape[0])
+    order = rows[np.lexsort((rows, prints[rows], kind[rows]))]
+    start, size = _groups(prints[order], kind[order])
+    first = np.repeat(order[start], size)
+    many = np.flatnonzero(np.repeat(size, size) > K + 1)
+    many = many[_identical(X, order[many], first[many])]
+    order, first = order[many], first[many]
+    start, size = _groups(first, kind[order])
+    late = np.arange(len(order)) - np.repeat(start, size) > K
+    out[order[late]] = order[np.repeat(start + K, size)[late]]
+    return out
+
+
+def _groups(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Start and size of the runs of entries that are equal in both columns."""
+    new = np.ones(len(columns[0]), dtype=bool)
+    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    start = np.flatnonzero(new)
+    return start, np.diff(np.append(start, len(new)))
+
+
+def _identical(X: Any, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Whether row i[t] equals row j[t], entry by entry, for every t."""
+    same = np.empty(len(i), dtype=bool)
+    step = max(1, ENTRIES // max(1, X.shape[1] if not sparse.issparse(X) else X.nnz // max(1, X.shape[0])))
+    for start in range(0, len(i), step):
+        part = slice(start, start + step)
+        if sparse.issparse(X):
+            difference = sparse.csr_array(X[i[part]] != X[j[part]])
+            same[part] = difference.sum(axis=1) == 0
+        else:
+            same[part] = (X[i[part]] == X[j[part]]).all(axis=1)
+    return same
+
+
+FEW_COLUMNS = 8
+MANY_ROWS = 1000
+MANY_NEIGHBORS = 64
+GAP = 1e-9
+WIDE = 2.0**300
+LIFT = 1000
+FAINT = 1e-140
+
+
+def suits_tree(X: Any, K: int, metric: str) -> bool:
+    """Whether a tree is faster than tiles: few columns, many rows, few neighbours."""
+    return (
+        metric == "euclidean"
+        and not sparse.issparse(X)
+        and X.shape[1] <= FEW_COLUMNS
+        and X.shape[0] >= MANY_ROWS
+        and K <= MANY_NEIGHBORS
+    )
+
+
+def tree_nearest(X: Any, Q: Any, K: int, exclude: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(index, distance, sure): the K nearest rows of X for every row of Q, itself left out where ``exclude``.
+
+    A row is not sure where a tie, or what rounding could make one, reaches across its K-th place.
+    """
+    m = Q.shape[0]
+    wanted = min(K + exclude + 1, X.shape[0])
+    top = max(float(np.abs(X).max()), float(np.abs(Q).max(initial=0.0)))
+    scale = 1.0 if 1.0 / WIDE < top < WIDE or top == 0.0 else np.ldexp(1.0, min(LIFT, -int(np.frexp(top)[1])))
+    far, near = cKDTree(X * scale).query(Q * scale, wanted, workers=threads())
+    far, near = far.reshape(m, wanted), near.reshape(m, wanted)
+    if exclude:
+        order = np.argsort(near == np.arange(m)[:, None], axis=1, kind="stable")[:, : wanted - 1]
+        near, far = np.take_along_axis(near, order, axis=1), np.take_along_axis(far, order, axis=1)
+    sure = np.ones(m, dtype=bool) if far.shape[1] == K else far[:, K - 1] * (1.0 + GAP) < far[:, K]
+    sure &= far[:, -1] > FAINT
+    near = near[:, :K]
+    distance = pair_distances(Q, np.repeat(np.arange(m), K), X, near.ravel()).reshape(m, K)
+    order = np.lexsort((near, distance), axis=1)
+    return np.take_along_axis(near, order, axis=1).astype(np.intp), np.take_along_axis(distance, order, axis=1), sure
+
 
 CROWDED = 4
 MANY = 2048

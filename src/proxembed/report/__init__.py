@@ -1,13 +1,11 @@
 """The report room: results in, plain data, files and one self-contained page out."""
 
 from .adaptive import adaptive_section
-from .card import data_card
-from .files import leaderboard_csv
-from .map_figure import map_axes
+from .map_page import map_axes
 from .matrices import proximity_section
 from .page import page_html, verdict_card
-from .record import make_record, make_unfinished, read_record, versions
-from .sections import component_section, label_section, map_section
+from .record import leaderboard_csv, make_record, make_unfinished, read_record, versions
+from .sections import component_section, data_card, label_section, map_section
 from .verdict import worded
 from .views import choice_text, score_text
 

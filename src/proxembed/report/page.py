@@ -13,10 +13,9 @@ from proxembed.evaluate.verdict import TOLERANCE
 from proxembed.tables.visible import visible_texts
 
 from . import views
-from .adaptive import adaptive_view
-from .card import data_card, leak_warnings
-from .convergence import convergence
+from .adaptive import adaptive_view, convergence
 from .figures import k_curve, matrix_view, ramp
+from .sections import data_card, leak_warnings
 from .verdict import and_words, query_times
 
 

@@ -1,5 +1,6 @@
 """The record of a run: plain data in results.json, from which the page and the files are made again."""
 
+import io
 import json
 import math
 import platform
@@ -7,6 +8,8 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from proxembed.data.table_writer import CsvRows
 
 from .matrices import unpacked
 
@@ -306,3 +309,56 @@ def _unmatched(record: dict[str, Any]) -> str | None:
         if len({len(part) for part in lists.values()}) > 1:
             return f"the lists of adaptive.{name} differ in length"
     return None
+
+
+COLUMNS = (
+    "arm", "kind", "k", "components", "readout", "measure", "mean", "standard_error", "folds", "labels", "test",
+    "seconds", "failures",
+)  # fmt: skip
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+def leaderboard_csv(summary: dict[str, Any]) -> str:
+    """The leaderboard as CSV text: one line for each arm, k and measure.
+
+    Parameters
+    ----------
+    summary : dict
+        From ``evaluate.summary.summarise``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from proxembed.report.record import leaderboard_csv
+    >>> leaderboard_csv({"leaderboard": [], "folds": []}).strip().split(",")[:3]
+    ['arm', 'kind', 'k']
+    """
+    out = io.StringIO()
+    writer = CsvRows(out)
+    writer.add([COLUMNS])
+    for entry in summary["leaderboard"]:
+        for name, score in entry["scores"].items():
+            measure, readout = name.removesuffix(")").rsplit(" (", 1)
+            values = {
+                "arm": entry["arm"],
+                "kind": "rival" if entry["rival"] else "method",
+                "k": entry["k"],
+                "components": entry["components"],
+                "readout": readout,
+                "measure": measure,
+                "mean": _rounded(score["mean"]),
+                "standard_error": _rounded(score["standard_error"]),
+                "folds": len(summary["folds"]),
+                "labels": entry["labels"],
+                "test": _rounded(score["test"]),
+                "seconds": round(entry["seconds"], 3),
+                "failures": " | ".join(entry["failures"]),
+            }
+            writer.add([[values[name] for name in COLUMNS]])
+    return out.getvalue()

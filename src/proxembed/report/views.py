@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.evaluate.measures import is_jaccard
 from proxembed.evaluate.verdict import TOLERANCE, new_neighbor_measure
+from proxembed.measures.measures import is_jaccard
 
 from .sections import unit_square
 

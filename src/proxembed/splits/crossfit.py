@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.algebra.pencil.symmetric import descending, orthonormal_columns
+from proxembed.blocks.row_blocks import RowBlocks, length, some
 from proxembed.params import accept_classes, safe_repr
-from proxembed.sources.row_blocks import RowBlocks, length, some
 from proxembed.targets.known import take_labels
 
-from .folds import Split
+from .splits import Split
 
 FRAME_ROWS = 10_000  # by which the models of folds of blocks are carried onto that of all rows
 
@@ -100,7 +100,7 @@ def crossfit(method: Any, X: Any, y: Any, whole: Any, splits: Iterable[Split], k
     >>> import numpy as np
     >>> from sklearn.preprocessing import StandardScaler
     >>> from proxembed.splits.crossfit import crossfit
-    >>> from proxembed.splits.folds import Split
+    >>> from proxembed.splits.splits import Split
     >>> X, split = np.array([[0.0], [1.0], [3.0]]), Split("1", np.array([0, 1]), np.array([2]))
     >>> crossfit(StandardScaler(), X, [0, 1, 1], X, [split], [False, False, True]).tolist()
     [[0.0], [1.0], [3.0]]

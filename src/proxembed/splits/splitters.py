@@ -10,8 +10,7 @@ from sklearn.model_selection import BaseCrossValidator
 from proxembed.params import Param, safe_repr
 from proxembed.targets.labels import LabelMatrix
 
-from .folds import Split, group_folds, stratified_folds
-from .splits import Splitting
+from .splits import Split, Splitting, group_folds, stratified_folds
 
 FOLDS = Param(low=2, integer=True)
 Parts = Iterator[tuple[np.ndarray, np.ndarray]]

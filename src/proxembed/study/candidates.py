@@ -2,21 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.base import Embedder, SpectralEmbedder
-from proxembed.catalogue import estimators, named_members, settings, title_of
+from proxembed.estimator.base import Embedder, SpectralEmbedder
+from proxembed.estimator.catalogue import estimators, method_named, name_of, named_members, settings, title_of
 from proxembed.evaluate.arms import KERNEL_ROWS, method_arms
+from proxembed.evaluate.costs import Shape
 from proxembed.evaluate.rivals.rival import rival_methods
 from proxembed.methods.around import ComponentWrapper, ReadoutAxes, Scaled
 from proxembed.params import Integers, Log, Methods, declared, log, safe_repr
 
-from .draws import Draws
+
+class Draws:
+    """Values drawn at random.
+
+    Each value has a name, by which a subclass may learn what serves; a value of one name is drawn once.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.study.candidates import Draws
+    >>> draws = Draws(np.random.default_rng(0))
+    >>> draws.choice("kernel", ("linear", "gaussian")) in ("linear", "gaussian"), 1 <= draws.whole("k", 1, 3) <= 3
+    (True, True)
+    """
+
+    def __init__(self, rng: np.random.Generator):
+        self.rng = rng
+
+    def choice(self, name: str, options: Sequence[Any]) -> Any:
+        """One of several."""
+        return options[int(self.rng.integers(len(options)))]
+
+    def chance(self, name: str) -> bool:
+        """True half of the time."""
+        return bool(self.rng.random() < 0.5)
+
+    def whole(self, name: str, low: int, high: int) -> int:
+        """A whole number, the ends included."""
+        return int(self.rng.integers(low, high + 1))
+
+    def real(self, name: str, low: float, high: float) -> float:
+        """A number between the ends."""
+        return float(self.rng.uniform(low, high))
+
+    def log_real(self, name: str, low: float, high: float) -> float:
+        """A number between the ends, uniform in the logarithm."""
+        return float(np.clip(np.exp(self.rng.uniform(np.log(low), np.log(high))), low, high))
+
 
 FIRST = ("opls", "kernelized")
 ANCHOR = "Kernelized(OPLS)"  # in default construction it is left for evidence only
@@ -230,7 +276,7 @@ def sample(cls: type, draws: Draws, inner: type | None = None, path: str = "") -
     >>> import numpy as np
     >>> from proxembed import MMC
     >>> from proxembed.study.candidates import sample
-    >>> from proxembed.study.draws import Draws
+    >>> from proxembed.study.candidates import Draws
     >>> 0.01 <= sample(MMC, Draws(np.random.default_rng(0))).lam <= 100
     True
     """
@@ -319,3 +365,87 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int |
         if settings(inner) != settings(estimator.inner()):
             estimator.set_params(method=inner)
     return estimator
+
+
+NEAREST = 3  # data sets whose winners are taken
+SCORES, NEIGHBORS = "macro average precision", "Jaccard@10"  # the measures by which they have won
+OWN = ("n_components", "random_state", "n_prototypes")  # what each search sets itself
+DIGITS = 3
+
+
+@cache
+def table() -> list[dict[str, Any]]:
+    """The sets: ``name``, ``shape`` (n, d, w, c as of ``costs.Shape``) and ``winners``, names by measure, best first.
+
+    Examples
+    --------
+    >>> from proxembed.study.candidates import table
+    >>> sorted(table()[0]), sorted(table()[0]["winners"])
+    (['name', 'shape', 'winners'], ['Jaccard@10', 'macro average precision'])
+    """
+    return json.loads(files(__package__).joinpath("portfolio.json").read_text())["sets"]
+
+
+def winners(shape: Shape, neighbors: bool = False, without: Collection[str] = ()) -> list[Any]:
+    """The configurations that have won on the three sets of the most similar sizes, the best of each set first.
+
+    Sizes are compared on a logarithmic scale: rows, features, the share of entries that is stored, labels.
+
+    Parameters
+    ----------
+    shape : Shape
+    neighbors : bool, default=False
+        Whether they have won by the labels of neighbours, not by a read-out.
+    without : collection of str
+        Names of sets whose winners are not taken.
+
+    Returns
+    -------
+    list of unfitted estimators
+
+    Examples
+    --------
+    >>> from proxembed.evaluate.costs import Shape
+    >>> from proxembed.study.candidates import winners
+    >>> len(winners(Shape(400, 70, 70.0, 6))) > 2
+    True
+    """
+    rows = [row for row in table() if row["name"] not in without]
+    near = sorted(rows, key=lambda row: (_distance(shape, Shape(*row["shape"])), row["name"]))[:NEAREST]
+    lists = [row["winners"][NEIGHBORS if neighbors else SCORES] for row in near]
+    longest = max((len(names) for names in lists), default=0)
+    ranked = [names[place] for place in range(longest) for names in lists if place < len(names)]
+    return [method_named(name) for name in dict.fromkeys(ranked)]
+
+
+def _distance(one: Shape, other: Shape) -> float:
+    shares = (max(shape.w, 1.0) / shape.d for shape in (one, other))  # rows of zeros alone store nothing
+    pairs = ((one.n, other.n), (one.d, other.d), tuple(shares), (one.c, other.c))
+    return sum(math.log(a / b) ** 2 for a, b in pairs)
+
+
+def plain_name(config: Any) -> str:
+    """The name of a configuration as the table keeps it: without size, seed and prototypes, numbers of three digits.
+
+    Examples
+    --------
+    >>> from proxembed import MVMD, Kernelized
+    >>> from proxembed.study.candidates import plain_name
+    >>> plain_name(Kernelized(MVMD(beta=0.123456), n_components=4, n_prototypes=100, random_state=3))
+    'Kernelized(MVMD(beta=0.123))'
+    """
+    return name_of(_plain(config))
+
+
+def _plain(config: Any) -> Any:
+    values = {}
+    for name, (parameter, _) in declared(type(config)).items():
+        value = getattr(config, name)
+        if name in OWN:
+            value = parameter.default
+        elif isinstance(value, float) and math.isfinite(value):
+            value = float(f"{value:.{DIGITS}g}")
+        elif hasattr(value, "get_params"):
+            value = _plain(value)
+        values[name] = value
+    return type(config)(**values)

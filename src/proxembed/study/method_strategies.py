@@ -14,16 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.catalogue import settings
+from proxembed.estimator.catalogue import settings
 from proxembed.evaluate.arms import MAP_SIZE
 from proxembed.evaluate.costs import machine_speed
 from proxembed.execute.loop import Work
 from proxembed.methods.layout import Layout
 
-from .candidates import Candidate
-from .draws import Draws
+from .candidates import Candidate, Draws, winners
 from .optuna_study import imported, optuna_installed, tpe_proposal
-from .portfolio import winners
 from .strategies import SearchStrategy, register
 from .study import Study
 from .trials import FINALISTS, KEEP, MethodTrial, Rung, best_trial, finalists, untuned

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .candidates import Candidate
-from .draws import Draws
+from .candidates import Candidate, Draws
 from .study import Study
 from .trials import MethodTrial
 

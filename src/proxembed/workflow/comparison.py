@@ -22,23 +22,22 @@ from proxembed.evaluate.arms import (
 )
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.evidence import held_out_evidence
-from proxembed.evaluate.measures import neighbors_of
 from proxembed.evaluate.part import rows_scored
-from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import label_precisions
 from proxembed.evaluate.rivals.maps import SupervisedUMAP
+from proxembed.evaluate.run import run
 from proxembed.evaluate.summary import summarise
 from proxembed.execute.executor import Progress, silent
-from proxembed.model import fit_on
+from proxembed.measures.measures import neighbors_of
+from proxembed.methods.pipeline import fit_on
 from proxembed.report import worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits, standard_split
 
-from .labelled_data import check_labels, component_range, has_whole_rows, labelled_data
-from .leaks import with_leaks
+from .labelled_data import check_labels, component_range, has_whole_rows, labelled_data, with_leaks
 from .options import CompareOptions, OptionError, call_text, on_requested_cluster
-from .record import RunRecord, evidence_sections, model_section, retry_once, run_head
+from .record import EVIDENCE, RunRecord, evidence_sections, model_section, retry_once, run_folder, run_head
 from .results import Comparison
-from .run_folder import EVIDENCE, run_folder
 
 RIVAL_WORDS = {"raw", "forest"}  # further words for rivals that always take part
 PAIRS = ((BEST_METHOD, ALL_FEATURES), (BEST_METHOD, BEST_RIVAL))

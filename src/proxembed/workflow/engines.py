@@ -7,24 +7,23 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.adaptive import EmbeddingModel
-from proxembed.catalogue import title_of
-from proxembed.defc.model_strategies import ModelStrategy
-from proxembed.defc.refit import carried_over
-from proxembed.defc.search import DEFC
-from proxembed.evaluate.measures import measure_of
+from proxembed.estimator.catalogue import title_of
 from proxembed.evaluate.part import choose_scaling, rows_scored
 from proxembed.evaluate.results import sign_of
-from proxembed.evaluate.statistics import choose, expected_score, repeated_scores
 from proxembed.execute.budget import WorkBudget
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
+from proxembed.measures.measures import measure_of
+from proxembed.measures.statistics import choose, expected_score, repeated_scores
+from proxembed.methods.adaptive import EmbeddingModel
+from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import Layout
-from proxembed.methods.relation import Kernelized
-from proxembed.model import training_labels
+from proxembed.methods.pipeline import training_labels
 from proxembed.report.adaptive import adaptive_section, best_of_each_model, vector_text
 from proxembed.splits.splits import Splitting, make_splits
 from proxembed.study.candidates import suited
+from proxembed.study.defc.model_strategies import ModelStrategy
+from proxembed.study.defc.search import DEFC, carried_over
 from proxembed.study.embedding_search import FINAL_SEED, EmbeddingSearch
 from proxembed.study.strategies import STRATEGIES
 from proxembed.study.trials import final_fold_count, fold_count, untuned

@@ -13,20 +13,27 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from proxembed.base import SpectralEmbedder
-from proxembed.catalogue import estimators
+from proxembed.blocks import RowBlocks, pieces_of
+from proxembed.blocks.cluster import active_client, cores
 from proxembed.data import Columns, Dataset
 from proxembed.data.large_table import LargeTable, piece_parts, takes
 from proxembed.data.readers.reader import width
+from proxembed.estimator.base import SpectralEmbedder
+from proxembed.estimator.catalogue import estimators
+from proxembed.estimator.sums import refuse_blocks
 from proxembed.evaluate.part import choose_scaling
 from proxembed.evaluate.rivals.rival import rival_methods
 from proxembed.execute.executor import Progress, silent
 from proxembed.features.scaling import BY_SUMS
-from proxembed.model import EmbeddingPipeline, embedding_pipeline, name_data, source_of, training_labels, unseen_scores
-from proxembed.sources import RowBlocks, pieces_of
-from proxembed.sources.cluster import active_client, cores
+from proxembed.methods.pipeline import (
+    EmbeddingPipeline,
+    embedding_pipeline,
+    name_data,
+    source_of,
+    training_labels,
+    unseen_scores,
+)
 from proxembed.study.candidates import FIRST
-from proxembed.sums import refuse_blocks
 from proxembed.targets.labels import LabelMatrix
 
 from .new_rows import COPIES, LEAST_ROWS, free_memory, part_rows, rate_text

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.catalogue import settings
+from proxembed.estimator.catalogue import settings
 from proxembed.evaluate.arms import (
     ALL_FEATURES,
     MAP_SIZE,
@@ -25,17 +25,18 @@ from proxembed.evaluate.arms import (
 )
 from proxembed.evaluate.diagnose import diagnose, diagnosed_by
 from proxembed.evaluate.evidence import held_out_evidence
-from proxembed.evaluate.measures import DEFAULT_NEIGHBORS, JACCARD, measure_of, neighbors_of
 from proxembed.evaluate.part import rows_scored
-from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import TEST, Results, label_precisions, sign_of
-from proxembed.evaluate.statistics import choose
+from proxembed.evaluate.run import run
 from proxembed.evaluate.summary import summarise
 from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent
-from proxembed.execute.ledger import STUDY, Ledger, digest
+from proxembed.execute.ledger import STUDY, Ledger, as_json, digest, read_header
+from proxembed.measures.measures import DEFAULT_NEIGHBORS, JACCARD, measure_of, neighbors_of
+from proxembed.measures.statistics import choose
+from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labels
 from proxembed.methods.sizes import with_size
-from proxembed.model import embedding_pipeline, fit_on, training_labels
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
@@ -44,12 +45,92 @@ from .comparison import data_and_head, map_options
 from .engines import Found, run_engine
 from .labelled_data import component_range, has_test_rows, with_test_rows
 from .large_fit import LargeFit
-from .options import NEAR_GOALS, SearchOptions, on_requested_cluster
+from .options import NEAR_GOALS, OptionError, SearchOptions, on_requested_cluster
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
-from .record import RunRecord, evidence_sections, model_section, named_labels, saved_model, unfinished
+from .record import (
+    EVIDENCE,
+    MODEL,
+    SAVED,
+    RunFolder,
+    RunRecord,
+    evidence_sections,
+    model_section,
+    named_labels,
+    run_folder,
+    saved_model,
+    unfinished,
+)
 from .results import SearchResult
-from .run_folder import EVIDENCE, MODEL, SAVED, RunFolder, run_folder
-from .stored_study import folder_of, stored_comparison, stored_study, stored_work
+
+COMPARISON = ".comparison.jsonl"
+BUDGET = ("max_seconds", "max_work", "n_jobs", "dask")
+FREE = {*BUDGET, "max_trials"}
+
+
+def folder_of(folder: str | Path | None, resume: str | Path | None) -> str | Path | None:
+    """The folder of a run that may go on in ``resume``; an OptionError where both are named and differ."""
+    if resume is None:
+        return folder
+    if folder is not None and Path(folder) != Path(resume):
+        raise OptionError("resume", str(resume), f"is not the folder {str(folder)!r}; name one of the two.")
+    return resume
+
+
+def stored_work(folder: Path, options: SearchOptions) -> float | None:
+    """The work of the run that a folder holds, in whose place these options would ask for seconds; None for others."""
+    header = read_header(folder / STUDY)
+    if header is None or any(header["budget"].get(name) != getattr(options, name) for name in BUDGET):
+        return None
+    return float(header["budget"]["work"])
+
+
+@contextmanager
+def stored_study(
+    place: RunFolder | None, options: SearchOptions, dataset: Any, work: float, resume: bool, progress: Progress
+) -> Iterator[Ledger | None]:
+    """The ledger of a run, to which its engine adds, while the block lasts; None without a folder.
+
+    With ``resume`` it goes on with the study that is there, else it replaces it. ``work`` is the budget, kept for the
+    run that resumes.
+    """
+    if place is None:
+        yield None
+        return
+    path = place.folder / STUDY
+    earlier = read_header(path) is not None
+    if resume and not earlier:
+        progress(0, 0, f"nothing to resume in {place.folder}: the search begins")
+    if earlier and not resume:
+        progress(0, 0, f"the earlier search in {place.folder} is replaced")
+    given = asdict(options) | {"measure": measure_of(options.measure).name}
+    facts = {name: value for name, value in given.items() if name not in FREE}
+    arrays = (dataset.X, dataset.Y, dataset.unknown, dataset.train_idx, dataset.test_idx, dataset.groups, dataset.times)
+    budget = {name: getattr(options, name) for name in BUDGET} | {"work": as_json(work)}
+    ledger = Ledger(path, facts | {"data": digest(*arrays)}, resume=resume, budget=budget)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+        if not ledger.empty:
+            place.note(STUDY)
+
+
+@contextmanager
+def stored_comparison(study: Ledger | None) -> Iterator[Ledger | None]:
+    """The ledger of what follows the search of a study: that of an ended run, or a new one; None without a study."""
+    if study is None:
+        yield None
+        return
+    path, facts = study.path.with_name(COMPARISON), {"study": study.id}
+    header = read_header(path)
+    if header is not None and header["facts"] != facts:
+        path.unlink()
+    ledger = Ledger(path).begin(facts)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
 
 RIVAL_GOALS = ("predict", "neighbours", "map")  # of which a rival's embedding is saved where it is the best
 

@@ -9,19 +9,19 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from proxembed.catalogue import name_of, title_of
 from proxembed.data import Dataset
+from proxembed.estimator.catalogue import name_of, title_of
 from proxembed.evaluate.arms import method_arms
 from proxembed.evaluate.costs import Shape, fit_work, machine_speed, shape_of
-from proxembed.evaluate.maps import drawn_maps
+from proxembed.evaluate.evidence import drawn_maps
 from proxembed.evaluate.part import prepare
 from proxembed.execute.atomic_files import write_whole
 from proxembed.execute.configuration import own_configuration
 from proxembed.execute.executor import Progress, silent
+from proxembed.features.layouts import check_installed, layout_named
+from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import Layout
-from proxembed.methods.relation import Kernelized
 from proxembed.params import check_params
-from proxembed.proximity.layouts import check_installed, layout_named
 from proxembed.report.map_page import map_image, map_page_html, map_record
 from proxembed.study.candidates import suited
 

@@ -19,7 +19,7 @@ from proxembed.execute.executor import Progress, silent
 from proxembed.persist import load, load_source
 from proxembed.tables.unseen import parts_of_one_file
 
-from .run_folder import npz_bytes
+from .record import npz_bytes
 
 COPIES = 6  # of a part of the rows that a transform holds: as read, checked, scaled, and what methods make of it
 LEAST_ROWS = 256
@@ -68,7 +68,7 @@ def through_model(
     if source is None:
         raise ValueError(
             f"{model} does not record how its training rows were read; save it with source=source_of(dataset) "
-            "(proxembed.model), or load it in Python with proxembed.persist.load."
+            "(proxembed.methods.pipeline), or load it in Python with proxembed.persist.load."
         )
     rows, total = part_rows(file, source, free_memory() // 2 if memory is None else memory)
     parts = iter([read_rows(file, source)]) if rows is None else row_parts(file, source, rows)

@@ -69,7 +69,7 @@ def _methods(methods: Any) -> tuple[str, ...] | None:
     if methods is None:
         return None
     if isinstance(methods, str):
-        from proxembed.catalogue import split_names
+        from proxembed.estimator.catalogue import split_names
 
         methods = split_names(methods)
     if not all(isinstance(name, str) for name in methods):
@@ -310,7 +310,7 @@ class CompareOptions(RunOptions):
 
 def check_measure(measure: Any) -> None:
     """Raise OptionError for what is neither a measure nor its name nor a function; loads the measures."""
-    from proxembed.evaluate.measures import MEASURES, measure_of
+    from proxembed.measures.measures import MEASURES, measure_of
 
     try:
         measure_of(measure)
@@ -321,7 +321,7 @@ def check_measure(measure: Any) -> None:
 
 def known_strategies(engine: str) -> tuple[str, ...]:
     """Names of the strategies of an engine; loads them."""
-    from proxembed.defc.model_strategies import ModelStrategy
+    from proxembed.study.defc.model_strategies import ModelStrategy
     from proxembed.study.method_strategies import MethodStrategy
     from proxembed.study.strategies import STRATEGIES
 
@@ -335,8 +335,8 @@ def on_requested_cluster(run: Callable[..., Any]) -> Callable[..., Any]:
     def there(dataset: Any, options: RunOptions, *rest: Any, **named: Any) -> Any:
         from joblib import effective_n_jobs
 
+        from proxembed.blocks.cluster import on_cluster
         from proxembed.execute.configuration import own_configuration
-        from proxembed.sources.cluster import on_cluster
 
         n_workers = effective_n_jobs(-1 if options.n_jobs == 1 else options.n_jobs)
         with on_cluster(options.dask, n_workers), own_configuration():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.catalogue import estimators
+from proxembed.estimator.catalogue import estimators
 from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants
 from proxembed.evaluate.costs import (
     Shape,
@@ -24,7 +24,7 @@ from proxembed.evaluate.costs import (
     shape_of,
     step_work,
 )
-from proxembed.evaluate.maps import LAID_OUT
+from proxembed.evaluate.evidence import LAID_OUT
 from proxembed.evaluate.part import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS
 from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.execute import clock

@@ -9,8 +9,7 @@ from typing import Any
 from proxembed.evaluate.results import Results
 from proxembed.report import map_axes, page_html, verdict_card
 
-from .record import evidence_files, saved_model, unfinished_file
-from .run_folder import EVIDENCE, SAVED, RunFolder, run_folder
+from .record import EVIDENCE, SAVED, RunFolder, evidence_files, run_folder, saved_model, unfinished_file
 
 NO_VERDICT = {
     "lacks": "comparison",

@@ -12,7 +12,7 @@ import numpy as np
 
 import proxembed
 from contracts.estimators import public
-from proxembed.base import Embedder
+from proxembed.estimator.base import Embedder
 from proxembed.params import Integers, Log, Param, declared
 
 NAMES = {"np": np, "nan": np.nan, "inf": np.inf, "Fraction": Fraction, "Decimal": Decimal}

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from proxembed import PCA, TableEncoder
 from proxembed.data import Columns, Dataset, read, read_rows
-from proxembed.model import fit_on
+from proxembed.methods.pipeline import fit_on
 
 from .cells import NUMBERS, NUMERIC, SEPARATORS, Rng, Style, Table, fits
 

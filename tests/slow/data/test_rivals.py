@@ -3,9 +3,9 @@
 from proxembed.classify.ridge import fit_readout
 from proxembed.data import read
 from proxembed.evaluate.arms import rival_arms
-from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import make_part, prepare
 from proxembed.evaluate.scoring import fitted_scores
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.splits.splits import standard_split
 from proxembed.targets.labels import LabelMatrix
 

@@ -26,7 +26,7 @@ RIVALS += (
     "tests/unit/workflow/test_plan.py::test_every_method_and_rival_has_its_cost",
     "tests/test_architecture.py::test_the_lazy_table_equals_the_registry",
 )
-MEASURES = ("src/proxembed/evaluate/measures.py",) + tuple(
+MEASURES = ("src/proxembed/measures/measures.py",) + tuple(
     f"tests/unit/evaluate/{name}.py" for name in ("test_measures", "test_known_cells", "test_bootstrap")
 )
 FAMILY = "src/proxembed/methods/variance.py"

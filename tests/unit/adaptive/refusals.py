@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from proxembed.adaptive import pairs as pair_matrices
-from proxembed.adaptive.candidate import Candidate
+from proxembed.methods.adaptive import pairs as pair_matrices
+from proxembed.methods.adaptive.candidate import Candidate
 
 COINCIDE = 1e-12  # squared distance of rows that differ by rounding, beside the largest
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from proxembed import EmbeddingModel, adaptive
-from proxembed.adaptive.embedding_model import chosen_landmarks
+from proxembed import EmbeddingModel
+from proxembed.methods import adaptive
+from proxembed.methods.adaptive.embedding_model import chosen_landmarks
 from proxembed.persist import load, save
 from proxembed.targets.labels import LabelMatrix
 

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from proxembed.algebra.graphs import bottom_residual as room
 from proxembed.algebra.graphs.bottom_residual import SOLVERS, bottom_residual, null_vectors
-from proxembed.proximity.neighbors import nearest
+from proxembed.proximity.backends import nearest
 from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights
 
 

@@ -10,7 +10,7 @@ from proxembed import MESD, RowBlocks
 from proxembed.algebra.operators.structured import Centering, Dense, LowRank, Operator
 from proxembed.algebra.pencil.compressed import Demand
 from proxembed.algebra.template import Template, mix
-from proxembed.base import PencilEmbedder
+from proxembed.estimator.base import PencilEmbedder
 
 N = 36
 FEATURES = {"tall": strategies.features_dense(N, 8, 3), "wide": strategies.features_dense(N, 50, 4)}

@@ -41,7 +41,7 @@ def test_ridge_of_blocks_is_that_of_all_rows(penalty, stored, y):
 @pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
 def test_rows_too_wide_for_a_gram_matrix(stored, monkeypatch):
     """Conjugate gradients, a reading for each step."""
-    monkeypatch.setattr("proxembed.sums.DENSE_LIMIT", 5)
+    monkeypatch.setattr("proxembed.estimator.sums.DENSE_LIMIT", 5)
     rows = stored(np.where(X < 4.5, 0.0, X))
     found = MultiOutputRidge(30.0).fit(RowBlocks.from_arrays(rows, Y, block_rows=41))
     whole = MultiOutputRidge(30.0).fit(rows, Y)

@@ -7,7 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from designs import pairwise
 from proxembed.classify import MLKNN, LabelKNN
-from proxembed.classify.nearest import nearest_rows
+from proxembed.classify.neighbors import nearest_rows
 from unit.classify.contract_cases import checked_in_turn
 
 

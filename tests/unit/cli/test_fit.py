@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from proxembed.catalogue import method_named, name_of
+from proxembed.estimator.catalogue import method_named, name_of
 from proxembed.execute import atomic_files
 from proxembed.persist import load, load_source
 from unit.cli.model_files import FIT, D, N, X, Y, fitted, one_class_csv, program, refused, several_labels_csv

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from proxembed import OPLS
-from proxembed.model import source_of
+from proxembed.methods.pipeline import source_of
 from proxembed.persist import load, save
 from unit.cli.model_files import (
     LABELS,
@@ -128,7 +128,7 @@ def test_a_model_fitted_on_sets_keeps_its_own_order_of_names(made, tmp_path):
 
     data = read(made / "tags.csv", columns=Columns(labels=("topic_*",), id="doc", drop=("junk",)))
     sets = [{LABELS[j] for j in np.flatnonzero(row)} for row in Y]
-    from proxembed.model import embedding_pipeline
+    from proxembed.methods.pipeline import embedding_pipeline
 
     save(embedding_pipeline(OPLS(), X).fit(X, sets), tmp_path / "m.skops", source=source_of(data))
     program("predict", tmp_path / "m.skops", made / "new.csv", "-o", tmp_path / "y.csv")

@@ -7,7 +7,8 @@ import typer
 from typer.testing import CliRunner
 
 from proxembed.cli.report import report
-from proxembed.report import convergence, figures
+from proxembed.report import adaptive as convergence
+from proxembed.report import figures
 from unit.report.synthetic import made_record
 
 DRAWN = figures.svg_text  # before the fixture that empties figures
@@ -33,7 +34,7 @@ def folder(tmp_path):
 
 
 def test_the_page_and_the_table_are_written_again(folder, drawn, monkeypatch):
-    monkeypatch.setattr("proxembed.evaluate.protocol.run", None)
+    monkeypatch.setattr("proxembed.evaluate.run.run", None)
     done = program(folder)
     assert done.exit_code == 0, done.output
     assert sorted(path.name for path in folder.iterdir()) == ["index.html", "leaderboard.csv", "results.json"]

@@ -14,11 +14,11 @@ from proxembed.cli.report import report
 from proxembed.cli.search import search
 from proxembed.cli.transform import transform
 from proxembed.data import Dataset, banana
-from proxembed.defc.prefix_classifier import CLASSIFIERS
-from proxembed.model import embedding_pipeline
+from proxembed.methods.pipeline import embedding_pipeline
 from proxembed.persist import load
 from proxembed.report import adaptive
 from proxembed.report.adaptive import adaptive_view
+from proxembed.study.defc.prefix_classifier import CLASSIFIERS
 from proxembed.workflow import engines, main_job, options
 from proxembed.workflow.options import SearchOptions
 from runs import quick_runs, without_split
@@ -115,7 +115,7 @@ def test_groups_stay_whole_in_the_folds_of_the_search(made, monkeypatch):
 
 
 def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypatch):
-    from proxembed.defc.objective import Objective
+    from proxembed.study.defc.objective import Objective
 
     whole, calls = Objective.evaluate, []
 

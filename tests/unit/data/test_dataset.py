@@ -9,7 +9,7 @@ from scipy import sparse
 
 from proxembed.data import DataError, Dataset
 from proxembed.data.dataset import one_hot
-from proxembed.model import training_labels
+from proxembed.methods.pipeline import training_labels
 from proxembed.targets.labels import LabelMatrix
 
 X = np.array([[0.0, 0.0, 5.0], [1.0, 2.0, 5.0], [1.0, 2.0, 5.0], [-0.0, 0.0, 5.0], [3.0, 0.0, 5.0]])

@@ -9,9 +9,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from proxembed.data import Columns, Dataset, read, read_rows
+from proxembed.methods.pipeline import embedding_pipeline, training_labels
 from proxembed.methods.relation import Scaling
 from proxembed.methods.variance import LSI
-from proxembed.model import embedding_pipeline, training_labels
 from proxembed.tables.rows import small_indices
 from proxembed.targets.labels import LabelMatrix
 

@@ -14,8 +14,8 @@ from scipy import sparse
 from proxembed.data import Columns, read
 from proxembed.data.readers import table_file
 from proxembed.features.table import table_fit
+from proxembed.methods.pipeline import embedding_pipeline
 from proxembed.methods.variance import LSI
-from proxembed.model import embedding_pipeline
 
 TEXT = "doc,x,kind,y_a,y_b\na,1,red,0,1\nb,2.5,blue,1,\nc,-3e2,red,1,0\nd,0,blue,0,true\n"
 LABELS = Columns(labels=("y_*",), id="doc")

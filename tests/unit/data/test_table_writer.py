@@ -13,7 +13,7 @@ import proxembed
 from proxembed.data import Columns
 from proxembed.data import read as load
 from proxembed.data.table_writer import TableWriter
-from proxembed.report.files import leaderboard_csv
+from proxembed.report.record import leaderboard_csv
 
 
 def test_numbers_in_csv_are_whole(tmp_path):

@@ -16,12 +16,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from clocks import set_clock
 from papers.defc.trials import by_chance
 from proxembed import DEFC, EmbeddingModel, unlabelled
-from proxembed.adaptive import Limits, Switches
 from proxembed.data import banana
-from proxembed.defc.objective import Objective
-from proxembed.defc.refit import grown
 from proxembed.execute.budget import OutOfBudget
+from proxembed.methods.adaptive import Limits, Switches
 from proxembed.splits.splitters import StratifiedFolds
+from proxembed.study.defc.objective import Objective
+from proxembed.study.defc.search import grown
 from proxembed.targets.labels import LabelMatrix
 
 EVALS = 16
@@ -359,8 +359,8 @@ def test_the_size_is_capped(made):
 
 
 def test_a_candidate_that_no_longer_has_as_many_components_keeps_those_that_it_has():
-    from proxembed.defc.objective import Evaluation
-    from proxembed.defc.refit import refitted
+    from proxembed.study.defc.objective import Evaluation
+    from proxembed.study.defc.search import refitted
 
     X, y = arcs(30, 0)
     best = Evaluation(

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxembed.adaptive import Switches, sample
-from proxembed.defc.objective import Objective
-from proxembed.defc.stage_cache import StageCache
+from proxembed.methods.adaptive import Switches, sample
+from proxembed.study.defc.objective import Objective, StageCache
 from proxembed.targets.labels import LabelMatrix
 
 STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 8), st.integers(0, 60)), max_size=80)

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from designs import each_value
 from proxembed import EmbeddingModel
-from proxembed.adaptive import Limits
-from proxembed.defc.refit import grown
+from proxembed.methods.adaptive import Limits
+from proxembed.study.defc.search import grown
 from proxembed.targets.labels import LabelMatrix
 from unit.defc.test_defc import found, made, several, without_seconds
 

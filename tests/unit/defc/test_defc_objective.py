@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from proxembed.adaptive import StageRows, Stages, Switches, sample
-from proxembed.defc.objective import Objective, aligned, best_size
-from proxembed.defc.prefix_scores import prefix_scores
+from proxembed.methods.adaptive import StageRows, Stages, Switches, sample
+from proxembed.study.defc.objective import Objective, aligned, best_size, prefix_scores
 from proxembed.targets.labels import LabelMatrix
 
 MODEL = Switches(3, 5, 0, 5, 2, 2, 2, 0)
@@ -63,7 +62,7 @@ def test_the_sizes_are_those_that_all_parts_have():
         asked.append(list(given[6]))
         return np.arange(len(given[6]), dtype=float)
 
-    with mock.patch("proxembed.defc.objective.prefix_scores", scored):
+    with mock.patch("proxembed.study.defc.objective.prefix_scores", scored):
         found = Objective(X, LabelMatrix.of(y), splits).evaluate(Switches(2, 0, 0, 5, 2, 2, 2, 0), VALUES)
     assert asked == [[1, 2, 3, 4]] * 3 and found.k == 4
 
@@ -78,7 +77,7 @@ def test_nearest_rows_are_scored_on_a_grid_of_components_unless_all_are_asked_fo
         asked.append(given[6])
         return np.array([float(k == 18) + float(k == 23) / 2 for k in given[6]])
 
-    with mock.patch("proxembed.defc.objective.prefix_scores", scored):
+    with mock.patch("proxembed.study.defc.objective.prefix_scores", scored):
         found = Objective(X, labels, [(train, out)], k_cap=40, all_k=all_k).evaluate(MODEL, VALUES)
     assert asked == [sizes if all_k else [*sizes[:16], 19, 23, 27, 32, 38, 40]]
     assert (found.k, found.score) == ((18, 1.0) if all_k else (23, 0.5))

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from proxembed import DEFC, EmbeddingModel
-from proxembed.adaptive import PairOptions, StageRows, Stages, Switches
-from proxembed.defc.objective import Objective
-from proxembed.defc.prefix_scores import prefix_scores
+from proxembed.methods.adaptive import PairOptions, StageRows, Stages, Switches
+from proxembed.study.defc.objective import Objective, prefix_scores
 from proxembed.targets.labels import LabelMatrix
 
 RNG = np.random.default_rng(4)

@@ -9,14 +9,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from proxembed.adaptive import StageRows, Stages, Switches
 from proxembed.classify import LabelKNN, apply_thresholds, tune_thresholds
-from proxembed.defc import prefixes
-from proxembed.defc.any_classifier import AnyClassifier
-from proxembed.defc.prefix_classifier import PrefixClassifier, cross_fitted
-from proxembed.defc.prefix_scores import default_measure, prefix_predictions, prefix_scores
-from proxembed.defc.prefixes import RIDGE, Discriminants, nearest_prefixes
-from proxembed.evaluate.metrics import accuracy, hamming_loss, macro_average_precision, macro_f1, micro_f1
+from proxembed.measures.metrics import accuracy, hamming_loss, macro_average_precision, macro_f1, micro_f1
+from proxembed.methods.adaptive import StageRows, Stages, Switches
+from proxembed.study.defc import prefixes
+from proxembed.study.defc.objective import default_measure, prefix_predictions, prefix_scores
+from proxembed.study.defc.prefix_classifier import AnyClassifier, PrefixClassifier, cross_fitted
+from proxembed.study.defc.prefixes import RIDGE, Discriminants, nearest_prefixes
 from proxembed.targets.labels import LabelMatrix
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from proxembed import DEFC, adaptive
+from proxembed import DEFC
+from proxembed.methods import adaptive
 
 RNG = np.random.default_rng(0)
 Y = RNG.choice(3, 120, p=[0.6, 0.3, 0.1])

@@ -5,14 +5,21 @@ import math
 import numpy as np
 import pytest
 
-from proxembed.adaptive import Limits, Switches, domain
-from proxembed.defc import model_strategies as upper
-from proxembed.defc import parameter_search as lower
-from proxembed.defc.genetic import mutated_genes, next_generation
-from proxembed.defc.model_strategies import MODELS, REDUCED, NestedGA, RandomModels, Reduced8
-from proxembed.defc.objective import Evaluation
-from proxembed.defc.parameter_search import ParameterSearch
 from proxembed.execute.loop import Evaluator
+from proxembed.methods.adaptive import Limits, Switches, domain
+from proxembed.study.defc import model_strategies as lower
+from proxembed.study.defc import model_strategies as upper
+from proxembed.study.defc.model_strategies import (
+    MODELS,
+    REDUCED,
+    NestedGA,
+    ParameterSearch,
+    RandomModels,
+    Reduced8,
+    mutated_genes,
+    next_generation,
+)
+from proxembed.study.defc.objective import Evaluation
 from proxembed.study.study import Study
 
 LIMITS = Limits(200, 60, 120)

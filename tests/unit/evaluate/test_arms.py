@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from proxembed import LaplacianEigenmaps
-from proxembed.base import registry
-from proxembed.catalogue import COUNTERPARTS, method_named, method_names, name_of, split_names
+from proxembed.estimator.base import registry
+from proxembed.estimator.catalogue import COUNTERPARTS, method_named, method_names, name_of, split_names
 from proxembed.evaluate.arms import (
     check_places_rows,
     default_methods,
@@ -74,7 +74,7 @@ def stated(holds):
 @pytest.fixture(params=[False, True], ids=["without maps", "with maps"])
 def maps(request, monkeypatch):
     for name in ("umap_installed", "tsne_installed"):
-        monkeypatch.setattr(f"proxembed.proximity.layouts.{name}", lambda: request.param)
+        monkeypatch.setattr(f"proxembed.features.layouts.{name}", lambda: request.param)
     return request.param
 
 
@@ -132,7 +132,7 @@ def test_rivals_of_a_forecast_above_the_budget_take_no_part(maps):
 
 
 def test_the_rivals_that_place_rows_anew_for_each_size(monkeypatch):
-    monkeypatch.setattr("proxembed.proximity.layouts.tsne_installed", lambda: True)
+    monkeypatch.setattr("proxembed.features.layouts.tsne_installed", lambda: True)
     arms = {arm.name: arm for arm in rival_arms(np.ones((20, 3)), seed=3)}
     assert arms["t-SNE"].sizes((2, 5, 10)) == (2,) and arms["t-SNE"].sizes((5,)) == ()
     assert arms[FISHER].sizes((1, 2, 5)) == (1, 2) and arms[FISHER].sizes((5,)) == ()

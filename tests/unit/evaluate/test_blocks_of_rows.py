@@ -8,9 +8,8 @@ import strategies
 from designs import pairwise
 from proxembed import OPLS, Kernelized, RowBlocks, Scaling
 from proxembed.classify import MultiOutputRidge
-from proxembed.evaluate.crossfit import crossfit_embedding
-from proxembed.evaluate.diagnose import diagnose
-from proxembed.splits.folds import Split
+from proxembed.evaluate.diagnose import crossfit_embedding, diagnose
+from proxembed.splits.splits import Split
 
 N = 240
 Y = strategies.labels_multi(N, 4, 3)

@@ -9,9 +9,9 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from proxembed import OPLS, PCA
 from proxembed.classify import MultiOutputRidge
-from proxembed.evaluate.crossfit import crossfit_embedding
-from proxembed.evaluate.metrics import macro_average_precision
-from proxembed.model import embedding_pipeline
+from proxembed.evaluate.diagnose import crossfit_embedding
+from proxembed.measures.metrics import macro_average_precision
+from proxembed.methods.pipeline import embedding_pipeline
 from proxembed.splits.crossfit import procrustes_frame
 from proxembed.splits.splitters import StratifiedFolds
 

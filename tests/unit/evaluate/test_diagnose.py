@@ -13,13 +13,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from proxembed import FDA, OPLS, PCA, Kernelized
-from proxembed.evaluate.diagnose import _shuffled, diagnose
-from proxembed.evaluate.foreign import embedding_method
-from proxembed.evaluate.metrics import jaccard_at_k, macro_average_precision
-from proxembed.evaluate.neighbors import neighbor_weights, new_neighbor_weights
-from proxembed.model import embedding_pipeline
-from proxembed.rows import SeenRows
-from proxembed.splits.folds import Split
+from proxembed.estimator.rows import SeenRows
+from proxembed.evaluate.diagnose import _shuffled, diagnose, embedding_method
+from proxembed.measures.metrics import jaccard_at_k, macro_average_precision
+from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
+from proxembed.methods.pipeline import embedding_pipeline
+from proxembed.splits.splits import Split
 from proxembed.splits.splitters import GroupFolds, StratifiedFolds
 from proxembed.targets.labels import LabelMatrix
 

@@ -9,15 +9,15 @@ from proxembed import OPLS, Kernelized
 from proxembed.classify import MultiOutputRidge, Thresholded
 from proxembed.classify.ridge import ridge_fit
 from proxembed.classify.thresholds import tune_thresholds
-from proxembed.evaluate.bootstrap import drawn_weights, precision_gain, redrawn_gain
-from proxembed.evaluate.calibration import label_calibration_error, platt_fit
-from proxembed.evaluate.measures import MEASURES
-from proxembed.evaluate.metrics import row_jaccard
-from proxembed.evaluate.neighbors import neighbor_scores
 from proxembed.evaluate.part import make_part
 from proxembed.evaluate.rivals.forests import ForestScores
 from proxembed.evaluate.rivals.linear import LogisticScores, SVMScores
 from proxembed.evaluate.scoring import Readings
+from proxembed.measures.bootstrap import drawn_weights, precision_gain, redrawn_gain
+from proxembed.measures.calibration import label_calibration_error, platt_fit
+from proxembed.measures.measures import MEASURES
+from proxembed.measures.metrics import row_jaccard
+from proxembed.measures.neighbors import neighbor_scores
 from proxembed.targets.labels import LabelMatrix
 
 N, C = 80, 4

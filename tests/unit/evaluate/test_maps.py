@@ -6,9 +6,9 @@ import scipy.sparse as sp
 
 from proxembed import OPLS, PCA, Layout
 from proxembed.data import Dataset
-from proxembed.evaluate.maps import K, drawn_maps, map_figures
+from proxembed.evaluate.evidence import K, drawn_maps, map_figures
 from proxembed.evaluate.part import prepare
-from proxembed.splits.folds import Split
+from proxembed.splits.splits import Split
 
 pytestmark = pytest.mark.default_configuration
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
-from proxembed.evaluate.metrics import label_auc, macro_auc, micro_auc
+from proxembed.measures.metrics import label_auc, macro_auc, micro_auc
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 8])

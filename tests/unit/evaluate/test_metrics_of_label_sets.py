@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn import metrics as oracle
 
-from proxembed.evaluate import metrics
-from proxembed.evaluate.metrics import (
+from proxembed.measures import metrics
+from proxembed.measures.metrics import (
     accuracy,
     balanced_accuracy,
     hamming_loss,

@@ -15,15 +15,16 @@ from proxembed import OPLS, Scaling
 from proxembed.classify import MultiOutputRidge
 from proxembed.classify.thresholds import apply_thresholds, cross_fitted_scores, tune_thresholds
 from proxembed.data import Dataset
+from proxembed.estimator.traits import Traits
 from proxembed.evaluate import LabelScores
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.calibration import log_loss, platt_apply, platt_fit
 from proxembed.evaluate.compare import contrasts
-from proxembed.evaluate.measures import MEASURES
-from proxembed.evaluate.metrics import hamming_loss, jaccard_at_k, macro_average_precision, macro_f1
-from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.protocol import Protocol
+from proxembed.evaluate.run import run
+from proxembed.measures.calibration import log_loss, platt_apply, platt_fit
+from proxembed.measures.measures import MEASURES
+from proxembed.measures.metrics import hamming_loss, jaccard_at_k, macro_average_precision, macro_f1
 from proxembed.splits.splits import Splitting, make_splits
-from proxembed.traits import Traits
 
 RAW = Arm("all features", None, rival=True)
 

@@ -12,7 +12,8 @@ from proxembed import OPLS
 from proxembed.data import Dataset
 from proxembed.evaluate import LabelScores
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.protocol import Protocol
+from proxembed.evaluate.run import run
 from proxembed.execute import loop
 from proxembed.execute.executor import Executor
 from proxembed.splits.splits import Splitting

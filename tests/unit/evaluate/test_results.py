@@ -8,8 +8,7 @@ import pytest
 
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.metrics import average_precision
-from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import (
     Results,
     label_precisions,
@@ -20,6 +19,8 @@ from proxembed.evaluate.results import (
     sign_of,
     without_numbers,
 )
+from proxembed.evaluate.run import run
+from proxembed.measures.metrics import average_precision
 from proxembed.splits.splits import Splitting
 
 RAW = Arm("all features", None, rival=True)

@@ -10,12 +10,13 @@ from proxembed import OPLS, LabelScores
 from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
 from proxembed.data import Dataset, digits
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.measures import AVERAGE_PRECISION, measure_of
 from proxembed.evaluate.part import prepare
-from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import RIDGE
+from proxembed.evaluate.run import run
 from proxembed.evaluate.scoring import Measures, Scores, embed, refit_on_inner_folds, score
 from proxembed.evaluate.summary import summarise
+from proxembed.measures.measures import AVERAGE_PRECISION, measure_of
 from proxembed.splits.splits import Split, Splitting
 
 RAW = Arm("all features", None, rival=True)

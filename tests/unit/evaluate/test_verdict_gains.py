@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from proxembed.data import digits
-from proxembed.evaluate.measures import MEASURES
-from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.results import Results
 from proxembed.evaluate.verdict import TestGains, paired_gain, too_few
+from proxembed.measures.measures import MEASURES
+from proxembed.measures.metrics import macro_average_precision
 
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
 

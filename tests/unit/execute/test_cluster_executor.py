@@ -8,13 +8,13 @@ from typer.testing import CliRunner
 
 import proxembed
 from proxembed.algebra.arrays.blas import threads
+from proxembed.blocks import cluster as clusters
+from proxembed.blocks.cluster import on_cluster
 from proxembed.cli import app
 from proxembed.data import digits
 from proxembed.execute.executor import Executor, in_this_process, workers
 from proxembed.execute.ledger import Ledger
 from proxembed.execute.loop import Evaluator, Strategy, Trial, Work
-from proxembed.sources import cluster as clusters
-from proxembed.sources.cluster import on_cluster
 from proxembed.study.study import Study
 from worker_tasks import count, nested, process, total
 

@@ -17,10 +17,10 @@ from joblib import parallel_config
 
 import proxembed
 from clocks import set_clock
-from proxembed.defc.objective import Objective
 from proxembed.execute import clock
 from proxembed.execute.ledger import Ledger
 from proxembed.execute.loop import Evaluator, Loop, OneBatch, Strategy, Trial, Work
+from proxembed.study.defc.objective import Objective
 from proxembed.study.study import Study
 from proxembed.targets.labels import LabelMatrix
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from proxembed.features.landmarks import landmark_count, landmark_rows
+from proxembed.features.prototypes import landmark_count, landmark_rows
 
 
 def test_how_many():

@@ -13,19 +13,18 @@ from sklearn.preprocessing import QuantileTransformer
 
 from designs import pairwise
 from proxembed import OPLS, PCA, EmbeddingSearch, Kernelized, LaplacianEigenmaps, ReadoutAxes, Scaled, load, save
-from proxembed.catalogue import title_of
 from proxembed.classify.ridge import loo_penalty
+from proxembed.estimator.catalogue import title_of
 from proxembed.evaluate.arms import Arm, embedding_arm
 from proxembed.evaluate.costs import Shape, fit_work
-from proxembed.evaluate.measures import MEASURES
 from proxembed.evaluate.part import make_part
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures, Readings, embed, refit_on_inner_folds, score
 from proxembed.features.scaling import scaling_apply
+from proxembed.measures.measures import MEASURES
 from proxembed.methods.around import readout_axes
-from proxembed.model import embedding_pipeline
-from proxembed.study.candidates import candidates, family_of, suited
-from proxembed.study.draws import Draws
+from proxembed.methods.pipeline import embedding_pipeline
+from proxembed.study.candidates import Draws, candidates, family_of, suited
 from proxembed.targets.labels import LabelMatrix
 
 rng = np.random.default_rng(0)

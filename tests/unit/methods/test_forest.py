@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from proxembed import FDA, MESD, OPLS, PCA, SSDR, ForestLeaves, Isomap, Kernelized
 from proxembed.features.leaves import column_unit, for_trees, grown
 from proxembed.methods.forest import RIDGES, averaged_rows
-from proxembed.splits.folds import stratified_folds
+from proxembed.splits.splits import stratified_folds
 
 X, Y = make_multilabel_classification(90, 8, n_classes=4, n_labels=2, random_state=1)
 X = X + np.random.default_rng(0).normal(size=X.shape) / 10

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, make_multilabel_classification
 
 from proxembed import FDA, OPLS, PCA, ForestLeaves, LaplacianEigenmaps, Layout, load, save
-from proxembed.evaluate.metrics import jaccard_at_k
-from proxembed.proximity.neighbors import nearest
+from proxembed.measures.metrics import jaccard_at_k
+from proxembed.proximity.backends import nearest
 
 X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=1)
 X = X + np.random.default_rng(0).normal(size=X.shape) / 10
@@ -164,7 +164,7 @@ def test_a_method_that_cannot_place_new_rows_is_refused(monkeypatch):
 
 @pytest.mark.parametrize(("layout", "library"), [("opentsne", "openTSNE"), ("umap", "umap-learn")])
 def test_a_layout_that_is_not_installed_names_the_remedy(layout, library, monkeypatch):
-    monkeypatch.setattr("proxembed.proximity.layouts.find_spec", lambda name: None)
+    monkeypatch.setattr("proxembed.features.layouts.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=rf"layout='{layout}' needs {library}; install it \(pip install 'prox"):
         Layout(OPLS(), layout=layout).fit(X, Y)
     assert Layout(OPLS()).fit(X, Y).layout_ == "sklearn"

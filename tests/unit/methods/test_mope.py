@@ -12,17 +12,13 @@ from sklearn.pipeline import make_pipeline
 import strategies
 from designs import WHOLE, pairwise
 from proxembed import FDA, LPP, MOPE, OPLS, PCA, Kernelized, LaplacianEigenmaps, RelationFeatures
+from proxembed.estimator.rows import Rows
 from proxembed.params import declared
-from proxembed.proximity.all_pairs import WIDTH_ROWS, AllPairs, BlockDistances, used_width
-from proxembed.proximity.class_similarity import CLASS_SIMILARITIES
 from proxembed.proximity.distances import canonical, pair_distances
 from proxembed.proximity.graph import full_graph
-from proxembed.proximity.latent_labels import LATENT_SIMILARITIES
-from proxembed.proximity.similarity import SET_SIMILARITIES
-from proxembed.proximity.weights import edge_weights, used_tau
-from proxembed.rows import Rows
-from proxembed.study.candidates import sample
-from proxembed.study.draws import Draws
+from proxembed.proximity.label_similarity import CLASS_SIMILARITIES, LATENT_SIMILARITIES, SET_SIMILARITIES
+from proxembed.proximity.weights import WIDTH_ROWS, AllPairs, BlockDistances, edge_weights, used_tau, used_width
+from proxembed.study.candidates import Draws, sample
 from proxembed.targets.labels import LabelMatrix
 
 X = strategies.told_by_labels(strategies.features_dense(40, 9, 3), strategies.labels_multi(40, 4, 3), 3)

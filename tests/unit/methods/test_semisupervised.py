@@ -47,8 +47,7 @@ from proxembed import (
 from proxembed.features.kernel import kernel_coordinates, least_loo
 from proxembed.methods.relation import WIDTHS
 from proxembed.pairs.relation import median_squared_distance
-from proxembed.study.candidates import sample
-from proxembed.study.draws import Draws
+from proxembed.study.candidates import Draws, sample
 
 N = 45
 FULL = strategies.labels_multi(N, 4, 3)

@@ -10,11 +10,10 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.svm import SVR
 
 from proxembed import FDA, MESD, OPLS, PCA, SSDR, ForestLeaves, Isomap, Kernelized, Layout, Views, load, save
-from proxembed.catalogue import method_named, name_of
-from proxembed.features.blocks import Block, scaled
+from proxembed.estimator.catalogue import method_named, name_of
+from proxembed.features.scaling import Block, scaled
 from proxembed.methods.forest import distinct_folds
-from proxembed.methods.label_models import LabelModels, scores_out_of_fold
-from proxembed.methods.views import GRID, label_agreement
+from proxembed.methods.views import GRID, LabelModels, label_agreement, scores_out_of_fold
 from proxembed.targets.labels import LabelMatrix
 
 X, Y = make_multilabel_classification(90, 8, n_classes=4, n_labels=2, random_state=1)

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from designs import each_value
-from proxembed.adaptive.points import Preprocessing, inner
-from proxembed.adaptive.switches import PREPROCESSINGS, SWITCHED
 from proxembed.features.scaling import scaling_apply, scaling_fit
+from proxembed.methods.adaptive.points import Preprocessing, inner
+from proxembed.methods.adaptive.switches import PREPROCESSINGS, SWITCHED
 from proxembed.pairs.effects import relation_effects
 from proxembed.pairs.formulas import (
     LARGEST_DEGREE,
@@ -22,7 +22,7 @@ from proxembed.pairs.formulas import (
 )
 from proxembed.pairs.relation import median_squared_distance, relation
 from proxembed.proximity.graph import full_graph
-from proxembed.proximity.latent_labels import LATENT_SIMILARITIES, latent_between
+from proxembed.proximity.label_similarity import LATENT_SIMILARITIES, latent_between
 from proxembed.proximity.weights import WEIGHTS, edge_weights
 
 RNG = np.random.default_rng(0)

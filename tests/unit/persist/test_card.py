@@ -9,7 +9,7 @@ import pytest
 import strategies
 from proxembed import OPLS, PCA, Kernelized
 from proxembed.data import Dataset
-from proxembed.model import embedding_pipeline, fit_on, source_of
+from proxembed.methods.pipeline import embedding_pipeline, fit_on, source_of
 from proxembed.persist import model_card, save
 from proxembed.workflow.labelled_data import frame_dataset
 

@@ -11,9 +11,9 @@ from proxembed import PCA, EmbeddingSearch
 from proxembed.cli import app
 from proxembed.data import read
 from proxembed.execute.atomic_files import check_writable, staged, write_whole, written_place
-from proxembed.model import source_of
+from proxembed.methods.pipeline import source_of
 from proxembed.persist import load, model_card, save
-from proxembed.workflow.run_folder import run_folder
+from proxembed.workflow.record import run_folder
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = (X[:, :2] > 0).astype(int)

@@ -19,9 +19,9 @@ import strategies
 from contracts.estimators import EVERY, build, output, y_for
 from designs import each_value
 from proxembed import CCA, FDA, MESD, MMC, OPLS, PCA, Kernelized, MultiOutputRidge, RelationFeatures
-from proxembed.base import registry
 from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, Thresholded
-from proxembed.model import embedding_part, embedding_pipeline
+from proxembed.estimator.base import registry
+from proxembed.methods.pipeline import embedding_part, embedding_pipeline
 from proxembed.persist import load, load_source, model_card, model_file, save, trusted_names
 from proxembed.persist.model_file import FACTS, FORMAT, FORMER_FORMAT
 
@@ -177,7 +177,7 @@ def test_without_a_source_there_is_none(path):
 def test_a_registered_method_of_the_user_is_trusted_where_it_is_known(path):
     code = (
         "import sys\nimport numpy as np\nfrom proxembed.algebra.operators.structured import Centering\n"
-        "from proxembed.base import SpectralEmbedder\nfrom proxembed.persist import load, save\n"
+        "from proxembed.estimator.base import SpectralEmbedder\nfrom proxembed.persist import load, save\n"
         "from proxembed.algebra.template import Template\n"
         "class Homemade(SpectralEmbedder):\n    def template(self, rows):\n"
         "        return Template(Centering(), offset=rows.ones)\n"

@@ -7,10 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 import strategies
-from proxembed.proximity import affinity
-from proxembed.proximity.affinity import Distances, LocalAffinity, class_scales
-from proxembed.proximity.neighbors import nearest
-from proxembed.proximity.weights import weighted_links
+from proxembed.proximity import weights as affinity
+from proxembed.proximity.backends import nearest
+from proxembed.proximity.weights import Distances, LocalAffinity, class_scales, weighted_links
 
 WHOLE = slice(None)
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32], ids=["dense", "csr", "float32"])

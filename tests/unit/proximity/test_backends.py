@@ -11,8 +11,9 @@ from sklearn.neighbors import KNeighborsTransformer
 
 import strategies
 from proxembed import LPP
-from proxembed.proximity import backends, libraries
-from proxembed.proximity.neighbors import nearest
+from proxembed.proximity import backends
+from proxembed.proximity import backends as libraries
+from proxembed.proximity.backends import nearest
 
 GRID = np.random.default_rng(0).integers(0, 3, (60, 3)).astype(float)
 SMOOTH = strategies.features_dense(60, 4, 1)

@@ -7,9 +7,11 @@ from scipy.spatial.distance import cdist
 
 import strategies
 from designs import pairwise
-from proxembed.proximity import duplicates, search, tiles
+from proxembed.proximity import distances as tiles
+from proxembed.proximity import search
+from proxembed.proximity import search as duplicates
+from proxembed.proximity.backends import nearest
 from proxembed.proximity.distances import canonical, pair_distances
-from proxembed.proximity.neighbors import nearest
 from unit.proximity.brute_neighbors import brute, grid, peak_of, same
 
 

@@ -9,10 +9,19 @@ from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 
 from designs import pairwise
 from proxembed.algebra.arrays import matrix
-from proxembed.proximity import geodesic
+from proxembed.proximity import graph as geodesic
 from proxembed.proximity.distances import canonical, pair_distances
-from proxembed.proximity.geodesic import connected, edge_geodesics, geodesics
-from proxembed.proximity.graph import components, edge_rows, feature_graph, reversed_edges, sorted_edges, symmetric
+from proxembed.proximity.graph import (
+    components,
+    connected,
+    edge_geodesics,
+    edge_rows,
+    feature_graph,
+    geodesics,
+    reversed_edges,
+    sorted_edges,
+    symmetric,
+)
 from strategies import features_dense, features_duplicate_rows
 
 

@@ -6,7 +6,8 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import strategies
-from proxembed.proximity import tiles
+from proxembed.proximity import distances as tiles
+from proxembed.proximity.backends import Neighbors, nearest
 from proxembed.proximity.graph import (
     GRAPH_KINDS,
     close_graph,
@@ -16,7 +17,6 @@ from proxembed.proximity.graph import (
     neighbor_graph,
     rows_within,
 )
-from proxembed.proximity.neighbors import Neighbors, nearest
 
 FOUR = np.array([[0.0], [1.0], [3.0], [7.0]])
 EDGES = {

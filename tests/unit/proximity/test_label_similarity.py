@@ -13,17 +13,20 @@ import strategies
 from designs import WHOLE, each_value, pairwise
 from oracles import label_similarities as oracle
 from proxembed.algebra.arrays.matrix import guard_dense
-from proxembed.proximity import class_similarity as classes
+from proxembed.proximity import label_similarity as classes
+from proxembed.proximity import label_similarity as latents
 from proxembed.proximity import label_similarity as room
-from proxembed.proximity import latent_labels as latents
-from proxembed.proximity import similarity as similarities
-from proxembed.proximity.class_similarity import class_similarity
-from proxembed.proximity.label_similarity import LabelSimilarity, label_similarity
-from proxembed.proximity.latent_labels import LATENT_SIMILARITIES, latent_between, latent_labels
-from proxembed.proximity.similarity import (
+from proxembed.proximity import label_similarity as similarities
+from proxembed.proximity.label_similarity import (
     LABEL_KERNELS,
+    LATENT_SIMILARITIES,
     SET_SIMILARITIES,
+    LabelSimilarity,
     checked_similarity,
+    class_similarity,
+    label_similarity,
+    latent_between,
+    latent_labels,
     mean_differing,
     similarity,
 )

@@ -8,7 +8,8 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from designs import WHOLE, pairwise
-from proxembed.proximity import search, tiles
+from proxembed.proximity import distances as tiles
+from proxembed.proximity import search
 from proxembed.proximity.labelled import class_neighbors, enemies, friends, shared_labels
 from proxembed.targets.labels import LabelMatrix
 

@@ -11,9 +11,11 @@ from scipy.spatial.distance import cdist
 
 import strategies
 from designs import each_value
-from proxembed.proximity import search, tiles, trees
+from proxembed.proximity import distances as tiles
+from proxembed.proximity import search
+from proxembed.proximity import search as trees
+from proxembed.proximity.backends import nearest
 from proxembed.proximity.distances import canonical, exact_sums, pair_distances
-from proxembed.proximity.neighbors import nearest
 from proxembed.proximity.search import exact_nearest
 from unit.proximity.brute_neighbors import brute, grid, peak_of, same
 

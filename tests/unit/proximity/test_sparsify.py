@@ -9,10 +9,9 @@ from scipy import sparse
 from designs import WHOLE, each_value, pairwise
 from oracles import label_similarities as oracle
 from proxembed.proximity import combine as combining
-from proxembed.proximity import sparsify as room
-from proxembed.proximity.combine import combine
+from proxembed.proximity import combine as room
+from proxembed.proximity.combine import combine, nearest_by_similarity, sparsify
 from proxembed.proximity.label_similarity import LabelSimilarity, label_similarity
-from proxembed.proximity.sparsify import nearest_by_similarity, sparsify
 from proxembed.targets.labels import LabelMatrix
 
 LINKS = ("undirected", "mutual", "directed")

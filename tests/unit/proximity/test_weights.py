@@ -11,13 +11,12 @@ from designs import each_value
 from proxembed.algebra.arrays import blas
 from proxembed.algebra.arrays.matrix import mid_ranks
 from proxembed.pairs.formulas import weights_gaussian, weights_local_scaling
-from proxembed.proximity import correlation
-from proxembed.proximity.correlation import correlations
-from proxembed.proximity.geodesic import geodesics
-from proxembed.proximity.graph import edge_rows, feature_graph, neighbor_graph
-from proxembed.proximity.neighbors import nearest
+from proxembed.proximity import weights as correlation
+from proxembed.proximity.backends import nearest
+from proxembed.proximity.graph import edge_rows, feature_graph, geodesics, neighbor_graph
 from proxembed.proximity.weights import (
     WEIGHTS,
+    correlations,
     cross_weights,
     edge_weights,
     given_weights,

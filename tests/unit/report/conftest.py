@@ -2,7 +2,8 @@
 
 import pytest
 
-from proxembed.report import convergence, figures
+from proxembed.report import adaptive as convergence
+from proxembed.report import figures
 from runs import EMPTY, nothing
 
 

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from proxembed import EmbeddingModel, Scaling
-from proxembed.adaptive import Limits, Switches, sample
+from proxembed.methods.adaptive import Limits, Switches, sample
 from proxembed.report import adaptive_section, make_record, page_html, proximity_section, read_record
-from proxembed.report.adaptive import MODELS, adaptive_view, parameter_words
-from proxembed.report.convergence import convergence
+from proxembed.report.adaptive import MODELS, adaptive_view, convergence, parameter_words
 from proxembed.targets.labels import LabelMatrix
 from unit.report.synthetic import made_labels, made_record
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from proxembed.report.cell_panels import CellPanel, cell_panels
+from proxembed.report.figures import CellPanel, cell_panels
 
 
 def cells(values, **changes):

@@ -5,7 +5,7 @@ import pytest
 
 from proxembed import BSML
 from proxembed.data import digits
-from proxembed.evaluate.metrics import hamming_loss
+from proxembed.measures.metrics import hamming_loss
 from proxembed.report.decision_lines import LABELS, Plane, decision_lines, ends
 
 WINDOW = np.array([[-1.0, -2.0], [3.0, 2.0]])

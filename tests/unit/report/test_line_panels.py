@@ -7,8 +7,8 @@ import pytest
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from proxembed.report import line_panels as line_panels_module
-from proxembed.report.line_panels import Panel, line_panels
+from proxembed.report import figures as line_panels_module
+from proxembed.report.figures import Panel, line_panels
 
 LINES = {"PCA": ([1, 2, 3], [0.5, 0.4, 0.3]), "MDDM": ([1, 2], [0.6, 0.2])}
 

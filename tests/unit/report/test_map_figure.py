@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from proxembed.report import map_section
 from proxembed.report.figures import COLOURS
-from proxembed.report.map_figure import PALE, map_axes
+from proxembed.report.map_page import PALE, map_axes
 
 rng = np.random.default_rng(0)
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from proxembed.data import Dataset
-from proxembed.evaluate.maps import Places
+from proxembed.evaluate.evidence import Places
 from proxembed.report.map_page import UNITS, map_image, map_page_html, map_record
-from proxembed.splits.folds import Split
+from proxembed.splits.splits import Split
 from proxembed.tables.visible import visible
 from unit.report.synthetic import HOSTILE
 from unit.report.test_page import Tags

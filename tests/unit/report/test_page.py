@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from proxembed.report import page_html
-from proxembed.report.card import leak_warnings
 from proxembed.report.figures import COLOURS, LINES, k_curve, line_looks, matrix_png
 from proxembed.report.matrices import unpacked
 from proxembed.report.record import SECTIONS
+from proxembed.report.sections import leak_warnings
 from proxembed.tables.visible import visible
 from unit.report.synthetic import HOSTILE, made_record
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from proxembed import OPLS, Isomap, Kernelized
 from proxembed.data import Dataset
-from proxembed.model import fit_on
+from proxembed.methods.pipeline import fit_on
 from proxembed.report import component_section, label_section, map_section
 from proxembed.report.sections import HEXAGONS, MAP_LABELS, hexagon_of
 from unit.report.synthetic import made_labels

@@ -109,9 +109,9 @@ def renamed(value, old=HOSTILE[0]):
 
 @pytest.mark.parametrize("kind", ["svg", "png", "html"])
 def test_the_page_and_the_pictures_of_a_map(kind):
-    from proxembed.evaluate.maps import Places
+    from proxembed.evaluate.evidence import Places
     from proxembed.report.map_page import map_image, map_page_html, map_record
-    from proxembed.splits.folds import Split
+    from proxembed.splits.splits import Split
 
     data = Dataset(np.eye(4), [[1, 0], [0, 1], [1, 1], [0, 1]], label_names=[NAME, "b"], ids=[NAME, "2", "3", "4"])
     places = Places(False, False, np.eye(2), np.ones((2, 2)), 0.5, 0.5, 0.5, 0.5)

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from proxembed.splits.folds import group_folds, time_cuts, time_folds
-from proxembed.splits.splits import Splitting, holdout_split, make_splits, nested, standard_split, stratified_folds
+from proxembed.splits.splits import (
+    Splitting,
+    group_folds,
+    holdout_split,
+    make_splits,
+    nested,
+    standard_split,
+    stratified_folds,
+    time_cuts,
+    time_folds,
+)
 
 N = 203
 

@@ -5,17 +5,16 @@ import pytest
 from sklearn.neighbors import NearestNeighbors
 
 from proxembed import MDDM, OPLS, ClassicalMDS, EmbeddingSearch, Kernelized, Layout
-from proxembed.catalogue import title_of
-from proxembed.evaluate.measures import MEASURES
+from proxembed.estimator.catalogue import title_of
 from proxembed.evaluate.part import make_part
+from proxembed.measures.measures import MEASURES
 from proxembed.report.views import trials_view
-from proxembed.splits.folds import Split
+from proxembed.splits.splits import Split
 from proxembed.splits.splitters import StratifiedFolds, as_splits
 from proxembed.study import method_strategies
-from proxembed.study.fold_parts import FoldParts
 from proxembed.study.method_strategies import layouts_of_best
 from proxembed.study.study import Study
-from proxembed.study.trials import FoldScores, MethodTrial, Rung, Scores, finalists
+from proxembed.study.trials import FoldParts, FoldScores, MethodTrial, Rung, Scores, finalists
 from proxembed.targets.labels import LabelMatrix
 
 

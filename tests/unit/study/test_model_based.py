@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from proxembed import OPLS, EmbeddingSearch, Kernelized, Scaled, to_optuna
-from proxembed.catalogue import settings, title_of
-from proxembed.evaluate.measures import MEASURES
-from proxembed.splits.folds import Split
+from proxembed.estimator.catalogue import settings, title_of
+from proxembed.measures.measures import MEASURES
+from proxembed.splits.splits import Split
 from proxembed.study import method_strategies, optuna_study, trials
 from proxembed.study.candidates import FIRST, candidates
-from proxembed.study.fold_parts import FoldParts
 from proxembed.study.method_strategies import Auto, behind
 from proxembed.study.study import Study
-from proxembed.study.trials import FoldScores, Rung
+from proxembed.study.trials import FoldParts, FoldScores, Rung
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow.options import OptionError, SearchOptions
 

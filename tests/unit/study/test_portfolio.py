@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from proxembed import FDA, MESD, MMC, MVMD, OPLS, EmbeddingSearch, Kernelized, ReadoutAxes, Scaled
-from proxembed.catalogue import method_named, name_of
+from proxembed.estimator.catalogue import method_named, name_of
 from proxembed.evaluate.costs import Shape
-from proxembed.study import method_strategies, portfolio
-from proxembed.study.candidates import candidates
+from proxembed.study import candidates as portfolio
+from proxembed.study import method_strategies
+from proxembed.study.candidates import NEIGHBORS, SCORES, candidates, plain_name, table, winners
 from proxembed.study.method_strategies import Auto
-from proxembed.study.portfolio import NEIGHBORS, SCORES, plain_name, table, winners
 
 MADE = [
     {"name": "small", "shape": [100, 10, 10.0, 4], "winners": {SCORES: ["MVMD(beta=0.2)", "PLS"], NEIGHBORS: ["CCA"]}},

@@ -11,17 +11,18 @@ from scipy import sparse
 from sklearn.base import clone
 
 from proxembed import OPLS, EmbeddingSearch, Kernelized, unlabelled
-from proxembed.catalogue import title_of
+from proxembed.estimator.catalogue import title_of
 from proxembed.evaluate import scoring
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.measures import MEASURES
-from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.part import Part
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures
 from proxembed.execute import clock
+from proxembed.measures.measures import MEASURES
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.study import candidates as space
-from proxembed.study import fold_parts, trials
+from proxembed.study import trials
+from proxembed.study import trials as fold_parts
 from proxembed.study.method_strategies import Halving
 from proxembed.study.study import Study
 

@@ -7,11 +7,11 @@ from scipy import sparse
 
 from designs import WHOLE
 from proxembed import FDA, MESD, MMC, OPLS, Kernelized, Views
-from proxembed.base import Embedder
-from proxembed.catalogue import estimators
+from proxembed.estimator.base import Embedder
+from proxembed.estimator.catalogue import estimators
 from proxembed.params import Methods, declared, integers, log
 from proxembed.study import candidates as space
-from proxembed.study.draws import Draws
+from proxembed.study.candidates import Draws
 
 DRAWS = 8 if WHOLE else 3
 

@@ -8,11 +8,11 @@ import pytest
 
 from clocks import set_clock
 from proxembed import DEFC, OPLS, EmbeddingSearch
-from proxembed.adaptive import Switches
-from proxembed.defc.model_strategies import ModelStrategy, work_on
 from proxembed.execute.budget import WorkBudget
 from proxembed.execute.loop import Evaluator, Strategy, Trial, Work
+from proxembed.methods.adaptive import Switches
 from proxembed.study import strategies
+from proxembed.study.defc.model_strategies import ModelStrategy, work_on
 from proxembed.study.method_strategies import MethodStrategy
 from proxembed.study.strategies import STRATEGIES, register
 from proxembed.study.study import Study

@@ -7,8 +7,8 @@ import pytest
 from proxembed import OPLS, TableEncoder
 from proxembed.data import Columns, Dataset, read, read_rows, row_parts
 from proxembed.data.large_table import LargeTable
+from proxembed.methods.pipeline import fit_on, source_of
 from proxembed.methods.table_encoder import table_of
-from proxembed.model import fit_on, source_of
 from proxembed.persist import save
 from proxembed.tables.unseen import UnseenCells, UnseenCellsWarning
 from proxembed.workflow.new_rows import through_model

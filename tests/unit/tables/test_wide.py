@@ -13,8 +13,7 @@ from proxembed.data.errors import TableFaults
 from proxembed.features.table import table_fit
 from proxembed.tables import Column, TableRows
 from proxembed.tables.notes import SHOWN_NOTES, few_notes
-from proxembed.workflow.labelled_data import labelled_data
-from proxembed.workflow.leaks import leaks
+from proxembed.workflow.labelled_data import labelled_data, leaks
 from runs import empty_figures, few_rivals, planes_alone  # noqa: F401
 
 

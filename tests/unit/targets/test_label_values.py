@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from proxembed import load, save, unlabelled
 from proxembed.classify import LabelKNN, MultiOutputRidge, cross_fitted_scores, tune_thresholds
-from proxembed.evaluate.metrics import macro_average_precision
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.targets.labels import LabelMatrix
 
 NAN = float("nan")

@@ -9,10 +9,9 @@ from sklearn.preprocessing import StandardScaler
 
 import proxembed
 from proxembed import OPLS, RowBlocks
-from proxembed.base import registry
 from proxembed.classify import MultiOutputRidge, Thresholded
-from proxembed.evaluate.crossfit import crossfit_embedding
-from proxembed.evaluate.diagnose import diagnose
+from proxembed.estimator.base import registry
+from proxembed.evaluate.diagnose import crossfit_embedding, diagnose
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow.labelled_data import labelled_data
 from runs import few_rivals  # noqa: F401

@@ -8,8 +8,8 @@ import pytest
 import strategies
 from proxembed import SSDRMC
 from proxembed.classify.thresholds import label_folds, tune_thresholds
-from proxembed.proximity.neighbors import nearest
-from proxembed.transductive.label_weights import LocalWeights
+from proxembed.methods.transductive.label_iteration import LocalWeights
+from proxembed.proximity.backends import nearest
 
 N, D, C, K = 80, 20, 4, 8
 TRUE = strategies.labels_multi(N, C, 5)

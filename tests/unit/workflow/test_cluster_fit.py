@@ -12,10 +12,10 @@ import pytest
 from distributed import LocalCluster
 
 from proxembed import FDA, OPLS
+from proxembed.blocks.cluster import on_cluster
 from proxembed.data import Columns
 from proxembed.data.large_table import LargeTable, piece_parts
 from proxembed.persist import load
-from proxembed.sources.cluster import on_cluster
 from proxembed.workflow.large_fit import large_fit
 from unit.cli.model_files import program, refused
 

@@ -7,7 +7,7 @@ import proxembed
 from proxembed import OPLS
 from proxembed.splits.splits import fold_limit
 from proxembed.workflow.labelled_data import labelled_data, with_test_rows
-from proxembed.workflow.one_diagnosis import diagnose_method
+from proxembed.workflow.one_fit import diagnose_method
 
 N = 80
 CHEAP = {"max_work": 1.5, "shuffles": 0, "methods": "opls"}

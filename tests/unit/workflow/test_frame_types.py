@@ -12,7 +12,7 @@ from scipy import sparse
 
 import proxembed
 from proxembed import OPLS, TableEncoder, load, save
-from proxembed.model import fit_on
+from proxembed.methods.pipeline import fit_on
 from proxembed.workflow.labelled_data import labelled_data
 
 N = 60

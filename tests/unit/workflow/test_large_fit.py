@@ -12,7 +12,7 @@ from proxembed.cli import app
 from proxembed.data import Columns, DataError, read
 from proxembed.data.large_table import LargeTable, stratified_rows
 from proxembed.data.table_writer import TableWriter
-from proxembed.model import fit_on
+from proxembed.methods.pipeline import fit_on
 from proxembed.persist import load
 from proxembed.workflow.large_fit import large_fit
 from unit.cli.model_files import program, refused

@@ -9,7 +9,7 @@ from proxembed.data import Columns, read
 from proxembed.evaluate.arms import rival_arms
 from proxembed.workflow import comparison
 from proxembed.workflow.comparison import data_and_head
-from proxembed.workflow.leaks import leaks
+from proxembed.workflow.labelled_data import leaks
 from proxembed.workflow.options import CompareOptions
 
 

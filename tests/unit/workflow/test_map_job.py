@@ -37,7 +37,7 @@ def test_what_cannot_be_laid_out_is_refused(method, layout, message):
 
 
 def test_a_library_that_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setattr("proxembed.proximity.layouts.find_spec", lambda name: None)
+    monkeypatch.setattr("proxembed.features.layouts.find_spec", lambda name: None)
     with pytest.raises(OptionError, match=r"layout='umap' cannot be used: the map needs umap-learn; install it"):
         draw_map(Dataset(X, Y), layout="umap")
 

@@ -9,7 +9,7 @@ import pytest
 
 import proxembed
 from proxembed import OPLS
-from proxembed.model import fit_on
+from proxembed.methods.pipeline import fit_on
 from proxembed.workflow.labelled_data import labelled_data
 
 N = 24

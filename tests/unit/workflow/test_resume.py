@@ -14,13 +14,13 @@ import proxembed
 from proxembed.cli import app
 from proxembed.evaluate import diagnose, evidence
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.parallel import ArmScores
-from proxembed.evaluate.protocol import Protocol, run
+from proxembed.evaluate.protocol import Protocol
+from proxembed.evaluate.run import ArmScores, run
 from proxembed.execute.ledger import Ledger
 from proxembed.splits.splits import Split, Splitting, make_splits
 from proxembed.study import trials
 from proxembed.workflow import main_job
-from proxembed.workflow.stored_study import COMPARISON, stored_comparison
+from proxembed.workflow.main_job import COMPARISON, stored_comparison
 from runs import LAY_OUT
 
 COMMAND = ["--max-trials", "9", "--methods", "opls,mvmd", "-k", "1,2", "--folds", "2", "--shuffles", "0"]

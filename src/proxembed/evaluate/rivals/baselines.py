@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from proxembed.catalogue import title_of
+from proxembed.estimator.catalogue import title_of
+from proxembed.estimator.traits import Traits
 from proxembed.methods.fisher import FDA
 from proxembed.methods.multilabel import MESD
 from proxembed.methods.variance import LSI, PCA
-from proxembed.traits import Traits
 
 from ..costs import Shape, fit_work
 from .rival import DataFacts, Rival

@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
+from proxembed.estimator.rows import SeenRows
+from proxembed.estimator.validation import checked_features, learning
 from proxembed.methods.forest import ForestLeaves, ForestVotes, averaged_rows
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, check_params, param
-from proxembed.rows import SeenRows
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
-from proxembed.validation import checked_features, learning
 
 from ..costs import Shape, forest_seconds, step_work
 from .rival import FOREST_ROWS, SIZE, DataFacts, RivalEmbedding, RivalScores

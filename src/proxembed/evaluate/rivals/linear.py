@@ -9,12 +9,12 @@ from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
 
 from proxembed.classify.ridge import PENALTY, chosen_penalty, feature_variances, ridge_fit
+from proxembed.estimator.rows import SeenRows
+from proxembed.estimator.validation import checked_features, in_range, learning
 from proxembed.params import SEED, check_params, param
-from proxembed.rows import SeenRows
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_labels, known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
-from proxembed.validation import checked_features, in_range, learning
 
 from .rival import SIZE, DataFacts, RivalEmbedding, RivalScores
 

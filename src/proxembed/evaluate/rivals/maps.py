@@ -6,12 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.arrays.matrix import guard_dense
+from proxembed.estimator.validation import checked_features, learning
+from proxembed.features.layouts import PERPLEXITY, UMAP_NEIGHBORS, check_installed, opentsne_map, umap_model
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, check_params, param
-from proxembed.proximity.layouts import PERPLEXITY, UMAP_NEIGHBORS, check_installed, opentsne_map, umap_model
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_labels
-from proxembed.validation import checked_features, learning
 
 from .rival import SIZE, DataFacts, RivalEmbedding
 

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from proxembed.base import Estimator
 from proxembed.classify.label_classifier import LabelClassifier
+from proxembed.estimator.base import Estimator
+from proxembed.estimator.traits import Traits
+from proxembed.estimator.validation import checked_features, learning
+from proxembed.features.layouts import missing_library
 from proxembed.params import Param, check_params, declared
-from proxembed.proximity.layouts import missing_library
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
-from proxembed.traits import Traits
-from proxembed.validation import checked_features, learning
 
 from ..costs import Shape, fit_work, step_work, table
 

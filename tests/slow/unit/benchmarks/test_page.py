@@ -13,7 +13,7 @@ from benchmarks.folds import stored_facts
 from benchmarks.load import load
 from benchmarks.page import figures, intervals, page
 from benchmarks.store import COLUMNS
-from proxembed.evaluate.statistics import nadeau_bengio
+from proxembed.measures.statistics import nadeau_bengio
 
 SETS = ("emotions", "birds", "scene", "yeast", "enron", "dna")
 

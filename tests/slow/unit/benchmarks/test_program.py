@@ -87,7 +87,7 @@ def test_a_set_that_cannot_be_read_is_skipped_with_the_reason(home):
 
 
 def test_a_method_whose_library_is_missing_is_skipped_with_the_reason(home, monkeypatch):
-    monkeypatch.setattr("proxembed.proximity.layouts.umap_installed", lambda: False)
+    monkeypatch.setattr("proxembed.features.layouts.umap_installed", lambda: False)
     done = run(home, "supervised umap", "PCA", protocols="random")
     assert done.exit_code == 0 and set(contents(home)) == {"PCA.jsonl"}
     assert done.output.startswith("skipped: supervised UMAP: umap-learn is not installed (pip install"), done.output

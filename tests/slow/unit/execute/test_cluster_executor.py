@@ -8,8 +8,8 @@ import pytest
 from distributed import KilledWorker
 
 import proxembed
+from proxembed.blocks.cluster import on_cluster
 from proxembed.execute.executor import Executor
-from proxembed.sources.cluster import on_cluster
 from unit.execute.test_cluster_executor import DATA, FAST, here
 from worker_tasks import fatal, fatal_once
 

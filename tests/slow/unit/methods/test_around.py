@@ -3,8 +3,8 @@
 import pytest
 
 from proxembed import OPLS, Kernelized, ReadoutAxes
-from proxembed.catalogue import title_of
 from proxembed.data import read
+from proxembed.estimator.catalogue import title_of
 from proxembed.evaluate.part import prepare
 from proxembed.splits.splits import standard_split
 from unit.methods.test_around import JACCARD, curve

@@ -7,8 +7,8 @@ import pytest
 
 from proxembed import OPLS, Layout, load, save
 from proxembed.data import read
-from proxembed.evaluate.metrics import jaccard_at_k
-from proxembed.evaluate.neighbors import neighbor_weights
+from proxembed.measures.metrics import jaccard_at_k
+from proxembed.measures.neighbors import neighbor_weights
 from unit.methods.test_layout import NEW, X, Y, among, chance
 
 

@@ -14,9 +14,8 @@ from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS, rivals_on
 from papers.defc.trials import PERMUTED
 from papers.experiment import Request, plain
 from papers.markdown import failures
-from proxembed.defc.genetic import POPULATION
-from proxembed.defc.model_strategies import REDUCED as MODELS_OF_REDUCED
-from proxembed.defc.model_strategies import NestedGA, random_genome
+from proxembed.study.defc.model_strategies import POPULATION, NestedGA, random_genome
+from proxembed.study.defc.model_strategies import REDUCED as MODELS_OF_REDUCED
 from slow.unit.papers.made import counted_set
 from slow.unit.papers.made_classes import class_sets
 

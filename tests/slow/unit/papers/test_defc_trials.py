@@ -13,7 +13,7 @@ from papers.defc.criteria import CRITERIA, FISHER, LOCAL, PAIRS, best_of_criteri
 from papers.defc.rivals import GA, ORIGINAL, PUBLISHED, REDUCED, RIVALS, Rival, Scale, rivals_on
 from papers.defc.trials import PERMUTED, RivalTrials, Task, by_chance, compete, tune
 from proxembed import DEFC, PCA
-from proxembed.adaptive.parameters import Domain, Limits
+from proxembed.methods.adaptive.copies import Domain, Limits
 from slow.unit.papers.made_classes import small_parts
 
 METHODS = (ORIGINAL, *RIVALS, GA, REDUCED, PERMUTED, *CRITERIA)

@@ -9,7 +9,7 @@ from papers.defc.flda_trials import chosen_readout, compete, f1_of, fitted
 from papers.entrants import Entrant
 from proxembed import CCA, MMC, PCA
 from proxembed.classify import FLDAClassifier
-from proxembed.evaluate.metrics import macro_f1
+from proxembed.measures.metrics import macro_f1
 
 READOUT = {"threshold": "midpoint", "ridge": 1e-4}
 SIZES = (2, 5, 40)

@@ -25,9 +25,9 @@ from papers.ssdr_mc.surface import row_of_surface, settings
 from proxembed import PCA, SSDRMC
 from proxembed.classify import RankSVM
 from proxembed.data import read
-from proxembed.evaluate.metrics import micro_f1
-from proxembed.proximity.neighbors import nearest
-from proxembed.transductive.decision import hidden_fifth
+from proxembed.measures.metrics import micro_f1
+from proxembed.methods.transductive.propagator import hidden_fifth
+from proxembed.proximity.backends import nearest
 from slow.unit.papers.made import counted_set, dense_set
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 import proxembed
-from proxembed.proximity.neighbors import nearest
+from proxembed.proximity.backends import nearest
 from unit.proximity.test_backends import MANY, SMOOTH, agree
 
 WITH_DESCENT = """
@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from sklearn.cluster import KMeans
 from proxembed import LPP
-from proxembed.proximity.neighbors import nearest
+from proxembed.proximity.backends import nearest
 
 X = np.random.default_rng(0).standard_normal((2500, 12))
 exact = nearest(X, 5)

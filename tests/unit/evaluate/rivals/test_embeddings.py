@@ -11,11 +11,11 @@ from sklearn.ensemble import RandomForestRegressor
 
 from proxembed import PCA, ForestLeaves
 from proxembed.classify import MultiOutputRidge
-from proxembed.evaluate.metrics import macro_average_precision
 from proxembed.evaluate.rivals.forests import ForestProximity
 from proxembed.evaluate.rivals.maps import NCA, TSNE, UMAP, SupervisedUMAP
+from proxembed.features.layouts import umap_installed
 from proxembed.features.leaves import column_unit, for_trees
-from proxembed.proximity.layouts import umap_installed
+from proxembed.measures.metrics import macro_average_precision
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def umap(monkeypatch):
     module = ModuleType("umap")
     module.UMAP = UMAP
     monkeypatch.setitem(sys.modules, "umap", module)
-    monkeypatch.setattr("proxembed.proximity.layouts.umap_installed", lambda: True)
+    monkeypatch.setattr("proxembed.features.layouts.umap_installed", lambda: True)
 
 
 def test_umap_gets_categories_for_classes_and_sets_for_labels(data, umap):
@@ -146,7 +146,7 @@ def test_umap_places_rows_with_unknown_labels_as_new_ones(data, umap):
 
 
 def test_without_umap_the_error_names_it(data, monkeypatch):
-    monkeypatch.setattr("proxembed.proximity.layouts.find_spec", lambda name: None)
+    monkeypatch.setattr("proxembed.features.layouts.find_spec", lambda name: None)
     assert not umap_installed()
     with pytest.raises(ImportError, match="needs umap-learn; install it"):
         SupervisedUMAP().fit(*data)
@@ -167,6 +167,6 @@ def test_nca_brings_rows_of_one_class_together_and_refuses_several():
 
 @pytest.mark.parametrize(("rival", "package"), [(UMAP, "umap"), (TSNE, "tsne")])
 def test_a_map_without_its_package_names_the_remedy(monkeypatch, rival, package):
-    monkeypatch.setattr(f"proxembed.proximity.layouts.{package}_installed", lambda: False)
+    monkeypatch.setattr(f"proxembed.features.layouts.{package}_installed", lambda: False)
     with pytest.raises(ImportError, match=r"pip install 'proxembed\[maps\]'"):
         rival().fit(np.eye(4))

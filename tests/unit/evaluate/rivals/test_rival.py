@@ -6,11 +6,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from contracts.estimators import SMALL_RIVALS
 from proxembed import LabelScores
+from proxembed.estimator.traits import Traits
 from proxembed.evaluate.arms import entrants
 from proxembed.evaluate.costs import Shape, table
 from proxembed.evaluate.rivals.baselines import AllFeatures
 from proxembed.evaluate.rivals.rival import RIVALS, DataFacts, Rival, RivalEmbedding, rivals
-from proxembed.traits import Traits
 
 FACTS = DataFacts(Shape(100, 5, 5.0, 3))
 

@@ -1,7 +1,0 @@
-"""Bayesian multi-label methods: embedding and probit classifiers learned together by variational inference."""
-
-from .bsml import BSML
-from .bssml import BSSML
-from .probit import VariationalProbit
-
-__all__ = ["BSML", "BSSML", "VariationalProbit"]

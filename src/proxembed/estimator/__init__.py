@@ -1,0 +1,1 @@
+"""The estimator base: one contract for every method."""

@@ -1,0 +1,742 @@
+"""Estimator: constructor, role, registry. Embedder: what every embedding shares (checks, tags, transform);
+SpectralEmbedder.fit: prepare, template, lift, solve, finish.
+
+A method is a class statement: its declared parameters and ``template(rows)``. The constructor, the range checks, the
+Parameters docs, the command-line name and the rows in the common tests come from the statement.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections import ChainMap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import Field, dataclass, field, fields, replace
+from functools import cache
+from importlib import import_module
+from numbers import Integral
+from pkgutil import walk_packages
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from proxembed.algebra.arrays.blas import one_pool
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.moments import Moments
+from proxembed.algebra.pencil.collinear import warn_near_collinear
+from proxembed.algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
+from proxembed.algebra.pencil.symmetric import fix_signs
+from proxembed.algebra.template import Template
+from proxembed.blocks import RowBlocks, blocks_of, transform_lazily
+from proxembed.params import (
+    WithoutRidge,
+    check_params,
+    complete_parameters,
+    constant,
+    declared,
+    param,
+    safe_repr,
+    with_parameters,
+)
+from proxembed.targets.known import known_rows
+from proxembed.targets.labels import LabelMatrix
+
+from .explain import Explanation, citation, cited_keys, explanation, label_loadings
+from .rows import Origin, Rows
+from .sums import Sums, known_blocks, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
+from .traits import Traits
+from .validation import checked_features, in_range, learning, refuse_extreme
+
+KEPT = ("sums_", "n_features_in_", "feature_names_in_")
+AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
+ROOMS = ("methods", "classify", "evaluate", "study")  # with estimators
+ROLES = ("method", "model", "features", "rival", "classifier", "search")
+_REGISTRY: dict[str, type[Estimator]] = {}
+
+
+@cache
+def _load_rooms() -> None:
+    """Import every module of the rooms that state estimators."""
+    for room in ROOMS:
+        package = import_module(f"proxembed.{room}")
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+
+
+def registry() -> dict[str, type[Estimator]]:
+    """The registered estimators by name, in alphabetical order; the first call loads the rooms that state them."""
+    _load_rooms()
+    return dict(sorted(_REGISTRY.items()))
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, constant, field))
+@dataclass(kw_only=True, eq=False, repr=False)
+class Estimator(BaseEstimator):
+    """Base of every estimator that a user builds: constructor and documentation from declared parameters, registry.
+
+    Its ``role`` is one of "method" (an embedding), "model" (an assembled embedding), "features" (what other estimators
+    embed), "rival" (what an embedding must beat), "classifier" and "search".
+    """
+
+    role: ClassVar[str]
+    class_traits: ClassVar[Traits] = Traits(labels="multi")
+    attributes: ClassVar[str] = ""  # numpydoc lines of what every estimator of a family learns, beside its own
+    _own_traits: ClassVar[dict[str, Any]] = {}  # the keywords of the class statement
+    if TYPE_CHECKING:
+        target_type: str | None = param(default=None, doc="see ``complete_parameters``")
+
+    def __init_subclass__(cls, abstract: bool = False, **own_traits: Any) -> None:
+        super().__init_subclass__()
+        for name in (each.name for each in fields(Traits)):
+            if name in vars(cls) and not isinstance(vars(cls)[name], Field):
+                keyword = f"{name}={vars(cls)[name]!r}"
+                raise TypeError(f"{cls.__name__}.{name} is a trait: write `class {cls.__name__}(..., {keyword})`.")
+        cls._own_traits = own_traits
+        stated = ChainMap(*(vars(base).get("_own_traits", {}) for base in cls.__mro__))
+        cls.class_traits = replace(Estimator.class_traits, **stated)
+        takes_y = cls.class_traits.labels is not None
+        complete_parameters(cls, takes_y and not abstract, "takes_shares" in own_traits and not abstract)
+        own_doc = cls.__dict__.get("__doc__")
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+        cls.__doc__ = own_doc
+        if abstract or cls.__name__.startswith("_"):
+            return
+        cls._register()
+        if cls.__doc__ is not None:
+            cls.__doc__ = with_parameters(cls)
+
+    @property
+    def traits(self) -> Traits:
+        """The traits under these parameters: what the class states, and what follows from parameters and methods."""
+        return replace(self.class_traits, unknown=getattr(self, "unknown", "drop"))
+
+    @classmethod
+    def _register(cls) -> None:
+        known = _REGISTRY.get(cls.__name__)
+        if known is not None and known.__module__ != cls.__module__:
+            raise TypeError(
+                f"An estimator named {cls.__name__} is already registered by {known.__module__}; choose another name."
+            )
+        role = getattr(cls, "role", None)
+        if role not in ROLES:
+            raise TypeError(f"{cls.__name__}: role={role!r} is not allowed; role must be one of {', '.join(ROLES)}.")
+        if role in ("method", "model") and "n_components" not in declared(cls):
+            raise TypeError(
+                f"{cls.__name__} has no number of components, by which comparisons choose the size of every {role}; "
+                f'declare n_components, or state role = "features".'
+            )
+        _REGISTRY[cls.__name__] = cls
+
+
+class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, labels=None, abstract=True):
+    """Base of every embedding: input checks, tags, citation."""
+
+    role = "features"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        labels = self.traits.labels
+        tags.target_tags.required = labels is not None
+        tags.target_tags.multi_output = labels == "multi"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @classmethod
+    def citation(cls) -> str:
+        """The BibTeX entries of the method and its paper.
+
+        >>> from proxembed import OPLS
+        >>> OPLS.citation().splitlines()[0].startswith("@")
+        True
+        """
+        return citation(cited_keys(cls))
+
+    @contextmanager
+    def _learning(self) -> Iterator[None]:
+        """The time of a fit, with BLAS pools out of each other's way."""
+        with learning(self), one_pool:
+            yield
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def resolve(self) -> None:
+        """Check the parameters; a wrapper also sets copies of its methods."""
+        check_params(self)
+
+    def release(self) -> None:
+        """Drop what only fit needs."""
+
+    def _input(self, X: Any, reset: bool) -> Any:
+        """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
+        return checked_features(self, X, reset=reset)
+
+    def _validate(self, X: Any, y: Any) -> Rows:
+        """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
+        check_params(self)
+        name, traits = type(self).__name__, self.traits
+        if traits.labels is None:
+            X = self._input(X, reset=True)
+            return Rows(X, None, origin=Origin(y, X.shape[0]))
+        if y is None:
+            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+        X = self._input(X, reset=True)
+        labels = LabelMatrix.of(y, self.target_type)
+        if labels.n != X.shape[0]:
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
+                f"y has {labels.n}."
+            )
+        origin = Origin(y, labels.n)
+        if labels.unknown is not None and not traits.keeps_unknown:
+            keep, labels = self._without_unknown(labels)
+            X, origin = X[keep], origin.take(keep)
+        labels = self._columns(labels)
+        known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
+        self.check_labels(known)
+        self.classes_ = labels.classes_
+        return Rows(X, labels, origin=origin)
+
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
+        """What each feature of X contributes to combinations of the features that are made of it.
+
+        ``weights`` is (k, r), one row per combination; returns (k, d). Where X itself is what is combined, these are
+        the weights; a kernel or a relation to prototypes gives the effects of ``pairs.effects.relation_effects``,
+        a forest those of its splits.
+        """
+        return weights
+
+    def _columns(self, labels: LabelMatrix) -> LabelMatrix:
+        """The labels that take part: those that some row has."""
+        return labels.drop_empty()
+
+    def _without_unknown(self, labels: LabelMatrix) -> tuple[np.ndarray, LabelMatrix]:
+        """The rows that take part in fit, and their labels without unknown cells."""
+        name, fills = type(self).__name__, self.traits.fills_unknown
+        keep = np.flatnonzero(labels.rows_any if fills else labels.rows_known)
+        if len(keep) < 2:
+            what = "have a known label" if fills else "are fully known"
+            raise ValueError(
+                f"{name} cannot use {'rows without a known label' if fills else 'rows with unknown labels'}, and only "
+                f"{len(keep)} of {labels.n} rows {what}. {self._more_rows(labels)}"
+            )
+        known_rows(name, labels, fills)
+        kept = labels.take(keep)
+        return keep, kept.with_means() if fills else kept
+
+    def _more_rows(self, labels: LabelMatrix) -> str:
+        """How more rows can take part in fit."""
+        traits = self.traits
+        if traits.takes_shares and not traits.fills_unknown and np.count_nonzero(labels.rows_any) > 1:
+            return "Use unknown='mean', which takes an unknown cell as the mean of its label, or label more rows."
+        return "Use a semi-supervised method or label more rows."
+
+    def check_labels(self, labels: LabelMatrix) -> None:
+        """Raise a ValueError for labels that this estimator cannot take."""
+        name = type(self).__name__
+        self._check_differ(labels)
+        if self.traits.labels == "single" and not labels.one_hot:
+            what = (
+                f"{labels.several} rows have several labels" if labels.several else f"{labels.bare} rows have no label"
+            )
+            raise ValueError(
+                f"{name} takes one class per row, but {what}. Use MESD({name}()), which takes any label sets."
+            )
+
+    def _check_differ(self, labels: LabelMatrix) -> None:
+        if not labels.differ:
+            raise ValueError(
+                f"{type(self).__name__} needs labels that differ between rows, but y holds one class only (every row "
+                "has the same labels). Pass rows of at least two classes."
+            )
+
+
+class Nested:
+    """An estimator whose components come from one eigenproblem: the first k are those of a fit with k components."""
+
+    n_components: Any
+    n_components_: int
+    prepared_: Any  # a Prepared, or an extension of it
+
+    def truncate(self, k: int) -> Self:
+        """The fitted estimator with its first k components only: one solve serves all k."""
+        check_is_fitted(self, "n_components_")
+        asked: Any = k
+        if not isinstance(asked, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
+            raise ValueError(
+                f"k={safe_repr(k)} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} "
+                "components."
+            )
+        short = copy.copy(self)
+        short.n_components = short.n_components_ = k
+        for name in ("components_", "eigenvalues_", "label_loadings_"):
+            if hasattr(self, name):
+                setattr(short, name, getattr(self, name)[:k])
+        self.shorten(short, k)
+        return short
+
+    def shorten(self, short: Any, k: int) -> None:
+        """Cut what else a method has learned, in its copy of k components."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What ``prepare(rows)`` gives to the later steps of a fit; methods with more to hand on extend it.
+
+    ``training`` is R, the matrix of fit's rows that is projected, and ``width`` the features that it stands for, by
+    which the unit of the ridge counts. ``n_components``, ``ridge``, ``ridge_scale`` and ``criterion`` are those that
+    hold in this fit. ``attributes``: what was learned of the rows, by the names of fitted attributes.
+    """
+
+    training: Any
+    width: int
+    n_components: int | float | None
+    ridge: float | str | None
+    ridge_scale: str | None
+    criterion: str
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def for_new_rows(self) -> Prepared:
+        """What a fitted estimator holds of it: the settings, and what ``lift`` needs; nothing that only fit needs."""
+        return Prepared(None, self.width, self.n_components, self.ridge, self.ridge_scale, self.criterion)
+
+
+def _from_sums_of_rows(estimator: Any) -> bool:
+    """Whether rows can be added one after another; the error says why not."""
+    reason, traits = None, estimator.traits
+    if traits.from_sums is None:
+        reason = traits.needs_all_rows
+    elif traits.sample_rows:
+        reason = "its prototypes are chosen from a sample of all rows: fit it on RowBlocks, which are read twice"
+    elif traits.from_sums == "labels":
+        reason = "what a row adds depends on the labels of all rows: fit it on RowBlocks, which are read twice"
+    if reason is not None:
+        name = type(estimator).__name__
+        raise AttributeError(f"{name} with these parameters has no partial_fit and no merge: {reason}.")
+    return True
+
+
+class PartialFits:
+    """``partial_fit`` and ``merge`` of methods that sums over the rows suffice for, solved when a result is needed."""
+
+    label_means: ClassVar[Any] = None  # set while blocks are read: the means of unknown cells, "ask", or None
+
+    def sums_of_lifted(self, moments: Moments) -> Moments:
+        """The sums of the lifted rows, from those of what ``lift`` has given; what the lift needs of all rows is
+        learned."""
+        return moments
+
+    @available_if(_from_sums_of_rows)
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Add rows to those of earlier calls; the result is that of one fit on all of them.
+
+        The eigenproblem is solved when a fitted attribute, ``transform`` or ``predict`` is first asked for.
+        ``ridge="auto"`` is chosen by generalised cross-validation from the sums, which ``sums_`` holds.
+
+        Parameters
+        ----------
+        X : (m, d) array or CSR, RowBlocks with y in the blocks, or dask array or DataFrame; one row is enough.
+        y : labels of these rows in any form that ``fit`` takes, the same in every call; new labels may come.
+        classes : list, optional
+            The only labels that are allowed.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters changed since the first call, labels outside ``classes``, and what ``fit`` refuses.
+
+        Warns
+        -----
+        UserWarning
+            After ``fit``, which keeps no sums: these rows are then the first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from proxembed import OPLS
+        >>> from proxembed.data import digits
+        >>> data, model = digits(), OPLS(ridge=0.1)
+        >>> for start in range(0, 1797, 600):
+        ...     model = model.partial_fit(data.X[start : start + 600], data.Y[start : start + 600])
+        >>> bool(np.allclose(model.eigenvalues_, OPLS(ridge=0.1).fit(data.X, data.Y).eigenvalues_))
+        True
+        """
+        fresh = "sums_" not in vars(self)
+        if fresh and "n_components_" in vars(self):
+            warnings.warn(
+                f"This {type(self).__name__} was fitted by fit, which keeps no sums: partial_fit starts again with "
+                "these rows alone. Call partial_fit from the first rows on.",
+                UserWarning,
+                stacklevel=2,
+            )
+            _forget(self, ())
+        self.resolve()
+        sums, source = (Sums() if fresh else self._checked_sums()), blocks_of(X, y)
+        if source is None and y is None and self.traits.labels is not None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        try:
+            if source is not None and source.spread:
+                self._add_spread(sums, source, classes, fresh)
+                return self._hold(sums)
+            for rows, labels, dropped in known_blocks(self, source or [(X, y)], reset=fresh):
+                refuse_outside(labels, classes)
+                sums.update(self, rows, labels, dropped, "float64" if source is None else source.precision)
+        except BaseException:
+            if fresh:
+                _forget(self, ())
+            raise
+        return self._hold(sums)
+
+    def _add_spread(self, sums: Sums, source: RowBlocks, classes: Any, fresh: bool) -> None:
+        """Add rows where they are."""
+        found = sums_of_rows(self, source, classes=classes)
+        if fresh:
+            found.copy_to(self)
+        else:
+            refuse_other_features(self, found.checking)
+        sums.merge(self, found.sums)
+
+    @available_if(_from_sums_of_rows)
+    def merge(self, other: Self) -> Self:
+        """Add the rows of another partly fitted estimator, such as one from another machine; it stays as it is.
+
+        Returns self. Raises ValueError for an estimator of another class or with other parameters (of the template),
+        with other features, or without rows.
+
+        >>> import numpy as np
+        >>> from proxembed import PCA
+        >>> X = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+        >>> one, two = PCA(n_components=1).partial_fit(X[:3]), PCA(n_components=1).partial_fit(X[3:])
+        >>> one.merge(two).eigenvalues_
+        array([8.])
+        """
+        if type(other) is not type(self):
+            names = f"{type(self).__name__} and {type(other).__name__}"
+            raise ValueError(f"merge needs two estimators of one class, not {names}.")
+        if "sums_" not in vars(other) or "sums_" not in vars(self):
+            name = type(self).__name__
+            raise ValueError(f"merge needs two partly fitted {name} estimators; call partial_fit on each first.")
+        if _template_parameters(self) != _template_parameters(other):
+            raise ValueError("merge needs estimators with the same parameters; build both from one by clone().")
+        refuse_other_features(self, other)
+        self.resolve()
+        sums = self._checked_sums()
+        sums.merge(self, other._checked_sums())
+        return self._hold(sums)
+
+    def _hold(self, sums: Sums) -> Self:
+        """Keep sums, and forget what followed from earlier ones."""
+        _forget(self, KEPT)
+        sums.parameters = _template_parameters(self)
+        self.sums_, self._unsolved_ = sums, True
+        return self
+
+    def _checked_sums(self) -> Sums:
+        """The sums so far, or a ValueError where the parameters are no longer those that they were made for."""
+        if self.sums_.parameters != _template_parameters(self):
+            raise ValueError(
+                f"Parameters of this {type(self).__name__} were changed after partial_fit, and its sums are those for "
+                "the earlier ones. Set them back, or clone it and start again."
+            )
+        return self.sums_
+
+    def __getattr__(self, name: str) -> Any:
+        unsolved = vars(self).get("_unsolved_", False) and name.endswith("_") and not name.startswith("_")
+        if not unsolved or name in KEPT:
+            return object.__getattribute__(self, name)  # raises its own error, with the reason where it has one
+        sums = self._checked_sums()
+        _forget(self, KEPT)
+        try:
+            self.resolve()
+            with one_pool:
+                self.solve_rows(sums.rows(self))
+        except BaseException:
+            self._hold(sums)
+            raise
+        return getattr(self, name)
+
+
+def _forget(estimator: Any, kept: tuple[str, ...]) -> None:
+    for name in [name for name in vars(estimator) if name.endswith("_") and name not in kept]:
+        delattr(estimator, name)
+
+
+def _template_parameters(estimator: Any) -> str:
+    """The parameters on which sums depend, as text."""
+    parameters = estimator.get_params(deep=True).items()
+    asked = [(name, value) for name, value in parameters if name.rpartition("__")[2] not in AT_THE_SOLUTION]
+    nested = {name: type(value).__name__ for name, value in asked if isinstance(value, BaseEstimator)}
+    return repr(sorted((name, nested.get(name, repr(value))) for name, value in asked))
+
+
+class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=True):
+    """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]
+
+    ``fit`` is prepare, template, lift, solve, finish. A method defines ``template`` and, where it needs them, others of
+    these hooks:
+
+    prepare(rows)
+        What later steps need to know of fit's rows, as a ``Prepared``; ``fit`` keeps it as ``prepared_``.
+    template(rows)
+        The pair (A, B): the formula, nothing else. Sets nothing; reads ``prepared_`` where it needs what was learned.
+    lift(X)
+        R, the matrix that is projected, of any rows. Sets nothing.
+    finish(P, R, eigenvalues)
+        The eigenvectors mapped back, where a method was restated in other variables.
+    learn(rows, found)
+        Fitted attributes beside the components, from the solution.
+    natural_components(rows)
+        The default number of components.
+    check_rows(rows), check_labels(labels)
+        Errors for, and warnings of, what the method cannot use.
+    shorten(short, k)
+        Cuts what else was learned, in a copy of k components.
+
+    A base of methods that place the rows themselves defines ``solve(template, rows, k)``, ``store(found, rows)`` and
+    ``embed(X)`` too; ``TemplateWrapper`` is the base of combinators.
+    """
+
+    role = "method"
+
+    n_components: int | float | None = param(
+        default=None,
+        above=0,
+        choices=(None,),
+        doc="Components k; None: the method's natural number (at most 100); "
+        "a float in (0, 1): this share of the positive spectrum.",
+    )
+    scaling: str = param(
+        default="template",
+        choices=("template", "orthonormal", "eigenvalue", "unit"),
+        doc="Columns of P: P'BpP = I, the Q factor of P, times the root of the eigenvalue, or of unit length.",
+    )
+    solver: str = param(
+        default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows structure and sizes."
+    )
+
+    def prepare(self, rows: Rows) -> Prepared:
+        """What later steps need to know of fit's rows; changes nothing but the methods of a wrapper."""
+        R, d = self.lift(rows.X), rows.X.shape[1]
+        return Prepared(R, d, self.n_components, self.ridge, self.ridge_scale, self.criterion)
+
+    def template(self, rows: Rows) -> Template:
+        """The pair (A, B) of the method: the formula, nothing else."""
+        raise TypeError(f"{type(self).__name__} must define template(rows).")
+
+    def lift(self, X: Any) -> Any:
+        """The matrix that is projected: X itself, or what a combinator makes of it."""
+        return X
+
+    def finish(self, P: np.ndarray, R: CentredMatrix, eigenvalues: np.ndarray) -> np.ndarray:
+        """A map back of the eigenvectors, where a method was restated in other variables; R as it was centred."""
+        return P
+
+    def learn(self, rows: Rows, found: Solution) -> None:
+        """Set what else is learned of the rows, from the solution."""
+
+    def natural_components(self, rows: Rows) -> int:
+        """The default number of components."""
+        return natural_components(rows)
+
+    def check_rows(self, rows: Rows) -> None:
+        """Raise a ValueError for, or warn of, checked rows that this method cannot use."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the projection.
+
+        X: (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask array or DataFrame, as
+        RowBlocks.from_dask takes them. y: labels in any form of ``LabelMatrix``; ignored by unsupervised methods.
+        Returns self. Raises ValueError with the argument, what is allowed and the remedy.
+        """
+        with self._learning():
+            self.resolve()
+            blocks = blocks_of(X, y)
+            self.solve_rows(self._validate(X, y) if blocks is None else summed_rows(self, blocks))
+        return self
+
+    def solve_rows(self, rows: Rows) -> None:
+        """The steps of a fit on checked rows, parameters resolved."""
+        self.check_rows(rows)
+        self.make_ready(rows)
+        chosen = self._chosen(self.solve(self._checked_template(rows), rows, self._n_to_solve(rows)))
+        self.store(chosen, rows)
+        self.learn(rows, chosen)
+        self.release()
+        self.n_components_ = len(chosen.eigenvalues)
+
+    def make_ready(self, rows: Rows) -> Prepared:
+        """``prepare(rows)``, kept as ``prepared_`` with the fitted attributes that it names."""
+        self.prepared_ = self.prepare(rows)
+        for name, value in self.prepared_.attributes.items():
+            setattr(self, name, value)
+        return self.prepared_
+
+    def release(self) -> None:
+        self.prepared_ = self.prepared_.for_new_rows()
+
+    def solve(self, template: Template, rows: Rows, k: int | None) -> Solution:
+        """The eigenvectors of the template, on R; k None: all, because a share of the spectrum is wanted."""
+        known = rows.labels is not None and rows.labels.unknown is None
+        prepared = self.prepared_
+        if prepared.training is not rows.X:
+            refuse_extreme(prepared.training, "the features that X is mapped to", "Scale X, such as to unit variance.")
+        template = template.on(prepared.training)
+        found = solve(
+            template,
+            prepared.training,
+            k,
+            *rows.resolve_ridge(prepared.ridge, prepared.ridge_scale, template),
+            solver=rows.route(self.solver),
+            criterion=prepared.criterion,
+            positive_only=self.traits.positive_only and prepared.n_components is None,
+            factors=[rows.labels.Y] if known else [],
+            width=prepared.width,
+        )
+        if prepared.training is rows.X:
+            warn_near_collinear(found, type(self).__name__, getattr(self, "feature_names_in_", None))
+        return found
+
+    def _checked_template(self, rows: Rows) -> Template:
+        """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
+        template, k = rows.build_template(self), self._n_components()
+        if template.sense < 0 and not self.traits.positive_only and isinstance(k, float) and 0 < k < 1:
+            raise ValueError(
+                f"{type(self).__name__}: n_components={k!r} is not allowed; the small eigenvalues that are wanted here "
+                "hold no share of a spectrum: pass an integer, or None for the natural number."
+            )
+        return template
+
+    def transform(self, X: Any) -> Any:
+        """The embedding of rows X, (m, d) to (m, k), in X's float type; of a dask collection a lazy one.
+
+        Z = (R - 1 mean') P; a method that places the rows themselves gives a row seen in training its own embedding and
+        places others by its rule for new rows.
+        """
+        check_is_fitted(self, "n_components_")
+        if (later := transform_lazily(self, X)) is not None:
+            return later
+        X = self._input(X, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = self.embed(X)
+        return in_range(Z, X, left_out=self.class_traits.direct)
+
+    def embed(self, X: Any) -> np.ndarray:
+        """The embedding (m, k) of checked rows, in double precision."""
+        return CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
+
+    def truncate(self, k: int) -> Self:
+        """The fitted estimator with its first k components only: one solve serves all k."""
+        check_is_fitted(self, "n_components_")
+        if self.prepared_.criterion == "trace_ratio":
+            raise ValueError('Solutions of criterion="trace_ratio" are not nested: fit again with n_components=k.')
+        return super().truncate(k)
+
+    def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
+        """The strongest features of a component, with signs, and the labels that it serves.
+
+        Features are those of X by their names. Their numbers are the weights ``components_[component]`` where X itself
+        is projected. Where a kernel map is projected (``Kernelized``), they are effects: the mean absolute derivative
+        of the component by the feature, with the sign of the mean derivative, times the standard deviation of the
+        feature, both over the prototypes (all training rows without ``n_prototypes``; derivatives at 200 at most).
+        A kernel that is a function has no derivative here: its effects are changes under permutation. See
+        ``pairs.effects.relation_effects``.
+
+        Parameters
+        ----------
+        component : int, default=0
+        n_features, n_labels : int, default=10
+            Most features and labels.
+
+        Returns
+        -------
+        Explanation
+            ``features`` and ``labels``: (name, number) pairs, the largest absolute number first. The numbers of the
+            labels are loadings: covariances of the component with the standardised labels, of unit length together.
+
+        Raises
+        ------
+        ValueError
+            ``component`` is not the number of a component.
+        """
+        check_is_fitted(self, "components_")
+        return explanation(self, component, n_features, n_labels)
+
+    def _n_to_solve(self, rows: Rows) -> int | None:
+        """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""
+        k = self._n_components()
+        if isinstance(k, float) and not 0.0 < k < 1.0:
+            raise ValueError(
+                f"{type(self).__name__}: n_components={k!r} is not allowed; it must be an integer >= 1, "
+                "a float in (0, 1) or None."
+            )
+        return self.natural_components(rows) if k is None else None if isinstance(k, float) else k
+
+    def _n_components(self) -> int | float | None:
+        """The ``n_components`` of this fit as Python's own number, whatever numeric type it came in."""
+        k = self.prepared_.n_components
+        return k if k is None else int(k) if isinstance(k, Integral) else float(k)
+
+    def _chosen(self, found: Solution) -> Solution:
+        """The solution cut to what was asked for, or an error that names the bound."""
+        k, bound = self._n_components(), found.bound
+        if isinstance(k, float):
+            spectrum = np.clip(np.asarray(found.spectrum), 0.0, None)
+            return found.first(int(np.searchsorted(np.cumsum(spectrum), k * spectrum.sum())) + 1)
+        if k is None:
+            return found.first(max(1, found.positive) if self.traits.positive_only else len(found.eigenvalues))
+        if k > bound:
+            most = f"{bound} component{'s' * (bound != 1)}"
+            raise ValueError(
+                f"n_components={k} is more than the {most} that {type(self).__name__} has on these data "
+                f"(its rank bound). Use n_components <= {bound}, or None for the natural number."
+            )
+        return found.first(k)
+
+    def store(self, found: Solution, rows: Rows) -> None:
+        """Set the fitted attributes that every method has."""
+        self.eigenvalues_ = found.sense * found.eigenvalues
+        self.solver_ = found.solver
+        if self.scaling == "eigenvalue" and found.sense < 0:
+            found.refuse_zero_eigenvalues()
+        P = self.finish(found.P, found.problem.rows, self.eigenvalues_)
+        P = rescaled(P, found.eigenvalues, self.scaling, found.sense)
+        self.components_ = np.ascontiguousarray(fix_signs(P).T)
+        self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
+        self.ridge_ = found.ridge
+        if rows.labels is not None:
+            self.label_loadings_ = label_loadings(found.problem.rows, rows.labels, self.components_)
+
+
+def natural_components(rows: Rows) -> int:
+    """2 for unsupervised maps, the rank of the labels for the others, at most 100 and at most what the sizes allow."""
+    natural = 2 if rows.labels is None else min(rows.labels.c, MAX_COMPONENTS)
+    if rows.labels is not None and rows.labels.c <= 10 * MAX_COMPONENTS:
+        natural = min(rows.labels.rank, MAX_COMPONENTS)
+    return max(1, min(natural, rows.n, rows.d))
+
+
+class PencilEmbedder(SpectralEmbedder, abstract=True):
+    """A spectral method with a constraint operator, hence a ridge."""
+
+    ridge: float | str = param(
+        default="auto",
+        low=0,
+        choices=("auto",),
+        search="ridge",
+        doc="Ridge on the constraint; auto: least leave-one-out error of regressing the labels on X.",
+    )
+    ridge_scale: str = param(
+        default="trace",
+        choices=("trace", "absolute"),
+        doc="Unit of the ridge: the trace of the constraint over min(n, d), or 1.",
+    )

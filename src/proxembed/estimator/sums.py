@@ -1,0 +1,734 @@
+"""Sums: what a method has to know of rows that are read in blocks, and the fit from it.
+
+In: blocks (X, y). Out: rows with the same sums, few enough for the ordinary steps of a fit. The method states its
+template on each block and once more, for what depends on the totals, at the end.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import pairwise_distances_argmin
+
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.matrix import EXTREME, float_matrix, largest_entry, ordinary, row_blocks
+from proxembed.algebra.arrays.moments import Moments, gram_product
+from proxembed.algebra.pencil.compressed import Compression, Demand, left_rows
+from proxembed.algebra.pencil.eigen import UNTARGETED_RIDGE
+from proxembed.algebra.pencil.linear import (
+    DENSE_LIMIT,
+    LOO_ROWS,
+    RIDGE_GRID,
+    SAMPLE,
+    best_ridge,
+    evenly_spaced,
+    gcv_errors,
+    left_out_sums,
+    sampled_loo_errors,
+)
+from proxembed.algebra.pencil.problem import Aim, Problem
+from proxembed.algebra.template import Template
+from proxembed.blocks.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
+from proxembed.targets.known import warn_left_out
+from proxembed.targets.labels import LabelMatrix, refuse_many_numbers
+from proxembed.targets.totals import LabelTotals, PartlyKnownRow, all_unknown, labels_of_block, positions
+
+from .rows import BlockRows, Rows
+from .validation import checked_features, refuse_lost
+
+WORDS = "PCA or LSI without labels; FDA or MMC for classes; OPLS, CCA, PLS, MDDM or MESD(FDA()) for sets of labels"
+
+
+def refuse_once(method: Any, source: RowBlocks, what: str) -> None:
+    if not source.rereadable:
+        raise ValueError(
+            f"{type(method).__name__} needs {what} before the rows, and these blocks can be read once. Pass a function "
+            "that starts a new reading: RowBlocks(lambda: ...)."
+        )
+
+
+def sampled_rows(method: Any, source: RowBlocks) -> Rows:
+    """A uniform sample of the rows that take part."""
+    size = method.traits.sample_rows
+    found = source.reduce(partial(_sample_of_piece, method, size), partial(_one_sample, size))
+    found.copy_to(method)
+    refuse_few(method, sum(X.shape[0] for _, X, _ in found.drawn), found.dropped)
+    _, X, labels = zip(*found.drawn, strict=True)
+    if labels[0] is None:
+        return Rows(stacked(X), None, source=source)
+    totals = all_totals([LabelTotals.of(own) for own in labels])
+    own = [totals.block(part) for part in labels]
+    Y = sparse.csc_array(sparse.vstack([part.Y for part in own]))
+    return Rows(stacked(X), LabelMatrix(Y, totals.classes_, own[0].form, None, totals.columns), source=source)
+
+
+@dataclass(frozen=True)
+class FeatureInfo:
+    """The features of some rows, as ``checking``, a copy of the estimator, has learned them."""
+
+    checking: Any
+
+    def copy_to(self, method: Any) -> None:
+        """Set the number and the names of the features on an estimator."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.checking, name):
+                setattr(method, name, getattr(self.checking, name))
+
+
+@dataclass(frozen=True)
+class RowSample(FeatureInfo):
+    """A uniform sample ``drawn`` of the rows that take part, with how many others were ``dropped``."""
+
+    drawn: list[Any]
+    dropped: int
+
+
+def _sample_of_piece(method: Any, size: int, rows: RowBlocks, number: int) -> RowSample:
+    checking, left_out = copy.copy(method), [0]
+
+    def blocks() -> Iterator[tuple[Any, LabelMatrix | None]]:
+        for X, labels, dropped in known_blocks(checking, rows):
+            left_out[0] += dropped
+            if X.shape[0]:
+                yield X, labels
+
+    return RowSample(checking, drawn_rows(size, 0, blocks(), number, LabelMatrix.take), left_out[0])
+
+
+def _one_sample(size: int, parts: Sequence[RowSample]) -> RowSample:
+    checking = checked_alike(parts)
+    drawn = fewest_keys(size, [part.drawn for part in parts], LabelMatrix.take)
+    return RowSample(checking, drawn, sum(part.dropped for part in parts))
+
+
+def moved_centroids(method: Any, source: RowBlocks, centroids: np.ndarray) -> np.ndarray:
+    """Centroids moved to the means of the rows of which each is the nearest: a step of k-means over all rows that take
+    part, in one reading."""
+    counts, sums = source.reduce(partial(_near_each, method, centroids), _both_added)
+    moved = centroids + sums / np.maximum(counts, 1)[:, None]
+    return moved.astype(centroids.dtype)
+
+
+def _near_each(method: Any, centroids: np.ndarray, rows: RowBlocks, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many rows each centroid is the nearest of, and the sum of their differences from it."""
+    k = len(centroids)
+    counts, sums = np.zeros(k), np.zeros(centroids.shape)
+    for X, _, _ in known_blocks(copy.copy(method), rows):
+        for part in row_blocks(X.shape[0], k):
+            own = X[part].astype(np.float64)
+            near = pairwise_distances_argmin(own, centroids)
+            each = sparse.csr_array((np.ones(len(near)), near, np.arange(len(near) + 1)), shape=(len(near), k)).T
+            found = each.sum(axis=1)
+            counts += found
+            if sparse.issparse(own):
+                sums += (each @ own).toarray() - found[:, None] * centroids
+            else:
+                sums += each @ (own - centroids[near])
+    return counts, sums
+
+
+def _both_added(parts: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
+
+
+def with_rows(parts: Sequence[FeatureInfo]) -> Sequence[Any]:
+    return [part for part in parts if hasattr(part.checking, "n_features_in_")] or parts[:1]
+
+
+def checked_alike(parts: Sequence[FeatureInfo]) -> Any:
+    """The estimator that knows the features of all parts; a ValueError where these differ."""
+    parts = with_rows(parts)
+    for part in parts[1:]:
+        refuse_other_features(parts[0].checking, part.checking)
+    return parts[0].checking
+
+
+def refuse_other_features(one: Any, other: Any) -> None:
+    """A ValueError where two estimators were fitted to rows with different features."""
+    names, others = (getattr(each, "feature_names_in_", []) for each in (one, other))
+    same = np.array_equal(names, others)
+    if one.n_features_in_ != other.n_features_in_ or not same:
+        raise ValueError(
+            f"All rows must have the same features, but there are {one.n_features_in_} in one part of the rows and "
+            f"{other.n_features_in_} in another{'' if same else ', of other names'}."
+        )
+
+
+def refuse_outside(labels: LabelMatrix | None, classes: Sequence[Any] | None) -> None:
+    """A ValueError for labels that are not among ``classes``, where these are given."""
+    if labels is None or classes is None:
+        return
+    outside = [value for value in labels.classes_.tolist() if value not in set(np.asarray(classes).tolist())]
+    if outside:
+        raise ValueError(f"y holds the label {outside[0]!r}, which is not among classes. Add it to classes.")
+
+
+def label_means(method: Any, source: RowBlocks) -> np.ndarray:
+    """The mean of the known cells of each label, over all rows of a source."""
+    positive, known = source.reduce(partial(_cell_counts, method), _both_added, labels=True)
+    return positive / np.maximum(known, 1)
+
+
+def _cell_counts(method: Any, labels: Iterable[Any], number: int) -> tuple[Any, Any]:
+    """The rows of each label, and those whose cell is known."""
+    positive: Any = 0.0
+    known: Any = 0.0
+    for y in labels:
+        if not all_unknown(y):
+            own = LabelMatrix.of(y)
+            positive, known = positive + own.nk, known + own.known_counts
+    return positive, known
+
+
+def label_totals(method: Any, labels: Iterable[Any], number: int) -> LabelTotals | None:
+    """The totals of the labels of some rows; None where all are unknown."""
+    known = (labels_of_block(_given(method, y), method.label_means)[0] for y in labels)
+    return all_totals([LabelTotals.of(known_rows, whole=True) for known_rows in known if known_rows is not None])
+
+
+def all_totals(parts: Sequence[LabelTotals | None]) -> LabelTotals | None:
+    known = [part for part in parts if part is not None]
+    return reduce(LabelTotals.merged, known) if known else None
+
+
+def known_blocks(
+    method: Any, blocks: Iterable[Any], reset: bool = True
+) -> Iterator[tuple[Any, LabelMatrix | None, int]]:
+    """Checked blocks (X, labels, rows left out), of the rows that take part; the next one is read meanwhile."""
+    for X, y in prefetch(blocks):
+        X = checked_features(method, X, reset=reset, block=True)
+        reset = False
+        if method.traits.labels is None:
+            yield X, None, 0
+            continue
+        labels, index, n = labels_of_block(_given(method, y), method.label_means)
+        if len(index) < n:
+            X = X[index]
+        yield X, labels, n - len(index)
+
+
+def prefetch(blocks: Iterable[Any]) -> Iterator[Any]:
+    """The same blocks; a thread reads the next one while one is in use."""
+    reading, end = iter(blocks), object()
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, reading, end)
+        while (block := following.result()) is not end:
+            following = pool.submit(next, reading, end)
+            yield block
+
+
+def _given(method: Any, y: Any) -> Any:
+    if y is None:
+        raise ValueError(
+            f"This {type(method).__name__} estimator requires y to be passed, but the target y is None in a block. "
+            "Blocks must be pairs (X, y)."
+        )
+    return y
+
+
+def refuse_few(method: Any, n: int, dropped: int) -> None:
+    if n < 2:
+        raise ValueError(
+            f"Found {n} row(s) whose labels are known ({dropped} left out) while a minimum of 2 is required by "
+            f"{type(method).__name__}. Pass more rows, or a semi-supervised method rows of which some are labelled."
+        )
+
+
+def refuse_blocks(method: Any) -> None:
+    """A ValueError where a method cannot be fitted on blocks of rows, with what serves instead."""
+    if method.traits.from_sums is None:
+        raise ValueError(
+            f"{type(method).__name__} cannot be fitted on blocks: {method.traits.needs_all_rows}. Fit it on a sample, "
+            f"such as RowBlocks.sample gives, or use a method that sums of the rows suffice for: {WORDS}."
+        )
+
+
+def summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None = None) -> SummedRows:
+    """The rows of a source as the steps of a fit take them, with the sums that the template of a method asks for.
+
+    ``totals``: those of all labels, where they are known from an earlier reading. If the method takes unknown cells as
+    means of labels, the first partly known row ends the reading; the next ones read the means, then the rows again.
+    Raises ValueError for a method that needs more than sums, blocks without labels, and what ``fit`` refuses in X and
+    y.
+    """
+    refuse_blocks(method)
+    method.label_means = "ask" if method.traits.fills_unknown and source.rereadable else None
+    try:
+        return _summed_rows(method, source, totals)
+    except PartlyKnownRow:
+        method.label_means = label_means(method, source)
+        return _summed_rows(method, source, totals)
+    finally:
+        method.label_means = None
+
+
+def _summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None) -> SummedRows:
+    traits = method.traits
+    if traits.sample_rows:
+        refuse_once(method, source, "a sample of all rows")
+        method.make_ready(sampled_rows(method, source))
+        method.release()
+    if traits.from_sums == "labels":
+        refuse_once(method, source, "the labels of all rows")
+        totals = source.reduce(partial(label_totals, method), all_totals, labels=True)
+    found = sums_of_rows(method, source, totals)
+    found.copy_to(method)
+    return found.sums.rows(method, Reading(found.checking, source, found.counts) if source.rereadable else None)
+
+
+@dataclass(frozen=True)
+class SumsOfRows(FeatureInfo):
+    """The sums of some rows.
+
+    ``counts``: for each piece of the rows, the rows that weigh something under each row weight.
+    """
+
+    sums: Sums
+    counts: list[np.ndarray]
+
+
+def sums_of_rows(
+    method: Any, source: RowBlocks, totals: LabelTotals | None = None, classes: Sequence[Any] | None = None
+) -> SumsOfRows:
+    """The sums of all rows of a source; ``totals``: those of all labels, where the rows need them first.
+
+    ``classes``: the only labels that are allowed. Raises ValueError for others.
+    """
+    return source.reduce(partial(_summed_piece, method, totals, classes, source.rereadable), _joined)
+
+
+def _summed_piece(method: Any, totals: Any, classes: Any, rereadable: bool, rows: RowBlocks, number: int) -> SumsOfRows:
+    checking, sums = copy.copy(method), Sums(rereadable, totals)
+    for X, labels, dropped in known_blocks(checking, rows):
+        refuse_outside(labels, classes)
+        sums.update(checking, X, labels, dropped, rows.precision)
+    return SumsOfRows(checking, sums, [np.zeros(0) if sums.moments is None else sums.moments.counts.copy()])
+
+
+def _joined(parts: Sequence[SumsOfRows]) -> SumsOfRows:
+    """Sums of several pieces, which stay as they are: a task of a cluster may be done again."""
+    parts = with_rows(parts)
+    checking, sums = checked_alike(parts), Sums()
+    for part in parts:
+        sums.merge(checking, part.sums)
+    return SumsOfRows(checking, sums, [count for part in parts for count in part.counts])
+
+
+class Sums:
+    """The sums of a partly fitted method, ``sums_``: all that it keeps of its rows.
+
+    ``partial_fit`` makes and extends them, ``merge`` joins those of two estimators, and ``proxembed.save`` writes the
+    estimator with its sums, so that machines exchange sums instead of rows. Dense and sparse rows are added up alike.
+
+    Parameters
+    ----------
+    rereadable : bool, default=False
+        Whether the rows can be read again, so that products with them may take the place of a large X'X.
+    totals : LabelTotals, optional
+        Those of all labels, where an earlier reading found them; otherwise they are counted as rows come.
+
+    Attributes
+    ----------
+    n : int, the rows that took part.
+    dropped : int, the rows left out because a label was unknown.
+    classes_ : (c,) array, the labels so far; None for methods without labels.
+    label_counts : (c,) array, the rows with each label; None for methods without labels.
+    mean : (d,) array, the mean of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import OPLS
+    >>> X, Y = np.array([[3.0, 0.0], [1.0, 2.0], [0.0, 1.0], [0.0, 1.0]]), np.array([[1, 0], [1, 1], [0, 1], [1, 0]])
+    >>> one, two = OPLS(ridge=0.1).partial_fit(X[:1], Y[:1]), OPLS(ridge=0.1).partial_fit(X[1:], Y[1:])
+    >>> sums = one.merge(two).sums_
+    >>> sums.n, sums.mean, sums.label_counts
+    (4, array([1., 1.]), array([3., 2.]))
+    >>> bool(np.allclose(sums.gram(), (X - 1).T @ (X - 1))), bool(np.allclose(sums.label_products(), (X - 1).T @ Y))
+    (True, True)
+    """
+
+    def __init__(self, rereadable: bool = False, totals: LabelTotals | None = None) -> None:
+        self.rereadable = rereadable
+        self.totals: Any = totals  # LabelTotals; None without labels
+        self.counted = totals is not None
+        self.moments: Any = None  # Moments of X, factors and row weights of the template, from the first rows on
+        self.unlifted: Any = None  # Moments of X, where the moments are those of lifted rows
+        self.dropped = 0
+        self.widths: list[int] = []
+        self.parameters = ""  # of the method, as text: the sums are those of its template
+
+    @property
+    def n(self) -> int:
+        """Rows that take part."""
+        return 0 if self.moments is None else self.moments.n
+
+    @property
+    def classes_(self) -> np.ndarray | None:
+        """The labels so far, in order."""
+        return None if self.totals is None else self.totals.classes_
+
+    @property
+    def label_counts(self) -> np.ndarray | None:
+        """The rows with each label."""
+        return None if self.totals is None else self.totals.nk
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean of the rows."""
+        own = self._of_rows()
+        return own.origin + own.firsts[0] / own.n
+
+    def gram(self) -> np.ndarray:
+        """X'X of the rows less their mean, (d, d). Raises ValueError where the method does without it."""
+        own = self._of_rows()
+        if 0 not in own.shared:
+            raise ValueError(
+                "These sums hold no X'X: the method does without it (PLS), or needs it under other weights."
+            )
+        shift = own.firsts[0]
+        return own.gram(0) - np.outer(shift, shift) / own.n
+
+    def label_products(self) -> np.ndarray | None:
+        """X'Y, (d, c), of the rows less their mean and Y of 1 and 0; None for methods without labels."""
+        if self.totals is None:
+            return None
+        own, found = self._of_rows(), np.zeros((len(self.mean), len(self.totals.classes_)))
+        known = self.totals.columns
+        products, counts = own.products[:, : len(known)], own.factor_sums[: len(known)]
+        found[:, known] = products - np.outer(own.firsts[0], counts) / own.n
+        return found
+
+    def _of_rows(self) -> Moments:
+        own = self.moments if self.unlifted is None else self.unlifted
+        if own is None:
+            raise ValueError("These sums hold no rows yet; add some by partial_fit.")
+        return own
+
+    def _count(self, method: Any, labels: LabelMatrix) -> None:
+        own = LabelTotals.of(labels, whole=method.traits.from_sums == "labels")
+        self.totals = own if self.totals is None else self.totals.merged(own)
+
+    def update(
+        self, method: Any, X: Any, labels: LabelMatrix | None, dropped: int = 0, precision: str = "float64"
+    ) -> None:
+        """Add checked rows, X (m, d), with their labels; ``dropped``: how many were left out."""
+        self.dropped += dropped
+        if X.shape[0] == 0:
+            return
+        _refuse_size(X)
+        before = self.totals
+        if labels is not None and not self.counted:
+            self._count(method, labels)
+        block = None if labels is None else self.totals.block(labels)
+        count = self.totals.n if self.counted else max(self.n + X.shape[0], 2)
+        R = _LiftedRows(X, method.lift) if method.traits.sample_rows else X
+        demand = _demand(method, BlockRows(X, block, count=count), R)[1]
+        widths = [F.shape[1] for F in demand.factors]
+        if self.moments is None:
+            self._start(demand, R)
+        else:
+            self.moments = self._widened(widths, before)
+        self.widths = widths
+        self.moments.update(R, demand.weights, demand.factors, precision)
+        if R is not X:
+            self._update_unlifted(X, [] if block is None else [block.Y], before)
+
+    def _update_unlifted(self, X: Any, labels: list[Any], before: LabelTotals | None) -> None:
+        if self.unlifted is None:
+            self.unlifted = Moments(X.shape[1], 1, sum(Y.shape[1] for Y in labels))
+        self.unlifted = _with_labels(self.unlifted, before, self.totals)
+        self.unlifted.update(X, [None], labels)
+
+    def _start(self, demand: Demand, R: Any) -> None:
+        """Moments of no row as yet."""
+        streamed = self.rereadable and demand.streams and R.shape[1] > DENSE_LIMIT and not isinstance(R, _LiftedRows)
+        formed = () if streamed else sorted(demand.formed)
+        columns = sum(F.shape[1] for F in demand.factors)
+        self.moments = Moments(R.shape[1], len(demand.weights), columns, formed=formed, inner=bool(demand.inner))
+
+    def _widened(self, widths: list[int], before: LabelTotals | None, after: LabelTotals | None = None) -> Moments:
+        """The moments with a column for each label that is new."""
+        if widths == self.widths:
+            return self.moments
+        columns = _columns(self.widths, widths, before, self.totals if after is None else after)
+        return self.moments.widened(columns, sum(widths))
+
+    def merge(self, method: Any, other: Sums) -> None:
+        """Add the sums of other rows for the same method, which stay as they are."""
+        if other.moments is None:
+            self.dropped += other.dropped
+            return
+        if self.moments is None:
+            self.totals, self.moments, self.widths = other.totals, other.moments.copy(), list(other.widths)
+            self.unlifted = None if other.unlifted is None else other.unlifted.copy()
+            self.counted = other.counted
+            self.dropped += other.dropped
+            return
+        totals = self.totals if self.totals is None or self.counted else self.totals.merged(other.totals)
+        nothing, lifted = self._no_rows()
+        blank = BlockRows(nothing, None if totals is None else totals.first_rows(), count=self.n + other.n)
+        widths = [F.shape[1] for F in _demand(method, blank, lifted)[1].factors]
+        moments = self._widened(widths, self.totals, totals)
+        moments.merge(other._widened(widths, other.totals, totals))
+        if self.unlifted is not None:
+            self.unlifted = _with_labels(self.unlifted, self.totals, totals)
+            self.unlifted.merge(_with_labels(other.unlifted, other.totals, totals))
+        self.totals, self.moments, self.widths, self.dropped = totals, moments, widths, self.dropped + other.dropped
+
+    def rows(self, method: Any, reading: Reading | None = None) -> SummedRows:
+        """Rows with these sums; ``reading``: how the rows can be read again, such as for the choice of a ridge."""
+        self._check(method)
+        labels = None if self.totals is None else self.totals.first_rows()
+        if labels is not None:
+            if self.totals.form == "classes":
+                refuse_many_numbers(labels.classes_, self.totals.n, method.target_type)
+            method.check_labels(labels)
+            method.classes_ = labels.classes_
+        own, width = (self.moments, None) if self.unlifted is None else (self.unlifted, method.prepared_.width)
+        nothing, lifted = self._no_rows()
+        dependence = np.nan if labels is None else own.dependence(labels.c)
+        blank = BlockRows(nothing, labels, count=self.n, scatter=own.scatter(), dependence=dependence)
+        found = Compression(*_demand(method, blank, lifted), method.sums_of_lifted(self.moments), width)
+        if reading is not None and self.unlifted is not None:
+            reading = replace(reading, checking=copy.copy(method))  # its lift is settled now
+        refuse_lost(*found.lost)
+        known = []
+        if labels is not None:
+            product = found.product(labels.Y)
+            labels = self.totals.with_factor(found.stand_in(labels.Y))
+            known = [(labels.Y, product)]
+        return SummedRows(
+            found.compressed_rows(known, None if reading is None else partial(reading.product, self.dropped > 0)),
+            labels,
+            count=self.n,
+            scatter=blank.scatter,
+            method=method,
+            totals=self.totals,
+            found=found,
+            reading=reading,
+        )
+
+    def _no_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """No rows of X, and of what is summed."""
+        summed = np.zeros((0, len(self.moments.origin)))
+        return (summed if self.unlifted is None else np.zeros((0, len(self.unlifted.origin)))), summed
+
+    def _check(self, method: Any) -> None:
+        """A ValueError for too few rows, and a warning of those left out."""
+        refuse_few(method, self.n, self.dropped)
+        name = type(method).__name__
+        if self.dropped:
+            fills = method.label_means is not None
+            means = (
+                ""
+                if fills or not method.traits.fills_unknown
+                else (
+                    " Means of labels are known after all rows: fit on RowBlocks that can be read again uses such rows."
+                )
+            )
+            warn_left_out(name, self.dropped, self.n + self.dropped, fills, more=means, stacklevel=5)
+
+
+def _demand(method: Any, rows: BlockRows, lifted: Any) -> tuple[Template, Demand]:
+    template = method.template(rows).on(lifted)
+    labels = None if rows.labels is None else rows.labels.Y
+    target = template.B is not None and template.target is not None
+    return template, Demand(template, lifted, rows.ones, labels, target)
+
+
+class _LiftedRows:
+    """What the lift of a method makes of the rows of a block, a slice at a time."""
+
+    def __init__(self, X: Any, lift: Callable[[Any], np.ndarray]):
+        self._X, self._lift = X, lift
+        self.shape = (X.shape[0], lift(X[:1]).shape[1])
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        return self._lift(self._X[rows])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Rows that can be read again: the source, the estimator that checks them, and ``SumsOfRows.counts``."""
+
+    checking: Any
+    source: RowBlocks
+    counts: list[np.ndarray]
+
+    def product(self, dropped: bool, V: np.ndarray, level: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """``gram_product`` over the rows that took part; ``dropped``: whether some were left out."""
+        return self.source.reduce(partial(_product_of_piece, self.checking if dropped else None, V, level), _added)
+
+    def starts(self, weight: int) -> np.ndarray:
+        """For each piece of the rows, those before it that weigh something under a row weight."""
+        counts = [int(count[weight]) if len(count) else 0 for count in self.counts]
+        return np.cumsum([0, *counts[:-1]])
+
+
+def _product_of_piece(
+    checking: Any, V: np.ndarray, level: Any, rows: RowBlocks, number: int
+) -> tuple[np.ndarray, np.ndarray]:
+    if checking is None:  # checked before
+        blocks = (float_matrix(X.to_numpy() if hasattr(X, "to_numpy") else X) for X, _ in prefetch(rows))
+    else:
+        blocks = (X for X, _, _ in known_blocks(checking, rows, reset=False))
+    return gram_product(blocks, V, level)
+
+
+def _added(parts: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Sums over several pieces, entry by entry."""
+    return tuple(sum(entries[1:], entries[0]) for entries in zip(*parts, strict=True))
+
+
+@dataclass(frozen=True)
+class SummedRows(BlockRows):
+    """Compressed rows with the sums of all rows of the blocks; ``labels.Y`` stands for the label matrix among them."""
+
+    method: Any = None
+    totals: LabelTotals | None = None
+    found: Compression = None  # type: ignore[assignment]  # always given, after fields that need not be
+    reading: Reading | None = None
+
+    @property
+    def d(self) -> int:
+        """Features of the rows of the blocks."""
+        return self.method.n_features_in_
+
+    @property
+    def summed(self) -> bool:
+        return True
+
+    def build_template(self, method: Any) -> Template:
+        """The template, as it was stated on the blocks, on the compressed rows."""
+        return self.found.restated()
+
+    def resolve_ridge(self, ridge: float | str | None, scale: str | None, template: Template) -> tuple[Any, Any]:
+        """The ridge with its unit; for "auto" the chosen one, absolute.
+
+        By leave-one-out where the rows can be read again, else by generalised cross-validation from the sums.
+        """
+        if ridge != "auto" or template.B is None:
+            return ridge, scale
+        if self.found.template.target is None:
+            return UNTARGETED_RIDGE, "trace"
+        aim = Aim(ridge="auto", solver=self.route(self.method.solver))
+        problem = Problem(template, self.X, aim=aim, width=self.method.prepared_.width)
+        grid = RIDGE_GRID * problem.ridge_unit
+        if self.reading is None:
+            errors = self._gcv(grid)
+        else:
+            errors = self._sampled(grid) if problem.plan.sampled else self._left_out(grid)
+        return float(grid[best_ridge(grid, errors)]), "absolute"
+
+    def route(self, solver: str) -> str:
+        return "iterative" if self.found.streamed and solver == "auto" else solver
+
+    def _gcv(self, grid: np.ndarray) -> np.ndarray:
+        found = self.found
+        rows = found.moments.counts[found.demand.offset]
+        return gcv_errors(found.s, found.target_moments(), found.target_squares(), grid, rows, found.centred)
+
+    def _left_out(self, grid: np.ndarray) -> np.ndarray:
+        """Each of some rows left out of the fit of all."""
+        found, moments = self.found, self.found.target_moments()
+        centre = found.mean if found.centred else None
+        mass = float(found.moments.masses[found.demand.offset]) if found.centred else None
+        form, errors_of = (found.V, centre, found.target_level()), (found.s, moments, grid, mass)
+        work = partial(_left_out_piece, self._weighing(LOO_ROWS), form, errors_of)
+        errors, seen = self.reading.source.reduce(work, _added)
+        return errors / (seen * moments.shape[1])
+
+    def _sampled(self, grid: np.ndarray) -> np.ndarray:
+        """Each row of a sample left out of the fit of the others."""
+        work = partial(_sampled_piece, self._weighing(SAMPLE))
+        X, T, w = zip(*self.reading.source.reduce(work, _listed), strict=True)
+        rows = CentredMatrix(stacked(X), self.found.mean if self.found.centred else None)
+        weights = np.concatenate(w) if self.found.demand.offset else None
+        return sampled_loo_errors(rows, weights, stacked(T), grid)
+
+    def _weighing(self, most: int) -> WeighingRows:
+        """At most ``most`` evenly spaced rows of non-zero weight."""
+        offset = self.found.demand.offset
+        chosen = evenly_spaced(int(self.found.moments.counts[offset]), most)
+        checking, starts = self.reading.checking, self.reading.starts(offset)
+        return WeighingRows(checking, self.totals, self.n, self.scatter, starts, chosen)
+
+
+@dataclass(frozen=True)
+class WeighingRows:
+    """Rows of non-zero weight by their numbers ``chosen``; those of a piece begin at its number in ``starts``."""
+
+    checking: Any
+    totals: Any  # LabelTotals; None without labels
+    n: int
+    scatter: tuple[float, float]
+    starts: np.ndarray
+    chosen: np.ndarray
+
+    def of(self, rows: RowBlocks, number: int) -> Iterator[Any]:
+        """Those among the rows of a piece, as blocks of (X, targets, weights)."""
+        seen = int(self.starts[number])
+        for X, labels, _ in known_blocks(self.checking, rows, reset=False):
+            if X.shape[0] == 0:
+                continue
+            block = BlockRows(X, self.totals.block(labels), count=self.n, scatter=self.scatter)
+            template = self.checking.template(block)
+            w = block.ones if template.offset is None else template.offset
+            weighing = np.flatnonzero(w > 0)
+            own = weighing[self.chosen[(self.chosen >= seen) & (self.chosen < seen + len(weighing))] - seen]
+            seen += len(weighing)
+            if len(own):
+                yield self.checking.lift(X[own]), template.target[own], w[own]
+
+
+def _left_out_piece(
+    weighing: WeighingRows, form: tuple[Any, ...], errors_of: tuple[Any, ...], rows: RowBlocks, number: int
+) -> tuple[Any, ...]:
+    """The leave-one-out errors of the chosen rows of a piece, summed."""
+    return left_out_sums((left_rows(*form, *block) for block in weighing.of(rows, number)), *errors_of)
+
+
+def _sampled_piece(weighing: WeighingRows, rows: RowBlocks, number: int) -> list[Any]:
+    return list(weighing.of(rows, number))
+
+
+def _listed(parts: Sequence[list[Any]]) -> list[Any]:
+    return [block for part in parts for block in part]
+
+
+def _with_labels(unlifted: Moments, before: LabelTotals | None, after: LabelTotals | None) -> Moments:
+    """Moments of X and Y with a column for each label that is new."""
+    if after is None or before is None or len(after.columns) == len(unlifted.squares):
+        return unlifted
+    width = len(after.columns)
+    return unlifted.widened(_columns([len(unlifted.squares)], [width], before, after), width)
+
+
+def _columns(old: list[int], new: list[int], before: Any, after: Any) -> np.ndarray:
+    """The columns of factors of the widths ``old`` among those of the widths ``new``, with columns for new labels."""
+    place = np.searchsorted(after.columns, positions(before.classes_, after.classes_)[before.columns])
+    columns, start = [], 0
+    for narrow, wide in zip(old, new, strict=True):
+        columns.append(start + (np.arange(wide) if narrow == wide else place))
+        start += wide
+    return np.concatenate(columns)
+
+
+def _refuse_size(X: Any) -> None:
+    """A ValueError for entries of which sums of products leave the range of float64."""
+    if X.dtype == np.float32 or ordinary(X):
+        return
+    largest = largest_entry(X)
+    if largest > 0 and abs(int(np.frexp(largest)[1])) > EXTREME:
+        raise ValueError(
+            f"The largest value of X in a block is {largest:.3g} in size, too extreme for sums of products. "
+            f"Divide X by {largest:.0e}."
+        )

@@ -1,0 +1,235 @@
+"""MethodWrapper: an estimator around other methods, which it checks, copies and forwards to.
+
+TemplateWrapper works on the template of its method, FitWrapper on its whole fit.
+LabelledFeatures: a TemplateWrapper whose features are learned from the labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.moments import Moments
+from proxembed.algebra.template import Template
+from proxembed.params import param
+from proxembed.targets.labels import LabelMatrix
+
+from .base import Embedder, Prepared, SpectralEmbedder
+from .rows import Rows, SeenRows
+from .traits import Traits
+from .validation import in_range
+
+
+class MethodWrapper(Embedder, abstract=True):
+    """An estimator made of other methods: the parameters named in ``members`` hold them, and ``default_NAME()`` returns
+    the one that None stands for."""
+
+    members: ClassVar[tuple[str, ...]] = ("method",)
+
+    def inner(self, role: str = "method") -> Any:
+        """The method that a parameter holds; the default for None, and for what fit refuses."""
+        method = getattr(self, role)
+        return method if isinstance(method, Embedder) else getattr(self, f"default_{role}")()
+
+    def member(self, role: str = "method") -> Any:
+        """An unfitted copy of that method, as fit uses it."""
+        return clone(self.inner(role))
+
+    def check_method(self, method: Any, role: str | None = None) -> None:
+        """Raise a ValueError for a method that this estimator cannot take; in one role, where that is named."""
+
+    def resolve(self) -> None:
+        """Check the parameters, and set copies of the methods, checked likewise."""
+        super().resolve()
+        for role in self.members:
+            method = self.member(role)
+            self.check_method(method, role)
+            method.resolve()
+            setattr(self, f"{role}_", method)
+
+    def release(self) -> None:
+        """Drop what only fit needs, here and in each method."""
+        super().release()
+        for role in self.members:
+            getattr(self, f"{role}_").release()
+
+
+class TemplateWrapper(
+    MethodWrapper,
+    SpectralEmbedder,
+    needs_all_rows="what it makes of the features is learned from all rows",
+    abstract=True,
+):
+    """A wrapper of a method's template; its own n_components, ridge and ridge_scale hold where they are not None."""
+
+    ridge: float | str | None = param(
+        default=None, low=0, choices=(None, "auto"), doc="Ridge on the constraint; None: that of the wrapped method."
+    )
+    ridge_scale: str | None = param(
+        default=None, choices=(None, "trace", "absolute"), doc="Unit of the ridge; None: that of the wrapped method."
+    )
+
+    @property
+    def traits(self) -> Traits:
+        """With the rules about unknown cells, and the sample of blocks, of the wrapped method."""
+        inner = self.inner().traits
+        names = ("keeps_unknown", "whole_rows", "takes_shares", "unknown", "sample_rows")
+        return replace(super().traits, **{name: getattr(inner, name) for name in names})
+
+    def sums_of_lifted(self, moments: Moments) -> Moments:
+        return self.method_.sums_of_lifted(moments)
+
+    def prepare(self, rows: Rows) -> Prepared:
+        inner = self.method_.make_ready(rows)
+        return Prepared(
+            inner.training,
+            inner.width,
+            self.method_.n_components if self.n_components is None else self.n_components,
+            inner.ridge if self.ridge is None else self.ridge,
+            inner.ridge_scale if self.ridge_scale is None else self.ridge_scale,
+            inner.criterion,
+        )
+
+    def template(self, rows: Rows) -> Template:
+        return self.method_.template(rows)
+
+    def lift(self, X: Any) -> Any:
+        return self.method_.lift(X)
+
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
+        return self.method_.feature_effects(weights)
+
+    def finish(self, P: np.ndarray, R: CentredMatrix, eigenvalues: np.ndarray) -> np.ndarray:
+        return self.method_.finish(P, R, eigenvalues)
+
+
+def innermost(method: Any) -> Any:
+    """The method inside all wrappers of its template."""
+    while isinstance(method, TemplateWrapper):
+        method = method.inner()
+    return method
+
+
+class LabelledFeatures(TemplateWrapper, abstract=True):
+    """A wrapper that learns features from the labels: rows of fit have features of their own, by which they keep their
+    places in ``transform``.
+
+    A subclass states the features of fit's rows as ``training`` of what ``prepare`` returns, beside the template of the
+    wrapped method as ``inner``.
+    """
+
+    @property
+    def traits(self) -> Traits:
+        """With labels in any case; rows with unknown cells take part where these are means, or as the method has it."""
+        own, inner = super().traits, self.inner().traits
+        return replace(own, labels=inner.labels or "multi", keeps_unknown=inner.fills_unknown or inner.keeps_unknown)
+
+    @property
+    def _takes_means(self) -> bool:
+        """Whether unknown cells are the mean of their label here; a semi-supervised method takes them as they are."""
+        inner = self.method_.traits
+        return inner.fills_unknown and not inner.keeps_unknown
+
+    def _validate(self, X: Any, y: Any) -> Rows:
+        """Where unknown cells are taken as the mean of their label, rows without any known label are as new rows."""
+        rows = super()._validate(X, y)
+        if rows.labels is None or rows.labels.unknown is None or not self._takes_means:
+            return rows
+        known = np.flatnonzero(rows.labels.rows_any)
+        return rows.take(known)
+
+    def with_means(self, rows: Rows) -> Rows:
+        """The rows with each unknown cell at the mean of its label, if the wrapped method takes them so."""
+        if rows.labels is None or rows.labels.unknown is None or not self._takes_means:
+            return rows
+        return replace(rows, labels=rows.labels.with_means())
+
+    def template(self, rows: Rows) -> Template:
+        """That of the wrapped method, which ``prepare`` has looked at."""
+        return self.prepared_.inner
+
+    def learn(self, rows: Rows, found: Any) -> None:
+        """The places of fit's rows."""
+        self._seen = SeenRows(rows.X)
+        self._places = CentredMatrix(self.prepared_.training, self.mean_).dot(self.components_.T)
+
+    def new_places(self, X: Any) -> np.ndarray:
+        """The places of rows that were not in fit."""
+        return super().embed(X)
+
+    def embed(self, X: Any) -> np.ndarray:
+        Z = self.new_places(X)
+        seen = self._seen.find(X)
+        Z[seen >= 0] = self._places[seen[seen >= 0]]
+        return Z
+
+    def shorten(self, short: Any, k: int) -> None:
+        short._places = self._places[:, :k]
+
+
+def refuse_features(wrapper: str, method: SpectralEmbedder) -> None:
+    """A ValueError for a method that a combinator cannot take, as it makes features of its own."""
+    if isinstance(method, LabelledFeatures):
+        raise ValueError(
+            f"{wrapper} cannot wrap {type(method).__name__}, which makes features of its own; wrap its method."
+        )
+
+
+class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=True):
+    """A wrapper of a method's whole fit; the method decides what rows and labels it takes.
+
+    A subclass defines ``fit_method(rows)``, which fits ``method_`` and sets what else is learned, and ``embed(X)``.
+    """
+
+    role = "model"
+
+    @property
+    def traits(self) -> Traits:
+        """Labels and scaling as the method has them."""
+        own, inner = super().traits, self.inner().traits
+        return replace(own, labels=inner.labels, scales=own.scales or inner.scales)
+
+    def check_labels(self, labels: LabelMatrix) -> None:
+        """Not checked here; the wrapped method checks its labels."""
+
+    def fit_method(self, rows: Rows) -> None:
+        """Fit ``method_`` to the rows, and set what else is learned, ``n_components_`` among it."""
+        raise TypeError(f"{type(self).__name__} must define fit_method(rows).")
+
+    def embed(self, X: Any) -> np.ndarray:
+        """The embedding (m, k) of checked rows, in double precision."""
+        raise TypeError(f"{type(self).__name__} must define embed(X).")
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the method, and what is made around it.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n, d)
+        y : labels in any form that the method takes
+
+        Returns
+        -------
+        self
+        """
+        with self._learning():
+            rows = self._validate(X, y)
+            self.resolve()
+            if not hasattr(self.method_, "transform"):
+                name, own = type(self.method_).__name__, type(self).__name__
+                raise ValueError(f"{own} needs a method that embeds new rows, and {name} as it is set does not.")
+            self.fit_method(rows)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The embedding of rows X, (m, d) to (m, k), in X's float type."""
+        check_is_fitted(self, "n_components_")
+        X = self._input(X, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = self.embed(X)
+        return in_range(Z, X)

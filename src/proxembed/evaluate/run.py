@@ -1,0 +1,299 @@
+"""The work of a comparison: every arm on every split, as the loop carries it out."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from proxembed.execute import clock
+from proxembed.execute.executor import Progress, in_this_process, silent
+from proxembed.execute.ledger import digest
+from proxembed.execute.loop import Evaluator, Loop, Strategy, Trial, Work
+from proxembed.measures.measures import (
+    measure_of,
+)
+from proxembed.measures.metrics import row_jaccard, same_rows
+from proxembed.splits.splits import Split, make_splits, splitting_kind, standard_split
+from proxembed.targets.known import known_cells
+
+from .arms import Arm
+from .part import Part, prepare, rows_scored
+from .protocol import KNOWN_CELLS, Protocol
+from .results import SAME_ROWS, TEST, Results, merged_notes
+from .scoring import BY_KEY, Measures, Scores, lost, score
+from .verdict import FOLDS, TEST_ROWS, too_few
+
+LEAST_SPLITS = 3  # two folds and the test rows
+Task = tuple[Arm, Measures]
+
+
+class Finished(NamedTuple):
+    """What one arm did on one split, with facts of the split."""
+
+    scores: Scores
+    scaling: str
+    sizes: dict[str, Any]
+    rows: Any  # array of the held-out row numbers
+
+
+class ArmScores(Evaluator):
+    """Scores arms on splits: a configuration is an arm with its measures, a step the number of a split.
+
+    The part that was prepared last is kept.
+    """
+
+    def __init__(self, dataset: Any, splits: list[Split], seed: int):
+        self.dataset, self.splits, self.seed = dataset, splits, seed
+        self.last: tuple[int, Part] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "last": None}
+
+    def part(self, number: int) -> Part:
+        """The part of a split."""
+        if self.last is None or self.last[0] != number:
+            self.last = None  # one part in memory, not two
+            self.last = number, prepare(self.dataset, self.splits[number], self.seed)
+        return self.last[1]
+
+    def evaluate(self, task: Task, split: int, natural: bool = False) -> Finished:
+        """The scores of the arm; ``natural``: it has fewer components than the largest size."""
+        return self._finished(split, score(task[0], self.part(split), task[1], natural))
+
+    def lost(self, task: Task, split: int, reason: str) -> Finished:
+        """The worst values, as the process was ended."""
+        return self._finished(split, lost(task[0], self.part(split), task[1], reason))
+
+    def _finished(self, split: int, scores: Scores) -> Finished:
+        part = self.part(split)
+        return Finished(scores, part.scaling, part.sizes, part.rows)
+
+    def key(self, task: Task, split: int) -> list[str]:
+        """Arm and split, and a hash of all that the scores depend on beside the data set."""
+        (arm, measures), rows = task, self.splits[split]
+        facts: list[Any] = [self.seed, *measures.plain()]
+        facts += [arm.rival, arm.grid, arm.each_size, arm.largest, type(arm.estimator).__name__]
+        facts += [] if arm.estimator is None else sorted(arm.estimator.get_params().items())
+        return [arm.name, rows.name, digest(rows.train, rows.held_out, facts)]
+
+    def plain(self, found: Finished) -> dict[str, Any] | None:
+        """What an arm has done; None if it failed: another run may fare better."""
+        return None if found.scores.failure else {**found._asdict(), "scores": found.scores.plain()}
+
+    def restored(self, plain: dict[str, Any]) -> Finished:
+        """What an arm has done."""
+        return Finished(**{**plain, "scores": Scores.of(plain["scores"])})
+
+
+class EveryArm(Strategy):
+    """Every arm on every split, the test rows after two folds; after three splits none is begun late.
+
+    The first split tells which arms are bounded below the largest size: they are not tried in vain again. Workers begin
+    with the arms that took long on it.
+    """
+
+    def __init__(self, tasks: Sequence[Task], splits: list[Split], progress: Progress, alone: bool):
+        self.splits, self.progress, self.alone = splits, progress, alone
+        self.trials = [Trial(task, task[0].name) for task in tasks]
+
+    def batches(self, loop: Loop) -> Iterator[Sequence[Work]]:
+        """Arm by arm in this process; with workers, the first split and all others."""
+        first, *later = split_order(self.splits)
+        if self.alone:
+            for number, split in enumerate([first, *later]):
+                if number >= LEAST_SPLITS and loop.left <= 0:
+                    return
+                for trial in self.trials:
+                    yield [self._work(trial, split)]
+            return
+        yield [self._work(trial, first) for trial in self.trials]
+        ranked = sorted(self.trials, key=lambda trial: -trial.outcomes[first].scores.seconds)
+        owed = later[: LEAST_SPLITS - 1]
+        yield [self._work(trial, split, split in owed) for split in later for trial in ranked]
+
+    def _work(self, trial: Trial, split: int, owed: bool = True) -> Work:
+        bounded = 0 in trial.outcomes and trial.outcomes[0].scores.bounded
+        return Work(trial, [split], owed, {"natural": bounded})
+
+    def report(self, loop: Loop, work: Work, done: bool) -> None:
+        """Show an arm before its work in this process, and after its work by workers."""
+        if self.alone and done or not self.alone and not done and loop.outcomes:
+            return
+        text = f"{phase_name(self.splits[work.steps[0]])}: {work.trial.title}"
+        if not self.alone:
+            text = f"{text} done" if done else "starting the workers"
+        self.progress(len(loop.outcomes), len(self.splits) * len(self.trials), text)
+
+
+def split_order(splits: list[Split]) -> list[int]:
+    """The splits in the order in which they are worked on: the test rows after two folds."""
+    folds = [i for i, split in enumerate(splits) if split.name != TEST]
+    test = [i for i, split in enumerate(splits) if split.name == TEST]
+    return [*folds[:2], *test, *folds[2:]]
+
+
+def phase_name(split: Split) -> str:
+    """What progress calls the rows of a split."""
+    return "test rows" if split.name == TEST else f"fold {split.name}"
+
+
+def _splits(protocol: Protocol, dataset: Any) -> list[Split]:
+    if not protocol.standard:
+        return make_splits(dataset, protocol.splitting)
+    test = taking_part(standard_split(dataset), protocol.train_rows, protocol.test_rows)
+    return [*make_splits(dataset, protocol.splitting, rows=np.sort(test.train)), test]
+
+
+def taking_part(split: Split, train: np.ndarray | None, held_out: np.ndarray | None) -> Split:
+    """A split with these of its rows alone."""
+    pairs = ((split.train, train), (split.held_out, held_out))
+    return Split(split.name, *(rows if some is None else rows[np.isin(rows, some)] for rows, some in pairs))
+
+
+def _check(dataset: Any) -> None:
+    if not rows_scored(dataset).any():
+        raise ValueError(f"{dataset.name} has no known label, so that nothing can be scored; label some rows.")
+    if dataset.Y.sum() == 0:
+        raise ValueError(f"{dataset.name} has no row with a label; check which columns hold the labels.")
+
+
+def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, store: Any = None) -> Results:
+    """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split for all k.
+
+    Features are standardised where they are dense; of words, as 0/1 or counts, the scaling (as they are, rows of length
+    1, sublinear tf-idf) is chosen by inner folds of the training part, the same for every arm. The read-outs are
+    multi-output ridge, its penalty chosen on the training part by closed-form leave-one-out (by folds of whole groups
+    where rows have groups), and the nearest training rows by cosine. Arms that predict by themselves, such as logistic
+    regression, are measured by their own scores in place of ridge scores, and their neighbours are those of the scores.
+    Cuts and probabilities come from scores of training rows by models that have not seen them. An arm that raises or
+    runs out of its budget gets the worst value. Rows with an unknown label are there to train on, for methods that can,
+    and are never scored; where every row has one, known cells are scored.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        What to do.
+    dataset : proxembed.data.Dataset
+    progress : callable, optional
+        Called as ``progress(done, total, text)``: before each arm (one process) or after each (several), and at the
+        end.
+    store : Ledger, optional
+        Keeps what each arm has done on each split of these data, and has what an ended run has kept.
+
+    Returns
+    -------
+    Results
+        With ``interrupted=True`` and all rows so far after a KeyboardInterrupt.
+
+    Raises
+    ------
+    ValueError
+        The data have no label, or none that is known, or the folds cannot be made.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.evaluate.arms import Arm
+    >>> from proxembed.evaluate.protocol import Protocol, run
+    >>> from proxembed.splits.splits import Splitting
+    >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,), splitting=Splitting(n_folds=2))
+    >>> results = run(protocol, digits())
+    >>> len(results.rows), results.predictions["all features", None, "1"].shape == (len(results.held_out["1"]), 7)
+    (18, True)
+    """
+    started = time.perf_counter()
+    _check(dataset)
+    splits = _splits(protocol, dataset)
+    counts = [[str(name), int(count)] for name, count in zip(dataset.label_names, dataset.Y.sum(axis=0), strict=True)]
+    described = protocol.describe()
+    described["splitting"]["kind"] = splitting_kind(dataset, protocol.splitting)
+    facts = {**dataset.describe(), "label_counts": counts}
+    results = Results(dataset=facts, protocol=described, measure=measure_of(protocol.measure))
+    _collect(protocol, dataset, splits, results, progress or silent, store)
+    if facts["rows_partly_known"]:
+        results.notes.insert(0, KNOWN_CELLS.format(partly=facts["rows_partly_known"], rows=facts["n"]))
+    for basis in (FOLDS, TEST_ROWS):
+        rows = [rows for name, rows in results.held_out.items() if (name == TEST) == (basis == TEST_ROWS)]
+        results.few[basis] = too_few(dataset, np.concatenate(rows)) if rows else None
+    results.seconds = time.perf_counter() - started
+    return results
+
+
+def _collect(
+    protocol: Protocol, dataset: Any, splits: list[Split], results: Results, progress: Progress, store: Any
+) -> None:
+    """Add what arms do on splits to the results; a split counts as complete when all its arms are done."""
+    tasks = [(arm, protocol.measures_of(arm)) for arm in protocol.arms]
+    arms = EveryArm(tasks, splits, progress, alone=in_this_process(protocol.n_jobs))
+    seconds = None if protocol.deadline is None else protocol.deadline - clock.now()
+    bounds: dict[str, Any] = {"max_seconds": seconds, "n_jobs": protocol.n_jobs, "ordered": False}
+    loop = Loop(ArmScores(dataset, splits, protocol.seed), **bounds, ledger=store, report=arms.report).run(arms)
+    notes: list[str] = []
+    for number, split in enumerate(splits):
+        finished = {trial.title: trial.outcomes[number] for trial in arms.trials if number in trial.outcomes}
+        for arm, found in finished.items():
+            results.rows += found.scores.rows
+            for name in BY_KEY:
+                getattr(results, name).update(getattr(found.scores, name))
+            notes += [f"{arm}: {note}" for note in found.scores.notes]
+            results.scalings[split.name], results.held_out[split.name] = found.scaling, found.rows
+        if len(finished) == len(arms.trials):
+            results.folds[split.name] = found.sizes
+        if finished:
+            same = same_rows_similarity(protocol, dataset, split.train, found.rows)
+            results.similarity[SAME_ROWS, None, split.name] = same
+    results.interrupted = loop.interrupted
+    results.preprocessing = _shared_scaling(results.scalings)
+    results.notes = [*dict.fromkeys(protocol.notes), *merged_notes(notes)]
+    _sort_arms(protocol, splits, results)
+    text = "interrupted" if results.interrupted else "all scored"
+    progress(len(results.folds) * len(protocol.arms), len(splits) * len(protocol.arms), text)
+
+
+def _shared_scaling(scalings: dict[str, str]) -> str:
+    """The scaling of the largest training part, that beside the test rows, else the one of most folds."""
+    most = Counter(scalings[name] for name in sorted(scalings)).most_common(1)
+    return scalings.get(TEST, most[0][0] if most else "")
+
+
+def same_rows_similarity(protocol: Protocol, dataset: Any, train: np.ndarray, rows: Any) -> np.ndarray:
+    """Similarity of each held-out row to the same training rows for every query, which no feature has a part in.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Says how many they are.
+    dataset : proxembed.data.Dataset
+    train, rows : int arrays of shapes (n,) and (m,)
+        Training rows and held-out rows; training rows with an unknown label are left out.
+
+    Returns
+    -------
+    array of shape (m,)
+    """
+    Y, train = dataset.Y.tocsr(), train[rows_scored(dataset)[train]]
+    Y_train = Y[train]
+    same = same_rows(Y_train, protocol.neighbor_measure.n_neighbors)
+    every = np.broadcast_to(same, (len(rows), len(same)))
+    weights = sp.csr_array(
+        (np.full(every.size, 1 / len(same)), every.ravel(), np.arange(0, every.size + 1, len(same))),
+        shape=(len(rows), Y_train.shape[0]),
+    )
+    known, known_train = known_cells(dataset.unknown, rows), known_cells(dataset.unknown, train)
+    return row_jaccard(Y[rows], Y_train, weights, known_train, known=known)
+
+
+def _sort_arms(protocol: Protocol, splits: list[Split], results: Results) -> None:
+    """Put rows in the order of splits and arms, also within an arm of two names, and what is kept by sizes, too."""
+    fold = {split.name: number for number, split in enumerate(splits)}
+    arm = {name: number for number, name in enumerate([*protocol.names, SAME_ROWS])}
+    results.rows.sort(key=lambda row: (fold[row["fold"]], arm[row["arm"]]))
+    for name in BY_KEY:
+        kept = getattr(results, name)
+        order = sorted(kept, key=lambda key: (fold[key[2]], arm[key[0]], key[1] or 0))
+        setattr(results, name, {key: kept[key] for key in order})

@@ -1,0 +1,296 @@
+"""Layouts: places of rows in one or two dimensions by their neighbours, and the place of a new row among them.
+
+openTSNE and umap-learn are imported here, when they are needed; scikit-learn's t-SNE serves without them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count, effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+from proxembed.algebra.pencil.symmetric import descending, fix_signs, lead_signs
+from proxembed.execute.configuration import own_configuration
+from proxembed.proximity.backends import nearest
+
+LAYOUTS = ("opentsne", "umap", "sklearn")
+TITLES = {"opentsne": "t-SNE of openTSNE", "umap": "UMAP of umap-learn", "sklearn": "t-SNE of scikit-learn"}
+PERPLEXITY, UMAP_NEIGHBORS = 30, 15
+FEW = 10  # rows below which a layout has no neighbourhoods to show
+PLACED_BY = 15  # neighbours that place a new row
+WIDTH, SPACING = 3.0, 5  # the unit of distances on the map, in median distances of the 5th neighbour
+STEPS, BLOCK = 25, 4096
+ONE_THREAD = 2000  # rows up to which the threads of scikit-learn's t-SNE, on a busy machine, wait more than they work
+
+
+def tsne_installed() -> bool:
+    """Whether openTSNE can be imported; nothing is imported to find out.
+
+    Examples
+    --------
+    >>> from proxembed.features.layouts import tsne_installed
+    >>> tsne_installed() in (True, False)
+    True
+    """
+    return find_spec("openTSNE") is not None
+
+
+def umap_installed() -> bool:
+    """Whether umap-learn can be imported; nothing is imported to find out.
+
+    Examples
+    --------
+    >>> from proxembed.features.layouts import umap_installed
+    >>> umap_installed() in (True, False)
+    True
+    """
+    return find_spec("umap") is not None
+
+
+def missing_library(layout: str) -> str | None:
+    """Name of the library of a layout, if it is not installed."""
+    library, installed = {
+        "opentsne": ("openTSNE", tsne_installed),
+        "umap": ("umap-learn", umap_installed),
+        "sklearn": ("scikit-learn", lambda: True),
+    }[layout]
+    return None if installed() else library
+
+
+def check_installed(name: str, layout: str) -> None:
+    """Raise an ImportError if the library of a layout, which ``name`` needs, is not installed."""
+    if (library := missing_library(layout)) is not None:
+        raise ImportError(f"{name} needs {library}; install it (pip install 'proxembed[maps]').")
+
+
+def layout_named(layout: str) -> str:
+    """The layout that "auto" stands for: openTSNE, else umap-learn, else scikit-learn's t-SNE; any other name itself.
+
+    Examples
+    --------
+    >>> from proxembed.features.layouts import layout_named
+    >>> layout_named("sklearn")
+    'sklearn'
+    """
+    if layout != "auto":
+        return layout
+    return "opentsne" if tsne_installed() else "umap" if umap_installed() else "sklearn"
+
+
+def perplexity_of(n: int, wanted: float = PERPLEXITY) -> float:
+    """The perplexity of t-SNE on n rows: ``wanted``, at most a third of the other rows, at least 1.
+
+    Examples
+    --------
+    >>> from proxembed.features.layouts import perplexity_of
+    >>> perplexity_of(1000), perplexity_of(31)
+    (30, 10.0)
+    """
+    return max(1.0, min(wanted, (n - 1) / 3))
+
+
+def opentsne_map(rows: Any, n_components: int, perplexity: float, seed: Any, n_jobs: int | None = 1) -> Any:
+    """The fitted ``openTSNE.TSNEEmbedding`` of rows.  [vandermaaten2008tsne]"""
+    tsne = import_module("openTSNE").TSNE(
+        n_components=n_components,
+        perplexity=perplexity_of(rows.shape[0], perplexity),
+        initialization=_start(rows, n_components),
+        random_state=seed,
+        n_jobs=1 if n_jobs is None else min(effective_n_jobs(n_jobs), cpu_count()),
+    )
+    return tsne.fit(rows)
+
+
+def _start(rows: Any, n_components: int) -> str:
+    """Where both libraries start: the principal scores, or places at random where there are too few of them."""
+    return "pca" if min(rows.shape) >= n_components else "random"
+
+
+def umap_model(n: int, n_components: int, n_neighbors: int, seed: Any, **options: Any) -> Any:
+    """An unfitted ``umap.UMAP`` for n rows; on one thread, as a seed asks for.  [mcinnes2018umap]"""
+    return import_module("umap").UMAP(
+        n_components=n_components, n_neighbors=min(n_neighbors, n - 1), random_state=seed, n_jobs=1, **options
+    )
+
+
+@dataclass(frozen=True)
+class NeighborMap:
+    """A map of the rows of an embedding, into which new rows are placed one by one.
+
+    ``Z`` is the embedding as it was laid out: less its ``mean``, times ``factors`` (signs over one scale), in single
+    precision. ``places`` are the places of its rows, ``unit`` their spacing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.features.layouts import NeighborMap
+    >>> Z = np.random.default_rng(0).normal(size=(30, 3))
+    >>> found = NeighborMap.of(Z, "sklearn", 2, 0)
+    >>> found.places.shape, found.place(Z[:4] + 0.01).shape
+    ((30, 2), (4, 2))
+    """
+
+    mean: np.ndarray
+    factors: np.ndarray
+    Z: np.ndarray
+    places: np.ndarray
+    unit: float
+
+    @classmethod
+    def of(cls, Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: int | None = None) -> NeighborMap:
+        """The map of the rows of Z; parameters as of ``lay_out``.
+
+        Rounding, the signs of the components and the order of the rows do not change it.
+        """
+        mean = Z.mean(axis=0)
+        factors = lead_signs(Z - mean) / (float(np.sqrt(np.mean((Z - mean) ** 2))) or 1.0)
+        Z = ((Z - mean) * factors).astype(np.float32).astype(np.float64)
+        order, places = np.lexsort(Z.T[::-1]), np.empty((len(Z), n_components))
+        places[order] = lay_out(Z[order], layout, n_components, seed, n_jobs)
+        return cls(mean, factors, Z, places, spacing(places))
+
+    def place(self, Z: np.ndarray) -> np.ndarray:
+        """The places (m, q) of new rows Z (m, k), each by its own nearest rows."""
+        return place_new((Z - self.mean) * self.factors, self.Z, self.places, self.unit)
+
+
+@own_configuration()
+def lay_out(Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: int | None = None) -> np.ndarray:
+    """Places of the rows of an embedding by their neighbours in it.
+
+    Parameters
+    ----------
+    Z : array of shape (n, k)
+        The embedding; distances are Euclidean.
+    layout : {"opentsne", "umap", "sklearn"}
+        The library, with its own defaults. Fewer than 10 rows get their principal scores.
+    n_components : int
+        1 or 2.
+    seed : int
+        Seed of the positions.
+    n_jobs : int, optional
+        Threads of the neighbour search and of openTSNE's gradients.
+
+    Returns
+    -------
+    array of shape (n, n_components)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.features.layouts import lay_out
+    >>> lay_out(np.random.default_rng(0).normal(size=(20, 3)), "sklearn", 2, 0).shape
+    (20, 2)
+    """
+    n = len(Z)
+    if n < FEW:
+        return principal_scores(Z, n_components)
+    if layout == "opentsne":
+        return np.asarray(opentsne_map(Z, n_components, PERPLEXITY, seed, n_jobs), dtype=np.float64)
+    if layout == "umap":
+        model = umap_model(
+            n, n_components, UMAP_NEIGHBORS, seed, init="spectral" if n > 10 * n_components else _start(Z, n_components)
+        )
+        return np.asarray(model.fit_transform(Z), dtype=np.float64)
+    from sklearn.manifold import TSNE
+
+    start = principal_scores(Z, n_components)
+    start *= 1e-4 / (start[:, 0].std() or 1.0)
+    tsne = TSNE(n_components, perplexity=perplexity_of(n), init=start, random_state=seed, n_jobs=n_jobs)
+    with threadpool_limits(1 if n <= ONE_THREAD else None, "openmp"):
+        return tsne.fit_transform(Z).astype(np.float64)
+
+
+def principal_scores(Z: np.ndarray, k: int) -> np.ndarray:
+    """The first k principal scores of the rows of Z, the largest entry of each positive; zeros beyond the rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.features.layouts import principal_scores
+    >>> principal_scores(np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 5.0]]), 2).tolist()
+    [[-2.0, 0.0], [-1.0, 0.0], [3.0, 0.0]]
+    """
+    centred = Z - Z.mean(axis=0)
+    V = descending(centred.T @ centred)[1][:, :k]
+    scores = np.zeros((len(Z), k))
+    scores[:, : V.shape[1]] = centred @ V
+    return fix_signs(scores)
+
+
+def spacing(places: np.ndarray) -> float:
+    """The unit of distances on a map: three times the median distance of a place to its 5th neighbour; 1 for 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.features.layouts import spacing
+    >>> spacing(np.array([[0.0], [1.0], [2.0]]))
+    6.0
+    """
+    if len(places) < 2:
+        return 1.0
+    return WIDTH * float(np.median(nearest(places, min(SPACING, len(places) - 1)).distance[:, -1])) or 1.0
+
+
+def place_new(Z_new: np.ndarray, Z: np.ndarray, places: np.ndarray, unit: float) -> np.ndarray:
+    """The places of new rows on the map of rows Z: each by its own nearest rows, whatever comes with it.
+
+    A new row is placed where sum_j p_j log(1 + |y - y_j|^2 / unit^2) is least, y_j the places of its 15 nearest rows
+    and p_j = (1 - d_j^2 / d^2)^2 the weight of one at distance d_j, d the distance of the next row. Weights fall to 0
+    where a row leaves the neighbours, so that the place changes continuously, and the logarithm follows the majority
+    of the neighbours: a row is not put into the void between two clusters. The search starts at the best of the
+    neighbours' places and takes 25 steps of reweighted means.
+
+    Parameters
+    ----------
+    Z_new : array of shape (m, k)
+    Z : array of shape (n, k)
+    places : array of shape (n, q)
+    unit : float
+        As ``spacing(places)`` gives it.
+
+    Returns
+    -------
+    array of shape (m, q)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.features.layouts import place_new
+    >>> Z, places = np.array([[0.0], [1.0], [5.0]]), np.array([[10.0], [10.0], [90.0]])
+    >>> place_new(np.array([[0.4]]), Z, places, 1.0).round(6).tolist()
+    [[10.0]]
+    """
+    out = np.empty((len(Z_new), places.shape[1]))
+    for start in range(0, len(Z_new), BLOCK):
+        part = slice(start, min(start + BLOCK, len(Z_new)))
+        index, p = _weighted_neighbors(Z_new[part], Z)
+        out[part] = _robust_centre(places[index], p, unit**2)
+    return out
+
+
+def _weighted_neighbors(Z_new: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest rows, (m, K), and their weights, which fall to 0 at the distance of the next row."""
+    found = nearest(Z, min(PLACED_BY + 1, len(Z)), queries=Z_new)
+    if found.K == 1:
+        return found.index, np.ones(found.index.shape)
+    square = (found.distance / np.maximum(found.distance[:, -1:], np.finfo(float).tiny)) ** 2
+    p = np.maximum(1.0 - square[:, :-1], 0.0) ** 2
+    p[p.sum(axis=1) == 0] = 1.0  # all at one distance
+    return found.index[:, :-1], p / p.sum(axis=1, keepdims=True)
+
+
+def _robust_centre(Y: np.ndarray, p: np.ndarray, square: float) -> np.ndarray:
+    """The best of the places Y (m, K, q) by the weighted sum of log(1 + distance^2 / square), then steps down."""
+    gaps = np.log1p(((Y[:, :, None] - Y[:, None]) ** 2).sum(axis=3) / square)
+    y = Y[np.arange(len(Y)), np.einsum("mj,mij->mi", p, gaps).argmin(axis=1)]
+    for _ in range(STEPS):
+        w = p / (1.0 + ((Y - y[:, None]) ** 2).sum(axis=2) / square)
+        y = np.einsum("mj,mjq->mq", w, Y) / w.sum(axis=1, keepdims=True)
+    return y

@@ -1,0 +1,1 @@
+"""Measures of held-out rows, one object each."""

@@ -1,0 +1,331 @@
+"""Measures of scores (average precision, AUC), of neighbours' label sets (Jaccard) and of predicted label sets.
+
+Of predicted label sets 0/0 has a stated value everywhere: 0 for a label or for all entries together, 1 for a row whose
+true and predicted sets are both empty.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import rankdata
+
+from proxembed.targets.values import dense_labels
+
+
+class LabelMean(NamedTuple):
+    """A mean over labels, with the number of labels that it rests on."""
+
+    value: float
+    n_labels: int
+
+
+def checked_pair(Y: Any, S: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Labels as bool and scores as float64, dense, of one shape (n, c); S must be finite."""
+    Y, S = dense_labels(Y), np.asarray(S.toarray() if sp.issparse(S) else S, dtype=np.float64)
+    if S.shape != Y.shape:
+        raise ValueError(f"Y and S must have one shape; got Y {Y.shape} and S {S.shape}. Score every row and label.")
+    if not np.isfinite(S).all():
+        raise ValueError("S must be finite; it holds NaN or infinity. Check the model that produced the scores.")
+    return Y, S
+
+
+def average_precision(Y: Any, S: Any, known: np.ndarray | None = None) -> np.ndarray:
+    """Average precision of each label: the mean, over its positive rows, of the precision at that row's score.
+
+    Tied scores are one threshold, so that an uninformative constant score gets the share of positives.
+
+    Parameters
+    ----------
+    Y : array or sparse array of shape (n, c)
+        True labels, 0 or 1.
+    S : array of shape (n, c)
+        Real scores, larger meaning more likely.
+    known : bool array of shape (n, c), optional
+        The cells to use; None: all.
+
+    Returns
+    -------
+    array of shape (c,)
+        NaN for a label without a positive row.
+
+    Raises
+    ------
+    ValueError
+        Shapes differ, Y is not 0/1 or S is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.measures.metrics import average_precision
+    >>> average_precision(np.array([[1], [0], [1], [0]]), np.array([[.9], [.8], [.7], [.1]])).round(4).tolist()
+    [0.8333]
+    """
+    Y, S = checked_pair(Y, S)
+    n, c = Y.shape
+    out = np.full(c, np.nan)
+    for j in range(c):
+        positives = int(Y[:, j].sum())
+        if positives == 0:
+            continue
+        y, s = (Y[:, j], S[:, j]) if known is None else (Y[known[:, j], j], S[known[:, j], j])
+        order = np.argsort(-s, kind="stable")
+        ranked, hits = s[order], np.cumsum(y[order])
+        ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+        gained = np.diff(hits[ends], prepend=0)
+        out[j] = gained @ (hits[ends] / (ends + 1)) / positives
+    return out
+
+
+def macro_average_precision(
+    Y: Any, S: Any, *, min_positives: int = 1, absent: str = "skip", known: np.ndarray | None = None
+) -> LabelMean:
+    """Macro average precision: the mean over labels of the average precision, with the number of labels used.
+
+    Parameters
+    ----------
+    Y : array or sparse array of shape (n, c)
+        True labels, 0 or 1.
+    S : array of shape (n, c)
+        Real scores, larger meaning more likely.
+    min_positives : int, default=1
+        Labels with fewer positive rows in Y are absent.
+    absent : {"skip", "zero"}, default="skip"
+        Leave absent labels out of the mean, or count them as 0.
+    known : bool array of shape (n, c), optional
+        The cells to use; None: all.
+
+    Returns
+    -------
+    LabelMean
+        ``value`` (NaN when every label is absent and skipped) and ``n_labels``.
+
+    Raises
+    ------
+    ValueError
+        Shapes differ, Y is not 0/1, S is not finite, or an option is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.measures.metrics import macro_average_precision
+    >>> Y = np.array([[1, 0], [0, 0], [1, 0]])
+    >>> macro_average_precision(Y, np.array([[.9, .1], [.2, .1], [.8, .3]]))
+    LabelMean(value=1.0, n_labels=1)
+    """
+    if absent not in ("skip", "zero"):
+        raise ValueError(f"absent={absent!r} is unknown; use 'skip' or 'zero'.")
+    if min_positives < 1:
+        raise ValueError(f"min_positives={min_positives!r} must be at least 1: average precision needs a positive row.")
+    each = average_precision(Y, S, known)
+    present = dense_labels(Y).sum(axis=0) >= min_positives
+    n_labels = int(present.sum())
+    if absent == "zero":
+        return LabelMean(float(np.where(present, each, 0.0).mean()), len(each))
+    return LabelMean(float(each[present].mean()) if n_labels else float("nan"), n_labels)
+
+
+def rarest_average_precision(Y: Any, S: Any, *, min_positives: int = 1, known: np.ndarray | None = None) -> LabelMean:
+    """Average precision of the label with the fewest positive rows; the mean over labels that have equally few."""
+    counts = dense_labels(Y).sum(axis=0)
+    present = counts >= min_positives
+    if not present.any():
+        return LabelMean(float("nan"), 0)
+    rarest = present & (counts == counts[present].min())
+    return LabelMean(float(average_precision(Y, S, known)[rarest].mean()), int(rarest.sum()))
+
+
+def row_jaccard(
+    Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None, block: int = 2**20
+) -> np.ndarray:
+    """For each row the mean similarity between its label set and the label sets of its nearest training rows.
+
+    The similarity of two sets is |intersection| / |union|; two empty sets count as 1. Where cells are unknown, sets are
+    compared on the cells that both rows know, and neighbours without one are left out of the mean, which is 0 of none.
+    """
+    Y, Y_train, weights = dense_labels(Y), dense_labels(Y_train), sp.csr_array(weights)
+    if weights.shape != (len(Y), len(Y_train)) or weights.nnz == 0:
+        raise ValueError(
+            f"weights must have one row for each of the {len(Y)} rows of Y and one column for each of the "
+            f"{len(Y_train)} training rows, and hold neighbours; got shape {weights.shape} with {weights.nnz} entries."
+        )
+    if Y.shape[1] != Y_train.shape[1]:
+        raise ValueError(f"Y has {Y.shape[1]} labels and Y_train {Y_train.shape[1]}; give both the same label columns.")
+    row, near = np.repeat(np.arange(len(Y)), np.diff(weights.indptr)), weights.indices
+    masked = known is not None or known_train is not None
+    known = np.ones(Y.shape, dtype=bool) if known is None else known
+    known_train = np.ones(Y_train.shape, dtype=bool) if known_train is None else known_train
+    similarity, weight = np.empty(len(row)), weights.data.copy()
+    for start in range(0, len(row), block):
+        part = slice(start, start + block)
+        ours, theirs = Y[row[part]], Y_train[near[part]]
+        if masked:
+            both = known[row[part]] & known_train[near[part]]
+            ours, theirs = ours & both, theirs & both
+            weight[part] *= both.any(axis=1)
+        union = (ours | theirs).sum(axis=1)
+        similarity[part] = np.where(union == 0, 1.0, (ours & theirs).sum(axis=1) / np.maximum(union, 1))
+    total = np.bincount(row, weight * similarity, minlength=len(Y))
+    if not masked:
+        return total
+    share = np.bincount(row, weight, minlength=len(Y))
+    return np.divide(total, share, out=np.zeros(len(Y)), where=share > 0)
+
+
+def jaccard_at_k(Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None) -> float:
+    """Jaccard@k: the mean similarity between a row's label set and the label sets of its k nearest training rows.
+
+    Parameters, returns and errors as of ``row_jaccard``, whose mean it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from proxembed.measures.metrics import jaccard_at_k
+    >>> jaccard_at_k(np.array([[1, 1, 0]]), np.array([[1, 0, 0], [1, 1, 0]]), sp.csr_array([[0.5, 0.5]]))
+    0.75
+    """
+    return float(row_jaccard(Y, Y_train, weights, known_train, known=known).mean())
+
+
+def same_rows(Y_train: Any, k: int = 10, *, most: int = 5000) -> np.ndarray:
+    """The k training rows to return to every query: those of the largest mean Jaccard similarity to all label sets.
+
+    The baseline of a neighbour measure that looks at no feature.
+    """
+    Y = sp.csr_array(Y_train).astype(np.float32)
+    sets, first, own = np.unique(dense_labels(Y_train), axis=0, return_index=True, return_inverse=True)
+    reference = np.unique(np.linspace(0, Y.shape[0] - 1, min(most, Y.shape[0])).astype(int))
+    counts = np.bincount(own.ravel()[reference], minlength=len(sets))
+    used = np.flatnonzero(counts)
+    G, sizes = Y[first], sets.sum(axis=1)
+    mean = np.empty(len(sets))
+    for start in range(0, len(sets), 1024):
+        part = slice(start, start + 1024)
+        common = (G[part] @ G[used].T).toarray()
+        union = sizes[part, None] + sizes[used] - common
+        mean[part] = np.where(union == 0, 1.0, common / np.maximum(union, 1)) @ counts[used] / counts.sum()
+    return np.argsort(-np.round(mean, 12)[own.ravel()], kind="stable")[:k]
+
+
+def _checked_sets(Y: Any, Yh: Any) -> tuple[np.ndarray, np.ndarray]:
+    Y, Yh = dense_labels(Y), dense_labels(Yh)
+    if Y.shape != Yh.shape:
+        raise ValueError(f"Y and Yh must have one shape; got Y {Y.shape} and Yh {Yh.shape}. Predict every row.")
+    if Y.size == 0:
+        raise ValueError(f"Y has shape {Y.shape}; a measure needs at least one row and one label.")
+    return Y, Yh
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray, empty: float) -> np.ndarray:
+    """part / whole, and ``empty`` where whole is 0."""
+    return np.where(whole > 0, part / np.maximum(whole, 1), empty)
+
+
+def hamming_loss(Y: Any, Yh: Any) -> float:
+    """Hamming loss: the share of wrong entries."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float((Y != Yh).mean())
+
+
+def label_f1(Y: Any, Yh: Any) -> np.ndarray:
+    """F1 of each label: 2 TP / (2 TP + FP + FN); NaN for a label that no row has and no prediction gives."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return _ratio(2 * (Y & Yh).sum(axis=0), Y.sum(axis=0) + Yh.sum(axis=0), np.nan)
+
+
+def macro_f1(Y: Any, Yh: Any, *, absent: str = "zero") -> LabelMean:
+    """Macro F1: the mean of the F1 of the labels, with the number of labels used."""
+    if absent not in ("zero", "one", "skip"):
+        raise ValueError(f"absent={absent!r} is unknown; use 'zero', 'one' or 'skip'.")
+    each = label_f1(Y, Yh)
+    if absent == "skip":
+        each = each[dense_labels(Y).any(axis=0)]
+    else:
+        each = np.where(np.isnan(each), float(absent == "one"), each)
+    return LabelMean(float(each.mean()) if len(each) else float("nan"), len(each))
+
+
+def micro_f1(Y: Any, Yh: Any) -> float:
+    """Micro F1: 2 TP / (2 TP + FP + FN) over all entries together; 0 where there is neither truth nor prediction."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float(_ratio(2 * (Y & Yh).sum(), Y.sum() + Yh.sum(), 0.0))
+
+
+def balanced_accuracy(Y: Any, Yh: Any) -> LabelMean:
+    """Macro balanced accuracy: mean over labels of the mean recall of positive and of negative rows.
+
+    Chance has 1/2 whatever the share of positive rows. Labels without a positive or a negative row are left out.
+    """
+    Y, Yh = _checked_sets(Y, Yh)
+    positive, negative = Y.sum(axis=0), (~Y).sum(axis=0)
+    both = (positive > 0) & (negative > 0)
+    recalls = (Y & Yh).sum(axis=0) / np.maximum(positive, 1), (~Y & ~Yh).sum(axis=0) / np.maximum(negative, 1)
+    n_labels = int(both.sum())
+    return LabelMean(float(np.mean(recalls, axis=0)[both].mean()) if n_labels else float("nan"), n_labels)
+
+
+def instance_accuracy(Y: Any, Yh: Any) -> float:
+    """Instance accuracy: the mean over rows of |true and predicted| / |true or predicted|; both empty count 1."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float(_ratio((Y & Yh).sum(axis=1), (Y | Yh).sum(axis=1), 1.0).mean())
+
+
+def instance_precision(Y: Any, Yh: Any) -> float:
+    """Instance precision: the mean over rows of |true and predicted| / |predicted|; both empty count 1, one empty 0."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float(np.where(Y.any(axis=1) | Yh.any(axis=1), _ratio((Y & Yh).sum(axis=1), Yh.sum(axis=1), 0.0), 1).mean())
+
+
+def instance_recall(Y: Any, Yh: Any) -> float:
+    """Instance recall: the mean over rows of |true and predicted| / |true|; both empty count 1, one empty 0."""
+    return instance_precision(Yh, Y)
+
+
+def instance_f1(Y: Any, Yh: Any) -> float:
+    """Instance F1: the mean over rows of 2 |true and predicted| / (|true| + |predicted|); both empty count 1."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float(_ratio(2 * (Y & Yh).sum(axis=1), Y.sum(axis=1) + Yh.sum(axis=1), 1.0).mean())
+
+
+def subset_accuracy(Y: Any, Yh: Any) -> float:
+    """Subset accuracy: the share of rows whose label set is predicted exactly."""
+    Y, Yh = _checked_sets(Y, Yh)
+    return float((Y == Yh).all(axis=1).mean())
+
+
+def accuracy(y: Any, yh: Any) -> float:
+    """Accuracy with one class per row: the share of rows whose class is predicted."""
+    y, yh = np.asarray(y), np.asarray(yh)
+    if y.ndim != 1 or y.shape != yh.shape or len(y) == 0:
+        raise ValueError(
+            f"y and yh must be 1-D classes of one length, at least 1; got shapes {y.shape} and {yh.shape}. "
+            "For label sets use subset_accuracy."
+        )
+    return float(np.mean(y == yh))
+
+
+def label_auc(Y: Any, S: Any) -> np.ndarray:
+    """AUC of each label: the chance that a row with the label scores above one without, ties counting one half."""
+    Y, S = checked_pair(Y, S)
+    ranks = rankdata(S, axis=0) if len(S) else S
+    positives = Y.sum(axis=0).astype(np.float64)
+    pairs = positives * (len(Y) - positives)
+    above = np.where(Y, ranks, 0.0).sum(axis=0) - positives * (positives + 1) / 2
+    return np.where(pairs > 0, above / np.maximum(pairs, 1), np.nan)
+
+
+def macro_auc(Y: Any, S: Any) -> LabelMean:
+    """Macro AUC: the mean of the labels' AUC, with the number of labels used.
+
+    Labels that no row has, or that all rows have, are skipped and not counted; the value is NaN when all are.
+    """
+    each = label_auc(Y, S)
+    used = each[~np.isnan(each)]
+    return LabelMean(float(used.mean()) if len(used) else float("nan"), len(used))
+
+
+def micro_auc(Y: Any, S: Any) -> float:
+    """Micro AUC: the AUC of all entries taken as one label; NaN where they are all 0 or all 1."""
+    Y, S = checked_pair(Y, S)
+    return float(label_auc(Y.reshape(-1, 1), S.reshape(-1, 1))[0])

@@ -1,0 +1,21 @@
+"""The adaptive embedding model: six stages, with the switches and parameters that a search may set."""
+
+from .candidate import Embedded
+from .copies import Limits, domain, limits_of, sample
+from .embedding_model import EmbeddingModel
+from .pairs import PairOptions
+from .stages import StageRows, Stages
+from .switches import Switches
+
+__all__ = [
+    "Embedded",
+    "EmbeddingModel",
+    "Limits",
+    "PairOptions",
+    "StageRows",
+    "Stages",
+    "Switches",
+    "domain",
+    "limits_of",
+    "sample",
+]

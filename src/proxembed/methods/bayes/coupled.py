@@ -1,0 +1,262 @@
+"""The factorised posterior of the coupled model and its conditional updates: projection, coordinates, classifiers.
+
+z = Q'x + noise, t = W'z + b + noise, and a label is known by where its t lies. Every update is the optimum of the lower
+bound in one factor, so that the bound never falls, in whatever order and however seldom a factor is renewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from proxembed.algebra.arrays.blas import gram, matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.pencil.linear import ridge_solve
+from proxembed.algebra.pencil.symmetric import fix_signs
+from proxembed.classify.neighbors import nearest_rows
+
+from .precision import inverse_stack, left_singular, may_keep, posterior, ridge_diagonal, ridge_with_level
+from .targets import Targets
+from .truncated import LOG_TWO_PI, GammaPrior, Precision
+
+LARGEST_SQUARES = 1e280
+
+
+@dataclass(frozen=True)
+class Hyper:
+    """Gamma priors of the biases, the projection and the weights; the noise variance of z; one precision per column."""
+
+    bias: GammaPrior
+    projection: GammaPrior
+    weights: GammaPrior
+    variance: float = 1.0
+    shared: bool = False
+
+
+@dataclass
+class State:
+    """Means Q (d, R), Z (n, R), B (R+1, L; the bias first), T (n, L); covariance parts of Q and of B (L, R+1, R+1).
+
+    ``spread`` is the diagonal of the covariances of Q, (d, R), or their traces, (R,), where a column has one precision.
+    ``phi``, ``lam`` and ``psi`` are the precisions of Q, of the biases and of the weights after a sweep.
+    """
+
+    Q: np.ndarray
+    Z: np.ndarray
+    B: np.ndarray
+    T: np.ndarray
+    spread: np.ndarray
+    cov_B: np.ndarray
+    phi: Precision | None = None
+    lam: Precision | None = None
+    psi: Precision | None = None
+
+
+def check_size(X: CentredMatrix) -> None:
+    """ValueError for rows whose squares leave no room in floating point."""
+    with np.errstate(over="ignore"):
+        size = X.squared_norm()
+    if not size < LARGEST_SQUARES:
+        raise ValueError(
+            f"The squares of X sum to {size:g}, which is not below {LARGEST_SQUARES:g}; scale the features to unit "
+            "variance."
+        )
+
+
+class Coupled:
+    """Data, priors and the sweep: Phi, Q, Z, (lambda, Psi), (b, W), T."""
+
+    def __init__(self, X: Any, targets: Targets, hyper: Hyper, n_components: int, refresh: int = 1):
+        self.X = X if isinstance(X, CentredMatrix) else CentredMatrix(X)
+        self.targets, self.hyper, self.R = targets, hyper, n_components
+        self.n, self.d = self.X.shape
+        check_size(self.X)
+        self.route = posterior(self.X, hyper.variance, hyper.shared)
+        seldom = not hyper.shared and may_keep(self.route, n_components)
+        self.refresh = refresh if seldom else 1  # one precision per column costs nothing to renew
+
+    def sweep(self, state: State, renew: bool) -> float:
+        """Replace every factor, the precisions of the projection where ``renew``; return the lower bound."""
+        self.update_projection(state, renew)
+        self.update_coordinates(state)
+        self.update_classifiers(state)
+        self.update_scores(state)
+        return self.bound(state)
+
+    def update_projection(self, state: State, renew: bool) -> None:
+        """Phi (where wanted) and Q."""
+        if renew:
+            self.phi = self.hyper.projection.posterior(self._moment_Q(state))
+            state.Q = self.route.refresh(self.phi.mean, state.Z, self.refresh > 1)
+            state.spread = self.route.diagonal
+        else:
+            state.Q = self.route.means(state.Z)
+        state.phi = self.phi
+
+    def update_coordinates(self, state: State) -> None:
+        """Z: one covariance for all rows."""
+        W, v = state.B[1:], self.hyper.variance
+        joint = state.cov_B.sum(axis=0)
+        self.WW = matmul(W, W.T) + joint[1:, 1:]
+        level = W @ state.B[0] + joint[1:, 0]
+        cov, logdet = inverse_stack((self.WW + np.eye(self.R) / v)[None])
+        self.cov_Z, self.logdet_Z = cov[0], float(logdet[0])
+        self.XQ = self.X.dot(state.Q)
+        right = matmul(state.T, W.T) - level + self.XQ / v
+        state.Z = matmul(right, self.cov_Z)
+
+    def update_classifiers(self, state: State) -> None:
+        """lambda, Psi, then (b, W): one covariance a label."""
+        moment = state.B**2 + np.diagonal(state.cov_B, axis1=1, axis2=2).T
+        state.lam = self.hyper.bias.posterior(moment[0])
+        state.psi = self.hyper.weights.posterior(moment[1:])
+        total = state.Z.sum(axis=0)
+        self.G = np.empty((self.R + 1, self.R + 1))
+        self.G[0, 0], self.G[0, 1:], self.G[1:, 0] = self.n, total, total
+        self.G[1:, 1:] = gram(state.Z)
+        K = np.repeat(self.G[None], len(state.lam.scale), axis=0)
+        K[:, 1:, 1:] += self.n * self.cov_Z
+        diagonal = np.arange(self.R + 1)
+        K[:, diagonal, diagonal] += np.vstack([state.lam.mean, state.psi.mean]).T
+        state.cov_B, self.logdet_B = inverse_stack(K)
+        right = np.vstack([state.T.sum(axis=0), matmul(state.Z.T, state.T)])
+        state.B = np.einsum("ors,so->ro", state.cov_B, right)
+
+    def update_scores(self, state: State, mass: bool = True) -> None:
+        """T, and the sum of log Zeta where wanted."""
+        W, b, Z = np.ascontiguousarray(state.B[1:]), state.B[0], state.Z
+        state.T, self.log_zeta = self.targets.expect(lambda part: Z[part] @ W + b, mass)
+
+    def pack(self, state: State) -> np.ndarray:
+        """Z and B, weighted alike, as one vector."""
+        return np.concatenate([state.Z.ravel(), np.sqrt(self.n) * state.B.ravel()])
+
+    def moved(self, state: State, point: np.ndarray) -> State:
+        """Another state with the Z and B of a vector, and the T that fits them."""
+        beyond, size = copy(state), state.Z.size
+        beyond.Z = point[:size].reshape(state.Z.shape)
+        beyond.B = point[size:].reshape(state.B.shape) / np.sqrt(self.n)
+        self.update_scores(beyond, mass=False)
+        return beyond
+
+    def _moment_Q(self, state: State) -> np.ndarray:
+        squares = state.Q**2
+        return (squares.sum(axis=0) if self.hyper.shared else squares) + state.spread
+
+    def bound(self, state: State) -> float:
+        """The lower bound of log p(Y | X) right after T was updated."""
+        n, R, L, v = self.n, self.R, state.B.shape[1], self.hyper.variance
+        moment = state.B**2 + np.diagonal(state.cov_B, axis1=1, axis2=2).T
+        precisions = self.phi.bound(self._moment_Q(state)) + state.lam.bound(moment[0]) + state.psi.bound(moment[1:])
+        entropy = 0.5 * (R * self.d * (LOG_TWO_PI + 1.0) + float(self.route.logdet.sum()))
+        entropy += 0.5 * n * (R * (LOG_TWO_PI + 1.0) + self.logdet_Z)
+        entropy += 0.5 * (L * (R + 1) * (LOG_TWO_PI + 1.0) + float(self.logdet_B.sum()))
+        difference = state.Z - self.XQ
+        scattered = R * self.d - float(np.sum(self.phi.mean * state.spread))  # sum_s tr(S C_qs) / v
+        noise = float(np.vdot(difference, difference)) + n * float(np.trace(self.cov_Z))
+        coordinates = -0.5 * (noise / v + scattered + n * R * float(np.log(2.0 * np.pi * v)))
+        W = state.B[1:]
+        WW = matmul(W, W.T) + state.cov_B[:, 1:, 1:].sum(axis=0)
+        spread = float(np.sum(state.cov_B.sum(axis=0) * self.G)) + n * float(np.sum(WW * self.cov_Z))
+        return precisions + entropy + coordinates + self.log_zeta - 0.5 * spread
+
+
+SCORE = 0.8
+RANK_TOLERANCE = 1e-10
+ARRAYS = ("Q", "Z", "B", "T")
+
+
+def start(init: Any, X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.random.Generator) -> State:
+    """The state named by ``init``: "svd", "random" or a mapping of arrays."""
+    if isinstance(init, Mapping):
+        return start_from_arrays(init, X, targets, R, shared)
+    return (spectral if init == "svd" else drawn)(X, targets, R, shared, rng)
+
+
+def unit_spread(d: int, R: int, shared: bool) -> np.ndarray:
+    """Diagonals (or traces) of identity covariances of Q."""
+    return np.full(R, float(d)) if shared else np.ones((d, R))
+
+
+def drawn(X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.random.Generator) -> State:
+    """Standard normal Q, Z and B with unit covariances; T = |N(0, 1)| y, unknown entries by the nearest known row."""
+    (n, c), d = targets.shape, X.shape[1]
+    Q, Z, B = rng.standard_normal((d, R)), rng.standard_normal((n, R)), rng.standard_normal((R + 1, c))
+    T = np.abs(rng.standard_normal((n, c))) * guessed_signs(X, targets)
+    return State(Q, Z, B, T, unit_spread(d, R, shared), np.repeat(np.eye(R + 1)[None], c, axis=0))
+
+
+def guessed_signs(X: CentredMatrix, targets: Targets) -> np.ndarray:
+    """Signs of the labels; an unknown one is that of the nearest row where it is known."""
+    if targets.unknown is None:
+        return targets.signs
+    signs = targets.signs.copy()
+    for label in np.flatnonzero(targets.unknown.any(axis=0)):
+        hidden = targets.unknown[:, label]
+        known = np.flatnonzero(~hidden)
+        nearest = nearest_rows(X.X[np.flatnonzero(hidden)], X.X[known], 1)[:, 0]
+        signs[hidden, label] = signs[known[nearest], label]
+    return signs
+
+
+def start_from_arrays(arrays: Mapping[str, Any], X: CentredMatrix, targets: Targets, R: int, shared: bool) -> State:
+    """Row-wise arrays Q (d, R), Z (n, R), B (R+1, L) and T (n, L), with unit covariances of Q and B."""
+    (n, c), d = targets.shape, X.shape[1]
+    shapes = {"Q": (d, R), "Z": (n, R), "B": (R + 1, c), "T": (n, c)}
+    if set(arrays) != set(ARRAYS):
+        raise ValueError(
+            f"init has the keys {sorted(arrays, key=str)}; pass the arrays Q (d, R), Z (n, R), B (R+1, L; the bias "
+            "first) and T (n, L)."
+        )
+    counted = "n counts the rows with a known label, all rows in BSSML, and L the labels that some row has"
+    found = {}
+    for name in ARRAYS:
+        try:
+            found[name] = np.array(arrays[name], dtype=np.float64, order="C")
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"init[{name!r}] is no array of numbers; pass one of shape {shapes[name]}.") from error
+        if found[name].shape != shapes[name]:
+            raise ValueError(
+                f"init[{name!r}] has shape {found[name].shape}; it must be {shapes[name]}, where {counted}."
+            )
+        if not np.all(np.isfinite(found[name])):
+            raise ValueError(f"init[{name!r}] holds NaN or infinite values; every start must be finite.")
+    unit = np.repeat(np.eye(R + 1)[None], c, axis=0)
+    return State(found["Q"], found["Z"], found["B"], found["T"], unit_spread(d, R, shared), unit)
+
+
+def ridge_scores(X: CentredMatrix, targets: Targets) -> np.ndarray:
+    """Fitted scores (n, L) of the ridge regression of 0.8 y on [1 X] over the rows with any known label."""
+    T = SCORE * targets.signs
+    rows = np.arange(len(T))
+    if targets.unknown is not None:
+        T = np.where(targets.unknown, 0.0, T)
+        rows = np.flatnonzero(~targets.unknown.all(axis=1))
+    lam = max(1.0, 1e-3 * X.squared_norm() / X.shape[1])
+    coefficients, level = ridge_with_level(X, T, lam, rows)
+    return X.dot(coefficients) + level
+
+
+def spectral(X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.random.Generator) -> State:
+    """Z from the left singular vectors of the ridge scores; B, Q and their covariances from unit ridges on them."""
+    n, c = targets.shape
+    F = ridge_scores(X, targets)
+    T = SCORE * targets.signs
+    if targets.unknown is not None:
+        least = 0.1 + (targets.gap or 0.0)
+        T = np.where(targets.unknown, np.sign(F) * np.maximum(np.abs(F), least), T)
+    U, s = left_singular(F - F.mean(axis=0))
+    r = min(R, int(np.count_nonzero(s > RANK_TOLERANCE * max(s[0], 0.0))))
+    Z = 0.1 * rng.standard_normal((n, R)) if r < R else np.empty((n, R))
+    Z[:, :r] = np.sqrt(n) * fix_signs(U[:, :r])
+    Z1 = np.hstack([np.ones((n, 1)), Z])
+    cov, _ = inverse_stack((gram(Z1) + np.eye(R + 1))[None])
+    B = matmul(cov[0], matmul(Z1.T, T))
+    Q, _ = ridge_solve(X, Z, 1.0, center=False)
+    diagonal = ridge_diagonal(X, 1.0)
+    spread = np.full(R, diagonal.sum()) if shared else np.repeat(diagonal[:, None], R, axis=1)
+    return State(Q, Z, B, T, spread, np.repeat(cov, c, axis=0))

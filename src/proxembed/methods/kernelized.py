@@ -1,0 +1,350 @@
+"""Kernelized: any method on the coordinates of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
+from proxembed.algebra.arrays.moments import Moments
+from proxembed.algebra.pencil.coordinates import Coordinates
+from proxembed.algebra.template import Template
+from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.rows import Rows
+from proxembed.estimator.sums import moved_centroids
+from proxembed.estimator.traits import Traits
+from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
+from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
+
+from ..features.prototypes import PROTOTYPES, prototypes
+from ..pairs.effects import column_deviations, relation_effects
+from ..pairs.formulas import gaussian
+from ..pairs.relation import checked_relation, median_squared_distance, prototype_scales, relation
+from ..params import call_user_function, methods, param
+from .dependence import OPLS
+from .relation import KERNEL_MATRIX, KERNELS, RELATION_METRICS, SEED_DOC, WIDTHS, measure_named, sample_size
+
+
+@dataclass(frozen=True)
+class KernelMap:
+    """A kernel with its prototypes, and from its values with them the coordinates of any rows.
+
+    ``map`` takes kernel rows to coordinates under constraint="feature"; ``level`` centres them under "coef", and under
+    "raw" they are the coordinates.
+    """
+
+    kernel: str | Callable[..., Any]
+    degree: float
+    constraint: str
+    prototypes: Any
+    tau: float | None = None
+    map: np.ndarray | None = None
+    level: np.ndarray | None = None
+    n_scale: int = 7
+    scales: np.ndarray | None = None
+
+    def coordinates(self, X: Any) -> np.ndarray:
+        """Coordinates (m, r) of rows X, or their (centred) kernel rows."""
+        K = self.values(X)
+        if self.constraint == "feature":
+            return K @ self.map
+        return K if self.level is None else K - K.mean(axis=1, keepdims=True) - self.level
+
+    def values(self, X: Any) -> np.ndarray:
+        """The kernel of rows X with the prototypes; X itself where it is precomputed."""
+        if self.kernel == "precomputed":
+            return X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        guard_dense((X.shape[0], self.prototypes.shape[0]), KERNEL_MATRIX)
+        K = relation(self.relation, X.astype(np.float64), self.prototypes, **self._params)
+        return np.asarray(K, dtype=np.float64)
+
+    def effects(self, weights: np.ndarray) -> np.ndarray:
+        """Effect of each feature on combinations of the coordinates, (k, r) to (k, d); see ``relation_effects``."""
+        if self.constraint == "feature":
+            weights = weights @ self.map.T
+        elif self.level is not None:
+            weights = weights - weights.mean(axis=1, keepdims=True)
+        if self.kernel == "precomputed":  # the features are the kernel values
+            return weights * column_deviations(self.prototypes)
+        return relation_effects(self.relation, self.prototypes, weights, **self._params)
+
+    @property
+    def relation(self) -> str | Callable[..., Any]:
+        """The relation to the prototypes that is the kernel: a name, or a function."""
+        return self._own_kernel if callable(self.kernel) else KERNELS.get(self.kernel, self.kernel)
+
+    @property
+    def _params(self) -> dict[str, Any]:
+        return measure_named(self.relation).settings(
+            tau=self.tau, degree=self.degree, n_scale=self.n_scale, scale=self.scales
+        )
+
+    def _own_kernel(self, X: Any, P: Any) -> np.ndarray:
+        """The values of a kernel that is a function."""
+        own: Any = self.kernel
+        return checked_relation(call_user_function("kernel", own, X, P), (X.shape[0], P.shape[0]), "kernel")
+
+
+@dataclass(frozen=True)
+class OnKernel(Prepared):
+    """The kernel that ``lift`` needs, and the template of the wrapped method, which fit needs alone."""
+
+    kernel: KernelMap | None = None
+    inner: Template | None = None
+
+    def for_new_rows(self) -> Prepared:
+        return OnKernel(**vars(super().for_new_rows()), kernel=self.kernel)
+
+
+class Kernelized(TemplateWrapper, labels="multi"):
+    """Kernel extension of any projection: A_g = K'AK, B_g = K'BK + ridge, Z = K Gamma.  [mu2012mesd]
+
+    Makes a projection non-linear with a kernel. The method runs on the kernel's empirical map, so that P'P = I means
+    orthonormal in feature space (``constraint="feature"``), or on the kernel matrix (centred with ``"coef"``, unchanged
+    with ``"raw"``). ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out
+    error of kernel ridge regression of the labels. With n_prototypes it also fits on RowBlocks: prototypes and width
+    are chosen from a uniform sample of 10,000 rows (k-means takes a last step over all rows), the ridge from all rows.
+    Kernelized(FDA()) is kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
+
+    Attributes
+    ----------
+    method_ : the wrapped method with its parameters.
+    tau_ : float or None, the width used.
+    ridge_ : float, the ridge used, absolute.
+    prototypes_ : (p, d) rows that new rows are compared with (all training rows without n_prototypes).
+    components_ : (k, r) array of the embedding in the kernel map.
+    eigenvalues_ : (k,) array.
+
+    Raises
+    ------
+    ValueError
+        For a kernel matrix above the size guard (the message names n_prototypes), a method that places rows directly, a
+        measure that is no kernel without constraint="raw", n_components above the bound, bad X or y.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from proxembed import OPLS, Kernelized
+    >>> from proxembed.classify import LabelKNN
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> model = make_pipeline(Kernelized(OPLS(), n_components=6), LabelKNN()).fit(data.X[:500], data.Y[:500])
+    >>> model.score(data.X[500:], data.Y[500:]) > 0.9  # rows whose whole label set is right
+    True
+    """
+
+    method: SpectralEmbedder | None = param(
+        default=None,
+        kw_only=False,
+        choices=(None,),
+        kind=SpectralEmbedder,
+        search=methods("multi"),
+        doc="Any projection method; None: OPLS().",
+    )
+    kernel: str | Callable[..., Any] = param(
+        default="gaussian",
+        choices=(*KERNELS, "precomputed", *RELATION_METRICS),
+        callable=True,
+        doc="Kernel: a name, or a callable (m x d, p x d) -> m x p; precomputed: X holds kernel values with the "
+        "training rows. The names after it are measures of ``RelationFeatures`` that need not be kernels, for "
+        'constraint="raw" alone.',
+    )
+    tau: float | str = param(
+        default="auto",
+        above=0,
+        choices=("auto",),
+        doc='Width of exp(-d^2/tau), and of "alternative"; auto: least leave-one-out error, and 1.',
+    )
+    n_scale: int = param(
+        default=7, low=1, integer=True, doc='Which nearest prototype sets the width of a row under "local_scaling".'
+    )
+    degree: float = param(default=2, above=0, doc='Degree of "polynomial", (1 + x\'y)^degree.')
+    constraint: str = param(
+        default="feature",
+        choices=("feature", "coef", "raw"),
+        doc="Coordinates: the empirical kernel map, the kernel matrix (centred on both sides for a method that centres "
+        "rows), or the kernel matrix as it is, A_g = K'AK.",
+    )
+    n_prototypes: int | None = param(
+        default=None, low=1, integer=True, choices=(None,), doc="Prototypes instead of all training rows; None: exact."
+    )
+    prototypes: str | Callable[..., Any] = param(
+        default="kmedoids", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
+    )
+    random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    @property
+    def traits(self) -> Traits:
+        """Labels of the wrapped method, and its sums, of the kernel's values with prototypes chosen from a sample."""
+        method, reason = self.inner(), ""
+        inner = method.traits
+        if self.kernel == "precomputed":
+            reason = 'kernel="precomputed" compares all rows with each other; use a named kernel and n_prototypes'
+        elif self.n_prototypes is None or self.prototypes == "all":
+            reason = 'it compares all rows with each other; set n_prototypes, such as 1000, and prototypes="kmedoids"'
+        return replace(
+            super().traits,
+            labels=inner.labels,
+            from_sums=None if reason else inner.from_sums,
+            needs_all_rows=reason or f"the wrapped {type(method).__name__} cannot: {inner.needs_all_rows}",
+            sample_rows=0 if self.n_prototypes is None else sample_size(self.n_prototypes),
+        )
+
+    def default_method(self) -> SpectralEmbedder:
+        return OPLS()
+
+    def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
+        if method.class_traits.direct:
+            raise ValueError(
+                f"{type(method).__name__} places the rows themselves and has no projection to lift; "
+                "wrap a projection method."
+            )
+        refuse_features("Kernelized", method)
+        if isinstance(method, Kernelized):
+            raise ValueError("Kernelized cannot wrap Kernelized; wrap the inner method once.")
+        if method.class_traits.combines:
+            raise ValueError(
+                f"Kernelized cannot wrap {type(method).__name__}, which is made of two methods; put each of the two "
+                "into Kernelized, with the same settings."
+            )
+
+    @property
+    def tau_(self) -> float | None:
+        """The width used; None for a kernel without one."""
+        return self.prepared_.kernel.tau
+
+    @property
+    def prototypes_(self) -> Any:
+        """The rows that new rows are compared with."""
+        return self.prepared_.kernel.prototypes
+
+    def prepare(self, rows: Rows) -> Prepared:
+        """With prototypes, width (and with it the ridge), and the map from kernel rows to coordinates."""
+        if self.kernel in RELATION_METRICS and self.constraint != "raw":
+            raise ValueError(
+                f"Kernelized: constraint={self.constraint!r} is not allowed with kernel={self.kernel!r}, which need "
+                "not be positive semidefinite. Set constraint='raw', or use a kernel such as 'gaussian'."
+            )
+        settings = super().prepare(rows)
+        if rows.summed:  # the kernel was chosen on a sample
+            kernel = self.prepared_.kernel
+            return OnKernel(**vars(settings) | {"width": kernel.prototypes.shape[0]}, kernel=kernel)
+        inner = self.method_.template(rows)
+        kernel = KernelMap(self.kernel, self.degree, self.constraint, self._chosen_prototypes(rows))
+        measure = measure_named(kernel.relation)
+        if "tau" in measure.params and self.kernel != "gaussian":
+            kernel = replace(kernel, tau=1.0 if isinstance(self.tau, str) else float(self.tau))
+        if measure.ends == "scales":
+            scales = prototype_scales(kernel.prototypes, self.n_scale)
+            kernel = replace(kernel, n_scale=self.n_scale, scales=scales)
+        if self.kernel == "gaussian":
+            tau, ridge = self._width(rows, inner, kernel.prototypes, settings)
+            kernel = replace(kernel, tau=tau)
+            if ridge is not None:
+                settings = replace(settings, ridge=ridge, ridge_scale="absolute")
+        kernel = self._with_map(kernel, rows, inner)
+        changed = {"training": kernel.coordinates(rows.X), "width": kernel.prototypes.shape[0]}
+        return OnKernel(**vars(settings) | changed, kernel=kernel, inner=inner)
+
+    def template(self, rows: Rows) -> Template:
+        """That of the wrapped method; of rows in memory ``prepare`` has stated it."""
+        inner = self.prepared_.inner
+        return super().template(rows) if inner is None else inner
+
+    def sums_of_lifted(self, moments: Moments) -> Moments:
+        """The sums of the coordinates, centred by the level of all rows where they are centred kernel rows."""
+        kernel = self.prepared_.kernel
+        if kernel.level is None:
+            return moments
+        shift = moments.mean
+        self.prepared_ = replace(self.prepared_, kernel=replace(kernel, level=kernel.level + shift))
+        return moments.shifted(-shift)
+
+    def lift(self, X: Any) -> Any:
+        """Kernel map coordinates (m, r) of rows X, or their (centred) kernel rows under constraint="coef"."""
+        return self.prepared_.kernel.coordinates(X)
+
+    def embed(self, X: Any) -> np.ndarray:
+        parts = row_blocks(X.shape[0], self.prepared_.kernel.prototypes.shape[0])
+        return np.concatenate([super(Kernelized, self).embed(X[part]) for part in parts])
+
+    def feature_effects(self, weights: np.ndarray) -> np.ndarray:
+        return self.prepared_.kernel.effects(weights)
+
+    def _chosen_prototypes(self, rows: Rows) -> Any:
+        chosen = self.n_prototypes is not None and self.kernel != "precomputed"
+        asked: Any = self.n_prototypes
+        number = min(int(asked), rows.n) if chosen else rows.n
+        guard_dense((rows.n, number), KERNEL_MATRIX)
+        if self.kernel == "precomputed" and rows.n != rows.X.shape[1]:
+            raise ValueError(
+                'kernel="precomputed" takes the square matrix of kernel values between the training rows, '
+                f"got {rows.X.shape}."
+            )
+        X = rows.X.astype(np.float64)
+        if not chosen:
+            return X
+        groups = None if rows.labels is None or self.prototypes != "stratified" else rows.labels.groups()[1]
+        found = prototypes(self.prototypes, X, number, groups, self.random_state)[0]
+        if rows.source is not None and self.prototypes == "kmeans":
+            return moved_centroids(self, rows.source, found)
+        return found
+
+    def _with_map(self, kernel: KernelMap, rows: Rows, inner: Any) -> KernelMap:
+        """The kernel with its map to coordinates, or with the level that centres its rows."""
+        if self.constraint == "feature":
+            K = kernel.values(kernel.prototypes)
+            self._refuse_equal(K)
+            return replace(kernel, map=kernel_map(K))
+        if inner.offset is None:
+            return kernel
+        K = kernel.values(rows.X)
+        self._refuse_equal(K)
+        if self.constraint == "raw":
+            return kernel
+        return replace(kernel, level=K.mean(axis=0) - K.mean())
+
+    def _refuse_equal(self, K: np.ndarray) -> None:
+        """A ValueError for a kernel that tells no two prototypes apart."""
+        if len(K) > 1 and np.ptp(K) == 0:
+            raise ValueError(
+                f"X is constant to this kernel: all its values are {K[0, 0]:g} under kernel={self.kernel!r}. Use "
+                f"another kernel, {'a smaller tau than ' + repr(self.tau) if self.kernel == 'gaussian' else 'X scaled'}"
+                ", or rows that vary."
+            )
+
+    def _width(self, rows: Rows, inner: Any, chosen: Any, settings: Any) -> tuple[float, float | None]:
+        """The width of the Gaussian, and the ridge where the two are chosen together."""
+        if self.tau != "auto":
+            return float(self.tau), None
+        median = median_squared_distance(rows.X)
+        if rows.labels is None:
+            return median, None
+        weights = rows.ones if inner.offset is None else inner.offset
+        weights = weights * rows.labels.rows_known
+        target = rows.labels.Y if inner.target is None else inner.target
+        setting, scale = settings.ridge, settings.ridge_scale
+        given = None
+        if setting != "auto" and inner.B is not None:
+            given = lambda unit: np.array([setting * (unit if scale == "trace" else 1.0)])  # noqa: E731
+        d2 = relation("euclidean", rows.X.astype(np.float64), chosen) ** 2
+        among = d2 if self.n_prototypes is None else relation("euclidean", chosen, chosen) ** 2
+
+        def coordinates_at(tau: float) -> Coordinates:
+            K = gaussian(d2, tau)
+            if self.n_prototypes is None:
+                return kernel_coordinates(K, weights)
+            return map_coordinates(K @ kernel_map(gaussian(among, tau)), weights)
+
+        dimensions = min(int(np.count_nonzero(weights)), chosen.shape[0])
+        tau, ridge = least_loo(median * WIDTHS, coordinates_at, target, dimensions, given)
+        return tau, ridge if setting == "auto" and inner.B is not None else None

@@ -1,0 +1,576 @@
+"""What a model is: scaling, an embedding and a read-out in one scikit-learn pipeline, and the labels to fit it on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+
+from proxembed.blocks import is_dask
+from proxembed.estimator.explain import Explanation, explanation
+from proxembed.estimator.traits import Traits
+from proxembed.execute.configuration import own_configuration
+from proxembed.features.scaling import scaling_kind as scaling_kind
+from proxembed.tables import TableRows
+from proxembed.tables.frame_matrix import matrix_by_name
+from proxembed.tables.frames import frame_of, rows_of, with_columns
+from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.values import class_values, classes_of, object_array
+
+from .relation import RelationFeatures, Scaling
+from .sizes import embedded_within_bound
+from .table_encoder import TableEncoder
+
+CUT_FOLDS = 3
+NAMES = ("feature_names_", "label_names_", "label_values_")
+
+
+def _last_has(name: str) -> Callable[[Any], bool]:
+    return lambda model: hasattr(model.steps[-1][1], name)
+
+
+class EmbeddingPipeline(Pipeline):
+    """A scikit-learn Pipeline that embeds, and predicts where its last step does.
+
+    ``transform`` is the embedding, whether or not a classifier follows it; all else (``predict``,
+    ``decision_function``, ``named_steps``, slices, parameters, ``set_output``) is that of ``Pipeline``. The columns of
+    a DataFrame are selected by the names of those given to fit: their order does not matter, additional columns are
+    ignored, and missing ones raise ValueError. The columns of an array go by position. A global ``transform_output`` of
+    scikit-learn sets the container of the embedding; between steps, only ``set_output`` sets another one than arrays.
+
+    Parameters
+    ----------
+    steps, transform_input, memory, verbose : as in ``sklearn.pipeline.Pipeline``
+
+    Attributes
+    ----------
+    feature_names_, label_names_ : tuple of str
+        Names in the data set that ``fit_on`` has fitted the pipeline on; ``label_names_`` is None where the labels
+        themselves are names.
+    label_values_ : array, or None
+        What ``predict`` returns for the classes of the read-out, or without and with the one label.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.methods.pipeline import fit_on
+    >>> data = digits()
+    >>> model = fit_on(OPLS(n_components=3), data)
+    >>> model.transform(data.X[:2]).shape, model.predict(data.X[:2]).shape
+    ((2, 3), (2, 7))
+    >>> model.explain(0).labels[0][0] in data.label_names
+    True
+    """
+
+    def _reads_out(self) -> bool:
+        """Whether the last step only predicts, and those before it embed."""
+        last = self.steps[-1][1]
+        return len(self.steps) > 1 and hasattr(last, "predict") and not hasattr(last, "transform")
+
+    def _embeds(self) -> bool:
+        return self._reads_out() or super()._can_transform()
+
+    @property
+    def _part(self) -> EmbeddingPipeline:
+        """The steps up to the embedding."""
+        return self[:-1] if self._reads_out() else self
+
+    def __getitem__(self, ind: Any) -> Any:
+        """A step by place or name, or the pipeline of a slice of steps."""
+        part = super().__getitem__(ind)
+        if isinstance(ind, slice) and len(part) and part.steps[0] is self.steps[0]:
+            kept = (*NAMES, "_sklearn_output_config")
+            part.__dict__.update({name: vars(self)[name] for name in kept if name in vars(self)})
+        return part
+
+    def set_output(self, *, transform: str | None = None) -> EmbeddingPipeline:
+        """Set the container of the embedding: "default", "pandas" or "polars"; steps give each other arrays."""
+        if transform not in (None, "default", "pandas", "polars"):
+            raise ValueError(f"transform={transform!r} is not allowed; use 'default', 'pandas' or 'polars'.")
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> EmbeddingPipeline:
+        """Fit all steps; y: labels in any form."""
+        self._forget_names()
+        with own_configuration(keeps_routing=True):
+            return super().fit(frame_of(X), y, **params)
+
+    def _forget_names(self) -> None:
+        for name in NAMES:
+            self.__dict__.pop(name, None)
+
+    def _columns(self, X: Any) -> Any:
+        """The rows of X in the columns of the fit: those of a DataFrame by name, those of an array by position."""
+        X, first = rows_of(X), self.steps[0][1]
+        named = hasattr(X, "columns") and not isinstance(X, TableRows) and getattr(first, "columns_", None) is None
+        names = getattr(self, "feature_names_", getattr(first, "feature_names_in_", None))
+        if names is None or not named:
+            return X
+        if hasattr(self, "feature_names_") and not is_dask(X):
+            return matrix_by_name(X, names)
+        return with_columns(X, list(names))
+
+    @available_if(_embeds)
+    def transform(self, X: Any, **params: Any) -> Any:
+        """The embedding of rows X, (m, d) to (m, k)."""
+        rows = self._columns(X)
+        with own_configuration(keeps_routing=True):
+            Z = self._part.transform(rows, **params) if self._reads_out() else super().transform(rows, **params)
+        return self._contained(Z, X)
+
+    @available_if(_embeds)
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit, and return the embedding of X, (n, k)."""
+        X = frame_of(X)
+        if self._reads_out():
+            return self.fit(X, y, **params).transform(X)
+        self._forget_names()
+        with own_configuration(keeps_routing=True):
+            Z = super().fit_transform(X, y, **params)
+        return self._contained(Z, X)
+
+    def _contained(self, Z: Any, X: Any) -> Any:
+        """The embedding of rows X in the container of this model, or in that configured for all transformers."""
+        plain = isinstance(Z, np.ndarray) or sparse.issparse(Z)
+        container = vars(self).get("_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        if container != "default" and plain and hasattr(self._part.steps[-1][1], "get_feature_names_out"):
+            named = FunctionTransformer(feature_names_out=lambda *_: self.get_feature_names_out())
+            Z = named.set_output(transform=container).transform(Z)
+        if hasattr(Z, "iloc") and hasattr(X, "iloc"):
+            Z.index = X.index
+        return Z
+
+    @available_if(_last_has("predict"))
+    @own_configuration(keeps_routing=True)
+    def predict(self, X: Any, **params: Any) -> Any:
+        """The labels of rows X: for one label column its values as they came in, (m,); else an indicator, (m, c)."""
+        found, values = super().predict(self._columns(X), **params), getattr(self, "label_values_", None)
+        if values is None:
+            return found
+        if self.label_names_ is not None:  # one label
+            return values[np.asarray(found.toarray() if sparse.issparse(found) else found).ravel().astype(int)]
+        return values[np.searchsorted(self.steps[-1][1].classes_, found)]
+
+    @available_if(_last_has("predict_proba"))
+    @own_configuration(keeps_routing=True)
+    def predict_proba(self, X: Any, **params: Any) -> Any:
+        """The probabilities of the labels of rows X."""
+        return super().predict_proba(self._columns(X), **params)
+
+    @available_if(_last_has("predict_log_proba"))
+    @own_configuration(keeps_routing=True)
+    def predict_log_proba(self, X: Any, **params: Any) -> Any:
+        """The logarithms of the probabilities of the labels of rows X."""
+        return super().predict_log_proba(self._columns(X), **params)
+
+    @available_if(_last_has("decision_function"))
+    @own_configuration(keeps_routing=True)
+    def decision_function(self, X: Any, **params: Any) -> Any:
+        """The scores of the labels of rows X."""
+        return super().decision_function(self._columns(X), **params)
+
+    @available_if(_last_has("score_samples"))
+    @own_configuration(keeps_routing=True)
+    def score_samples(self, X: Any) -> Any:
+        """The score of each row of X."""
+        return super().score_samples(self._columns(X))
+
+    @available_if(_last_has("score"))
+    @own_configuration(keeps_routing=True)
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
+        """The score of rows X with labels y, as the last step defines it."""
+        if getattr(self, "label_values_", None) is None:
+            return super().score(self._columns(X), y, sample_weight=sample_weight, **params)
+        return float(np.average(self.predict(X, **params) == classes_of(y), weights=sample_weight))
+
+    @property
+    def classes_(self) -> Any:
+        """The classes, as ``predict`` returns them."""
+        values = getattr(self, "label_values_", None)
+        return self.steps[-1][1].classes_ if values is None else values
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the components."""
+        part = self._part
+        if part is self:
+            return super().get_feature_names_out(input_features)
+        return part.get_feature_names_out(input_features)
+
+    def _explains(self) -> bool:
+        return hasattr(self._part.steps[-1][1], "explain")
+
+    @available_if(_explains)
+    def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
+        """The strongest features of a component, and the labels that it serves, by name.
+
+        The features are those that the first step gives: standardised, or those that the columns of a table become.
+        Their numbers are those of the embedding's own ``explain``; relation features are traced back to what they are
+        made of.
+
+        Parameters
+        ----------
+        component : int, default=0
+        n_features, n_labels : int, default=10
+
+        Returns
+        -------
+        Explanation
+        """
+        *steps, embedding = (step for _, step in self._part.steps)
+        related = [step for step in steps if isinstance(step, RelationFeatures)]
+        names = getattr(self, "feature_names_", None)
+        if names is None and steps:
+            names = getattr(steps[0], "feature_names_in_", None)
+        if steps and isinstance(steps[0], TableEncoder) and steps[0].columns_ is not None:
+            names = steps[0].get_feature_names_out()
+        return explanation(
+            embedding,
+            component,
+            n_features,
+            n_labels,
+            before=related,
+            feature_names=names,
+            label_names=getattr(self, "label_names_", None),
+        )
+
+
+@own_configuration()
+def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | None = None) -> EmbeddingPipeline:
+    """Fit a pipeline of scaling, a method and a read-out on a data set, and keep the names of the data.
+
+    Parameters
+    ----------
+    method : transformer
+    dataset : proxembed.data.Dataset
+    readout : bool, default=True
+        Whether it also predicts labels; the thresholds are then tuned as in ``fit_model``.
+    scaling : str, optional
+        As for ``embedding_pipeline``.
+
+    Returns
+    -------
+    EmbeddingPipeline
+        Fitted.
+
+    Raises
+    ------
+    TypeError
+        ``dataset`` is no data set.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.methods.pipeline import fit_on
+    >>> list(fit_on(OPLS(n_components=3), digits(), readout=False).named_steps)
+    ['scaling', 'embedding']
+    """
+    if not hasattr(dataset, "label_names"):
+        made = "Dataset(X, Y), Dataset.from_classes(X, classes) or read(file) of proxembed.data"
+        got = type(dataset).__name__
+        raise TypeError(f"fit_on(method, dataset) needs a data set; got {got}. Make one with {made}.")
+    model, y = embedding_pipeline(method, dataset.X, readout=readout, scaling=scaling), training_labels(dataset)
+    if readout:
+        fit_model(model, dataset.X, y, dataset.groups)
+    else:
+        model.fit(dataset.X, y)
+    name_data(model, dataset, dataset.of_classes)
+    return model
+
+
+def name_data(model: EmbeddingPipeline, dataset: Any, of_classes: bool) -> None:
+    """Set the names and the label values of a data set in a pipeline that is fitted on its classes or indicator."""
+    if not isinstance(dataset.X, TableRows):
+        model.feature_names_ = tuple(dataset.feature_names)
+    model.label_names_ = None if of_classes else tuple(dataset.label_names)
+    model.label_values_ = None
+    values, readout = dataset.values, model.steps[-1][1]
+    if values is None or not hasattr(readout, "predict"):
+        return
+    if of_classes:
+        held = dict(zip(dataset.label_names, values, strict=True))
+        values = [held[name] for name in readout.classes_]
+    elif len(dataset.label_names) != 1:
+        return  # rows without a class, whose labels are an indicator
+    try:
+        model.label_values_ = class_values(object_array(values))
+    except ValueError:  # values of several kinds: their names stand for them
+        return
+
+
+def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: str | None = None) -> EmbeddingPipeline:
+    """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out.
+
+    Parameters
+    ----------
+    method : transformer
+        Any embedding; it is cloned, so that fitting the pipeline leaves it as it is.
+    X : array or sparse matrix of shape (n, d), or TableRows
+        The features to be fitted; only their kind matters, see ``scaling_kind``. A method that takes kernel values
+        (a pairwise one), or scales for itself (``Scaled``), gets them unscaled. Rows of a table are encoded by a
+        ``TableEncoder``.
+    readout : bool, default=True
+        Whether a classifier (ridge with cross-fitted thresholds) reads labels from the embedding. With it the pipeline
+        predicts, too.
+    scaling : str, optional
+        The kind of scaling, such as ``evaluate.part.choose_scaling`` has chosen; None: ``scaling_kind(X)``.
+
+    Returns
+    -------
+    EmbeddingPipeline
+        With the steps ``scaling``, ``embedding`` and, with ``readout``, ``readout``.
+
+    Raises
+    ------
+    TypeError
+        ``method`` is not a transformer.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.methods.pipeline import embedding_pipeline
+    >>> data = digits()
+    >>> model = embedding_pipeline(OPLS(n_components=3), data.X, readout=False).fit(data.X, data.Y)
+    >>> model.transform(data.X[:2]).shape
+    (2, 3)
+    """
+    if isinstance(method, type) or not (hasattr(method, "fit") and hasattr(method, "transform")):
+        raise TypeError(
+            f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."
+        )
+    unscaled = get_tags(method).input_tags.pairwise or getattr(method, "traits", Traits()).scales
+    kind = "none" if unscaled else scaling_kind(X) if scaling is None else scaling
+    first = TableEncoder() if isinstance(X, TableRows) else Scaling(kind)
+    steps: list[tuple[str, Any]] = [("scaling", first), ("embedding", clone(method))]
+    if readout:
+        from proxembed.classify import Thresholded
+
+        steps.append(("readout", Thresholded()))
+    return EmbeddingPipeline(steps)
+
+
+@own_configuration()
+def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> EmbeddingPipeline:
+    """Fit a pipeline of ``embedding_pipeline``, with its cuts tuned on rows that the embedding has not seen.
+
+    A supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high or too
+    low for new rows. Here scaling, embedding and ridge are fitted again on each of three folds' other rows.
+
+    Parameters
+    ----------
+    model : EmbeddingPipeline with a read-out
+    X : array or sparse matrix of shape (n, d)
+    y : labels in any form
+    groups : array of shape (n,), optional
+        Rows of a group are in one fold.
+
+    Returns
+    -------
+    EmbeddingPipeline
+        The same, fitted. Where a fold's fit fails, the cuts stay those of the pipeline's own fit, with a warning.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.data import digits
+    >>> from proxembed.methods.pipeline import embedding_pipeline, fit_model
+    >>> data = digits()
+    >>> fit_model(embedding_pipeline(OPLS(n_components=3), data.X), data.X, data.Y)["readout"].cuts_.shape
+    (7,)
+    """
+    labels = LabelMatrix.of(y)
+    if labels.form == "classes":
+        return model.fit(X, y)
+    try:
+        scores = unseen_scores(model[:-1], X, labels, groups)
+    except ValueError as error:
+        model.fit(X, y)  # raises where the fit on all rows is impossible, too
+        warnings.warn(f"cuts are tuned on rows that the embedding has seen: {error}", stacklevel=2)
+        return model
+    return model.fit(X, y, readout__scores=scores)
+
+
+@own_configuration()
+def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) -> np.ndarray:
+    """Ridge scores of the rows with known labels, each by a model and a read-out fitted without its fold of three.
+
+    Rows with unknown labels are learned from, unless their group is left out. Rows of a group are in one fold; rows of
+    one group alone are parted like rows without groups.
+    """
+    known = np.flatnonzero(labels.rows_any)
+    own = labels.take(known)
+    groups = None if groups is None or len(np.unique(np.asarray(groups)[known])) < 2 else np.asarray(groups)
+    Y, targets = own.Y.toarray() > 0, own.with_means().Y.toarray()
+    fold = _cut_folds(Y, None if groups is None else groups[known])
+
+    def embed(rows: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return embedded_within_bound(method, X[rows], labels.take(rows), X[left_out])
+
+    return fold_scores(unseen_embeddings(embed, known, fold, labels.n, groups), targets, fold)
+
+
+def unseen_embeddings(
+    embed: Callable[[np.ndarray, np.ndarray], tuple[Any, Any]], known: np.ndarray, fold: np.ndarray, n: int, groups: Any
+) -> Iterator[tuple[Any, Any]]:
+    """For each fold of the known rows the embeddings of the other known rows and of its own, by a fit without them.
+
+    ``embed(rows, left_out)`` fits on some of the n rows and embeds both. Rows of a left-out group are not fitted on.
+    """
+    for each in range(fold.max() + 1):
+        left_out = known[fold == each]
+        rows = rows_without(left_out, n, groups)
+        Z, Z_left_out = embed(rows, left_out)
+        yield Z[np.flatnonzero(np.isin(rows, known))], Z_left_out
+
+
+def fold_scores(
+    embeddings: Iterable[tuple[Any, Any]], targets: np.ndarray, fold: np.ndarray, keep_together: bool = False
+) -> np.ndarray:
+    """Ridge scores of all known rows by read-outs of ``unseen_embeddings``; penalties by folds to ``keep_together``."""
+    from proxembed.classify.ridge import fit_readout
+
+    scores = np.empty(targets.shape)
+    for each, (Z, Z_left_out) in enumerate(embeddings):
+        others = fold != each
+        readout = fit_readout(Z, targets[others], fold[others] if keep_together else None)
+        scores[~others] = readout.scores(Z_left_out)
+    return scores
+
+
+def rows_without(left_out: np.ndarray, n: int, groups: Any = None) -> np.ndarray:
+    """Rows to fit on: all rows except the left-out ones and rows that share a group with them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.methods.pipeline import rows_without
+    >>> rows_without(np.array([0]), 4).tolist(), rows_without(np.array([0]), 4, np.array([7, 7, 8, 8])).tolist()
+    ([1, 2, 3], [2, 3])
+    """
+    rows = np.setdiff1d(np.arange(n), left_out)
+    if groups is None:
+        return rows
+    groups = np.asarray(groups)
+    return rows[~np.isin(groups[rows], groups[left_out])]
+
+
+def _cut_folds(Y: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """The fold of each row: stratified, or of whole groups."""
+    from sklearn.model_selection import GroupKFold
+
+    from proxembed.classify.thresholds import label_folds
+
+    if groups is None:
+        parts = label_folds(CUT_FOLDS, Y)
+    else:
+        parts = GroupKFold(min(CUT_FOLDS, len(np.unique(groups)))).split(Y, groups=groups)
+    fold = np.empty(len(Y), dtype=np.intp)
+    for number, (_, left_out) in enumerate(parts):
+        fold[left_out] = number
+    return fold
+
+
+def embedding_part(model: Any) -> Any:
+    """The part of a model that embeds rows: the model itself, or a pipeline without its final classifier.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Returns
+    -------
+    estimator with ``transform``
+
+    Raises
+    ------
+    TypeError
+        The model has no ``transform``: it only predicts, or places no rows but those of its fit.
+
+    Examples
+    --------
+    >>> from proxembed import OPLS
+    >>> from proxembed.methods.pipeline import embedding_part
+    >>> embedding_part(OPLS())
+    OPLS()
+    """
+    last = model[-1] if isinstance(model, Pipeline) else model
+    name, predicts = type(last).__name__, hasattr(last, "predict")
+    ends = predicts or last == "passthrough"  # else the scaling before a map without transform would be taken for it
+    part = model[:-1] if ends and isinstance(model, Pipeline) and len(model) > 1 and not _embeds(last) else model
+    if not _embeds(part):
+        if predicts:
+            raise TypeError(f"{name} only predicts and has no embedding; use predict.")
+        raise TypeError(
+            f"{name} has no transform, so that it cannot place rows that it was not fitted on; give an estimator that "
+            "has one (for t-SNE Layout, or openTSNE.sklearn.TSNE), or wrap it in a class with fit(X) and transform(X)."
+        )
+    return part
+
+
+def _embeds(estimator: Any) -> bool:
+    return hasattr(estimator, "transform")
+
+
+def training_labels(dataset: Any) -> Any:
+    """Labels of a data set in the form in which a model learns most from them.
+
+    One class per row becomes class names (so that exactly one is predicted), None where it is unknown; other labels
+    stay an indicator, with NaN where a cell is unknown.
+
+    Parameters
+    ----------
+    dataset : proxembed.data.Dataset
+
+    Returns
+    -------
+    array of names of shape (n,), or indicator of shape (n, c)
+
+    Examples
+    --------
+    >>> from proxembed.data import Dataset
+    >>> from proxembed.methods.pipeline import training_labels
+    >>> training_labels(Dataset.from_classes([[0.0], [1.0], [3.0]], ["b", "a", "b"])).tolist()
+    ['b', 'a', 'b']
+    """
+    if not dataset.of_classes:
+        return dataset.y
+    Y, names = dataset.Y.tocsr(), np.array([None, *dataset.label_names], dtype=object)
+    codes = np.zeros(Y.shape[0], dtype=np.intp)
+    codes[np.diff(Y.indptr) > 0] = Y.indices + 1
+    return names[codes]
+
+
+def source_of(dataset: Any) -> dict[str, Any]:
+    """What a saved model must know to read new rows and to name its predictions: pass it to ``persist.save``.
+
+    Parameters
+    ----------
+    dataset : proxembed.data.Dataset
+
+    Returns
+    -------
+    dict
+        The data set's own ``source`` (of data without one, the names of the features), with ``label_names``.
+
+    Examples
+    --------
+    >>> from proxembed.data import digits
+    >>> from proxembed.methods.pipeline import source_of
+    >>> source_of(digits())["label_names"][:2]
+    ['even', 'prime']
+    """
+    features = {"n_features": dataset.X.shape[1], "names": list(dataset.feature_names)}
+    return {**(dataset.source or features), "label_names": list(dataset.label_names)}
