@@ -20,7 +20,7 @@ PART = (
     "tests/invariants/test_routes.py",
     "tests/invariants/test_ridge_unit.py",
     "tests/unit/algebra",
-    "tests/unit/adaptive",
+    "tests/unit/methods/adaptive",
     "tests/unit/methods/test_semisupervised.py",
 )
 ONE_IN = 3

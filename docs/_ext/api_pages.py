@@ -23,17 +23,17 @@ FUNCTIONS = {
         "search",
         "compare",
         "diagnose",
-        "workflow.results.SearchResult",
-        "workflow.results.Comparison",
+        "SearchResult",
+        "Comparison",
     ],
     "Fitted models: files and cards": [
-        "model.fit_on",
+        "fit_on",
         "save",
         "load",
         "model_card",
-        "explain.Explanation",
+        "estimator.Explanation",
     ],
-    "Labels": ["unlabelled", "targets.labels.LabelMatrix"],
+    "Labels": ["unlabelled", "targets.LabelMatrix"],
     "Data: files, tables, built-in data": [
         "data.Dataset",
         "data.read",
@@ -52,23 +52,26 @@ FUNCTIONS = {
     ],
     "Rows beyond memory": ["RowBlocks", "data.parquet_blocks", "Sums"],
     "Splits": [
-        "splits.splits.Splitting",
-        "splits.splits.make_splits",
-        "splits.splits.holdout_split",
-        "splits.splits.standard_split",
-        "splits.splitters.StratifiedFolds",
-        "splits.splitters.GroupFolds",
-        "evaluate.crossfit.crossfit_embedding",
+        "splits.Splitting",
+        "splits.make_splits",
+        "splits.holdout_split",
+        "splits.standard_split",
+        "splits.stratified_folds",
+        "splits.group_folds",
+        "splits.Split",
+        "splits.StratifiedFolds",
+        "splits.GroupFolds",
+        "crossfit_embedding",
     ],
     "Measures": [
-        "evaluate.diagnose.Diagnosis",
-        "evaluate.measures.Measure",
-        "evaluate.measures.register",
-        "evaluate.metrics.macro_average_precision",
-        "evaluate.metrics.average_precision",
-        "evaluate.metrics.jaccard_at_k",
-        "evaluate.neighbors.neighbor_weights",
-        "evaluate.neighbors.new_neighbor_weights",
+        "Diagnosis",
+        "measures.Measure",
+        "measures.register",
+        "measures.macro_average_precision",
+        "measures.average_precision",
+        "measures.jaccard_at_k",
+        "measures.neighbor_weights",
+        "measures.new_neighbor_weights",
         "classify.Thresholds",
         "classify.tune_thresholds",
         "classify.apply_thresholds",
@@ -76,14 +79,14 @@ FUNCTIONS = {
     ],
     "Proximity matrices": [
         "patch_alignment",
-        "proximity.combine.combine_priority",
+        "proximity.combine_priority",
         "vat",
         "ivat",
         "covat",
     ],
     "Semi-supervised combinations": ["ssdr_mfa", "ssdr_lfda", "ssdr_dne", "ssdr_donpp"],
-    "Lists of estimators, studies": ["catalogue.estimators", "catalogue.listed", "catalogue.described", "to_optuna"],
-    "Figures": ["report.decision_lines.Plane", "report.decision_lines.decision_lines"],
+    "Lists of estimators, studies": ["estimator.estimators", "estimator.listed", "estimator.described", "to_optuna"],
+    "Figures": ["report.Plane", "report.decision_lines"],
 }
 FIRST = ("Search and compare", "Fitted models: files and cards")
 MEMBERS = (
@@ -166,7 +169,7 @@ class Entry:
 
     @property
     def aliases(self) -> list[str]:
-        return [name for name, target in proxembed._ALIASES.items() if f"proxembed.{target}" == self.path]
+        return [name for name, target in proxembed._aliases.items() if f"proxembed.{target}" == self.path]
 
 
 def thing_of(path: str) -> Any:
@@ -190,9 +193,9 @@ def groups() -> dict[str, list[Entry]]:
 
 
 def public_names() -> set[str]:
-    """What a user is told to import: the names of the package, of its data room, and of its classifiers."""
-    names = {f"proxembed.{name}" for name in proxembed.__all__ if name not in proxembed._ALIASES}
-    for room in ("proxembed.data", "proxembed.classify"):
+    """What a user imports: the names of the package, and of its rooms for data, classifiers, splits and measures."""
+    names = {f"proxembed.{name}" for name in proxembed.__all__ if name not in proxembed._aliases}
+    for room in ("proxembed.data", "proxembed.classify", "proxembed.splits", "proxembed.measures"):
         names |= {f"{room}.{name}" for name in import_module(room).__all__ if name not in proxembed.__all__}
     return names
 
@@ -289,7 +292,7 @@ def targets() -> dict[str, str]:
     """Full path of every public name: by that path, by the path below the package, and by the name alone."""
     entries = [entry for each in groups().values() for entry in each]
     found = {name: entry.path for entry in entries for name in (entry.path, entry.page, entry.title)}
-    return found | {alias: f"proxembed.{alias}" for alias in proxembed._ALIASES}
+    return found | {alias: f"proxembed.{alias}" for alias in proxembed._aliases}
 
 
 def target_of(text: str) -> str | None:

@@ -15,11 +15,10 @@ import numpy as np
 
 from proxembed import MOPE, MultiOutputRidge, vat
 from proxembed.data import digits
-from proxembed.estimator.rows import Rows
-from proxembed.measures.metrics import jaccard_at_k, macro_average_precision
-from proxembed.measures.neighbors import neighbor_weights
-from proxembed.splits.splits import stratified_folds
-from proxembed.targets.labels import LabelMatrix
+from proxembed.estimator import Rows
+from proxembed.measures import jaccard_at_k, macro_average_precision, neighbor_weights
+from proxembed.splits import stratified_folds
+from proxembed.targets import LabelMatrix
 
 data = digits()
 X, Y = data.X, data.Y.toarray().astype(int)

@@ -21,12 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from umap import UMAP
 
-from proxembed import OPLS, Kernelized, Layout
+from proxembed import OPLS, Kernelized, Layout, diagnose
 from proxembed.data import digits
-from proxembed.evaluate.diagnose import diagnose
-from proxembed.measures.metrics import jaccard_at_k
-from proxembed.measures.neighbors import neighbor_weights
-from proxembed.splits.splits import stratified_folds
+from proxembed.measures import jaccard_at_k, neighbor_weights
+from proxembed.splits import stratified_folds
 
 data = digits().take(range(600))
 X, Y = data.X, data.Y.toarray().astype(int)

@@ -16,9 +16,8 @@ from sklearn.random_projection import GaussianRandomProjection
 
 from proxembed import OPLS, PCA, Kernelized
 from proxembed.data import digits
-from proxembed.measures.metrics import jaccard_at_k
-from proxembed.measures.neighbors import neighbor_weights
-from proxembed.splits.splits import stratified_folds
+from proxembed.measures import jaccard_at_k, neighbor_weights
+from proxembed.splits import stratified_folds
 
 data = digits()
 X, Y = data.X, data.Y.toarray().astype(int)

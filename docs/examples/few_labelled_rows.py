@@ -18,8 +18,8 @@ import numpy as np
 
 from proxembed import MLLGC, OPLS, PCA, SSDR, MultiOutputRidge
 from proxembed.data import digits
-from proxembed.measures.metrics import macro_average_precision
-from proxembed.splits.splits import stratified_folds
+from proxembed.measures import macro_average_precision
+from proxembed.splits import stratified_folds
 
 data = digits()
 X, Y = data.X / 16, data.Y.toarray().astype(float)

@@ -14,8 +14,8 @@ import numpy as np
 
 from proxembed import OPLS, Kernelized, MultiOutputRidge
 from proxembed.data import digits
-from proxembed.measures.metrics import macro_average_precision
-from proxembed.splits.splits import stratified_folds
+from proxembed.measures import macro_average_precision
+from proxembed.splits import stratified_folds
 
 data = digits().take(range(600))
 X, Y = data.X, data.Y.toarray().astype(int)

@@ -15,7 +15,7 @@ import numpy as np
 
 from proxembed import BSML, Scaling
 from proxembed.data import digits
-from proxembed.splits.splits import stratified_folds
+from proxembed.splits import stratified_folds
 
 data = digits()
 Y = data.Y.toarray().astype(int)

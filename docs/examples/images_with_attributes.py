@@ -14,8 +14,8 @@ import numpy as np
 
 from proxembed import OPLS, PCA, Kernelized, MultiOutputRidge
 from proxembed.data import digits
-from proxembed.measures.metrics import average_precision
-from proxembed.splits.splits import stratified_folds
+from proxembed.measures import average_precision
+from proxembed.splits import stratified_folds
 
 data = digits()
 X, Y = data.X, data.Y.toarray().astype(int)

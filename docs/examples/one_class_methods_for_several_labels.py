@@ -16,8 +16,8 @@ import numpy as np
 
 from proxembed import DLA, DNE, FDA, LFDA, MESD, MFA, MMC, OPLS, PCA, MultiOutputRidge
 from proxembed.data import digits
-from proxembed.measures.metrics import macro_average_precision
-from proxembed.splits.splits import stratified_folds
+from proxembed.measures import macro_average_precision
+from proxembed.splits import stratified_folds
 
 data = digits()
 X, Y = data.X, data.Y.toarray().astype(int)

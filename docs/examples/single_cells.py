@@ -19,9 +19,8 @@ from sklearn.pipeline import make_pipeline
 
 from proxembed import FDA, PCA, Scaling
 from proxembed.data import from_anndata
-from proxembed.measures.metrics import jaccard_at_k
-from proxembed.measures.neighbors import neighbor_weights
-from proxembed.splits.splits import group_folds
+from proxembed.measures import jaccard_at_k, neighbor_weights
+from proxembed.splits import group_folds
 
 random = np.random.default_rng(0)
 TYPES = np.array(["B cell", "T cell", "NK cell", "monocyte", "dendritic"])

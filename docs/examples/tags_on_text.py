@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import train_test_split
 
 from proxembed import LSI, OPLS, MultiOutputRidge, Scaling
-from proxembed.measures.metrics import macro_average_precision
+from proxembed.measures import macro_average_precision
 
 MODULES = """
 numpy.fft numpy.linalg numpy.ma numpy.random scipy.cluster.hierarchy scipy.fft scipy.integrate

@@ -15,9 +15,8 @@ import numpy as np
 from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 
-from proxembed import FDA, Scaling, diagnose
+from proxembed import FDA, Scaling, diagnose, fit_on
 from proxembed.data import Dataset
-from proxembed.methods.pipeline import fit_on
 
 wine = load_wine()
 growers = [f"grower {j + 1}" for j in wine.target]

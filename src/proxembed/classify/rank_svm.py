@@ -180,7 +180,7 @@ class Pairs(NamedTuple):
 
     >>> import numpy as np
     >>> from proxembed.classify.rank_svm import pairs_of
-    >>> from proxembed.targets.labels import LabelMatrix
+    >>> from proxembed.targets import LabelMatrix
     >>> pairs_of(LabelMatrix.of([[1, 0, 0], [0, 1, 1]])).shares.tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
@@ -198,7 +198,7 @@ def pairs_of(labels: LabelMatrix) -> Pairs:
     Examples
     --------
     >>> from proxembed.classify.rank_svm import pairs_of
-    >>> from proxembed.targets.labels import LabelMatrix
+    >>> from proxembed.targets import LabelMatrix
     >>> found = pairs_of(LabelMatrix.of([[1, 0, 0], [0, 1, 1]]))
     >>> found.rows.tolist(), found.carried.tolist(), found.others.tolist()
     ([0, 0, 1, 1], [0, 0, 1, 2], [1, 2, 0, 0])
@@ -242,7 +242,7 @@ def solved(features: Features, pairs: Pairs, C: float, tol: float, max_iter: int
     --------
     >>> import numpy as np
     >>> from proxembed.classify.rank_svm import Features, pairs_of, solved
-    >>> from proxembed.targets.labels import LabelMatrix
+    >>> from proxembed.targets import LabelMatrix
     >>> one = Features(lambda W: W, lambda B: B, 1)
     >>> W, gap, _ = solved(one, pairs_of(LabelMatrix.of([[1, 0]])), 10.0, 1e-6, 100)
     >>> W.round(3).tolist(), gap < 1e-6

@@ -1,5 +1,1 @@
-"""Honest evaluation: measures, splits, rivals and the protocol of a comparison."""
-
-from .rivals.linear import LabelScores
-
-__all__ = ["LabelScores"]
+"""Honest evaluation: scores of held-out rows, rivals, the protocol of a comparison and its verdict."""

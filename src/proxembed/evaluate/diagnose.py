@@ -71,7 +71,7 @@ def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, gr
     --------
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.diagnose import crossfit_embedding
+    >>> from proxembed import crossfit_embedding
     >>> data = digits()
     >>> crossfit_embedding(OPLS(n_components=3), data.X, data.Y, cv=3).shape
     (1797, 3)
@@ -284,7 +284,7 @@ class Diagnosis:
 
     Examples
     --------
-    >>> from proxembed.evaluate.diagnose import Diagnosis
+    >>> from proxembed import Diagnosis
     >>> found = Diagnosis("AP", 0.5, 0.6, 0.9, (0.2, 0.3), 1 / 3, True, (), (1.0,), (0.0,), 0, 10)
     >>> found.describe()["optimism"]
     0.4
@@ -404,7 +404,7 @@ def diagnose(
     --------
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.diagnose import diagnose
+    >>> from proxembed import diagnose
     >>> data = digits().take(range(300))
     >>> found = diagnose(OPLS(n_components=3), data.X, data.Y, n_shuffles=19, n_resamples=2)
     >>> found.passed, found.held_out > max(found.null), found.optimism > 0

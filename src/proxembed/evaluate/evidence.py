@@ -89,7 +89,7 @@ def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) 
     >>> from proxembed.data import digits
     >>> from proxembed.evaluate.evidence import drawn_maps
     >>> from proxembed.evaluate.part import prepare
-    >>> from proxembed.splits.splits import holdout_split
+    >>> from proxembed.splits import holdout_split
     >>> data = digits().take(range(200))
     >>> (first, null), *others = drawn_maps(Layout(OPLS(), layout="sklearn"), prepare(data, holdout_split(data)))
     >>> first.train.shape, first.new.shape, first.outside > null.outside
@@ -154,7 +154,7 @@ def places_on_layout(Z: np.ndarray, Z_new: np.ndarray, part: Part) -> tuple[np.n
     >>> from proxembed.data import digits
     >>> from proxembed.evaluate.evidence import places_on_layout, scored_places
     >>> from proxembed.evaluate.part import prepare
-    >>> from proxembed.splits.splits import holdout_split
+    >>> from proxembed.splits import holdout_split
     >>> data = digits().take(range(120))
     >>> part = prepare(data, holdout_split(data))
     >>> new, jaccard = scored_places(*places_on_layout(part.X, part.X_held_out, part), part)
@@ -321,7 +321,7 @@ def held_out_evidence(
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits
     >>> from proxembed.evaluate.evidence import held_out_evidence
-    >>> from proxembed.splits.splits import holdout_split
+    >>> from proxembed.splits import holdout_split
     >>> data = digits()
     >>> found = held_out_evidence(OPLS(n_components=3), data, holdout_split(data))
     >>> [title for title, *_ in found.panels]

@@ -60,7 +60,8 @@ class Part:
     --------
     >>> import numpy as np
     >>> from proxembed.evaluate.part import Part
-    >>> from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
+    >>> from proxembed.targets import LabelMatrix
+    >>> from proxembed.targets.labels import rows_with_known_cell
     >>> part = Part(np.eye(3), LabelMatrix.of([[1, 0], [np.nan] * 2, [0, 1]]), np.eye(3), np.ones((3, 2), bool))
     >>> part.known_rows.tolist(), part.Y.toarray().tolist()
     ([0, 2], [[1, 0], [0, 1]])

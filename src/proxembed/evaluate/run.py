@@ -200,7 +200,7 @@ def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, stor
     >>> from proxembed.data import digits
     >>> from proxembed.evaluate.arms import Arm
     >>> from proxembed.evaluate.protocol import Protocol, run
-    >>> from proxembed.splits.splits import Splitting
+    >>> from proxembed.splits import Splitting
     >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,), splitting=Splitting(n_folds=2))
     >>> results = run(protocol, digits())
     >>> len(results.rows), results.predictions["all features", None, "1"].shape == (len(results.held_out["1"]), 7)

@@ -148,7 +148,7 @@ def score(arm: Arm, part: Part, measures: Measures, natural: bool = False) -> Sc
     >>> from proxembed.evaluate.part import prepare
     >>> from proxembed.evaluate.results import RIDGE
     >>> from proxembed.evaluate.scoring import Measures, score
-    >>> from proxembed.splits.splits import holdout_split
+    >>> from proxembed.splits import holdout_split
     >>> data = digits()
     >>> measures = Measures(((measure_of(AVERAGE_PRECISION), RIDGE),), sizes=(2, 5, 20))
     >>> found = score(Arm("OPLS", OPLS()), prepare(data, holdout_split(data)), measures)

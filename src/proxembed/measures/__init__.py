@@ -1,1 +1,15 @@
-"""Measures of held-out rows, one object each."""
+"""Measures of held-out rows: one object each, functions and statistics."""
+
+from .measures import Measure, register
+from .metrics import average_precision, jaccard_at_k, macro_average_precision
+from .neighbors import neighbor_weights, new_neighbor_weights
+
+__all__ = [
+    "Measure",
+    "average_precision",
+    "jaccard_at_k",
+    "macro_average_precision",
+    "neighbor_weights",
+    "new_neighbor_weights",
+    "register",
+]

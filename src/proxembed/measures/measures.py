@@ -102,7 +102,7 @@ class Measure:
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.measures.measures import Measure
+    >>> from proxembed.measures import Measure
     >>> largest = Measure("top label", "scores", lambda Y, S: Y[np.arange(len(Y)), S.argmax(axis=1)].mean())
     >>> largest.value(np.array([[1, 0], [1, 0]]), np.array([[0.9, 0.1], [0.2, 0.8]]))
     (0.5, 2)
@@ -187,7 +187,8 @@ def register(measure: Measure) -> Measure:
 
     Examples
     --------
-    >>> from proxembed.measures.measures import MEASURES, register
+    >>> from proxembed.measures.measures import MEASURES
+    >>> from proxembed.measures import register
     >>> register(MEASURES["macro F1"])
     Traceback (most recent call last):
     ValueError: a measure named 'macro F1' is registered already; choose another name.

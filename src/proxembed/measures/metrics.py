@@ -57,7 +57,7 @@ def average_precision(Y: Any, S: Any, known: np.ndarray | None = None) -> np.nda
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.measures.metrics import average_precision
+    >>> from proxembed.measures import average_precision
     >>> average_precision(np.array([[1], [0], [1], [0]]), np.array([[.9], [.8], [.7], [.1]])).round(4).tolist()
     [0.8333]
     """
@@ -108,7 +108,7 @@ def macro_average_precision(
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.measures.metrics import macro_average_precision
+    >>> from proxembed.measures import macro_average_precision
     >>> Y = np.array([[1, 0], [0, 0], [1, 0]])
     >>> macro_average_precision(Y, np.array([[.9, .1], [.2, .1], [.8, .3]]))
     LabelMean(value=1.0, n_labels=1)
@@ -181,7 +181,7 @@ def jaccard_at_k(Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *,
     --------
     >>> import numpy as np
     >>> import scipy.sparse as sp
-    >>> from proxembed.measures.metrics import jaccard_at_k
+    >>> from proxembed.measures import jaccard_at_k
     >>> jaccard_at_k(np.array([[1, 1, 0]]), np.array([[1, 0, 0], [1, 1, 0]]), sp.csr_array([[0.5, 0.5]]))
     0.75
     """

@@ -150,7 +150,7 @@ def neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.measures.neighbors import neighbor_weights
+    >>> from proxembed.measures import neighbor_weights
     >>> train = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [-1.0, -2.0]])
     >>> neighbor_weights(np.array([[2.0, 0.1]]), train, 2).toarray().tolist()
     [[0.5, 0.25, 0.25, 0.0]]
@@ -188,7 +188,7 @@ def new_neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_b
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.measures.neighbors import new_neighbor_weights
+    >>> from proxembed.measures import new_neighbor_weights
     >>> rows = np.array([[1.0, 0.0], [1.0, 0.1], [-1.0, 0.0]])
     >>> new_neighbor_weights(rows, np.eye(2), 1).toarray().tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]

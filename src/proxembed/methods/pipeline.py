@@ -63,7 +63,7 @@ class EmbeddingPipeline(Pipeline):
     --------
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits
-    >>> from proxembed.methods.pipeline import fit_on
+    >>> from proxembed import fit_on
     >>> data = digits()
     >>> model = fit_on(OPLS(n_components=3), data)
     >>> model.transform(data.X[:2]).shape, model.predict(data.X[:2]).shape
@@ -273,7 +273,7 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
     --------
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits
-    >>> from proxembed.methods.pipeline import fit_on
+    >>> from proxembed import fit_on
     >>> list(fit_on(OPLS(n_components=3), digits(), readout=False).named_steps)
     ['scaling', 'embedding']
     """

@@ -194,7 +194,7 @@ def combine_grouped(
 
     Examples
     --------
-    >>> from proxembed.targets.labels import LabelMatrix
+    >>> from proxembed.targets import LabelMatrix
     >>> from proxembed.proximity.label_similarity import label_similarity
     >>> G = label_similarity(LabelMatrix.of(np.array([0, 0, 1])), "labels")
     >>> index, P, C = combine_grouped(G, sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
@@ -290,7 +290,7 @@ def nearest_by_similarity(
 
     Examples
     --------
-    >>> from proxembed.targets.labels import LabelMatrix
+    >>> from proxembed.targets import LabelMatrix
     >>> from proxembed.proximity.label_similarity import label_similarity
     >>> G = label_similarity(LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0], [0, 1]])), "labels")
     >>> nearest_by_similarity(G, 1).indices.tolist()
@@ -343,7 +343,7 @@ def sparsify(
 
     Examples
     --------
-    >>> from proxembed.targets.labels import LabelMatrix
+    >>> from proxembed.targets import LabelMatrix
     >>> from proxembed.proximity.label_similarity import label_similarity
     >>> G = label_similarity(LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0]])), "labels")
     >>> sparsify(G, 1).toarray().round(3)

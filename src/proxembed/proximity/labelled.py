@@ -141,7 +141,7 @@ def enemies(
     other algorithms make an index of the enemies of each label. ``record`` takes up the search.
 
     >>> import numpy as np
-    >>> from proxembed.targets.labels import LabelMatrix
+    >>> from proxembed.targets import LabelMatrix
     >>> from proxembed.proximity.labelled import enemies
     >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
     >>> enemies(X, LabelMatrix.of([0, 0, 1, 1]), 1).toarray().astype(int)

@@ -1,6 +1,7 @@
 """The report room: results in, plain data, files and one self-contained page out."""
 
 from .adaptive import adaptive_section
+from .decision_lines import Plane, decision_lines
 from .map_page import map_axes
 from .matrices import proximity_section
 from .page import page_html, verdict_card
@@ -10,10 +11,12 @@ from .verdict import worded
 from .views import choice_text, score_text
 
 __all__ = [
+    "Plane",
     "adaptive_section",
     "choice_text",
     "component_section",
     "data_card",
+    "decision_lines",
     "label_section",
     "leaderboard_csv",
     "make_record",

@@ -89,7 +89,7 @@ def decision_lines(planes: Sequence[Plane], Y: Any, label_names: Sequence[str], 
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.report.decision_lines import Plane, decision_lines
+    >>> from proxembed.report import Plane, decision_lines
     >>> Z = np.array([[0.0, 1.0], [1.0, 0.0]])
     >>> figure = decision_lines([Plane("made", Z, np.array([[1.0], [0.0]]), np.array([-0.5]))], [[0], [1]], ["right"])
     >>> len(figure.axes), figure.axes[1].get_xlabel()

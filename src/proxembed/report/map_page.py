@@ -55,7 +55,7 @@ def map_record(
     >>> from proxembed.data import Dataset
     >>> from proxembed.evaluate.evidence import Places
     >>> from proxembed.report.map_page import map_record
-    >>> from proxembed.splits.splits import Split
+    >>> from proxembed.splits import Split
     >>> data = Dataset(np.eye(3), [[1, 0], [0, 1], [1, 1]])
     >>> places = Places(False, False, np.eye(2), np.ones((1, 2)), 0.5, 0.5, 0.5, 0.5)
     >>> split = Split("test", np.array([0, 1]), np.array([2]))

@@ -316,7 +316,7 @@ def component_section(
     --------
     >>> from proxembed import OPLS
     >>> from proxembed.data import digits
-    >>> from proxembed.methods.pipeline import fit_on
+    >>> from proxembed import fit_on
     >>> from proxembed.report import component_section
     >>> data = digits()
     >>> first = component_section(fit_on(OPLS(n_components=2), data))[0]

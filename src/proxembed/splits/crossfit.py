@@ -100,7 +100,7 @@ def crossfit(method: Any, X: Any, y: Any, whole: Any, splits: Iterable[Split], k
     >>> import numpy as np
     >>> from sklearn.preprocessing import StandardScaler
     >>> from proxembed.splits.crossfit import crossfit
-    >>> from proxembed.splits.splits import Split
+    >>> from proxembed.splits import Split
     >>> X, split = np.array([[0.0], [1.0], [3.0]]), Split("1", np.array([0, 1]), np.array([2]))
     >>> crossfit(StandardScaler(), X, [0, 1, 1], X, [split], [False, False, True]).tolist()
     [[0.0], [1.0], [3.0]]

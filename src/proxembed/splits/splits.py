@@ -48,7 +48,7 @@ def stratified_folds(Y: Any, n_folds: int = 5, *, seed: int = 0, rows: Any = Non
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.splits.splits import stratified_folds
+    >>> from proxembed.splits import stratified_folds
     >>> Y = np.tile([[1, 0], [0, 1]], (6, 1))
     >>> [Y[split.held_out].sum(axis=0).tolist() for split in stratified_folds(Y, 3)]
     [[2, 2], [2, 2], [2, 2]]
@@ -161,7 +161,7 @@ def group_folds(Y: Any, groups: Any, n_folds: int = 5, *, seed: int = 0, rows: A
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.splits.splits import group_folds
+    >>> from proxembed.splits import group_folds
     >>> [split.held_out.tolist() for split in group_folds(np.ones((5, 1)), list("aaabc"), 2)]
     [[0, 1, 2], [3, 4]]
     """
@@ -276,7 +276,7 @@ class Splitting:
 
     Examples
     --------
-    >>> from proxembed.splits.splits import Splitting
+    >>> from proxembed.splits import Splitting
     >>> Splitting("groups", n_folds=3).n_repeats
     1
     """
@@ -345,7 +345,8 @@ def splitting_kind(dataset: Any, splitting: Splitting) -> str:
     Examples
     --------
     >>> from proxembed.data import digits
-    >>> from proxembed.splits.splits import Splitting, splitting_kind
+    >>> from proxembed.splits import Splitting
+    >>> from proxembed.splits.splits import splitting_kind
     >>> splitting_kind(digits(), Splitting())
     'stratified'
     """
@@ -392,7 +393,7 @@ def make_splits(dataset: Any, splitting: Splitting | None = None, rows: Any = No
     Examples
     --------
     >>> from proxembed.data import digits
-    >>> from proxembed.splits.splits import Splitting, make_splits
+    >>> from proxembed.splits import Splitting, make_splits
     >>> [split.name for split in make_splits(digits(), Splitting(n_folds=2, n_repeats=2))]
     ['1.1', '1.2', '2.1', '2.2']
     """
@@ -469,7 +470,7 @@ def holdout_split(dataset: Any, share: float = 0.25, seed: int = 0, splitting: S
     Examples
     --------
     >>> from proxembed.data import digits
-    >>> from proxembed.splits.splits import holdout_split
+    >>> from proxembed.splits import holdout_split
     >>> split = holdout_split(digits())
     >>> split.name, len(split.train), len(split.held_out)
     ('test', 1352, 445)
@@ -533,7 +534,8 @@ def nested(dataset: Any, outer: Splitting, inner: Splitting, rows: Any = None) -
     Examples
     --------
     >>> from proxembed.data import digits
-    >>> from proxembed.splits.splits import Splitting, nested
+    >>> from proxembed.splits import Splitting
+    >>> from proxembed.splits.splits import nested
     >>> pairs = nested(digits(), Splitting(n_folds=3), Splitting(n_folds=2))
     >>> len(pairs), [len(inner) for _, inner in pairs]
     (3, [2, 2, 2])
@@ -562,7 +564,7 @@ def standard_split(dataset: Any) -> Split:
     Examples
     --------
     >>> from proxembed.data import digits
-    >>> from proxembed.splits.splits import standard_split
+    >>> from proxembed.splits import standard_split
     >>> standard_split(digits())
     Traceback (most recent call last):
     ...

@@ -28,7 +28,7 @@ class StratifiedFolds(BaseCrossValidator):
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.splits.splitters import StratifiedFolds
+    >>> from proxembed.splits import StratifiedFolds
     >>> y = np.array(["a", "b"] * 6)
     >>> [sorted(y[held_out].tolist()) for _, held_out in StratifiedFolds(3).split(y, y)]
     [['a', 'a', 'b', 'b'], ['a', 'a', 'b', 'b'], ['a', 'a', 'b', 'b']]
@@ -65,7 +65,7 @@ class GroupFolds(BaseCrossValidator):
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.splits.splitters import GroupFolds
+    >>> from proxembed.splits import GroupFolds
     >>> [held_out.tolist() for _, held_out in GroupFolds(2).split(np.eye(4), [0, 1, 0, 1], groups=[5, 5, 6, 6])]
     [[0, 1], [2, 3]]
     """

@@ -46,9 +46,9 @@ class FoldParts:
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.splits.splits import Split
+    >>> from proxembed.splits import Split
     >>> from proxembed.study.trials import FoldParts
-    >>> from proxembed.targets.labels import LabelMatrix
+    >>> from proxembed.targets import LabelMatrix
     >>> splits = [Split("1", np.array([3, 0, 1]), np.array([2])), Split("2", np.array([0, 2]), np.array([1, 3]))]
     >>> parts = FoldParts(np.eye(4), LabelMatrix.of([0, 1, 0, 1]), splits, "none")
     >>> parts.rows, parts.part(0, 2).X.tolist()

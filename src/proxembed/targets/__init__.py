@@ -1,1 +1,7 @@
 """Targets: every rule of y."""
+
+from .labels import LabelMatrix
+
+__all__ = [
+    "LabelMatrix",
+]

@@ -204,7 +204,7 @@ def verdict(found: Diagnosis, groups: int | None = None) -> str:
 
     Examples
     --------
-    >>> from proxembed.evaluate.diagnose import Diagnosis
+    >>> from proxembed import Diagnosis
     >>> from proxembed.workflow.one_fit import verdict
     >>> verdict(Diagnosis("AP", 0.5, 0.6, 0.9, (0.2, 0.3), 1 / 3, False, (), (1.0,), (0.0,), 0, 10))
     'Cannot tell: 2 shuffles of the labels are too few; take 19 or more.'

@@ -2,7 +2,6 @@
 
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
-
 from unit.defc.test_defc import (
     arcs,
     found,
