@@ -160,16 +160,7 @@ def param(
     flags: tuple[str, ...] = (),
     metavar: str = "",
 ) -> Any:
-    """Declare a parameter of an estimator, or an option of the main job.
-
-    ``low``/``high`` are included ends, ``above``/``below`` excluded ones; ``choices`` are permitted beside numbers in
-    range; ``kind`` permits instances of a class. Values without a range, such as a splitter, are described by
-    ``words`` and permitted where ``test`` holds; without a ``test`` the estimator checks them itself, beside the data.
-    ``like`` permits what another declaration permits. Checked in fit, never in the constructor of an estimator.
-
-    For options: ``takes`` is the type of the argument if the stored value has another one; ``panel`` the group in the
-    help of the program, ``flags`` its names there if not ``--name``, ``metavar`` the word for the value.
-    """
+    """Declare a parameter of an estimator, or an option of the main job."""
     spec = Param(doc, low, high, above, below, tuple(choices), integer, callable, kind, words, test, search)
     if like is not None:
         spec = replace(like, doc=doc, search=search)
@@ -213,10 +204,7 @@ def keyword_arguments(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def check_arguments(kind: str, known: dict[str, Any], params: dict[str, Any]) -> None:
-    """Raise a ValueError for parameters that this kind does not take, and for missing ones that it needs.
-
-    >>> check_arguments("gaussian", keyword_arguments(lambda X, *, tau: X), {"tau": 1.0})
-    """
+    """Raise a ValueError for parameters that this kind does not take, and for missing ones that it needs."""
     for name in params:
         if name not in known:
             allowed = ", ".join(known) or "no parameter"
@@ -310,10 +298,7 @@ def with_parameters(cls: Any) -> str:
 
 
 def complete_parameters(cls: Any, takes_y: bool, takes_shares: bool) -> None:
-    """Declare ``target_type`` for a class of estimators that take y, and ``unknown`` where it takes shares as labels.
-
-    A field overridden without annotation would be ignored by dataclass: an error instead.
-    """
+    """Declare ``target_type`` for a class of estimators that take y, and ``unknown`` where it takes shares as labels."""
     own = cls.__dict__.get("__annotations__", {})
     for base in cls.__mro__[1:]:
         for name in (f.name for f in fields(base)) if is_dataclass(base) else ():

@@ -40,15 +40,7 @@ class Template:
     rows: Any = None
 
     def on(self, R: Any) -> Template:
-        """The template for projected rows R, which take the place of ``rows`` among the factors.
-
-        Examples
-        --------
-        >>> X, R = np.eye(3), np.ones((3, 2))
-        >>> template = Template(Identity(3), LowRank(X) + 2.0 * Identity(3), rows=X)
-        >>> [leaf.F is R for _, leaf in template.on(R).B.terms() if isinstance(leaf, LowRank)]
-        [True]
-        """
+        """The template for projected rows R, which take the place of ``rows`` among the factors."""
         if self.rows is None or self.rows is R or self.B is None:
             return self
         return replace(self, B=Sum([(c, leaf.with_factor(self.rows, R)) for c, leaf in self.B.terms()]), rows=R)
@@ -83,7 +75,8 @@ class Template:
 
     def projected(self) -> Template:
         """The template of a method that places rows, Z'BZ = I, stated for their projection Z = XP: the same matrices,
-        centred where A knows no constant vector, by the weights of a diagonal B."""
+        centred where A knows no constant vector, by the weights of a diagonal B.
+        """
         n, weights = self.A.n, self.offset
         if weights is None and self._knows_no_constant():
             weights = np.ones(n) if self.B is None else self.B.diagonal(n)
@@ -101,31 +94,6 @@ class Template:
 def mix(unsupervised: Template, supervised: Template, share: float, constraint: str = "mixed") -> Template:
     """``share`` of an unsupervised template and 1 - ``share`` of a supervised one, of the same n rows, (44) and (45).
     [mu2012mesd]
-
-    Parameters
-    ----------
-    unsupervised, supervised : Template
-        Both on all n rows (``supervised.spread(index, n)`` where it was made from some of them).
-    share : float in [0, 1], that of the unsupervised objective: A = share A_U + (1 - share) A_S.
-    constraint : "mixed" (B = share B_U + (1 - share) B_S), "projection" (P'P = I) or "supervised" (B_S).
-
-    Returns
-    -------
-    Template. What has no share is left out, so that at both ends "mixed" is the one template or the other. In between
-    its offset has the weighted mean of both means; none, where one of the two is not centred.
-
-    Raises
-    ------
-    ValueError
-        For a share out of [0, 1] or an unknown constraint.
-
-    Examples
-    --------
-    >>> from proxembed.algebra.operators.structured import Centering, Identity
-    >>> from proxembed.algebra.template import Template, mix
-    >>> blend = mix(Template(Identity(3)), Template(Centering(), Identity(3), b=0.0), 0.25)
-    >>> blend.b, blend.A.todense(3)[0].tolist()
-    (0.25, [0.75, -0.25, -0.25])
     """
     if not 0.0 <= share <= 1.0:
         raise ValueError(f"share={share!r} is not allowed; it must be a number from 0 to 1.")

@@ -22,24 +22,7 @@ def active_client() -> Any:
 
 @contextmanager
 def on_cluster(address: str | None, n_workers: int = 1) -> Iterator[None]:
-    """Run the executor's tasks on a cluster for the time of the block.
-
-    Parameters
-    ----------
-    address : "local" for ``n_workers`` processes of this machine, the address of a scheduler, or None for no cluster
-    n_workers : int
-
-    Raises
-    ------
-    ValueError
-        No scheduler answers there, or it has no workers.
-
-    Examples
-    --------
-    >>> with on_cluster(None):
-    ...     active_client() is None
-    True
-    """
+    """Run the executor's tasks on a cluster for the time of the block."""
     if address is None:
         yield
         return
@@ -97,10 +80,7 @@ def cores(client: Any) -> int:
 
 
 class SharedValue:
-    """A value that tasks share: the scheduler holds it, so that no worker's death loses it.
-
-    A thread of a worker keeps what it received first, so that a task may cache in it.
-    """
+    """A value that tasks share: the scheduler holds it, so that no worker's death loses it."""
 
     def __init__(self, value: Any):
         self.value, self._lock = value, threading.Lock()
@@ -133,12 +113,7 @@ class ClusterTasks:
         ordered: bool,
         died: Callable[[Any, str], Any] | None = None,
     ) -> Generator[tuple[int, Any]]:
-        """(number, call(shared, item)) for each item, as they are finished or in their order.
-
-        A task whose worker dies is done again by another one, a few times, and at last when no other task is under way
-        (dask suspects all that waited on a worker that died); then its result is ``died(item, reason)``, and without
-        ``died`` KilledWorker is raised. Closing the iterator gives up what is under way.
-        """
+        """(number, call(shared, item)) for each item, as they are finished or in their order."""
         from distributed import KilledWorker, as_completed
 
         tasks = {number: _Task(call, item) for number, item in items.items()}

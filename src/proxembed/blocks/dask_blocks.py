@@ -44,10 +44,7 @@ def blocks_of(X: Any, y: Any = None) -> RowBlocks | None:
 
 
 class DaskBlocks(RowBlocks):
-    """Rows in pieces that dask computes; see ``RowBlocks.from_dask``.
-
-    ``pieces``: for each a delayed X, or a list of delayed columns of it, and a delayed y or None.
-    """
+    """Rows in pieces that dask computes; see ``RowBlocks.from_dask``."""
 
     spread = True
 
@@ -130,8 +127,6 @@ RowBlocks._of_dask = DaskBlocks.of
 def results_of(X: Any, function: Callable[[Any], Any], names: Callable[[], Any] | None = None) -> Any:
     """``function`` of the rows of a dask collection, as a lazy one: a DataFrame of a DataFrame where the columns have
     ``names``, else an array; without names RowBlocks of results that are no arrays.
-
-    The function is tried on made-up rows, so that rows that do not fit are refused at once.
     """
     frame = hasattr(X, "_meta_nonempty")
     tried = X._meta_nonempty if frame else np.zeros((1, X.shape[1]), X.dtype)
@@ -220,10 +215,7 @@ class _Kept:
 
 
 def _compute(task: Any) -> Any:
-    """The value of a task. Sums that the tasks of a further reading need may be larger than what dask warns of.
-
-    The setting is that of distributed: made before its import, the end of the block would take all its settings away.
-    """
+    """The value of a task. Sums that the tasks of a further reading need may be larger than what dask warns of."""
     import dask
 
     with dask.config.set(LARGE) if "distributed" in sys.modules else nullcontext():

@@ -27,20 +27,7 @@ Codes = NDArray[np.uint64]
 
 @dataclass
 class Readings:
-    """What earlier readings of a source held.
-
-    ``name`` of the source and ``remedy`` are for the error. The checksums are those of the rows one after another,
-    however they are cut into blocks.
-
-    >>> readings = Readings("read()")
-    >>> blocks = [(np.eye(2), None), (np.ones((1, 2)), None)]
-    >>> len(list(readings.over(blocks)))
-    2
-    >>> list(readings.over(blocks[:1]))
-    Traceback (most recent call last):
-    ...
-    ValueError: read() gave 3 rows in reading 1 and 2 rows in reading 2; every reading must give the same rows. ...
-    """
+    """What earlier readings of a source held."""
 
     name: str
     remedy: str = FUNCTION_REMEDY
@@ -104,10 +91,7 @@ class ReadingTotals:
 
 
 def row_codes(rows: Any) -> Codes:
-    """A number for each row of X or of y, which does not depend on the block that the row is in.
-
-    Numbers weigh by their column, exactly, so that equal rows have equal codes whether they are dense or sparse.
-    """
+    """A number for each row of X or of y, which does not depend on the block that the row is in."""
     if sparse.issparse(rows):
         return _sparse_codes(sparse.csr_array(rows))
     if hasattr(rows, "arrays"):  # rows of a table

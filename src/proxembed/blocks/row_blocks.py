@@ -350,10 +350,7 @@ class RowBlocks:
 def drawn_rows(
     n_rows: int, seed: int, blocks: Iterable[Block], number: int, take: Callable[[Any, Any], Any] | None = None
 ) -> list[Drawn]:
-    """A uniform sample of the rows of piece ``number``: (keys, X, y) of some blocks, in their order.
-
-    Each row draws a key, and the rows of the smallest keys stay. ``take(y, index)`` gives some rows of y.
-    """
+    """A uniform sample of the rows of piece ``number``: (keys, X, y) of some blocks, in their order."""
     take, draw = some if take is None else take, np.random.default_rng((seed, number))
     kept: list[Drawn] = []
     held, bound = 0, np.inf

@@ -25,29 +25,6 @@ def nearest_rows(X: Any, X_train: Any, n_neighbors: int, *, metric: str = "eucli
     The search is scikit-learn's exact one; where equal distances meet at the last place, it is widened until the tie
     is whole. Squared distances count as equal within 1e-12 of the row's own squared length (of dense rows: about the
     training mean). Cosine is searched as the distance of rows of unit length.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (m, d)
-        Rows whose neighbours are searched.
-    X_train : array or sparse array of shape (n, d)
-    n_neighbors : int
-        At most the number of training rows that can be neighbours.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        Cosine is that of the rows as they are; a row of zeros has distance 1 to every row.
-    own : bool, default=False
-        X is X_train, and no row is its own neighbour.
-
-    Returns
-    -------
-    int array of shape (m, n_neighbors)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.classify.neighbors import nearest_rows
-    >>> nearest_rows(np.array([[1.0]]), np.array([[5.0], [2.0], [0.0]]), 2).tolist()
-    [[1, 2]]
     """
     X, X_train = _prepared(X, X_train, metric)
     index = NearestNeighbors().fit(X_train)

@@ -176,14 +176,7 @@ class RankSVM(LabelClassifier):
 
 
 class Pairs(NamedTuple):
-    """Pairs of a label that a row carries and one that it does not carry: row numbers, both columns, 1 / their number.
-
-    >>> import numpy as np
-    >>> from proxembed.classify.rank_svm import pairs_of
-    >>> from proxembed.targets import LabelMatrix
-    >>> pairs_of(LabelMatrix.of([[1, 0, 0], [0, 1, 1]])).shares.tolist()
-    [0.5, 0.5, 0.5, 0.5]
-    """
+    """Pairs of a label that a row carries and one that it does not carry: row numbers, both columns, 1 / their number."""
 
     rows: np.ndarray
     carried: np.ndarray
@@ -193,16 +186,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(labels: LabelMatrix) -> Pairs:
-    """The pairs of all rows.
-
-    Examples
-    --------
-    >>> from proxembed.classify.rank_svm import pairs_of
-    >>> from proxembed.targets import LabelMatrix
-    >>> found = pairs_of(LabelMatrix.of([[1, 0, 0], [0, 1, 1]]))
-    >>> found.rows.tolist(), found.carried.tolist(), found.others.tolist()
-    ([0, 0, 1, 1], [0, 0, 1, 2], [1, 2, 0, 0])
-    """
+    """The pairs of all rows."""
     n, c = labels.Y.shape
     found, step = [np.zeros((3, 0), dtype=np.intp)], max(1, BLOCK_ENTRIES // max(c * c, 1))
     for start in range(0, n, step):
@@ -226,27 +210,6 @@ def solved(features: Features, pairs: Pairs, C: float, tol: float, max_iter: int
     The hinge h(s) = max(0, s), s = 1 - (f_k - f_l), is s^2 / (2 mu) up to mu and s - mu / 2 beyond; its derivative is
     feasible in the dual, max sum a - 1/2 ||P'B(a)||^2 under 0 <= a <= C / (number of pairs of the row), where B(a) adds
     a to the label that is carried and takes it from the other one. mu falls as the gradient does.
-
-    Parameters
-    ----------
-    features : Features
-    pairs : Pairs
-    C, tol : float
-    max_iter : int
-
-    Returns
-    -------
-    array of shape (size, c), float, int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.classify.rank_svm import Features, pairs_of, solved
-    >>> from proxembed.targets import LabelMatrix
-    >>> one = Features(lambda W: W, lambda B: B, 1)
-    >>> W, gap, _ = solved(one, pairs_of(LabelMatrix.of([[1, 0]])), 10.0, 1e-6, 100)
-    >>> W.round(3).tolist(), gap < 1e-6
-    ([[0.5, -0.5]], True)
     """
     problem = _Problem(features, pairs, C)
     W, mu, steps = np.zeros((features.size, pairs.shape[1])), 1.0, 0
@@ -329,22 +292,6 @@ def middles(F: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
     Of several gaps with the fewest errors the one after the fewest labels; before the largest score, and after the
     smallest, a gap is 1 wide.
-
-    Parameters
-    ----------
-    F : array of shape (n, c), scores
-    Y : bool array of shape (n, c)
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.classify.rank_svm import middles
-    >>> middles(np.array([[3.0, 1.0, 0.0]]), np.array([[True, False, False]])).tolist()
-    [2.0]
     """
     order = np.argsort(-F, axis=1, kind="stable")
     ranked, carried = np.take_along_axis(F, order, axis=1), np.take_along_axis(Y, order, axis=1)
@@ -356,15 +303,7 @@ def middles(F: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 
 def mean_distance(X: Any) -> float:
-    """The mean Euclidean distance of two rows, of at most 1,000 evenly spaced ones; 1 where all are equal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.classify.rank_svm import mean_distance
-    >>> mean_distance(np.array([[0.0], [1.0], [3.0]]))
-    2.0
-    """
+    """The mean Euclidean distance of two rows, of at most 1,000 evenly spaced ones; 1 where all are equal."""
     some = X[np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], WIDTH_ROWS)).astype(int))]
     distances = euclidean_distances(some) if some.shape[0] else np.zeros((0, 0))
     mean = float(distances.sum()) / max(some.shape[0] * (some.shape[0] - 1), 1)

@@ -25,15 +25,7 @@ PENALTY = Param(low=0, choices=("auto",))
 
 
 def feature_variances(X: Any) -> np.ndarray:
-    """Variance of each column of a dense or sparse matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.classify.ridge import feature_variances
-    >>> feature_variances(np.array([[0.0], [2.0]])).tolist()
-    [1.0]
-    """
+    """Variance of each column of a dense or sparse matrix."""
     if sp.issparse(X):
         return mean_variance_axis(sp.csr_matrix(X), axis=0)[1]
     return X.var(axis=0, dtype=np.float64)
@@ -45,24 +37,6 @@ def loo_penalty(X: Any, T: Any) -> float:
     The grid runs from 1e-6 to 1e2 in units of tr(Xc'Xc)/r, so that no scale of X is favoured. Where rows and features
     both exceed 2,000, the error is that of 2,000 evenly spaced rows: the best penalty, a ratio of variances, does not
     grow with their number.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n, d)
-    T : array of shape (n, c)
-
-    Returns
-    -------
-    float
-        Absolute penalty; 0 where X does not vary.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.classify.ridge import loo_penalty
-    >>> X = np.arange(6.0)[:, None]
-    >>> bool(loo_penalty(100 * X, X) == 1e4 * loo_penalty(X, X))
-    True
     """
     if min(X.shape) > LOO_ROWS:
         rows = evenly_spaced(X.shape[0], LOO_ROWS)
@@ -83,29 +57,6 @@ def fold_penalty(X: Any, T: Any, folds: np.ndarray) -> float:
 
     For rows that come in groups: leaving out one row of a group leaves its near copies in, and too small a penalty
     looks best. Where rows and features both exceed 2,000, 2,000 evenly spaced rows are used.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n, d)
-    T : array of shape (n, c)
-    folds : int array of shape (n,)
-        Fold of each row; one fold alone falls back on ``loo_penalty``.
-
-    Returns
-    -------
-    float
-        Absolute penalty; 0 where X does not vary.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.classify.ridge import fold_penalty, loo_penalty
-    >>> draw = np.random.default_rng(0)
-    >>> centres = draw.normal(size=(20, 30))
-    >>> X = np.repeat(centres, 5, axis=0) + 0.01 * draw.normal(size=(100, 30))
-    >>> T = np.repeat(centres[:, :1] + draw.normal(size=(20, 1)), 5, axis=0)
-    >>> fold_penalty(X, T, np.repeat(np.arange(4), 25)) > loo_penalty(X, T)
-    True
     """
     if len(np.unique(folds)) < 2:
         return loo_penalty(X, T)
@@ -123,14 +74,7 @@ def fold_penalty(X: Any, T: Any, folds: np.ndarray) -> float:
 
 
 def chosen_penalty(penalty: Any, X: Any, T: Any) -> float:
-    """Absolute penalty of a parameter ``penalty``: a number of at least 0, or "auto" for ``loo_penalty``.
-
-    Examples
-    --------
-    >>> from proxembed.classify.ridge import chosen_penalty
-    >>> chosen_penalty(2, None, None)
-    2.0
-    """
+    """Absolute penalty of a parameter ``penalty``: a number of at least 0, or "auto" for ``loo_penalty``."""
     if isinstance(penalty, str) and penalty == "auto":
         return loo_penalty(X, T)
     if not PENALTY.permits(penalty):
@@ -139,16 +83,7 @@ def chosen_penalty(penalty: Any, X: Any, T: Any) -> float:
 
 
 def ridge_fit(X: Any, T: Any, penalty: float, penalize_intercept: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + penalty ||W||^2, or + ||b||^2 as well.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.classify.ridge import ridge_fit
-    >>> coef, intercept = ridge_fit(np.array([[0.0], [1.0]]), np.array([[1.0], [3.0]]), 0.5)
-    >>> coef.tolist(), intercept.tolist()
-    ([[1.0]], [1.5])
-    """
+    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + penalty ||W||^2, or + ||b||^2 as well."""
     if not penalize_intercept:
         return ridge_solve(X, T, penalty)
     ones = np.ones((X.shape[0], 1))
@@ -170,28 +105,7 @@ class Readout(NamedTuple):
 
 
 def fit_readout(Z: Any, Y: np.ndarray, folds: np.ndarray | None = None) -> Readout:
-    """The ridge read-out of labels from rows: targets 1 and -1, the penalty of least error.
-
-    Parameters
-    ----------
-    Z : array or sparse array of shape (n, d)
-    Y : array of shape (n, c)
-        Labels, 0 or 1.
-    folds : int array of shape (n,), optional
-        Fold of each row, by which the penalty is chosen (``fold_penalty``); None: by leaving out single rows.
-
-    Returns
-    -------
-    Readout
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.classify.ridge import fit_readout
-    >>> Z = np.arange(4.0)[:, None]
-    >>> (fit_readout(Z, Z > 1.5).scores(Z) > 0).ravel().tolist()
-    [False, False, True, True]
-    """
+    """The ridge read-out of labels from rows: targets 1 and -1, the penalty of least error."""
     T = 2.0 * Y - 1.0
     penalty = loo_penalty(Z, T) if folds is None else fold_penalty(Z, T, folds)
     return Readout(*ridge_fit(Z, T, penalty), penalty)

@@ -175,15 +175,7 @@ def _of_one(probabilities: np.ndarray, classes: Any) -> np.ndarray:
 
 
 def label_folds(n_folds: int, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-    """Multi-label stratified folds of the rows of Y, at most as many as rows; rows without a label are spread too.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.classify.thresholds import label_folds
-    >>> [len(held_out) for _, held_out in label_folds(2, np.eye(4) > 0)]
-    [2, 2]
-    """
+    """Multi-label stratified folds of the rows of Y, at most as many as rows; rows without a label are spread too."""
     if len(Y) < 2:
         raise ValueError(f"{len(Y)} rows with known labels cannot be split into folds; label at least 2 rows.")
     from iterstrat.ml_stratifiers import MultilabelStratifiedKFold

@@ -63,14 +63,7 @@ class Program(TyperGroup):
 
 
 def comma_hint(told: str, args: Sequence[str]) -> str:
-    """How to give several names to an option, for a refusal of an extra argument; "" for other refusals.
-
-    Examples
-    --------
-    >>> from proxembed.cli.app import comma_hint
-    >>> comma_hint("Got unexpected extra argument (b)", ["data", "t.csv", "--labels", "a", "b"])
-    '; join names with a comma: --labels a,b'
-    """
+    """How to give several names to an option, for a refusal of an extra argument; "" for other refusals."""
     named = [word.partition("=")[0] for word in args]
     option = next((word for word in named if word in [FLAGS[name] for name in LISTS]), None)
     if option is None or not told.startswith("Got unexpected extra argument"):
@@ -79,14 +72,7 @@ def comma_hint(told: str, args: Sequence[str]) -> str:
 
 
 def printed(run: Callable[[], Any]) -> Any:
-    """Run, flush the output, and return the exit code; end quietly if the reader of the output has gone.
-
-    Examples
-    --------
-    >>> from proxembed.cli.app import printed
-    >>> printed(lambda: 3)
-    3
-    """
+    """Run, flush the output, and return the exit code; end quietly if the reader of the output has gone."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # file names need not be text
@@ -152,12 +138,5 @@ for group, verbs in GROUPS.items():
 
 
 def main() -> None:
-    """Run the program.
-
-    Examples
-    --------
-    >>> from proxembed.cli import main
-    >>> callable(main)
-    True
-    """
+    """Run the program."""
     app()

@@ -47,10 +47,7 @@ def large_table(
     seed: int,
     spread: bool = False,
 ) -> Any:
-    """DATA as a table to read part by part, with notes, if it needs more than --memory; else None.
-
-    With ``spread`` the workers of a cluster read it, for any size.
-    """
+    """DATA as a table to read part by part, with notes, if it needs more than --memory; else None."""
     from proxembed.data import Columns
     from proxembed.workflow.large_fit import large_fit
 

@@ -72,14 +72,7 @@ def next_step(dataset: Dataset, file: str, groups: str | None) -> str:
 
 
 def proposed(described: str, groups: str | None = None) -> str:
-    """The search command with the options of ``proxembed data``, and the groups that were found.
-
-    Examples
-    --------
-    >>> from proxembed.cli.data import proposed
-    >>> proposed("proxembed data t.csv --labels tags --json", "patient id")
-    "proxembed search t.csv --labels tags --groups 'patient id'"
-    """
+    """The search command with the options of ``proxembed data``, and the groups that were found."""
     words = shlex.split(described)
     named = [] if groups is None else ["--groups", groups]
     return shlex.join([words[0], "search", *(word for word in words[2:] if word != "--json"), *named])

@@ -14,14 +14,7 @@ from .terminal import command, notes, print_json, progress_bar
 
 
 def setting(text: str) -> tuple[str, object]:
-    """Read one --set NAME=VALUE; JSON (a number, true, null) is parsed, anything else is text.
-
-    Examples
-    --------
-    >>> from proxembed.cli.fit import setting
-    >>> setting("ridge=0.1"), setting("kernel=cosine")
-    (('ridge', 0.1), ('kernel', 'cosine'))
-    """
+    """Read one --set NAME=VALUE; JSON (a number, true, null) is parsed, anything else is text."""
     import json
 
     name, equals, value = text.partition("=")

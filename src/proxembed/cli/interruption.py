@@ -14,19 +14,7 @@ _received: list[int] = []
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let each of the signals raise KeyboardInterrupt, unless it is ignored (as under ``nohup``) or already handled.
-
-    Examples
-    --------
-    >>> import signal
-    >>> from proxembed.cli.interruption import exit_code, interruptible
-    >>> try:
-    ...     with interruptible():
-    ...         signal.raise_signal(signal.SIGTERM)
-    ... except KeyboardInterrupt:
-    ...     exit_code()
-    143
-    """
+    """Let each of the signals raise KeyboardInterrupt, unless it is ignored (as under ``nohup``) or already handled."""
 
     def interrupt(number: int, frame: object) -> NoReturn:
         _received.append(number)
@@ -46,15 +34,7 @@ def interruptible() -> Iterator[None]:
 
 
 def exit_code() -> int:
-    """128 plus the number of the first signal received, as in shells; 130 for Ctrl-C.
-
-    Examples
-    --------
-    >>> from proxembed.cli.interruption import exit_code, interruptible
-    >>> with interruptible():
-    ...     exit_code()
-    130
-    """
+    """128 plus the number of the first signal received, as in shells; 130 for Ctrl-C."""
     return 128 + (_received[0] if _received else signal.SIGINT)
 
 
@@ -65,13 +45,7 @@ def leave_interrupted(line: str) -> NoReturn:
 
 
 def say(line: str) -> None:
-    """Print one line on standard error, with control characters shown; do nothing if the terminal is gone.
-
-    Examples
-    --------
-    >>> from proxembed.cli.interruption import say
-    >>> say("it is on standard error")
-    """
+    """Print one line on standard error, with control characters shown; do nothing if the terminal is gone."""
     from proxembed.tables.visible import visible
 
     shown = " ".join(visible(line).split())

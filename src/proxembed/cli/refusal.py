@@ -30,16 +30,7 @@ FEWER = "give fewer rows or features, or fewer processes (--jobs 1) where there 
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn errors about input, output and memory into one line and exit code 2, an interruption into a line and a code.
-
-    The line also names what the run had finished, which ``run_folder`` notes on the error.
-
-    Examples
-    --------
-    >>> from proxembed.cli.refusal import refusals
-    >>> with refusals():
-    ...     pass
-    """
+    """Turn errors about input, output and memory into one line and exit code 2, an interruption into a line and a code."""
     with interruptible():
         try:
             yield
@@ -67,26 +58,12 @@ def refusals() -> Iterator[None]:
 
 
 def notes_of(error: BaseException) -> str:
-    """The notes on an error, as one line.
-
-    Examples
-    --------
-    >>> from proxembed.cli.refusal import notes_of
-    >>> notes_of(ValueError("a"))
-    ''
-    """
+    """The notes on an error, as one line."""
     return "; ".join(getattr(error, "__notes__", ()))
 
 
 def system_error_text(error: OSError) -> str:
-    """Format an OSError with file, reason and remedy.
-
-    Examples
-    --------
-    >>> from proxembed.cli.refusal import system_error_text
-    >>> system_error_text(FileNotFoundError(2, "No such file or directory", "m.skops"))
-    'm.skops: No such file or directory; check the path.'
-    """
+    """Format an OSError with file, reason and remedy."""
     reason = error.strerror or " ".join(str(error).split()).removesuffix(".")
     if error.errno in REMEDIES and error.strerror == os.strerror(error.errno):
         reason += f"; {REMEDIES[error.errno]}"
@@ -94,14 +71,7 @@ def system_error_text(error: OSError) -> str:
 
 
 def faults_text(error: ValueError) -> list[str]:
-    """The problems of a table, one per line, and the command that solves them; else no line.
-
-    Examples
-    --------
-    >>> from proxembed.cli.refusal import faults_text
-    >>> faults_text(ValueError("a"))
-    []
-    """
+    """The problems of a table, one per line, and the command that solves them; else no line."""
     from proxembed.data.errors import TableFaults
 
     if isinstance(error, TableFaults):

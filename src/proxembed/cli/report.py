@@ -32,13 +32,7 @@ def report(
 
 
 def pages(record: dict[str, Any], folder: Path) -> dict[str, str]:
-    """The leaderboard and the page of a record that was read from a folder.
-
-    Raises
-    ------
-    ValueError
-        The record is damaged where its shape does not show it.
-    """
+    """The leaderboard and the page of a record that was read from a folder."""
     from proxembed.report import leaderboard_csv, page_html
 
     try:

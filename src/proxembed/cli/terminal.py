@@ -37,17 +37,7 @@ def print_json(facts: object) -> None:
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Collect warnings and print them at the end: one line per kind on standard error, with its count.
-
-    Warnings that differ only in numbers are of one kind; the last one is shown, since the final fit comes after the
-    smaller fits that tune it.
-
-    Examples
-    --------
-    >>> from proxembed.cli.terminal import notes
-    >>> with notes():
-    ...     pass
-    """
+    """Collect warnings and print them at the end: one line per kind on standard error, with its count."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -64,27 +54,13 @@ def notes() -> Iterator[None]:
 
 
 def phase_of(text: str) -> str:
-    """The phase of a progress line.
-
-    Examples
-    --------
-    >>> from proxembed.cli.terminal import phase_of
-    >>> phase_of("search, 12 trials: best 0.5, now OPLS"), phase_of("fold 2: PCA done"), phase_of("the test rows")
-    ('search', 'fold 2', 'the test rows')
-    """
+    """The phase of a progress line."""
     return re.split(r"[,:]", text, maxsplit=1)[0]
 
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
-    """Progress on standard error, as a function to call: a bar, or one line per phase if it is not a terminal.
-
-    Examples
-    --------
-    >>> from proxembed.cli.terminal import progress_bar
-    >>> with progress_bar(quiet=True) as progress:
-    ...     progress(1, 2, "half")
-    """
+    """Progress on standard error, as a function to call: a bar, or one line per phase if it is not a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -157,15 +133,7 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
 
 
 def contrast_text(entry: dict[str, Any]) -> str:
-    """A tested contrast as one line.
-
-    Examples
-    --------
-    >>> from proxembed.cli.terminal import contrast_text
-    >>> entry = {"a": "OPLS", "b": "PCA", "difference": 0.1, "interval": [0.05, 0.15], "p_holm": 0.004}
-    >>> contrast_text({**entry, "bayes": {"worse": 0.0, "rope": 0.02, "better": 0.98}})
-    'OPLS - PCA: +0.100 (95 % interval +0.050 to +0.150), p = 0.004 (Holm), probability 0.98 better, 0.02 level'
-    """
+    """A tested contrast as one line."""
     text = f"{entry['a']} - {entry['b']}: {entry['difference']:+.3f}"
     if entry["interval"]:
         low, high = entry["interval"]

@@ -313,15 +313,7 @@ def one_hot(y: ArrayLike, label_names: Sequence[str] | None = None) -> tuple[spa
 
 
 def indicator_and_unknown(Y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """An n x c array of 0 and 1, or -1 and 1, that is NaN where unknown, as an indicator and the mask of unknown cells.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.data.dataset import indicator_and_unknown
-    >>> [part.tolist() for part in indicator_and_unknown(np.array([[-1.0, np.nan], [1.0, -1.0]]))]
-    [[[-1.0, -1.0], [1.0, -1.0]], [[False, True], [False, False]]]
-    """
+    """An n x c array of 0 and 1, or -1 and 1, that is NaN where unknown, as an indicator and the mask of unknown cells."""
     if Y.dtype.kind != "f":
         return Y, None
     unknown = np.isnan(Y)

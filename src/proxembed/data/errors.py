@@ -43,24 +43,7 @@ class DataError(ValueError):
 
 
 class TableFaults(DataError):
-    """All that has to be settled before a table can be used, with the options that settle it.
-
-    Parameters
-    ----------
-    path : str or Path
-    problems : list of (text, options) or (text, options, instead)
-        What is wrong, and the arguments that solve it as pairs of a name and a value, () if there are none; ``instead``
-        are arguments that solve it in another way.
-
-    Examples
-    --------
-    >>> from proxembed.data.errors import TableFaults
-    >>> problems = [("column 'x' holds -999", (("missing", "-999"),)), ("column 'v' holds lists", (("drop", "v"),))]
-    >>> print(TableFaults("a.csv", problems))
-    a.csv: 2 problems: column 'x' holds -999; column 'v' holds lists; add missing='-999', drop='v'.
-    >>> print(TableFaults("a.csv", [("column 'x' holds 1,234", (("decimal", ","),), (("decimal", "."),))]))
-    a.csv: column 'x' holds 1,234; add decimal=',', or decimal='.'.
-    """
+    """All that has to be settled before a table can be used, with the options that settle it."""
 
     names_file = True
 
@@ -100,14 +83,7 @@ def _column_of(text: str) -> str:
 
 
 def arguments_text(options: Sequence[Option]) -> str:
-    """Arguments as a call from Python writes them; several values of one name become a list.
-
-    Examples
-    --------
-    >>> from proxembed.data.errors import arguments_text
-    >>> arguments_text([("missing", "-999"), ("drop", "v"), ("missing", "-")])
-    "missing=['-999', '-'], drop='v'"
-    """
+    """Arguments as a call from Python writes them; several values of one name become a list."""
     values: dict[str, list[str]] = {}
     for name, value in options:
         values.setdefault(name, []).append(value)
@@ -121,13 +97,6 @@ def shorten(text: object, width: int = 40) -> str:
 
 
 def numpy_error_text(error: Exception) -> str:
-    """What NumPy says of a file, on one line; its advice to load objects unsafely is left out.
-
-    Examples
-    --------
-    >>> from proxembed.data.errors import numpy_error_text
-    >>> numpy_error_text(ValueError("This file contains pickled (object) data. If you trust the file ..."))
-    'it holds Python objects, or is of another format'
-    """
+    """What NumPy says of a file, on one line; its advice to load objects unsafely is left out."""
     text = " ".join(str(error).split())
     return "it holds Python objects, or is of another format" if "pickled" in text else text.removesuffix(".")

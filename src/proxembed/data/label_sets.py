@@ -10,18 +10,7 @@ from scipy import sparse
 
 
 def label_sets(Y: Any, unknown: Any = None) -> NDArray[np.integer]:
-    """The place of the label set of each row among all, -1 where a label is unknown.
-
-    Parameters
-    ----------
-    Y, unknown : arrays or sparse arrays of shape (n, c)
-
-    Examples
-    --------
-    >>> from proxembed.data.label_sets import label_sets
-    >>> label_sets([[1, 0], [0, 1], [1, 0]], [[0, 0], [0, 0], [0, 1]]).tolist()
-    [1, 0, -1]
-    """
+    """The place of the label set of each row among all, -1 where a label is unknown."""
     weights = np.random.default_rng(0).random(sparse.csr_array(Y).shape[1])  # sums of which differ as the sets do
     sets = np.unique(np.round(sparse.csr_array(Y, dtype=np.float64) @ weights, 9), return_inverse=True)[1]
     if unknown is None:

@@ -29,36 +29,7 @@ LEAST_OF_EACH = 20  # rows of a sample that have a label, where there are as man
 
 
 class LargeTable:
-    """A CSV or Parquet file, or a folder of Parquet files, of which only the labels are in memory.
-
-    Parameters
-    ----------
-    path : Path
-    columns : Columns
-        Which columns hold labels, text, ids, groups, time, or are left out, as for ``read``.
-
-    Attributes
-    ----------
-    Y, unknown : csr_array of shape (n, c)
-        Labels of all rows, and the cells that are not known.
-    label_names : tuple of str
-
-    Raises
-    ------
-    DataError
-        The file is no table, or its labels cannot be read.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data import Columns
-    >>> from proxembed.data.large_table import LargeTable
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.csv")
-    >>> size = file.write_text("doc,hue,sea\\na,0.5,1\\nb,0.25,0\\nc,0.75,1\\nd,0.125,0\\n")
-    >>> table = LargeTable(file, Columns(labels=("sea",), id="doc"))
-    >>> table.n, table.sample(2, seed=0).X.shape
-    (4, (2, 1))
-    """
+    """A CSV or Parquet file, or a folder of Parquet files, of which only the labels are in memory."""
 
     def __init__(self, path: Path, columns: Columns) -> None:
         if not takes(path):
@@ -85,7 +56,8 @@ class LargeTable:
 
     def sample(self, rows: int, seed: int) -> Dataset:
         """A data set of ``rows`` rows in the order of the file, drawn at random, with at least 20 (or all) of each
-        label."""
+        label.
+        """
         drawn = stratified_rows(self.Y, rows, seed)
         file = self._opened(self.path).picked(drawn, BLOCK_ROWS)
         columns = replace(self.columns, target_type="classes")  # checked on all rows
@@ -130,22 +102,7 @@ class LargeTable:
 
 
 def piece_parts(piece: ParquetFile, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
-    """Features and ids of the rows of a piece, read as ``source`` has it.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data import Columns
-    >>> from proxembed.data.large_table import LargeTable, piece_parts
-    >>> from proxembed.data.table_writer import TableWriter
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.parquet")
-    >>> with TableWriter(file) as writer:
-    ...     for rows in range(2):
-    ...         writer.add({"hue": [0.5, 0.25], "sea": [1, 0]})
-    >>> table = LargeTable(file, Columns(labels=("sea",)))
-    >>> [[X.shape for X, ids in piece_parts(piece, {"names": ["hue"]}, 9)] for piece in table.pieces(3)]
-    [[(2, 1)], [(2, 1)]]
-    """
+    """Features and ids of the rows of a piece, read as ``source`` has it."""
     for part in parts_of(piece, source, rows):
         yield _of_training(checked_rows(piece.path, source, part))
 
@@ -157,15 +114,7 @@ def _of_training(rows: NamedRows) -> NamedRows:
 
 
 def takes(path: Path) -> bool:
-    """Whether a file is a table, by its suffix, or a folder holds one in Parquet files.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from proxembed.data.large_table import takes
-    >>> takes(Path("a.csv.gz")), takes(Path("a.npz"))
-    (True, False)
-    """
+    """Whether a file is a table, by its suffix, or a folder holds one in Parquet files."""
     return (
         bool(parquet_files(path))
         if path.is_dir()
@@ -174,18 +123,7 @@ def takes(path: Path) -> bool:
 
 
 def stratified_rows(Y: sparse.csr_array, rows: int, seed: int) -> NDArray[np.intp]:
-    """Sorted numbers of rows drawn at random, with at least 20 of each label, or all; more than ``rows`` where needed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from proxembed.data.large_table import stratified_rows
-    >>> Y = sparse.csr_array(np.eye(1000, 1, k=-7, dtype=np.uint8))
-    >>> drawn = stratified_rows(Y, 50, 0)
-    >>> len(drawn), 7 in drawn
-    (50, True)
-    """
+    """Sorted numbers of rows drawn at random, with at least 20 of each label, or all; more than ``rows`` where needed."""
     n = Y.shape[0]
     order = np.random.default_rng(seed).permutation(n)
     columns = sparse.csc_array(Y[order])

@@ -17,29 +17,13 @@ LEFT_OUT = ("M", "Z", "C")  # categories of characters: accents, blanks, control
 
 
 def with_spelling_notes(dataset: Dataset) -> Dataset:
-    """The data set, with a note on labels that differ only in case, blanks or accents.
-
-    Examples
-    --------
-    >>> from proxembed.data import Dataset
-    >>> from proxembed.data.spellings import with_spelling_notes
-    >>> with_spelling_notes(Dataset.from_classes([[0.0], [1.0], [2.0]], ["red", "Red", "Red"])).notes
-    ("2 labels differ only in case, blanks or accents: 'Red' (2 rows) and 'red' (1 row); use one spelling if they mean
-    the same",)
-    """
+    """The data set, with a note on labels that differ only in case, blanks or accents."""
     notes = spelling_notes(dataset.label_names, np.asarray(dataset.Y.sum(axis=0)).ravel())
     return dataset if set(notes) <= set(dataset.notes) else replace(dataset, notes=(*dataset.notes, *notes))
 
 
 def spelling_notes(names: Sequence[str], counts: Sequence[Any] | np.ndarray) -> tuple[str, ...]:
-    """A note on names that differ only in case, blanks or accents, with the number of rows of each.
-
-    Examples
-    --------
-    >>> from proxembed.data.spellings import spelling_notes
-    >>> spelling_notes(["cafe", "tea"], [2, 1]), len(spelling_notes(["cafe", "caf\\u00e9"], [2, 1]))
-    ((), 1)
-    """
+    """A note on names that differ only in case, blanks or accents, with the number of rows of each."""
     groups: dict[str, list[int]] = {}
     for place, name in enumerate(names):
         groups.setdefault(_plain(name), []).append(place)

@@ -16,19 +16,7 @@ FORMULA, NUMBER = "=+-@\t\r\n", re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?"
 
 
 class CsvRows:
-    """Rows of CSV in which a spreadsheet takes no text for a formula: the writer of every CSV file of this package.
-
-    A text, of a header too, that begins with ``=``, ``+``, ``-``, ``@``, a tab or an end of line and is not a number
-    gets an apostrophe in front. pandas and ``proxembed.data.read`` read it back with the apostrophe: take it off by
-    ``frame["id"].str.removeprefix("'")``, or write .parquet, which holds texts as they are.
-
-    Examples
-    --------
-    >>> import sys
-    >>> from proxembed.data.table_writer import CsvRows
-    >>> CsvRows(sys.stdout).add([["=1+1", "-0.5", "-", -0.5, "a=b"]])
-    '=1+1,-0.5,'-,-0.5,a=b
-    """
+    """Rows of CSV in which a spreadsheet takes no text for a formula: the writer of every CSV file of this package."""
 
     def __init__(self, stream: TextIO) -> None:
         self._writer = csv.writer(_Lines(stream), lineterminator="\r\n")
@@ -54,32 +42,7 @@ def _for_spreadsheets(cell: Any) -> Any:
 
 
 class TableWriter:
-    """A CSV (UTF-8) or Parquet file by its suffix, to which rows are added in parts with the same columns.
-
-    Numbers are written in full, so that reading them back gives the same. Texts of a CSV file that a spreadsheet would
-    take for formulas get an apostrophe in front; see ``CsvRows``.
-
-    Parameters
-    ----------
-    path : Path
-        A new file.
-
-    Raises
-    ------
-    ValueError
-        The suffix is neither, or pyarrow is not installed.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data.table_writer import TableWriter
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "z.csv")
-    >>> with TableWriter(file) as table:
-    ...     table.add({"id": ["a"], "z0": [0.1]})
-    ...     table.add({"id": ["b"], "z0": [0.2]})
-    >>> file.read_bytes()
-    b'id,z0\\na,0.1\\nb,0.2\\n'
-    """
+    """A CSV (UTF-8) or Parquet file by its suffix, to which rows are added in parts with the same columns."""
 
     def __init__(self, path: Path) -> None:
         if path.suffix.lower() not in SUFFIXES:

@@ -29,14 +29,7 @@ UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def memory_limit() -> int:
-    """Bytes of the memory of the machine, or of what its container may use.
-
-    Examples
-    --------
-    >>> from proxembed.data.unpacking import memory_limit, most_unpacked
-    >>> memory_limit() // 2 == most_unpacked()
-    True
-    """
+    """Bytes of the memory of the machine, or of what its container may use."""
     sizes = [math.inf]
     if hasattr(os, "sysconf"):
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -46,41 +39,18 @@ def memory_limit() -> int:
 
 
 def most_unpacked() -> int:
-    """Bytes that a file may unpack to: half of the memory.
-
-    Examples
-    --------
-    >>> from proxembed.data.unpacking import most_unpacked
-    >>> most_unpacked() > 1 << 20
-    True
-    """
+    """Bytes that a file may unpack to: half of the memory."""
     return memory_limit() // SHARE
 
 
 def size_text(size: int) -> str:
-    """A number of bytes in words.
-
-    Examples
-    --------
-    >>> from proxembed.data.unpacking import size_text
-    >>> size_text(96), size_text(3 << 29)
-    ('96 bytes', '1.5 GiB')
-    """
+    """A number of bytes in words."""
     power = min(max(size.bit_length() - 1, 0) // 10, len(UNITS) - 1)
     return f"{size:,} bytes" if power == 0 else f"{size / 1024**power:,.1f} {UNITS[power]}"
 
 
 class Unpacked(io.BufferedReader):
-    """What a gzip stream unpacks to, up to a limit of bytes, and of bytes a line.
-
-    Parameters
-    ----------
-    packed : GzipFile
-    path : Path
-        What an error names.
-    most : int
-        Bytes after which a DataError is raised.
-    """
+    """What a gzip stream unpacks to, up to a limit of bytes, and of bytes a line."""
 
     def __init__(self, packed: Any, path: Path, most: int) -> None:
         super().__init__(_Counted(packed, path, most), BUFFER_BYTES)
@@ -123,16 +93,7 @@ class _Counted(io.RawIOBase):
 
 
 def check_exists(path: Path) -> None:
-    """Refuse a path where nothing is.
-
-    Examples
-    --------
-    >>> import pathlib
-    >>> from proxembed.data.unpacking import check_exists
-    >>> check_exists(pathlib.Path("gone.csv"))
-    Traceback (most recent call last):
-    proxembed.data.errors.DataError: gone.csv: no such file; check the path.
-    """
+    """Refuse a path where nothing is."""
     if not path.exists():
         raise DataError.at(path, None, "no such file", "check the path")
 
@@ -159,38 +120,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_array(stream: IO[bytes], size: int, path: Path, name: str, most: int, remedy: str = SMALLER) -> int:
-    """Refuse an array in NumPy's form whose header does not fit the bytes after it, or that is too large.
-
-    Parameters
-    ----------
-    stream : binary stream at the start of the array.
-    size : int
-        Bytes of header and array.
-    path : Path
-    name : str
-        What an error calls the array.
-    most : int
-        Bytes that it may take.
-    remedy : str
-        What an error advises where it is too large.
-
-    Returns
-    -------
-    int
-        Bytes that it takes.
-
-    Examples
-    --------
-    >>> import io
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from proxembed.data.unpacking import check_array
-    >>> file = io.BytesIO()
-    >>> np.save(file, np.zeros(3))
-    >>> size = file.tell(); start = file.seek(0)
-    >>> check_array(file, size, Path("z.npy"), "z", 100)
-    24
-    """
+    """Refuse an array in NumPy's form whose header does not fit the bytes after it, or that is too large."""
     start = stream.tell()
     version = npy.read_magic(stream)
     if version not in HEADERS:
@@ -212,39 +142,7 @@ def check_array(stream: IO[bytes], size: int, path: Path, name: str, most: int, 
 def check_arrays(
     stream: BinaryIO, path: Path, most: int, names: Collection[str] | None = None, remedy: str = SMALLER
 ) -> None:
-    """Refuse an archive of NumPy's arrays that is not what it claims, or that would unpack to too many bytes.
-
-    Parameters
-    ----------
-    stream : binary stream of the archive
-    path : Path
-        What an error names.
-    most : int
-        Bytes that its arrays may take together.
-    names : collection of str, optional
-        The arrays that will be read; None for all.
-    remedy : str
-        What an error advises where they are too large.
-
-    Raises
-    ------
-    DataError
-        With the sizes.
-    zipfile.BadZipFile, ValueError
-        It is no such archive.
-
-    Examples
-    --------
-    >>> import io
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from proxembed.data.unpacking import check_arrays
-    >>> file = io.BytesIO()
-    >>> np.savez(file, X=np.zeros(3), Y=np.zeros(3))
-    >>> check_arrays(file, Path("z.npz"), 47)
-    Traceback (most recent call last):
-    proxembed.data.errors.DataError: z.npz: its arrays would take 48 bytes, above 47 bytes, ...
-    """
+    """Refuse an archive of NumPy's arrays that is not what it claims, or that would unpack to too many bytes."""
     total = 0
     with zipfile.ZipFile(stream) as archive:
         for member in archive.infolist():

@@ -165,7 +165,8 @@ class Linked(Neighborly, abstract=True):
 
     def _weights(self, rows: Rows) -> tuple[sparse.csr_array, dict[str, Any]]:
         """W, symmetric, zero diagonal but under "reconstruction", edges of weight 0 left out; and what was learned with
-        it, by attribute."""
+        it, by attribute.
+        """
         if self.metric == "precomputed" and isinstance(self.weights, str) and self.weights in OF_FEATURES:
             raise ValueError(
                 f"{type(self).__name__}: weights={self.weights!r} is not allowed with metric='precomputed': it is made "
@@ -188,7 +189,8 @@ class Linked(Neighborly, abstract=True):
 
     def _rebuilding(self, rows: Rows) -> sparse.csr_array:
         """V + V' - V'V = I - (I - V)'(I - V), V the reconstruction weights of the neighbours; M - (I - V)'M(I - V) of
-        rows that occur M times."""
+        rows that occur M times.
+        """
         index = self._neighbors(rows).index
         V = reconstruction_matrix(index, reconstruction_weights(rows.X, index), rows.n)
         counts = rows.ones if rows.counts is None else rows.counts

@@ -31,7 +31,8 @@ from proxembed.targets.labels import LabelMatrix
 @dataclass(frozen=True)
 class Origin:
     """What was given to fit: y in the caller's form, for functions that are parameters, the number of rows, and which
-    of them these rows are (None: all)."""
+    of them these rows are (None: all).
+    """
 
     y: Any
     n: int
@@ -136,7 +137,8 @@ class Rows:
 
     def search_input(self, metric: Any) -> tuple[Any, Any]:
         """X and the metric as searches take them that know the Euclidean distance, the cosine and given distances: for
-        another metric the distances of all rows, kept, and "precomputed"."""
+        another metric the distances of all rows, kept, and "precomputed".
+        """
         if is_measured(metric):
             return self._kept(("distances", metric), "exact", lambda: all_distances(self.X, metric)), "precomputed"
         return as_cosine(self.X, metric)
@@ -218,7 +220,8 @@ class Rows:
 
     def search_info(self, algorithm: Any) -> tuple[str | None, float | None]:
         """(name, recall) of the searches of these rows that were asked of an algorithm: an approximate one where there
-        were several, and the mean of the recalls over the lists; None for an exact one, (None, None) for none."""
+        were several, and the mean of the recalls over the lists; None for an exact one, (None, None) for none.
+        """
         record = self._record(algorithm)
         found = [(each.recall, each) for each in record if each.recall is not None]
         if not found:
@@ -228,7 +231,8 @@ class Rows:
 
     def copy_pairs(self, graph: sparse.csr_array, same: bool) -> sparse.csr_array:
         """For each edge of a graph the pairs of copies of its rows with the same label, (YY')_ij, or with different
-        ones, (mm' - YY')_ij; the data of the graph are not looked at."""
+        ones, (mm' - YY')_ij; the data of the graph are not looked at.
+        """
         i = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
         counts = labelled.shared_labels(self.label_matrix, i, graph.indices)
         if not same:
@@ -262,7 +266,8 @@ class Rows:
 
     def given_weights(self, W: Any, name: str = "weights") -> sparse.csr_array:
         """W of these rows from the parameter ``name`` of a method: a matrix for all rows given to fit, or a function
-        (X, y) that makes one for these rows, y as it was given to fit, the labels of these rows."""
+        (X, y) that makes one for these rows, y as it was given to fit, the labels of these rows.
+        """
 
         def work() -> Any:
             if callable(W):
@@ -291,7 +296,8 @@ class Rows:
     @cached_property
     def with_label(self) -> tuple[Rows, np.ndarray]:
         """The rows that have a label, as rows of their own, and their index: under MESD the others have no copies and
-        are nobody's neighbours. Their searches count as searches of these rows."""
+        are nobody's neighbours. Their searches count as searches of these rows.
+        """
         index = np.flatnonzero(self.labels.m > 0)
         if len(index) == self.n:
             return self, index

@@ -110,7 +110,8 @@ def _one_sample(size: int, parts: Sequence[RowSample]) -> RowSample:
 
 def moved_centroids(method: Any, source: RowBlocks, centroids: np.ndarray) -> np.ndarray:
     """Centroids moved to the means of the rows of which each is the nearest: a step of k-means over all rows that take
-    part, in one reading."""
+    part, in one reading.
+    """
     counts, sums = source.reduce(partial(_near_each, method, centroids), _both_added)
     moved = centroids + sums / np.maximum(counts, 1)[:, None]
     return moved.astype(centroids.dtype)

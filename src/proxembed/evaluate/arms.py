@@ -29,33 +29,7 @@ def default_methods(n_rows: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Arm:
-    """One entrant of a comparison.
-
-    Parameters
-    ----------
-    name : str
-        Name in the leaderboard.
-    estimator : transformer or None
-        Unfitted, with a parameter ``n_components``; None stands for all features, which have no size.
-    rival : bool, default=False
-        True for what an embedding must beat.
-    grid : (parameter, values), optional
-        Of an estimator that predicts by itself: what is chosen on inner folds of the training part.
-    each_size : bool, default=False
-        Whether the first k of more components are no embedding of size k: it is fitted again for each size, of which
-        it gets 2 and the largest alone.
-    largest : int, optional
-        Its largest number of components.
-    lookup : Arm, optional
-        Of an estimator that gives shares of labels: the arm that is scored from the same fit with the training rows at
-        their labels, see ``scoring.LookupReadings``.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.arms import Arm
-    >>> Arm("all features", None, rival=True).name
-    'all features'
-    """
+    """One entrant of a comparison."""
 
     name: str
     estimator: Any  # None: the features themselves
@@ -112,10 +86,7 @@ def check_places_rows(estimator: Any) -> None:
 
 
 def embedding_arm(name: str, estimator: Any) -> Arm:
-    """The arm of an embedding; one with a largest number of components, such as a map, is fitted for each size.
-
-    So is one whose first components are no embedding of a smaller size; its largest is the size that it has.
-    """
+    """The arm of an embedding; one with a largest number of components, such as a map, is fitted for each size."""
     most = declared(type(estimator))["n_components"][1].high
     if most is None and estimator.class_traits.each_size:
         most = estimator.n_components
@@ -125,17 +96,7 @@ def embedding_arm(name: str, estimator: Any) -> Arm:
 
 @dataclass(frozen=True)
 class Entrant:
-    """A rival as it would take part in one comparison.
-
-    Parameters
-    ----------
-    arm : Arm
-    rival : type of Rival
-    seconds : float, default=0
-        Forecast of all its fits; 0 where it always takes part.
-    lacks : str, default=""
-        Why it does not suit the data.
-    """
+    """A rival as it would take part in one comparison."""
 
     arm: Arm
     rival: type[Rival]

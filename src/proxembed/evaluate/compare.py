@@ -37,24 +37,7 @@ EQUAL = 1e-9  # values of a measure that differ by less are equal
 
 
 def chosen_elsewhere(table: np.ndarray) -> np.ndarray:
-    """Value on each fold of the row that is best on the other folds: an estimate free of the choice's optimism.
-
-    Parameters
-    ----------
-    table : array of shape (candidates, folds)
-        Larger is better; with one fold the best value is taken.
-
-    Returns
-    -------
-    array of shape (folds,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.compare import chosen_elsewhere
-    >>> chosen_elsewhere(np.array([[0.9, 0.1, 0.1], [0.2, 0.2, 0.2]])).tolist()
-    [0.2, 0.1, 0.1]
-    """
+    """Value on each fold of the row that is best on the other folds: an estimate free of the choice's optimism."""
     table = np.asarray(table, dtype=float)
     if table.shape[1] == 1:
         return table.max(axis=0)
@@ -63,38 +46,12 @@ def chosen_elsewhere(table: np.ndarray) -> np.ndarray:
 
 
 def equal_rows(row: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Which rows of a table equal a row of values in every fold, (candidates,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.compare import equal_rows
-    >>> equal_rows(np.array([0.5, 0.6]), np.array([[0.5, 0.6], [0.5, 0.7]])).tolist()
-    [True, False]
-    """
+    """Which rows of a table equal a row of values in every fold, (candidates,)."""
     return np.isclose(table, row, rtol=0, atol=EQUAL, equal_nan=True).all(axis=1)
 
 
 def gain_on_folds(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """Gain on each fold of what is best on the other folds: 0 if the best of the side ahead equals a row of the other.
-
-    Parameters
-    ----------
-    ours, theirs : arrays of shapes (candidates, folds)
-        Larger is better.
-
-    Returns
-    -------
-    array of shape (folds,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.compare import gain_on_folds
-    >>> noisy = np.array([[0.5, 0.5], [0.3, 0.6], [0.6, 0.3]])
-    >>> gain_on_folds(noisy[:1], noisy[1:]).round(1).tolist(), gain_on_folds(noisy[:1], noisy).tolist()
-    ([0.2, 0.2], [0.0, 0.0])
-    """
+    """Gain on each fold of what is best on the other folds: 0 if the best of the side ahead equals a row of the other."""
     gain = chosen_elsewhere(ours) - chosen_elsewhere(theirs)
     ahead, behind = (ours, theirs) if gain.mean() > 0 else (theirs, ours)
     tied = any(equal_rows(ahead[i], behind).any() for i in _best_rows(ahead))
@@ -116,53 +73,7 @@ def contrasts(
     rope: float = ROPE,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """Test pre-declared pairs of arms on one data set, over its folds, or on several, over the data sets.
-
-    One data set: the mean difference over folds with the corrected interval and p of Nadeau and Bengio, and the
-    correlated Bayesian t test. Several: one mean difference a data set, Wilcoxon's signed-rank test, and the Bayesian
-    signed-rank test. In both, Holm's adjustment for the number of pairs. An arm with several sizes (and "best method",
-    "best rival") is taken, on each fold, at what is best on the other folds. Failures are in as worst values.
-
-    Parameters
-    ----------
-    found : Results, summary or list of rows; or a list of Results or summaries
-        One data set, or several.
-    pairs : sequence of (a, b)
-        Arm names, "best method" (any that is no rival) or "best rival" (any rival but all features).
-    measure : str, optional
-        Measure with its read-out, such as "macro average precision (ridge)"; None takes the first.
-    sizes : (train, held_out), optional
-        Mean sizes of the parts; needed with a list of rows, which does not tell them.
-    rope : float, default=0.01
-        Differences from -rope to rope do not matter.
-    seed : int, default=0
-        Seed of the Bayesian signed-rank test.
-
-    Returns
-    -------
-    list of dict
-        ``a, b, measure, difference`` (a minus b), ``interval, p, p_holm, bayes, n, unit`` ("fold" or "data set"),
-        ``test``; on one data set also ``ties``: the arms of b that equal the best arm of a in every fold. If there are
-        any, a is not better than b: a difference above 0 becomes 0. A pair with a side that the data set has no arm
-        for is left out.
-
-    Raises
-    ------
-    ValueError
-        A side is neither an arm nor one of the words, or the measure is unknown.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.compare import contrasts
-    >>> rows = [
-    ...     {"arm": arm, "rival": arm != "OPLS", "k": 2, "fold": fold, "measure": "AP", "readout": "ridge", "value": v}
-    ...     for arm, values in {"OPLS": [0.6, 0.7, 0.5], "all features": [0.5, 0.6, 0.4]}.items()
-    ...     for fold, v in zip("123", values)
-    ... ]
-    >>> found = contrasts(rows, [("best method", "all features")], sizes=(20, 10))
-    >>> round(found[0]["difference"], 3), found[0]["unit"], found[0]["n"]
-    (0.1, 'fold', 3)
-    """
+    """Test pre-declared pairs of arms on one data set, over its folds, or on several, over the data sets."""
     if isinstance(found, Sequence) and not found:
         raise ValueError("found holds no data set and no row; give at least one summary.")
     several = isinstance(found, Sequence) and not (isinstance(found[0], Mapping) and "fold" in found[0])

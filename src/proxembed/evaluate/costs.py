@@ -83,13 +83,7 @@ def step_work(step: str, shape: Shape | dict[str, float]) -> float:
 
 
 def fit_work(estimator: Any, shape: Shape) -> float:
-    """Work of a fit of an embedding for all sizes, and of the embedding of its rows.
-
-    A method that the table does not have costs what three quarters of all methods stay below; a layout, what its method
-    does, and the placing of the rows; axes of a read-out, what their method does, and the read-out; leaves and views,
-    what growing them and the method on them do; a method with a scaling of its own, what it, the scaling and the
-    principal components do.
-    """
+    """Work of a fit of an embedding for all sizes, and of the embedding of its rows."""
     if isinstance(estimator, Layout):
         fits = 1 + FOLDS * bool(estimator.honest)
         return fits * fit_work(estimator.member(), shape) + layout_work(shape.n)
@@ -153,11 +147,7 @@ def layout_work(n: int) -> float:
 
 
 def readout_work(n: int, m: int, k: int, n_labels: int, reads: str = "all") -> float:
-    """Work of scoring an embedding of k components: ridge, neighbours, average precision.
-
-    For one measure alone that is, where it reads "scores", the ridge and one average precision, where it reads
-    "neighbors", these.
-    """
+    """Work of scoring an embedding of k components: ridge, neighbours, average precision."""
     near = {"1": 1.0, "nn": float(m * (n + m))}  # training rows, and held-out rows among themselves
     ridge, neighbors = step_work("step:readout", Shape(n, k, k, n_labels)), step_work("step:neighbours", near)
     precision = step_work("step:precision", Shape(m, k, k, n_labels))  # of ridge scores, and of neighbours' shares

@@ -101,23 +101,7 @@ SHOWN = 160  # characters of another library's message
 
 
 class ForeignTransformer(TransformerMixin, BaseEstimator):
-    """A transformer of another library, fitted on labels in one form.
-
-    Parameters
-    ----------
-    transformer : transformer, or pipeline of them
-    labels : {"given", "dense", "codes", "none"}
-        What its ``fit`` gets: y as it is, y as a dense indicator (NaN where unknown), the number of each row's class,
-        or nothing but X.
-
-    Examples
-    --------
-    >>> from sklearn.decomposition import PCA
-    >>> from proxembed.evaluate.diagnose import ForeignTransformer
-    >>> rows = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
-    >>> ForeignTransformer(PCA(1), "dense").fit(rows, [{"a"}, {"a", "b"}, {"b"}]).transform(rows).shape
-    (3, 1)
-    """
+    """A transformer of another library, fitted on labels in one form."""
 
     def __init__(self, transformer: Any, labels: str = "given") -> None:
         self.transformer = transformer
@@ -142,41 +126,7 @@ class ForeignTransformer(TransformerMixin, BaseEstimator):
 
 
 def embedding_method(estimator: Any, X: Any, y: Any) -> Any:
-    """The part of an estimator that embeds rows, which can be cloned and fitted on labels in any form.
-
-    Methods of this package are returned as they are. A transformer of another library is tried on all rows: with y as
-    it is, as a dense indicator or as class numbers, and, where its ``fit`` can do without, without labels.
-
-    Parameters
-    ----------
-    estimator : transformer, or pipeline with one
-    X : array or sparse matrix of shape (n, d)
-    y : labels in any form
-
-    Returns
-    -------
-    estimator with ``fit(X, y)`` and ``transform(X)``
-
-    Raises
-    ------
-    TypeError
-        The estimator is a class, or has no ``transform``.
-    ValueError
-        It can be fitted on no form of the labels, or embeds no rows.
-
-    Warns
-    -----
-    UserWarning
-        It is fitted without the labels, because it takes none of this kind.
-
-    Examples
-    --------
-    >>> from sklearn.decomposition import PCA
-    >>> from proxembed.evaluate.diagnose import embedding_method
-    >>> rows = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
-    >>> embedding_method(PCA(1), rows, [[1, 0], [1, 1], [0, 1]])
-    ForeignTransformer(labels='dense', transformer=PCA(n_components=1))
-    """
+    """The part of an estimator that embeds rows, which can be cloned and fitted on labels in any form."""
     if isinstance(estimator, type):
         raise TypeError(f"{estimator.__name__} is a class; pass an instance of it, such as {estimator.__name__}().")
     method = embedding_part(estimator)
@@ -209,16 +159,7 @@ def embedding_method(estimator: Any, X: Any, y: Any) -> Any:
 
 
 def last_step(method: Any) -> Any:
-    """The last step of a pipeline; any other estimator itself.
-
-    Examples
-    --------
-    >>> from sklearn.decomposition import PCA
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from proxembed.evaluate.diagnose import last_step
-    >>> last_step(make_pipeline(PCA(2)))
-    PCA(n_components=2)
-    """
+    """The last step of a pipeline; any other estimator itself."""
     return method[-1] if isinstance(method, Pipeline) else method
 
 
@@ -468,15 +409,7 @@ def _check(n_shuffles: Any, n_resamples: Any, seed: Any) -> None:
 
 
 def diagnosed_by(measure: Measure) -> bool:
-    """Whether a diagnosis can go by a measure: it reads scores or neighbours, and grows with them.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.diagnose import diagnosed_by
-    >>> from proxembed.measures.measures import measure_of
-    >>> diagnosed_by(measure_of("Jaccard@10")), diagnosed_by(measure_of("Hamming loss"))
-    (True, False)
-    """
+    """Whether a diagnosis can go by a measure: it reads scores or neighbours, and grows with them."""
     return measure.reads in ("scores", "neighbors") and not measure.loss
 
 
@@ -613,10 +546,7 @@ def _worse(labels: LabelMatrix, raw: list[_Fold], true: list[_Fold]) -> tuple[di
 
 
 def _cosines(asked: _Refits, part: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Squared cosines of each component with the subspace that one half finds, and of the principal angles.
-
-    Compared on the rows left out of the half; None where the half cannot be fitted.
-    """
+    """Squared cosines of each component with the subspace that one half finds, and of the principal angles."""
     method, X, y, whole = asked.method, asked.X, asked.y, asked.whole
     others = np.setdiff1d(np.arange(len(whole)), part)
     try:

@@ -39,19 +39,7 @@ LAID_OUT = 1000  # training rows of a map beside others
 
 @dataclass(frozen=True)
 class Places:
-    """One map: where it puts the rows of fit and the held-out ones, and how alike the labels of neighbours are.
-
-    Attributes
-    ----------
-    honest, shuffled : bool
-        Whether training rows are placed by models of folds, and whether the training labels are shuffled.
-    train, new : arrays of shape (n, 2) and (m, 2)
-    inside, outside, among : float
-        Mean Jaccard@10 of training rows among themselves, of held-out rows to training rows, and of held-out rows among
-        themselves (NaN for a single one).
-    chance : float
-        Mean similarity of the labels of held-out rows to those of all training rows.
-    """
+    """One map: where it puts the rows of fit and the held-out ones, and how alike the labels of neighbours are."""
 
     honest: bool
     shuffled: bool
@@ -64,37 +52,7 @@ class Places:
 
 
 def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) -> list[tuple[Places, Places]]:
-    """The maps of a method, each with that of shuffled training labels, the one to look at first in front.
-
-    That is the plain map, or the honest one where training rows have neighbours of more similar labels than held-out
-    rows have, by more than 0.1: their clusters are then partly their own labels. The plain map follows it.
-
-    Parameters
-    ----------
-    layout : Layout
-        Unfitted; ``honest`` is set here.
-    part : Part
-        Training rows, held-out rows with known labels.
-    progress : callable, optional
-        Called as ``progress(done, total, text)`` before each map.
-
-    Returns
-    -------
-    list of (Places, Places)
-        One pair, or two.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS, Layout
-    >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.evidence import drawn_maps
-    >>> from proxembed.evaluate.part import prepare
-    >>> from proxembed.splits import holdout_split
-    >>> data = digits().take(range(200))
-    >>> (first, null), *others = drawn_maps(Layout(OPLS(), layout="sklearn"), prepare(data, holdout_split(data)))
-    >>> first.train.shape, first.new.shape, first.outside > null.outside
-    ((152, 2), (48, 2), True)
-    """
+    """The maps of a method, each with that of shuffled training labels, the one to look at first in front."""
     rng = np.random.default_rng(part.seed)
     shuffled = replace(part, labels=part.labels.take(rng.permutation(part.labels.n)))
     step = _Steps(progress or (lambda done, total, text: None))
@@ -137,30 +95,7 @@ def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
 
 
 def places_on_layout(Z: np.ndarray, Z_new: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    """The places of at most 1,000 training rows on a layout of these, and those of the held-out rows.
-
-    Parameters
-    ----------
-    Z, Z_new : arrays of shape (n, k) and (m, k)
-        An embedding of the training rows, and of the held-out rows.
-    part : Part
-
-    Returns
-    -------
-    arrays of shape (at most 1,000, 2) and (m, 2)
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.evidence import places_on_layout, scored_places
-    >>> from proxembed.evaluate.part import prepare
-    >>> from proxembed.splits import holdout_split
-    >>> data = digits().take(range(120))
-    >>> part = prepare(data, holdout_split(data))
-    >>> new, jaccard = scored_places(*places_on_layout(part.X, part.X_held_out, part), part)
-    >>> new.shape == (len(part.X_held_out), 2), jaccard > 0.5
-    (True, True)
-    """
+    """The places of at most 1,000 training rows on a layout of these, and those of the held-out rows."""
     rows = part.known_rows[even_sample(len(part.known_rows), LAID_OUT)]
     found = NeighborMap.of(Z[rows], layout_named("auto"), 2, part.seed)
     return found.places, found.place(Z_new)
@@ -177,31 +112,7 @@ def scored_places(places: np.ndarray, new: np.ndarray, part: Part) -> tuple[np.n
 def map_figures(
     Z: np.ndarray, Z_new: np.ndarray, Y: Any, Y_new: Any, known: Any = None, known_new: Any = None
 ) -> dict[str, float]:
-    """How alike the labels of ten neighbours on a map are: training rows, held-out rows, and by chance.
-
-    Parameters
-    ----------
-    Z, Z_new : arrays of shape (n, q) and (m, q)
-        Places of training and of held-out rows.
-    Y, Y_new : arrays or sparse arrays of shape (n, c) and (m, c)
-        Their labels, 0 or 1. Of more than 5,000 rows of either kind, 5,000 count, drawn evenly.
-    known, known_new : bool arrays of these shapes, optional
-        The cells that are known; None for all. Label sets are compared on the cells that both rows know.
-
-    Returns
-    -------
-    dict
-        ``inside``, ``outside``, ``among`` and ``chance``, as in ``Places``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.evidence import map_figures
-    >>> Z = np.arange(40.0)[:, None] + np.repeat([0, 100], 20)[:, None]
-    >>> Y = np.eye(2, dtype=int)[np.repeat([0, 1], 20)]
-    >>> {name: round(value, 6) for name, value in map_figures(Z, Z + 0.25, Y, Y).items()}
-    {'inside': 1.0, 'outside': 1.0, 'among': 1.0, 'chance': 0.5}
-    """
+    """How alike the labels of ten neighbours on a map are: training rows, held-out rows, and by chance."""
     own, new = (even_sample(len(each), MOST_ROWS) for each in (Z, Z_new))
     Z, Y, known = Z[own], dense_labels(Y[own]), None if known is None else known[own]
     Z_new, Y_new, known_new = Z_new[new], dense_labels(Y_new[new]), None if known_new is None else known_new[new]
@@ -217,7 +128,8 @@ def map_figures(
 
 def _chance(Y: np.ndarray, Y_train: np.ndarray, known: Any, known_train: Any) -> float:
     """Mean similarity of the label sets of all pairs of a held-out and a training row that have known cells in
-    common."""
+    common.
+    """
     Y, Y_train = Y.astype(np.float64), Y_train.astype(np.float64)
     cells, cells_train = (
         np.ones_like(labels) if mask is None else np.asarray(mask, dtype=np.float64)
@@ -242,28 +154,7 @@ def always_made(_name: str, make: Callable[[], Arrays]) -> Arrays:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a method, fitted on the training rows, does on the test rows.
-
-    Attributes
-    ----------
-    rows : int array of shape (m,)
-        Test rows with a known label.
-    panels : list of (title, Z, score, directions)
-        Test rows in the plane of PCA (LSI), of the method, and of the method fitted on shuffled labels; the score is
-        the Jaccard@10 of the neighbours in the two axes shown, among the training rows with their true labels (a plane
-        found with shuffled labels does as well as a random one); directions lead from the middle of the test rows to
-        the middle of those with the label.
-    ap_raw, ap_embedded, thresholds, calibration : arrays of shape (c,)
-        Average precision from all features and from the embedding (NaN without a positive test row), cut of the ridge
-        scores by the shared rule, calibration error of their sigmoid.
-    features : array or sparse matrix of shape (m, d)
-        The test rows as the methods see them.
-    embeddings : list of (title, Z)
-        The test rows in all components of the method, and of the method fitted on shuffled labels.
-    laid_out : list of (title, places, score, None)
-        Where it was asked for: the test rows on a neighbour layout of all components of PCA (at most 50), of the
-        method, and of the method fitted on shuffled labels, and on supervised UMAP; scores as of ``panels``.
-    """
+    """What a method, fitted on the training rows, does on the test rows."""
 
     rows: np.ndarray
     panels: list[tuple[str, np.ndarray, float | None, list[dict[str, Any]] | None]]
@@ -287,46 +178,7 @@ def held_out_evidence(
     supervised_umap: bool = False,
     keep: Keep = always_made,
 ) -> Evidence:
-    """Fit a method, PCA, and the method on shuffled labels on the training rows, and look at the test rows.
-
-    Parameters
-    ----------
-    method : unfitted estimator
-    dataset : proxembed.data.Dataset
-    split : Split
-        Training rows and test rows.
-    seed : int, default=0
-        Seed of the shuffle.
-    name : str, optional
-        What the method is called in the titles; None: the name of its class.
-    lay_out : bool, default=False
-        Whether maps of all components are made, too, of at most 1,000 training rows.
-    supervised_umap : bool, default=False
-        Whether one of them is that of umap-learn, which takes a while to start.
-    keep : callable, optional
-        Called as ``keep(name, make)`` for each fit, whose arrays it returns: those that it has under this name, or what
-        ``make()`` returns.
-
-    Returns
-    -------
-    Evidence
-
-    Raises
-    ------
-    ValueError
-        No test row has known labels, or the method cannot be fitted.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.evidence import held_out_evidence
-    >>> from proxembed.splits import holdout_split
-    >>> data = digits()
-    >>> found = held_out_evidence(OPLS(n_components=3), data, holdout_split(data))
-    >>> [title for title, *_ in found.panels]
-    ['PCA', 'OPLS', 'OPLS on shuffled labels']
-    """
+    """Fit a method, PCA, and the method on shuffled labels on the training rows, and look at the test rows."""
     labels = LabelMatrix.of(dataset.y)
     rows = split.held_out[labels.rows_any[split.held_out]]
     if len(rows) == 0:
@@ -360,10 +212,7 @@ def held_out_evidence(
 def _laid_out(
     method: Any, title: str, own: list[Any], parts: tuple[Part, Part], plain: Any, supervised_umap: bool, keep: Keep
 ) -> list[tuple[Any, ...]]:
-    """Maps of all components of a method, beside those of PCA, of shuffled labels and of supervised UMAP.
-
-    A method that is a layout has its ``own`` places, with true and with shuffled labels.
-    """
+    """Maps of all components of a method, beside those of PCA, of shuffled labels and of supervised UMAP."""
     part, shuffled = parts
     some = part.known_rows[even_sample(len(part.known_rows), LAID_OUT)]
     size = min(TSNE_FEATURES, part.X.shape[0] - 1, part.X.shape[1])

@@ -32,40 +32,7 @@ class Unscaled(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """One split with its features scaled by the training rows: what a comparison and a search score embeddings on.
-
-    Parameters
-    ----------
-    X, X_held_out : arrays or sparse arrays of shapes (n, d) and (m, d)
-        Scaled training and held-out rows.
-    labels : LabelMatrix
-        Of the training rows; some may be unknown.
-    Y_held_out : bool array of shape (m, c)
-    name, scaling : str
-        Name of the split, kind of the scaling.
-    groups : array of shape (n,), optional
-        Of the training rows.
-    rows : int array of shape (m,), optional
-        Numbers of the held-out rows in the data.
-    seed : int, default=0
-        Seed of the inner folds.
-    known_held_out : bool array of shape (m, c), optional
-        The cells of ``Y_held_out`` that are known; None: all.
-    unscaled : Unscaled, optional
-        The rows as they are in the data, for embeddings that scale for themselves.
-    given : labels of the training rows in any form, optional
-        What estimators get; None: ``labels`` for those of this package, and ``y`` for others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.evaluate.part import Part
-    >>> from proxembed.targets import LabelMatrix
-    >>> from proxembed.targets.labels import rows_with_known_cell
-    >>> part = Part(np.eye(3), LabelMatrix.of([[1, 0], [np.nan] * 2, [0, 1]]), np.eye(3), np.ones((3, 2), bool))
-    >>> part.known_rows.tolist(), part.Y.toarray().tolist()
-    ([0, 2], [[1, 0], [0, 1]])
-    """
+    """One split with its features scaled by the training rows: what a comparison and a search score embeddings on."""
 
     X: Any
     labels: LabelMatrix
@@ -185,11 +152,7 @@ def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
 
 
 def choose_scaling(X: Any, labels: LabelMatrix, groups: Any = None, seed: int = 0) -> str:
-    """The scaling by which a ridge read-out of all features predicts best on inner folds of the rows.
-
-    The measure is the macro average precision over three folds. At most 600 rows are drawn and the 30 most frequent
-    labels are scored; of equal scalings the usual one is taken.
-    """
+    """The scaling by which a ridge read-out of all features predicts best on inner folds of the rows."""
     kinds = scaling_kinds(X)
     rows = np.flatnonzero(labels.rows_any)
     random = np.random.default_rng(seed)

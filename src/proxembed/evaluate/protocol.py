@@ -30,55 +30,7 @@ KNOWN_CELLS = (
 
 @dataclass(frozen=True)
 class Protocol:
-    """What a comparison does, fixed before it runs.
-
-    Parameters
-    ----------
-    arms : tuple of Arm
-        Entrants; names must differ.
-    sizes : tuple of int
-        Values of k, the number of components.
-    splitting : Splitting, default=Splitting()
-        How folds are made (inside the training rows when ``standard`` is True).
-    standard : bool, default=False
-        Also train on the data's standard training rows and score its test rows once, as fold "test".
-    n_neighbors : int, default=10
-        Neighbours of the cosine read-out and of the Jaccard measure.
-    min_positives : int, default=1
-        Labels with fewer positive held-out rows are left out of the average precision of that fold.
-    seed : int, default=0
-        Seed of the inner folds on which thresholds and probabilities are tuned.
-    n_jobs : int, default=1
-        Worker processes, each with one BLAS thread; -1 is one per core, and 1 runs in this process.
-    max_seconds : float, optional
-        Budget of each arm on each split, fit and read-outs together; what is not scored by then is a loss.
-    contrasts : tuple of (a, b), default=(("best method", "all features"),)
-        Pairs to be tested, declared beforehand; see ``compare.contrasts``.
-    keep_predictions : bool, default=True
-        Keep the ridge scores of the held-out rows.
-    measure : str, Measure or callable, default="macro average precision"
-        The primary measure, which orders the leaderboard and decides; see ``measures.measure_of``.
-    notes : tuple of str, default=()
-        What to tell beside the results, such as the rivals that take no part.
-    train_rows, test_rows : int arrays, optional
-        Rows that take part, of the training and of the test rows of the standard split; None for all.
-    decided : tuple of str, optional
-        Names of the arms whose decisions and probabilities are measured; None for all.
-    deadline : float, optional
-        ``clock.now()`` from which on no further fold is begun; two folds and the test rows are scored whatever it says.
-
-    Raises
-    ------
-    ValueError
-        No arm, arms of one name, a size below 1, a budget of 0, or a contrast with an unknown side.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.arms import Arm
-    >>> from proxembed.evaluate.protocol import Protocol
-    >>> Protocol((Arm("all features", None, rival=True),), sizes=(2, 5)).n_folds
-    5
-    """
+    """What a comparison does, fixed before it runs."""
 
     arms: tuple[Arm, ...]
     sizes: tuple[int, ...]

@@ -52,24 +52,7 @@ def merged_notes(notes: Sequence[str]) -> list[str]:
 
 @dataclass
 class Results:
-    """What a comparison found, as plain data.
-
-    ``rows`` holds one dict for each arm, k, fold and measure: ``arm, rival, k, components, fold, readout, measure,
-    value, labels, seconds, failure``. A failed arm has the worst value of each measure and the reason in
-    ``failure``. ``seconds`` counts fitting (once for all k) and the read-outs of this k. ``predictions`` holds the
-    ridge scores of the held-out rows under (arm, k, fold), float32 (of an arm that predicts by itself, its own
-    scores). Under the same keys ``similarity`` holds each row's mean similarity to its neighbours (also for "the
-    same rows for every query"), ``new_similarity`` that to its neighbours among the held-out rows, ``hubs`` the
-    share of rows that list the training row listed most, and ``queries`` the seconds of 1,000 neighbour queries.
-    ``scalings`` holds the scaling of each fold, ``held_out`` the numbers of its held-out rows, and ``measure`` the
-    primary measure. ``few`` says why the scored rows of the "folds" or "test rows" are too few for a verdict.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.results import Results
-    >>> Results(dataset={"name": "made"}, protocol={}).rows
-    []
-    """
+    """What a comparison found, as plain data."""
 
     dataset: dict[str, Any]
     protocol: dict[str, Any]
@@ -91,13 +74,7 @@ class Results:
 
 
 def predictions_npz(results: Results) -> bytes:
-    """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were scored.
-
-    ``arm``, ``k`` (-1 for an arm without a size) and ``fold`` tell, for i = 0, 1, ..., what ``scores_i`` (rows of the
-    fold, labels; float32), ``similarity_i`` (each row's mean similarity to its neighbours) and ``new_similarity_i`` (to
-    those among the rows of the fold, where these are enough) are; ``rows_FOLD`` holds the numbers of the rows of the
-    data, and ``same_rows_FOLD`` their similarity to the same rows for every query.
-    """
+    """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were scored."""
     folds = [TEST] if TEST in results.folds else list(results.held_out)
     keys = [key for key in results.predictions if key[2] in folds]
     arrays = {

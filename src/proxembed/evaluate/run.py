@@ -42,10 +42,7 @@ class Finished(NamedTuple):
 
 
 class ArmScores(Evaluator):
-    """Scores arms on splits: a configuration is an arm with its measures, a step the number of a split.
-
-    The part that was prepared last is kept.
-    """
+    """Scores arms on splits: a configuration is an arm with its measures, a step the number of a split."""
 
     def __init__(self, dataset: Any, splits: list[Split], seed: int):
         self.dataset, self.splits, self.seed = dataset, splits, seed
@@ -91,11 +88,7 @@ class ArmScores(Evaluator):
 
 
 class EveryArm(Strategy):
-    """Every arm on every split, the test rows after two folds; after three splits none is begun late.
-
-    The first split tells which arms are bounded below the largest size: they are not tried in vain again. Workers begin
-    with the arms that took long on it.
-    """
+    """Every arm on every split, the test rows after two folds; after three splits none is begun late."""
 
     def __init__(self, tasks: Sequence[Task], splits: list[Split], progress: Progress, alone: bool):
         self.splits, self.progress, self.alone = splits, progress, alone
@@ -163,49 +156,7 @@ def _check(dataset: Any) -> None:
 
 
 def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, store: Any = None) -> Results:
-    """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split for all k.
-
-    Features are standardised where they are dense; of words, as 0/1 or counts, the scaling (as they are, rows of length
-    1, sublinear tf-idf) is chosen by inner folds of the training part, the same for every arm. The read-outs are
-    multi-output ridge, its penalty chosen on the training part by closed-form leave-one-out (by folds of whole groups
-    where rows have groups), and the nearest training rows by cosine. Arms that predict by themselves, such as logistic
-    regression, are measured by their own scores in place of ridge scores, and their neighbours are those of the scores.
-    Cuts and probabilities come from scores of training rows by models that have not seen them. An arm that raises or
-    runs out of its budget gets the worst value. Rows with an unknown label are there to train on, for methods that can,
-    and are never scored; where every row has one, known cells are scored.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        What to do.
-    dataset : proxembed.data.Dataset
-    progress : callable, optional
-        Called as ``progress(done, total, text)``: before each arm (one process) or after each (several), and at the
-        end.
-    store : Ledger, optional
-        Keeps what each arm has done on each split of these data, and has what an ended run has kept.
-
-    Returns
-    -------
-    Results
-        With ``interrupted=True`` and all rows so far after a KeyboardInterrupt.
-
-    Raises
-    ------
-    ValueError
-        The data have no label, or none that is known, or the folds cannot be made.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.arms import Arm
-    >>> from proxembed.evaluate.protocol import Protocol, run
-    >>> from proxembed.splits import Splitting
-    >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,), splitting=Splitting(n_folds=2))
-    >>> results = run(protocol, digits())
-    >>> len(results.rows), results.predictions["all features", None, "1"].shape == (len(results.held_out["1"]), 7)
-    (18, True)
-    """
+    """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split for all k."""
     started = time.perf_counter()
     _check(dataset)
     splits = _splits(protocol, dataset)
@@ -262,20 +213,7 @@ def _shared_scaling(scalings: dict[str, str]) -> str:
 
 
 def same_rows_similarity(protocol: Protocol, dataset: Any, train: np.ndarray, rows: Any) -> np.ndarray:
-    """Similarity of each held-out row to the same training rows for every query, which no feature has a part in.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        Says how many they are.
-    dataset : proxembed.data.Dataset
-    train, rows : int arrays of shapes (n,) and (m,)
-        Training rows and held-out rows; training rows with an unknown label are left out.
-
-    Returns
-    -------
-    array of shape (m,)
-    """
+    """Similarity of each held-out row to the same training rows for every query, which no feature has a part in."""
     Y, train = dataset.Y.tocsr(), train[rows_scored(dataset)[train]]
     Y_train = Y[train]
     same = same_rows(Y_train, protocol.neighbor_measure.n_neighbors)

@@ -47,28 +47,7 @@ ByKey = dict[tuple[str, int | None, str], Any]  # by arm, k and part
 
 @dataclass(frozen=True)
 class Measures:
-    """What is measured of an arm on a part.
-
-    Parameters
-    ----------
-    pairs : tuple of (Measure, read-out)
-        The first one decides.
-    sizes : tuple of int
-        Numbers of components.
-    further : tuple of (Measure, read-out), default=()
-        Not measured of the lookup of an arm.
-    n_neighbors : int, default=10
-        Neighbours whose labels are the scores of the read-out by neighbours.
-    min_positives : int, default=1
-        Labels with fewer positive held-out rows are left out of the average precision.
-    refits : bool, default=False
-        Whether cuts are tuned on scores of training rows by fits on inner folds.
-    max_seconds : float, optional
-        Budget of each fit with its read-outs.
-    similarities : (Measure, Measure), optional
-        Of neighbours among the training rows and among the held-out rows: their similarity per row is returned, and
-        the scores of the held-out rows. None: neither is.
-    """
+    """What is measured of an arm on a part."""
 
     pairs: Pairs
     sizes: tuple[int, ...]
@@ -88,25 +67,7 @@ class Measures:
 
 @dataclass
 class Scores:
-    """What one arm reaches on one part.
-
-    Attributes
-    ----------
-    curve : dict
-        The first measure by number of components, larger is better; empty after a failure.
-    seconds : float
-    bounded : bool
-        Whether it has its natural number of components, which is below the largest size.
-    failure : str or None
-        Reason of the first failure.
-    notes : tuple of str
-        Warnings.
-    stopped : bool
-        Whether the clock, or the end of its process, ended it, so that another run may have other scores.
-    rows : list of dict
-        A row per size and measure, as in ``Results``, like the rest:
-    predictions, similarity, new_similarity, hubs, queries : dict by arm, k and part
-    """
+    """What one arm reaches on one part."""
 
     curve: dict[int, float] = field(default_factory=dict)
     seconds: float = 0.0
@@ -135,26 +96,7 @@ class Scores:
 
 
 def score(arm: Arm, part: Part, measures: Measures, natural: bool = False) -> Scores:
-    """Fit an arm on the training rows of a part and measure it on the held-out rows.
-
-    Whatever it raises, or costs above its budget, is the worst value. ``natural``: it is known to be bounded.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.arms import Arm
-    >>> from proxembed.measures.measures import AVERAGE_PRECISION, measure_of
-    >>> from proxembed.evaluate.part import prepare
-    >>> from proxembed.evaluate.results import RIDGE
-    >>> from proxembed.evaluate.scoring import Measures, score
-    >>> from proxembed.splits import holdout_split
-    >>> data = digits()
-    >>> measures = Measures(((measure_of(AVERAGE_PRECISION), RIDGE),), sizes=(2, 5, 20))
-    >>> found = score(Arm("OPLS", OPLS()), prepare(data, holdout_split(data)), measures)
-    >>> sorted(found.curve), found.bounded, found.failure
-    ([2, 5, 7], True, None)
-    """
+    """Fit an arm on the training rows of a part and measure it on the held-out rows."""
     started, scores, sizes = time.perf_counter(), Scores(), arm.sizes(measures.sizes)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -189,12 +131,7 @@ class Embedding(NamedTuple):
 
 
 def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -> Embedding:
-    """Fit an arm once for all sizes, at the largest one that it can have; ``bounded`` where that is its natural one.
-
-    A supervised method whose bound is below the largest size is fitted at its natural number. Otherwise use the largest
-    number of components that works. More components than features have those arms alone whose estimator asks for them,
-    by features that it makes itself. Raises FloatingPointError for NaN or infinity.
-    """
+    """Fit an arm once for all sizes, at the largest one that it can have; ``bounded`` where that is its natural one."""
     estimator, most, labels, at_size = arm.estimator, max(sizes), part.read.drop_empty().c, None
     if estimator is None:
         return Embedding(part.X, part.X_held_out)
@@ -235,12 +172,7 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
 
 
 def refit_on_inner_folds(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -> Placed | None:
-    """For each inner fold the embeddings of the other folds' rows and of its own, by a model fitted without it.
-
-    None where that would change nothing: all features, methods that take no labels, and rivals that place a training
-    row by models that have not seen it. None too, with a warning, where a fit fails: the embedding as it is then
-    serves, which flatters its own rows.
-    """
+    """For each inner fold the embeddings of the other folds' rows and of its own, by a model fitted without it."""
     if arm.estimator is None or not get_tags(arm.estimator).target_tags.required:
         return None
     if getattr(arm.estimator, "places_unseen", False):
@@ -260,13 +192,7 @@ def refit_on_inner_folds(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: 
 
 
 class Measured(NamedTuple):
-    """One embedding on the held-out rows.
-
-    ``values`` are {(measure, read-out): (value, number of labels it rests on)}, ``scores`` the ridge scores (m, c),
-    ``similarity`` each row's mean similarity to its neighbours (m,), ``new_similarity`` to those among the held-out
-    rows (None where these are too few), ``hub`` the share of rows that list the training row listed most, and
-    ``query_seconds`` the time of 1,000 neighbour queries.
-    """
+    """One embedding on the held-out rows."""
 
     values: dict[tuple[str, str], tuple[float, int]]
     scores: np.ndarray | None = None
@@ -277,11 +203,7 @@ class Measured(NamedTuple):
 
 
 class Readings:
-    """What the read-outs of one embedding say of the held-out rows, each computed when it is first asked for.
-
-    ``placed`` are the embeddings by ``refit_on_inner_folds``, each fold with a penalty of its own; None takes the rows
-    of Z, at one penalty. Scores are rounded to ``dtype``.
-    """
+    """What the read-outs of one embedding say of the held-out rows, each computed when it is first asked for."""
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: Placed | None = None, dtype: Any = np.float32):
         self.Z, self.Z_held_out, self.part, self.placed = Z[part.known_rows], Z_held_out, part, placed
@@ -389,10 +311,7 @@ class Readings:
 
 
 class ScoreReadings(Readings):
-    """Readings of scores that an arm makes by itself: they stand in place of ridge scores, and are its embedding.
-
-    Z has the scores of the training rows with known labels, by models that have not seen them.
-    """
+    """Readings of scores that an arm makes by itself: they stand in place of ridge scores, and are its embedding."""
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
         self.Z, self.Z_held_out, self.part = Z, Z_held_out, part
@@ -401,11 +320,7 @@ class ScoreReadings(Readings):
 
 
 class LookupReadings(ScoreReadings):
-    """Readings of shares of labels, such as a forest's: new rows stand at their shares, training rows at their labels.
-
-    What looking up training rows by their labels is worth: an embedding that places a training row by its own labels
-    is measured against it. The scores less a half are those of ``ScoreReadings``.
-    """
+    """Readings of shares of labels, such as a forest's: new rows stand at their shares, training rows at their labels."""
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
         super().__init__(Z, Z_held_out, part)
@@ -505,11 +420,7 @@ def _add_lost(scores: Scores, arm: Arm, part: Part, measures: Measures, sizes: t
 
 
 def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of the training rows with known labels, by models that have not seen them, and of the held-out rows.
-
-    The parameter of the arm's grid is the one of the largest macro average precision over the inner folds, on at most
-    1,500 rows and the 10 most frequent labels.
-    """
+    """Scores of the training rows with known labels, by models that have not seen them, and of the held-out rows."""
     X, Y = part.X[part.known_rows], part.Y.toarray()
     y = Y if part.known_cells is None else part.read.indicator
     estimator = _chosen(arm, X, Y, y, part.inner)

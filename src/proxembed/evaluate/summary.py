@@ -111,15 +111,7 @@ def same_rows_entry(results: Results, folds: list[str], name: str) -> dict[str, 
 
 
 def rows_of_folds(summary: dict[str, Any]) -> int:
-    """Rows that the folds of a comparison are made of: the training rows where there are test rows, else all.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.summary import rows_of_folds
-    >>> sizes = {"1": {"train": 80, "held_out": 40}, "test": {"train": 120, "held_out": 60}}
-    >>> rows_of_folds({"folds": ["1"], "fold_sizes": sizes, "dataset": {"n": 180}})
-    120
-    """
+    """Rows that the folds of a comparison are made of: the training rows where there are test rows, else all."""
     sizes = [summary["fold_sizes"][fold] for fold in summary["folds"] if fold in summary["fold_sizes"]]
     return max((size["train"] + size["held_out"] for size in sizes), default=summary["dataset"]["n"])
 
@@ -130,42 +122,7 @@ def summarise(
     tolerance: float = TOLERANCE,
     choose: Callable[[list[dict[str, Any]], str], dict[str, Any] | None] | None = None,
 ) -> dict[str, Any]:
-    """Summarise a comparison as plain data, ready for JSON, the table, the file and the page.
-
-    Parameters
-    ----------
-    results : Results
-        From ``evaluate.protocol.run``; an interrupted run is summarised over its complete folds.
-    searched : proxembed.data.Dataset, optional
-        The data, where arms were searched on the rows of the folds: the verdict then rests on the test rows.
-    tolerance : float, default=0.03
-        Share of the value of all features whose loss does not matter, see ``verdict.judge``.
-    choose : callable, optional
-        Gets the leaderboard and the name of the primary measure, and returns the choice as a dict with ``method`` and
-        ``k``, or None; without it each goal takes what is best on the folds.
-
-    Returns
-    -------
-    dict
-        ``measures`` (primary first), ``further_measures``, ``leaderboard`` (one entry for each arm and k, best primary
-        mean first), ``best`` (of these the best k of each arm), ``choice``, ``curves``, ``same_rows`` (the neighbour
-        measure of the same rows for every query), ``verdict``, ``failures``, and the facts of the run.
-
-    Raises
-    ------
-    ValueError
-        There is not one finished arm, or the primary measure is defined on no fold.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.arms import Arm
-    >>> from proxembed.evaluate.protocol import Protocol, run
-    >>> from proxembed.evaluate.summary import summarise
-    >>> protocol = Protocol((Arm("all features", None, rival=True),), sizes=(2,))
-    >>> summarise(run(protocol, digits().take(range(200))))["best"][0]["arm"]
-    'all features'
-    """
+    """Summarise a comparison as plain data, ready for JSON, the table, the file and the page."""
     folds = _complete_folds(results)
     if not folds:
         raise ValueError("no arm was finished, so there is nothing to report; let the comparison run longer.")

@@ -44,10 +44,7 @@ def word(gain: float, interval: Sequence[float] | None, margin: float) -> str:
 
 
 def rows_needed(rows: int, gain: float, interval: Sequence[float] | None, margin: float) -> int | None:
-    """Test rows that would tell, if the gain stayed as it is: ``rows`` (half-width / (margin + gain))^2.
-
-    None where no number of rows would: the gain is at or below the margin, or has no interval.
-    """
+    """Test rows that would tell, if the gain stayed as it is: ``rows`` (half-width / (margin + gain))^2."""
     if interval is None or not gain > -margin:
         return None
     half = (interval[1] - interval[0]) / 2
@@ -135,10 +132,7 @@ def _neighbors(
     gains: Gains,
     tolerance: float,
 ) -> dict[str, Any] | None:
-    """As against all features; better only where it is better than the same rows for every query, too.
-
-    Beside it the figures of new rows among themselves, which no row's own labels have helped to place.
-    """
+    """As against all features; better only where it is better than the same rows for every query, too."""
     name, among = names
     goal = _goal(ours, [raw], rivals, name, gains, tolerance)
     if goal is None:
@@ -230,10 +224,7 @@ def share_of(goal: dict[str, Any]) -> dict[str, Any]:
 def smallest_keeping(
     ours: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], tolerance: float
 ) -> dict[str, Any] | None:
-    """The entry of fewest components that, like all larger sizes of its arm, keeps 1 - tolerance on the folds.
-
-    By all measures named; of equal sizes the one that is best by the first. None where there is none.
-    """
+    """The entry of fewest components that, like all larger sizes of its arm, keeps 1 - tolerance on the folds."""
     found = _by_arm_smallest(ours, raw, names, tolerance)
     sign = sign_of(names[0])
     return min(found, key=lambda e: (e["components"], -sign * e["scores"][names[0]]["mean"]), default=None)
@@ -283,10 +274,7 @@ def predict_measure(names: list[str]) -> str:
 
 
 def too_few(dataset: Any, rows: np.ndarray) -> str | None:
-    """Why scored rows are too few for a verdict; None if they are enough.
-
-    A verdict needs 20 rows, and with two classes or one label also 5 rows of the rarer one.
-    """
+    """Why scored rows are too few for a verdict; None if they are enough."""
     labels = LabelMatrix.of(dataset.y).take(np.unique(rows))
     if labels.n < LEAST_ROWS:
         return _few(labels.n, "", LEAST_ROWS)
@@ -304,24 +292,7 @@ def _few(count: int, what: str, least: int) -> str:
 
 
 class FoldGains:
-    """Values are means over the folds; of a gain, arm and size of both sides are chosen on the other folds.
-
-    Parameters
-    ----------
-    sizes : list of dict
-        ``train`` and ``held_out`` of each fold.
-    intervals : bool, default=True
-        Whether gains have an interval.
-    few : str, optional
-        Why the scored rows are too few for a verdict.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.verdict import FoldGains
-    >>> entries = [{"scores": {"AP": {"mean": v, "by_fold": [v, v]}}} for v in (0.6, 0.5)]
-    >>> round(FoldGains([{"train": 8, "held_out": 2}] * 2).versus(entries[:1], entries[1:], "AP")["gain"], 3)
-    0.1
-    """
+    """Values are means over the folds; of a gain, arm and size of both sides are chosen on the other folds."""
 
     basis, there = FOLDS, True
 
@@ -355,22 +326,7 @@ def _by_fold(entries: list[dict[str, Any]], name: str) -> np.ndarray:
 
 
 class TestGains:
-    """Values and gains of the test rows, of the arm and size that are best on the folds.
-
-    Parameters
-    ----------
-    results : Results
-        With what was kept of the test rows; an arm that is missing there has failed.
-    dataset : proxembed.data.Dataset
-        Its labels and groups.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.verdict import TestGains
-    >>> from proxembed.evaluate.results import Results
-    >>> TestGains(Results({}, {}), None).there
-    False
-    """
+    """Values and gains of the test rows, of the arm and size that are best on the folds."""
 
     basis = TEST_ROWS
     __test__ = False  # pytest takes no class of this name for a test

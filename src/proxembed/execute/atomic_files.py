@@ -21,13 +21,7 @@ LOCK, NEW, EARLIER, READY = "lock", "new", "earlier", "ready"
 
 
 def write_whole(files: Mapping[Path, bytes], remove: Iterable[Path] = ()) -> None:
-    """Write files so that readers see the old ones or the new ones, never a part, and never old beside new.
-
-    All names are checked before anything is written, and all files are written before the first takes its place. Where
-    several files are concerned, the earlier ones leave before the first new one comes. Of a link, the file it leads to
-    is written and the link stays; files that links lead to other folders take their places folder by folder. An OSError
-    names the file that could not be written, and the folder stays as it was.
-    """
+    """Write files so that readers see the old ones or the new ones, never a part, and never old beside new."""
     leaving = list(dict.fromkeys([*files, *remove]))
     for path in leaving:
         check_place(path)
@@ -51,11 +45,7 @@ def write_whole(files: Mapping[Path, bytes], remove: Iterable[Path] = ()) -> Non
 
 @contextmanager
 def staged(path: Path) -> Iterator[Path]:
-    """The place of a file that is written step by step in the block, and takes its name at the end of it.
-
-    It has the name of the file, in a folder of its own. Where the block raises, the file stays as it was. Of a link,
-    the file it leads to is written.
-    """
+    """The place of a file that is written step by step in the block, and takes its name at the end of it."""
     check_place(path)
     target = written_place(path)
     with claimed(target.parent, file=path) as place:
@@ -70,11 +60,7 @@ def staged(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def claimed(folder: Path, prefix: str = WRITING, file: Path | None = None) -> Iterator[Path]:
-    """A new folder inside ``folder`` that is this process's for the block, and is removed after it.
-
-    It holds a locked file, so that other processes know whether its owner lives. What processes that are gone have left
-    is cleared first.
-    """
+    """A new folder inside ``folder`` that is this process's for the block, and is removed after it."""
     with _named(folder if file is None else file):
         clear_abandoned(folder)
         place, lock = _locked_place(folder, prefix)
@@ -163,11 +149,7 @@ def _stage(path: Path, content: bytes) -> None:
 
 
 def _exchange(place: Path, files: list[Path], leaving: list[Path]) -> None:
-    """Move earlier files away, then new ones in; where a step fails, every step is taken back.
-
-    A process that is killed meanwhile leaves EARLIER alone, of which every file is to come back, or READY too, of which
-    every file is still to come in.
-    """
+    """Move earlier files away, then new ones in; where a step fails, every step is taken back."""
     (place / EARLIER).mkdir()
     steps = [(path, place / EARLIER / path.name) for path in leaving if os.path.lexists(path)]
     steps += [(place / NEW, place / READY), *((place / READY / path.name, path) for path in files)]

@@ -32,11 +32,7 @@ class CpuSeconds(float):
 
 
 class Budget:
-    """Seconds that one arm has on one split; the clock starts when it is made.
-
-    In the main thread of a process (on systems with interval timers) the work is stopped as soon as Python runs again;
-    elsewhere it runs to its end. In both cases work that ended after the budget counts as too late.
-    """
+    """Seconds that one arm has on one split; the clock starts when it is made."""
 
     def __init__(self, seconds: float | None):
         self.seconds, self._of_cpu = seconds, isinstance(seconds, CpuSeconds)
@@ -68,10 +64,7 @@ class Budget:
 
 
 def imports_or_compiles(frame: FrameType | None) -> bool:
-    """Whether a module is being imported, or machine code compiled by numba, where a program was stopped.
-
-    Both stay half made if they are stopped: LLVM then ends the process at a later call.
-    """
+    """Whether a module is being imported, or machine code compiled by numba, where a program was stopped."""
     while frame is not None:
         if frame.f_code.co_filename == IMPORT or str(frame.f_globals.get("__name__")).startswith(COMPILERS):
             return True
@@ -108,12 +101,7 @@ def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[No
 
 @dataclass(frozen=True)
 class WorkBudget:
-    """Work that a search may do, in units of ``evaluate.costs``, and what it must leave alone.
-
-    ``last_rows`` are the rows of the last fit (None: those of the search) and ``last_work`` its largest work: costlier
-    configurations are not tried. ``prototypes`` is the largest number of prototypes of a kernel; None: 1,000 above
-    3,000 rows.
-    """
+    """Work that a search may do, in units of ``evaluate.costs``, and what it must leave alone."""
 
     work: float
     last_rows: int | None = None

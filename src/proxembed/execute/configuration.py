@@ -18,10 +18,7 @@ _callers: ContextVar[dict[str, Any] | None] = ContextVar("callers", default=None
 
 @contextmanager
 def own_configuration(*, keeps_routing: bool = False) -> Iterator[None]:
-    """Run a block, or a decorated function, with arrays as the output of transformers, without metadata routing.
-
-    ``keeps_routing`` leaves metadata routing as the caller has set it.
-    """
+    """Run a block, or a decorated function, with arrays as the output of transformers, without metadata routing."""
     found = get_config()
     theirs, own = {name: found[name] for name in OWN}, dict(OWN)
     if keeps_routing:

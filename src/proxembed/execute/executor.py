@@ -65,12 +65,7 @@ def killed(reason: str) -> str:
 
 
 class Executor:
-    """Runs tasks on items, with data that all of them share.
-
-    ``n_jobs`` counts as in joblib; one worker is this process, and on a cluster all its workers take part. ``shared``
-    is the first argument of every task; a worker keeps what it received first, so that a task may cache in it. Results
-    come in the order of the items if ``ordered``, else as they are finished.
-    """
+    """Runs tasks on items, with data that all of them share."""
 
     def __init__(self, n_jobs: int | None = 1, shared: Any = None, *, ordered: bool = True):
         self.n_jobs, self.shared, self.ordered = workers(n_jobs), shared, ordered
@@ -94,11 +89,7 @@ class Executor:
     def map(
         self, task: Task, items: Iterable[Any], died: Callable[[Any, str], Any] | None = None
     ) -> Generator[Any, None, None]:
-        """The results of ``task(shared, item)``; closing the iterator gives up what is under way.
-
-        If the worker of an item was ended from outside (for want of memory, say) again when it ran alone, the result is
-        ``died(item, reason)``; without ``died``, BrokenProcessPool is raised, or on a cluster KilledWorker.
-        """
+        """The results of ``task(shared, item)``; closing the iterator gives up what is under way."""
         task = carried(task)
         if self.remote:
             return self._on_cluster(task, items, died)
@@ -168,10 +159,7 @@ def ended_quietly(work: Iterator[Any]) -> Iterator[Iterator[Any]]:
 
 @contextmanager
 def _cancelled_items_ignored() -> Iterator[None]:
-    """No traceback from loky's manager thread, which looks up an item that was cancelled just after its dispatch.
-
-    The thread has killed its workers by then, and joblib waits for its end before it starts others.
-    """
+    """No traceback from loky's manager thread, which looks up an item that was cancelled just after its dispatch."""
     report = threading.excepthook
 
     def report_others(failure: threading.ExceptHookArgs) -> None:
@@ -199,10 +187,7 @@ def _pool(n_jobs: int, ordered: bool) -> Parallel:
 
 
 def _start_trackers() -> None:
-    """Start the processes that clean up after workers, such that a hang-up of the terminal does not end them first.
-
-    A process inherits the signals that are blocked where it is started.
-    """
+    """Start the processes that clean up after workers, such that a hang-up of the terminal does not end them first."""
     if not hasattr(signal, "pthread_sigmask"):
         return
     earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
@@ -214,10 +199,7 @@ def _start_trackers() -> None:
 
 
 def _call(token: str, shared: Any, task: Task, number: int, item: Any) -> tuple[int, Any, list[Warned]]:
-    """A task in a worker without workers of its own: number, result, and the warnings where the worker is a process.
-
-    Ctrl-C and hang-ups are for the first process, which then ends the workers.
-    """
+    """A task in a worker without workers of its own: number, result, and the warnings where the worker is a process."""
     if multiprocessing.parent_process() is None:
         return number, _alone_in_worker(task, shared, item), []
     with warnings.catch_warnings(record=True) as caught:

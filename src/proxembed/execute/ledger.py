@@ -34,13 +34,7 @@ ARRAY = "array"
 
 
 class Ledger:
-    """Finished work in a file to which processes append.
-
-    The first line holds ``facts``, what the results depend on, and ``budget``, what the work may spend, which may
-    differ from that of the run before; every other line has a key and its result: plain data and arrays. Each ends with
-    its checksum. A line that is not whole, as a killed process leaves it, or that was changed is skipped, and its work
-    is done again. ``resume=False`` replaces what is in the file.
-    """
+    """Finished work in a file to which processes append."""
 
     def __init__(
         self,
@@ -130,10 +124,7 @@ class Ledger:
 
 @contextmanager
 def opened(storage: Any) -> Iterator[Ledger | None]:
-    """The ledger of a ``storage`` parameter: None, a Ledger, or a folder, which is then this process's alone.
-
-    Raises a ValueError if another process that lives searches in this folder.
-    """
+    """The ledger of a ``storage`` parameter: None, a Ledger, or a folder, which is then this process's alone."""
     if storage is None:
         yield None
         return
@@ -148,10 +139,7 @@ def opened(storage: Any) -> Iterator[Ledger | None]:
 
 
 def read_header(path: Path) -> dict[str, Any] | None:
-    """The first line of a ledger: ``id``, ``facts`` and ``budget``; None if there is none.
-
-    Raises a ValueError if the file is something else or of another version, or if its first line is damaged.
-    """
+    """The first line of a ledger: ``id``, ``facts`` and ``budget``; None if there is none."""
     try:
         with open(path, "rb") as file:
             line = file.readline()

@@ -39,10 +39,7 @@ class Trial:
 
 
 class Work(NamedTuple):
-    """What one worker does in one go: steps of a trial, each of which gives an outcome.
-
-    Steps that are ``owed`` are taken however little time is left; ``options`` are keywords of ``Evaluator.evaluate``.
-    """
+    """What one worker does in one go: steps of a trial, each of which gives an outcome."""
 
     trial: Any
     steps: Sequence[Any]
@@ -74,12 +71,7 @@ class OneBatch(Strategy):
 
 
 class Evaluator:
-    """Takes steps: ``evaluate(config, step, **options)`` gives the outcome of a step, of a failure too.
-
-    Each worker gets a copy, which may cache. ``key(config, step)`` tells a step from all others in a ledger, as plain
-    data. ``perfect`` is the best score that there is. ``lost(config, step, reason)`` gives the failed outcome of a step
-    whose worker process was ended; None raises an error.
-    """
+    """Takes steps: ``evaluate(config, step, **options)`` gives the outcome of a step, of a failure too."""
 
     perfect: float = math.inf
     evaluate: Callable[..., Any]
@@ -109,10 +101,7 @@ class Evaluator:
 
 
 class _Call(NamedTuple):
-    """Steps that a worker takes, at least ``least`` of them however late it is; ``known`` holds outcomes by place.
-
-    ``until`` is a time of ``clock``, or of the wall clock for a cluster, whose machines share no other.
-    """
+    """Steps that a worker takes, at least ``least`` of them however late it is; ``known`` holds outcomes by place."""
 
     number: int
     config: Any
@@ -178,17 +167,7 @@ def _silent(loop: Any, work: Work, done: bool) -> None:
 
 
 class Loop:
-    """Carries out what a strategy asks for.
-
-    No step but the first of all and those that are owed is begun after ``max_seconds``, ``max_work`` (forecast by
-    ``evaluator.work``; the seconds are then the brake alone) or ``max_evals`` outcomes; None is no bound. Outcomes are
-    recorded in the order of the work if ``ordered``. If not, they are recorded as they come, and work under way is
-    given up when the budget is spent and nothing owed is left. A batch with one piece of work runs in this process if
-    ``lone_here``. Finished steps are taken from the ``ledger``, and others are added. ``report(loop, work, done)`` is
-    called before each batch, with its first piece of work, and after each piece.
-
-    ``outcomes`` lists all outcomes as recorded; ``interrupted`` says whether Ctrl-C ended the loop.
-    """
+    """Carries out what a strategy asks for."""
 
     def __init__(
         self,

@@ -21,7 +21,8 @@ from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending
 
 def kernel_map(K: np.ndarray) -> np.ndarray:
     """U diag(kappa)^-1/2 over the eigenvalues of K above 1e-10 of the largest: kernel rows times it are map
-    coordinates."""
+    coordinates.
+    """
     w, U = descending((K + K.T) / 2)
     keep = w > RANGE_TOLERANCE * max(w[0], 0.0)
     if not keep.any():

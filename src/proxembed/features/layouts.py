@@ -29,26 +29,12 @@ ONE_THREAD = 2000  # rows up to which the threads of scikit-learn's t-SNE, on a 
 
 
 def tsne_installed() -> bool:
-    """Whether openTSNE can be imported; nothing is imported to find out.
-
-    Examples
-    --------
-    >>> from proxembed.features.layouts import tsne_installed
-    >>> tsne_installed() in (True, False)
-    True
-    """
+    """Whether openTSNE can be imported; nothing is imported to find out."""
     return find_spec("openTSNE") is not None
 
 
 def umap_installed() -> bool:
-    """Whether umap-learn can be imported; nothing is imported to find out.
-
-    Examples
-    --------
-    >>> from proxembed.features.layouts import umap_installed
-    >>> umap_installed() in (True, False)
-    True
-    """
+    """Whether umap-learn can be imported; nothing is imported to find out."""
     return find_spec("umap") is not None
 
 
@@ -69,28 +55,14 @@ def check_installed(name: str, layout: str) -> None:
 
 
 def layout_named(layout: str) -> str:
-    """The layout that "auto" stands for: openTSNE, else umap-learn, else scikit-learn's t-SNE; any other name itself.
-
-    Examples
-    --------
-    >>> from proxembed.features.layouts import layout_named
-    >>> layout_named("sklearn")
-    'sklearn'
-    """
+    """The layout that "auto" stands for: openTSNE, else umap-learn, else scikit-learn's t-SNE; any other name itself."""
     if layout != "auto":
         return layout
     return "opentsne" if tsne_installed() else "umap" if umap_installed() else "sklearn"
 
 
 def perplexity_of(n: int, wanted: float = PERPLEXITY) -> float:
-    """The perplexity of t-SNE on n rows: ``wanted``, at most a third of the other rows, at least 1.
-
-    Examples
-    --------
-    >>> from proxembed.features.layouts import perplexity_of
-    >>> perplexity_of(1000), perplexity_of(31)
-    (30, 10.0)
-    """
+    """The perplexity of t-SNE on n rows: ``wanted``, at most a third of the other rows, at least 1."""
     return max(1.0, min(wanted, (n - 1) / 3))
 
 
@@ -124,15 +96,6 @@ class NeighborMap:
 
     ``Z`` is the embedding as it was laid out: less its ``mean``, times ``factors`` (signs over one scale), in single
     precision. ``places`` are the places of its rows, ``unit`` their spacing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.features.layouts import NeighborMap
-    >>> Z = np.random.default_rng(0).normal(size=(30, 3))
-    >>> found = NeighborMap.of(Z, "sklearn", 2, 0)
-    >>> found.places.shape, found.place(Z[:4] + 0.01).shape
-    ((30, 2), (4, 2))
     """
 
     mean: np.ndarray
@@ -161,32 +124,7 @@ class NeighborMap:
 
 @own_configuration()
 def lay_out(Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: int | None = None) -> np.ndarray:
-    """Places of the rows of an embedding by their neighbours in it.
-
-    Parameters
-    ----------
-    Z : array of shape (n, k)
-        The embedding; distances are Euclidean.
-    layout : {"opentsne", "umap", "sklearn"}
-        The library, with its own defaults. Fewer than 10 rows get their principal scores.
-    n_components : int
-        1 or 2.
-    seed : int
-        Seed of the positions.
-    n_jobs : int, optional
-        Threads of the neighbour search and of openTSNE's gradients.
-
-    Returns
-    -------
-    array of shape (n, n_components)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.features.layouts import lay_out
-    >>> lay_out(np.random.default_rng(0).normal(size=(20, 3)), "sklearn", 2, 0).shape
-    (20, 2)
-    """
+    """Places of the rows of an embedding by their neighbours in it."""
     n = len(Z)
     if n < FEW:
         return principal_scores(Z, n_components)
@@ -207,15 +145,7 @@ def lay_out(Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: in
 
 
 def principal_scores(Z: np.ndarray, k: int) -> np.ndarray:
-    """The first k principal scores of the rows of Z, the largest entry of each positive; zeros beyond the rank.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.features.layouts import principal_scores
-    >>> principal_scores(np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 5.0]]), 2).tolist()
-    [[-2.0, 0.0], [-1.0, 0.0], [3.0, 0.0]]
-    """
+    """The first k principal scores of the rows of Z, the largest entry of each positive; zeros beyond the rank."""
     centred = Z - Z.mean(axis=0)
     V = descending(centred.T @ centred)[1][:, :k]
     scores = np.zeros((len(Z), k))
@@ -224,15 +154,7 @@ def principal_scores(Z: np.ndarray, k: int) -> np.ndarray:
 
 
 def spacing(places: np.ndarray) -> float:
-    """The unit of distances on a map: three times the median distance of a place to its 5th neighbour; 1 for 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.features.layouts import spacing
-    >>> spacing(np.array([[0.0], [1.0], [2.0]]))
-    6.0
-    """
+    """The unit of distances on a map: three times the median distance of a place to its 5th neighbour; 1 for 0."""
     if len(places) < 2:
         return 1.0
     return WIDTH * float(np.median(nearest(places, min(SPACING, len(places) - 1)).distance[:, -1])) or 1.0
@@ -246,26 +168,6 @@ def place_new(Z_new: np.ndarray, Z: np.ndarray, places: np.ndarray, unit: float)
     where a row leaves the neighbours, so that the place changes continuously, and the logarithm follows the majority
     of the neighbours: a row is not put into the void between two clusters. The search starts at the best of the
     neighbours' places and takes 25 steps of reweighted means.
-
-    Parameters
-    ----------
-    Z_new : array of shape (m, k)
-    Z : array of shape (n, k)
-    places : array of shape (n, q)
-    unit : float
-        As ``spacing(places)`` gives it.
-
-    Returns
-    -------
-    array of shape (m, q)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.features.layouts import place_new
-    >>> Z, places = np.array([[0.0], [1.0], [5.0]]), np.array([[10.0], [10.0], [90.0]])
-    >>> place_new(np.array([[0.4]]), Z, places, 1.0).round(6).tolist()
-    [[10.0]]
     """
     out = np.empty((len(Z_new), places.shape[1]))
     for start in range(0, len(Z_new), BLOCK):

@@ -34,19 +34,6 @@ class LeafMap:
 
     ``M`` is the number of rows that the leaf was grown on, each as often as it was drawn. For V with the entries
     (T M)^-1/2 times the draws of a row, q(x) V'Y is the vote of the forest.
-
-    Attributes
-    ----------
-    ends : int array (T + 1,)
-        Where the nodes of each tree begin and end.
-    left, right, feature : int arrays (nodes,)
-        The two children of a node, in the numbering of its tree (-1 for a leaf), and the feature that it splits.
-    threshold : array (nodes,)
-        Rows whose feature is at most this go left.
-    entries : array (leaves,)
-        (T M)^-1/2 of each leaf, in the order of the nodes.
-    unit : array (d,)
-        Powers of two by which the columns of X are multiplied for the trees, which compute in float32.
     """
 
     ends: NDArray[np.intp]
@@ -67,13 +54,7 @@ class LeafMap:
 
     @cached_property
     def trees(self) -> list[Any]:
-        """The trees as scikit-learn applies them.
-
-        Raises
-        ------
-        ValueError
-            Their nodes are damaged: a child that does not come after its parent, or a feature that X does not have.
-        """
+        """The trees as scikit-learn applies them."""
         return [self._tree(start, end) for start, end in pairwise(self.ends)]
 
     def _tree(self, start: int, end: int) -> Any:
@@ -175,21 +156,6 @@ def grown(
 
     Where all rows count once, these are the trees of scikit-learn's RandomForestRegressor, or those of its
     ExtraTreesRegressor with ``bootstrap=True``.
-
-    Parameters
-    ----------
-    X : array or CSR of shape (n, d), distinct rows
-    T : array of shape (n, q)
-        What the trees are grown on; of 0/1 labels the squared error is the Gini index summed over labels.
-    counts : array of shape (n,)
-        How many rows each row stands for: the weight that it has each time it is drawn.
-    n_estimators, min_samples_leaf, max_features, random_state : as in RandomForestRegressor
-    forest : {"random", "extra"}, default="random"
-        Whether a split takes the best threshold of a feature or one drawn at random.
-
-    Returns
-    -------
-    LeafMap, draws (n, n_estimators)
     """
     from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 

@@ -22,13 +22,7 @@ Prototypes: TypeAlias = tuple[Matrix, np.ndarray | None]
 
 
 def distinct_rows(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Index of the first row of each set of equal rows, in row order, and how many rows each set has.
-
-    Examples
-    --------
-    >>> distinct_rows(np.array([[1.0], [2.0], [1.0]]))
-    (array([0, 1]), array([2, 1]))
-    """
+    """Index of the first row of each set of equal rows, in row order, and how many rows each set has."""
     if sp.issparse(X):
         X = X.copy()
         X.eliminate_zeros()
@@ -42,25 +36,13 @@ def distinct_rows(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
 def prototypes_all(
     X: Matrix, n_prototypes: int | None = None, *, y_groups: Any = None, random_state: Any = None
 ) -> Prototypes:
-    """All distinct rows, in row order; ``n_prototypes`` is not used.  [mu2012mesd]
-
-    Examples
-    --------
-    >>> prototypes_all(np.array([[1.0], [2.0], [1.0]]))[1]
-    array([0, 1])
-    """
+    """All distinct rows, in row order; ``n_prototypes`` is not used.  [mu2012mesd]"""
     index, _ = distinct_rows(X)
     return X[index], index
 
 
 def prototypes_random(X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None) -> Prototypes:
-    """Distinct rows drawn without replacement, in row order.
-
-    Examples
-    --------
-    >>> prototypes_random(np.eye(5), 2, random_state=0)[0].shape
-    (2, 5)
-    """
+    """Distinct rows drawn without replacement, in row order."""
     index, _ = distinct_rows(X)
     if n_prototypes < index.size:
         index = np.sort(check_random_state(random_state).choice(index, n_prototypes, replace=False))
@@ -68,14 +50,7 @@ def prototypes_random(X: Matrix, n_prototypes: int, *, y_groups: Any = None, ran
 
 
 def prototypes_kmeans(X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None) -> Prototypes:
-    """Centroids of k-means with k-means++ starts (mini-batches above 10,000 distinct rows); dense, no row indices.
-
-    Examples
-    --------
-    >>> np.sort(prototypes_kmeans(np.array([[0.0], [1.0], [10.0], [12.0]]), 2, random_state=0)[0], axis=0)
-    array([[ 0.5],
-           [11. ]])
-    """
+    """Centroids of k-means with k-means++ starts (mini-batches above 10,000 distinct rows); dense, no row indices."""
     centroids = _cluster(X, n_prototypes, random_state)[0].astype(X.dtype, copy=False)
     return centroids[distinct_rows(centroids)[0]], None
 
@@ -84,11 +59,6 @@ def prototypes_kmedoids(X: Matrix, n_prototypes: int, *, y_groups: Any = None, r
     """The row nearest to the centroid of its own k-means cluster, one a cluster, in row order; sparse stays sparse.
 
     Rows at the same distance up to rounding: the first is taken.
-
-    Examples
-    --------
-    >>> prototypes_kmedoids(np.array([[0.0], [1.0], [1.5], [10.0], [12.0], [15.0]]), 2, random_state=0)[1]
-    array([1, 4])
     """
     centroids, labels, index = _cluster(X, n_prototypes, random_state)
     rows = X[index].astype(np.float64)
@@ -112,11 +82,6 @@ def prototypes_farthest(X: Matrix, n_prototypes: int, *, y_groups: Any = None, r
     """Greedy k-centre: from a random row on, always the row farthest from those chosen (ties: the first).
 
     Indices come in the order of choice, so that fewer prototypes are a prefix of more.
-
-    Examples
-    --------
-    >>> prototypes_farthest(np.array([[0.0], [1.0], [9.0]]), 2, random_state=0)[1]
-    array([0, 2])
     """
     index, _ = distinct_rows(X)
     rows = X[index].astype(np.float64)
@@ -137,12 +102,6 @@ def prototypes_stratified(
     """Random distinct rows of each group of ``y_groups`` (label sets), in proportion, at least one of each.
 
     With fewer prototypes than groups, the largest groups get one each.
-
-    Examples
-    --------
-    >>> X = np.arange(6.0)[:, None]
-    >>> prototypes_stratified(X, 3, y_groups=[0, 0, 0, 0, 1, 1], random_state=0)[1].shape
-    (3,)
     """
     if y_groups is None:
         raise ValueError("y_groups=None; kind 'stratified' needs groups of rows: pass the label sets, or use 'random'.")
@@ -175,40 +134,7 @@ def prototypes(
     y_groups: Any = None,
     random_state: Any = None,
 ) -> Prototypes:
-    """Prototypes for relation features, chosen from the rows of X.  [mu2012mesd]
-
-    Parameters
-    ----------
-    kind : str or callable
-        "all", "random", "kmeans", "kmedoids", "farthest", "stratified"; or a function
-        (X, n_prototypes, *, y_groups, random_state) that returns (prototypes, row indices or None).
-    X : array or sparse matrix of shape (n, d)
-        Training rows.
-    n_prototypes : int in 1..n, or None for "all"
-        Number of prototypes. Where X has fewer distinct rows, all of these are taken.
-    y_groups : array of shape (n,), optional
-        Group of each row (its label set), for "stratified".
-    random_state : int, RandomState or None
-        Seed.
-
-    Returns
-    -------
-    prototypes : ndarray or csr_array of shape (p, d)
-        Distinct rows, p <= n_prototypes.
-    indices : ndarray of shape (p,), or None
-        Their row numbers in X; None for centroids.
-
-    Raises
-    ------
-    ValueError
-        Unknown kind, n_prototypes out of range, y_groups missing or of another length.
-
-    Examples
-    --------
-    >>> P, rows = prototypes("random", np.eye(4), 2, random_state=0)
-    >>> P.shape, rows.shape
-    ((2, 4), (2,))
-    """
+    """Prototypes for relation features, chosen from the rows of X.  [mu2012mesd]"""
     X = float_matrix(X)
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"X has shape {X.shape}; prototypes need at least one row and one feature.")
@@ -295,11 +221,6 @@ def landmark_count(name: str, asked: Any, n: int, exact_up_to: int, automatic: i
 
     ``asked`` is the parameter ``n_landmarks`` of the estimator ``name``: a number, None for all rows, or "auto" for all
     rows up to ``exact_up_to`` and ``automatic`` landmarks above. Raises ValueError for a number above n.
-
-    Examples
-    --------
-    >>> [landmark_count("Isomap", "auto", n, 1000, 50) for n in (1000, 1001)], landmark_count("LLE", 20, 30, 1000, 50)
-    ([None, 50], 20)
     """
     if asked is None or asked == "auto":
         return automatic if asked == "auto" and n > exact_up_to else None
@@ -316,11 +237,6 @@ def landmark_rows(X: Matrix, number: int, *, y_groups: Any = None, random_state:
     ``y_groups`` in proportion where groups are given.
 
     Random rows stand for dense and sparse regions by their shares; rows far from each other would stand for outliers.
-
-    Examples
-    --------
-    >>> landmark_rows(np.array([[0.0], [1.0], [1.0], [9.0]]), 4, random_state=0).tolist()
-    [0, 1, 3]
     """
     found: Any = prototypes("random" if y_groups is None else "stratified", X, number, y_groups, random_state)[1]
     return found

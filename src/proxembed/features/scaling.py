@@ -43,26 +43,6 @@ class ScalingState:
     """What a scaling has learned: the steps in the order in which rows go through them, absent ones None or False.
 
     The steps are: sublinear, minus mean, over std, times idf, times axes, unit length; or quantiles to normal scores.
-
-    Attributes
-    ----------
-    kind : str
-        Name of the scaling.
-    n_features : int
-        Number of columns of the rows it was fitted on.
-    mean, std, idf : ndarray of shape (d,) or None
-        Subtracted, divided by, multiplied with.
-    axes : ndarray of shape (d, r) or None
-        Columns onto which the centred row is projected (for whitening already divided by the standard deviations).
-    quantiles : ndarray of shape (q, d) or None
-        Quantiles of each column at equal steps from 0 to 1, which go to those of the standard normal distribution.
-    sublinear, unit : bool
-        Whether positive entries become 1 + log(x), and whether rows end with Euclidean length 1.
-
-    Examples
-    --------
-    >>> ScalingState("center", 2, mean=np.array([1.0, 2.0])).n_features_out
-    2
     """
 
     kind: str
@@ -86,13 +66,6 @@ class ColumnSums:
     """n rows, and of each column the mean, the sum of squares about it, the largest and the smallest entry.
 
     ``sparse`` says whether the rows are; sums are float64, in two passes.
-
-    Examples
-    --------
-    >>> from proxembed.features.scaling import ColumnSums
-    >>> joint = ColumnSums.of(np.array([[1.0]])).merged(ColumnSums.of(np.array([[2.0], [3.0]])))
-    >>> joint.n, joint.mean, joint.squares
-    (3, array([2.]), array([2.]))
     """
 
     n: int
@@ -158,36 +131,17 @@ def _sparse_squares(X: sp.csr_array, mean: np.ndarray) -> np.ndarray:
 
 
 def scaling_none(X: Matrix) -> ScalingState:
-    """No scaling: rows pass as they are.
-
-    Examples
-    --------
-    >>> scaling_none(np.eye(2)).kind
-    'none'
-    """
+    """No scaling: rows pass as they are."""
     return ScalingState("none", X.shape[1])
 
 
 def scaling_unit(X: Matrix) -> ScalingState:
-    """Unit rows, s^-1 X with s_i = |x_i|; zero rows stay zero.  [mu2012defc]
-
-    Examples
-    --------
-    >>> scaling_apply(scaling_fit("unit", np.eye(2)), np.array([[3.0, 4.0], [0.0, 0.0]]))
-    array([[0.6, 0.8],
-           [0. , 0. ]])
-    """
+    """Unit rows, s^-1 X with s_i = |x_i|; zero rows stay zero.  [mu2012defc]"""
     return ScalingState("unit", X.shape[1], unit=True)
 
 
 def scaling_center(X: Matrix, *, max_dense_bytes: int = MAX_DENSE_BYTES) -> ScalingState:
-    """Centred columns, J X; a sparse X becomes dense, within max_dense_bytes.  [mu2012defc]
-
-    Examples
-    --------
-    >>> scaling_fit("center", np.array([[1.0, 2.0], [3.0, 6.0]])).mean
-    array([2., 4.])
-    """
+    """Centred columns, J X; a sparse X becomes dense, within max_dense_bytes.  [mu2012defc]"""
     if sp.issparse(X):
         _check_centred(X, max_dense_bytes)
     return ColumnSums.of(X).state("center")
@@ -197,13 +151,6 @@ def scaling_standard(X: Matrix) -> ScalingState:
     """Standardised columns, J X z^-1 with z the standard deviations (n - 1; 1 for a constant column).  [mu2012defc]
 
     A sparse X is divided by z and not centred, so that it stays sparse: the methods centre for themselves.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 5.0], [3.0, 5.0]])
-    >>> scaling_apply(scaling_fit("standard", X), X).round(3)
-    array([[-0.707,  0.   ],
-           [ 0.707,  0.   ]])
     """
     return ColumnSums.of(X).state("standard")
 
@@ -213,27 +160,13 @@ def scaling_pca(X: Matrix, *, pca_var: float = 1.0) -> ScalingState:
 
     ``pca_var`` below 1 keeps the fewest leading components with that share of the variance. A sparse X is not
     densified: its scores are X V - mean V.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [4.0, 0.0, 1.0]])
-    >>> scaling_apply(scaling_fit("pca", X), X).shape
-    (3, 1)
     """
     mean, V, _ = _principal(X, "pca", pca_var)
     return ScalingState("pca", X.shape[1], mean=mean, axes=V)
 
 
 def scaling_whiten(X: Matrix, *, pca_var: float = 1.0) -> ScalingState:
-    """Whitened scores, J X V lam^-1/2 (lam the eigenvalues of the covariance, n - 1): covariance I.  [mu2012defc]
-
-    Examples
-    --------
-    >>> X = np.array([[0.0, 0.0], [2.0, 1.0], [4.0, 0.0]])
-    >>> np.cov(scaling_apply(scaling_fit("whiten", X), X).T).round(6) + 0.0
-    array([[1., 0.],
-           [0., 1.]])
-    """
+    """Whitened scores, J X V lam^-1/2 (lam the eigenvalues of the covariance, n - 1): covariance I.  [mu2012defc]"""
     mean, V, s = _principal(X, "whiten", pca_var)
     return ScalingState("whiten", X.shape[1], mean=mean, axes=V * (np.sqrt(X.shape[0] - 1) / s))
 
@@ -242,12 +175,6 @@ def scaling_tfidf(X: Matrix) -> ScalingState:
     """Sublinear tf-idf of counts: (1 + log tf) (1 + log((1 + n) / (1 + df))), unit rows.
 
     Entries must be 0 or at least 1; sparse X stays sparse.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 0.0], [2.0, 3.0]])
-    >>> scaling_fit("tfidf", X).idf.round(4)
-    array([1.    , 1.4055])
     """
     _check_counts(X)
     nonzero = X.indices[X.data != 0] if sp.issparse(X) else np.nonzero(X)[1]
@@ -261,12 +188,6 @@ def scaling_quantile(X: Matrix) -> ScalingState:
 
     At most 1,000 quantiles of all rows, between which values are interpolated; beyond the first and last the scores
     end at -5.2 and 5.2. A sparse X becomes dense, within 2 GiB.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0], [2.0], [30.0], [400.0], [5000.0]])
-    >>> scaling_apply(scaling_fit("quantile", X), X).round(2).ravel()
-    array([-5.2 , -0.67,  0.  ,  0.67,  5.2 ])
     """
     n_quantiles = min(QUANTILES, X.shape[0])
     found = QuantileTransformer(n_quantiles=n_quantiles, output_distribution="normal", subsample=None)
@@ -290,12 +211,6 @@ def scaling_choices(X: Any) -> tuple[str, ...]:
     """Scalings that a search tries beside the one that suits the features, those of ``scaling_kinds`` among them.
 
     Of the rows of a table they follow its encoding, after which "none" is the usual one.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> scaling_choices(np.eye(2)), scaling_choices(sp.csr_array(np.eye(2)))
-    (('standard', 'none', 'unit', 'quantile'), ('none', 'tfidf', 'unit', 'standard'))
     """
     if isinstance(X, TableRows):
         return ("none", "unit") if X.is_sparse else ("none", "unit", "quantile")
@@ -309,23 +224,6 @@ def scaling_kinds(X: Any) -> tuple[str, ...]:
     Dense features have one, "standard"; where entries are whole numbers of which at least 80 % are 0, as in a matrix of
     words, "tfidf" and "none" are others. Sparse whole numbers that are not negative have "tfidf", "unit" and "none",
     "none" first if all are 0 or 1; other sparse features "none", and "unit" too if no number is negative.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d), or TableRows
-
-    Returns
-    -------
-    tuple of str
-        Kinds of ``Scaling``, or "table" alone for what only a ``TableEncoder`` takes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import scipy.sparse as sp
-    >>> from proxembed.features.scaling import scaling_kinds
-    >>> scaling_kinds(np.eye(2)), scaling_kinds(sp.csr_array(np.eye(2)))
-    (('standard',), ('none', 'tfidf', 'unit'))
     """
     if isinstance(X, TableRows):
         return ("table",)
@@ -344,58 +242,12 @@ def _whole(values: np.ndarray) -> bool:
 
 
 def scaling_kind(X: Any) -> str:
-    """Which scaling suits the features: "standard" (dense), "tfidf" (sparse counts), "none" (other sparse), "table".
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d), or TableRows
-        Sparse entries that are whole, not negative and not all 0 or 1 count as counts.
-
-    Returns
-    -------
-    str
-        The first of ``scaling_kinds``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.features.scaling import scaling_kind
-    >>> scaling_kind(np.eye(2))
-    'standard'
-    """
+    """Which scaling suits the features: "standard" (dense), "tfidf" (sparse counts), "none" (other sparse), "table"."""
     return scaling_kinds(X)[0]
 
 
 def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) -> Any:
-    """Learn a scaling from the rows of X.  [mu2012defc]
-
-    Parameters
-    ----------
-    kind : str or callable
-        "none", "unit", "center", "standard", "pca", "whiten", "tfidf" or "quantile"; or a function of X that returns a
-        ``ScalingState``.
-    X : array or sparse matrix of shape (n, d)
-        Training rows, float32 or float64 (other real types become float64).
-    **params
-        ``pca_var`` ("pca", "whiten") or ``max_dense_bytes`` ("center").
-
-    Returns
-    -------
-    ScalingState
-        To be given to ``scaling_apply``.
-
-    Raises
-    ------
-    ValueError
-        Unknown kind or parameter, no rows, entries that the kind cannot take, or a dense result above
-        ``max_dense_bytes``.
-
-    Examples
-    --------
-    >>> state = scaling_fit("center", [[1.0, 2.0], [3.0, 4.0]])
-    >>> scaling_apply(state, [[2.0, 3.0]])
-    array([[0., 0.]])
-    """
+    """Learn a scaling from the rows of X.  [mu2012defc]"""
     X = float_matrix(X)
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"X has shape {X.shape}; a scaling needs at least one row and one feature.")
@@ -411,31 +263,7 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
 
 
 def scaling_apply(state: Any, X: Any, *, max_dense_bytes: int = MAX_DENSE_BYTES) -> Matrix:
-    """Scale rows by what ``scaling_fit`` has learned; X is never written to, float32 gives float32.
-
-    Parameters
-    ----------
-    state : ScalingState or TableState
-        From ``scaling_fit``.
-    X : array or sparse matrix of shape (m, d), or TableRows
-        Rows to scale.
-    max_dense_bytes : int
-        Largest dense array that may come from a sparse X.
-
-    Returns
-    -------
-    ndarray or csr_array of shape (m, d) or (m, r)
-
-    Raises
-    ------
-    ValueError
-        Wrong number of features, entries that the kind cannot take, or a dense result above ``max_dense_bytes``.
-
-    Examples
-    --------
-    >>> scaling_apply(scaling_fit("unit", [[1.0, 1.0]]), [[0.0, 2.0]])
-    array([[0., 1.]])
-    """
+    """Scale rows by what ``scaling_fit`` has learned; X is never written to, float32 gives float32."""
     if isinstance(X, TableRows):
         return state.apply(X)
     X = float_matrix(X)
@@ -556,15 +384,6 @@ class Block:
 
     ``mean`` is None where the matrix is sparse, which is divided without centring; ``size`` is 0 where all rows are
     equal, whose block is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.features.scaling import Block
-    >>> X = np.array([[3.0, 0.0], [-3.0, 4.0]])
-    >>> block = Block.of(X, 2.0)
-    >>> block.columns(X).round(3).tolist(), round(block.size, 3)
-    ([[1.664, -1.109], [-1.664, 1.109]], 3.606)
     """
 
     mean: np.ndarray | None
@@ -593,22 +412,7 @@ class Block:
 
 
 def scaled(blocks: Sequence[Block], views: Sequence[Matrix]) -> Any:
-    """Views of the same rows side by side, each by its block: CSR where one of the results is sparse, else an array.
-
-    Raises
-    ------
-    ValueError
-        A dense result above the size guard.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import scipy.sparse as sp
-    >>> from proxembed.features.scaling import Block, scaled
-    >>> views = np.array([[1.0], [-1.0]]), sp.csr_array(np.eye(2) * 3)
-    >>> scaled([Block.of(view, 1.0) for view in views], views).toarray().round(3).tolist()
-    [[1.0, 1.414, 0.0], [-1.0, 0.0, 1.414]]
-    """
+    """Views of the same rows side by side, each by its block: CSR where one of the results is sparse, else an array."""
     parts = [block.columns(view) for block, view in zip(blocks, views, strict=True)]
     if not any(sparse.issparse(part) for part in parts):
         guard_dense((parts[0].shape[0], sum(part.shape[1] for part in parts)), "The views side by side")

@@ -46,33 +46,7 @@ class WordBlock:
 
 @dataclass(frozen=True)
 class TableState:
-    """What was learned from the rows of a table.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        The columns of the table.
-    origins : tuple of float
-        First day of each column of dates, in seconds since 1970.
-    filled : int array
-        The numbers that are known in some row and differ between rows, or are empty in some.
-    medians : array
-        Of these, which stand for empty cells.
-    holed : int array
-        Those of these that are empty in some row, which a 0/1 column says.
-    categories : tuple of (column, values, share of the rows with each value)
-        The most frequent values first.
-    varying : int array
-        The columns of all these that differ between rows.
-    scaling : ScalingState
-        Mean and standard deviation of the columns that vary.
-    words : tuple of WordBlock
-    weight : float
-        Factor of the words: a text weighs as much as all other columns together.
-    feature_names : tuple of str
-    alone : tuple of (column, float)
-        Of the categories and lists of names, the share of the rows whose values no other row has.
-    """
+    """What was learned from the rows of a table."""
 
     kind = "table"
     columns: tuple[Column, ...]
@@ -125,25 +99,7 @@ class TableState:
 
 
 def features_fit(kind: str | Callable[..., ScalingState], X: Any) -> ScalingState | TableState:
-    """What makes features of rows: of a matrix its scaling, of the rows of a table their encoding.
-
-    Parameters
-    ----------
-    kind : str or callable
-        As for ``scaling_fit``; the rows of a table have one way to become features.
-    X : array or sparse matrix of shape (n, d), or TableRows
-
-    Returns
-    -------
-    ScalingState or TableState
-        For ``scaling_apply``.
-
-    Examples
-    --------
-    >>> from proxembed.features.table import features_fit
-    >>> features_fit("standard", [[1.0], [3.0]]).kind
-    'standard'
-    """
+    """What makes features of rows: of a matrix its scaling, of the rows of a table their encoding."""
     return table_fit(X) if isinstance(X, TableRows) else scaling_fit(kind, X)
 
 
@@ -154,31 +110,6 @@ def table_fit(rows: TableRows) -> TableState:
     that says so. A category is one 0/1 column per value; of one with more than 30 values the most frequent have such a
     column, and all the share of the rows with their value. Columns that do not vary are dropped, all others get mean 0
     and variance 1. Texts and lists of names become sublinear tf-idf of terms that two rows or more hold.
-
-    Parameters
-    ----------
-    rows : TableRows
-
-    Returns
-    -------
-    TableState
-
-    Raises
-    ------
-    ValueError
-        No column of the table varies.
-
-    Examples
-    --------
-    >>> from proxembed.features.table import table_fit
-    >>> from proxembed.tables import Column, TableRows
-    >>> columns = [Column("age", "number"), Column("kind", "category")]
-    >>> table = {"age": [30, None, 50, 40], "kind": ["a", "b", "b", "a"]}
-    >>> state = table_fit(TableRows.of(table, columns))
-    >>> state.feature_names, state.scaling.mean.tolist()
-    (('age', 'age (empty)', 'kind=a', 'kind=b'), [40.0, 0.25, 0.5, 0.5])
-    >>> state.apply(TableRows.of({"age": [None], "kind": ["unheard"]}, columns)).round(2).tolist()
-    [[0.0, 1.5, -0.87, -0.87]]
     """
     origins = tuple(_first(rows[column.name]) for column in rows.columns if column.kind == "date")
     numbers = _numbers(rows, origins)

@@ -12,41 +12,14 @@ TWO_SIDED = 1.959964  # the 97.5 % point of the normal distribution
 
 
 def drawn_weights(n: int, groups: Any = None, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndarray:
-    """How often each row is drawn: (n_draws, n) whole numbers; the rows of a group are drawn together.
-
-    Examples
-    --------
-    >>> from proxembed.measures.bootstrap import drawn_weights
-    >>> drawn_weights(4, groups=[0, 0, 1, 1], n_draws=3).sum(axis=1).tolist()
-    [4, 4, 4]
-    """
+    """How often each row is drawn: (n_draws, n) whole numbers; the rows of a group are drawn together."""
     unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
     count = unit.max() + 1
     return np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=n_draws)[:, unit]
 
 
 def weighted_average_precision(y: np.ndarray, s: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Average precision of one label under each row of weights; NaN where the weights leave no positive row.
-
-    Parameters
-    ----------
-    y : boolean array of shape (n,)
-    s : array of shape (n,)
-        Scores; equal scores are one step.
-    weights : array of shape (b, n)
-
-    Returns
-    -------
-    array of shape (b,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.measures.bootstrap import weighted_average_precision
-    >>> y, s = np.array([True, False, True, False]), np.array([.9, .8, .7, .1])
-    >>> weighted_average_precision(y, s, np.ones((1, 4))).round(4).tolist()
-    [0.8333]
-    """
+    """Average precision of one label under each row of weights; NaN where the weights leave no positive row."""
     order = np.argsort(-s, kind="stable")
     ends = np.flatnonzero(np.append(s[order][1:] != s[order][:-1], True))
     step = np.searchsorted(ends, np.flatnonzero(y[order]))  # the steps that hold a positive row: the others add nothing
@@ -72,36 +45,7 @@ def redrawn_gain(
     least: int = 1,
     known: np.ndarray | None = None,
 ) -> list[float] | None:
-    """The 95 % interval of a gain in any measure of scores, by measuring rows drawn again.
-
-    Parameters
-    ----------
-    measure : Measure
-    truth : bool array of shape (m, c)
-    ours, theirs : arrays of shape (m, c)
-        Scores of the two sides; None where they were not kept.
-    weights : array of shape (b, m)
-        From ``drawn_weights``.
-    gain : float
-        The gain on the rows as they are, in the middle of the interval.
-    least : int, default=1
-        Positive rows that a label needs.
-    known : bool array of shape (m, c), optional
-        The cells to use; None: all.
-
-    Returns
-    -------
-    [low, high], or None where the measure does not read scores or these are missing
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.measures.bootstrap import drawn_weights, redrawn_gain
-    >>> from proxembed.measures.measures import MEASURES
-    >>> Y = np.array([[1], [0], [1], [0]], dtype=bool)
-    >>> redrawn_gain(MEASURES["macro AUC"], Y, Y * 1.0, Y * 1.0, drawn_weights(4), 0.0)
-    [0.0, 0.0]
-    """
+    """The 95 % interval of a gain in any measure of scores, by measuring rows drawn again."""
     if measure.reads != "scores" or ours is None or theirs is None:
         return None
     moved = []
@@ -122,35 +66,7 @@ def precision_gain(
     least: int = 1,
     known: np.ndarray | None = None,
 ) -> dict[str, Any] | None:
-    """The gain in macro average precision with its 95 % interval, all draws at once.
-
-    Labels are fixed beforehand: those with enough positive rows. A label that a draw leaves without a positive row is
-    left out of that draw on both sides.
-
-    Parameters
-    ----------
-    truth : bool array of shape (m, c)
-    ours, theirs : arrays of shape (m, c)
-        Scores of the two sides; None is a failed arm, of precision 0.
-    weights : array of shape (b, m)
-        From ``drawn_weights``.
-    least : int, default=1
-        Positive rows that a label needs.
-    known : bool array of shape (m, c), optional
-        The cells to use; None: all.
-
-    Returns
-    -------
-    dict with ``gain`` and ``interval`` (low, high); None where no label has the positive rows
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.measures.bootstrap import drawn_weights, precision_gain
-    >>> Y = np.array([[1], [0], [1], [0]], dtype=bool)
-    >>> round(precision_gain(Y, Y * 1.0, 1.0 - Y, drawn_weights(4))["gain"], 3)
-    0.5
-    """
+    """The gain in macro average precision with its 95 % interval, all draws at once."""
     truth = np.where(truth.sum(axis=0) >= least, truth, False)
     if not truth.any():
         return None

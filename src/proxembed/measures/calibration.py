@@ -20,40 +20,7 @@ class Platt(NamedTuple):
 
 
 def platt_fit(S: Any, Y: Any, known: np.ndarray | None = None) -> Platt:
-    """Platt's sigmoid of each label: the logistic regression of the label on its score, with smoothed targets.
-
-    Targets are (n1 + 1) / (n1 + 2) and 1 / (n0 + 2) instead of 1 and 0, so that a label without a positive row gets a
-    small probability and no infinite one. The slope is never negative: where a larger score does not make the label
-    more likely, the probability is constant. The scores must come from models that have not seen their rows.
-    [platt1999probabilities]
-
-    Parameters
-    ----------
-    S : array of shape (n, c)
-        Cross-fitted scores of the training part.
-    Y : array or sparse array of shape (n, c)
-        True labels, 0 or 1.
-    known : bool array of shape (n, c), optional
-        The cells to use; None: all.
-
-    Returns
-    -------
-    Platt
-        ``slope`` and ``offset``, each of shape (c,).
-
-    Raises
-    ------
-    ValueError
-        Shapes differ, Y is not 0/1, S is not finite, or there is no row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.measures.calibration import platt_apply, platt_fit
-    >>> S = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    >>> platt_apply(S, platt_fit(S, S > 0)).round(2).ravel().tolist()
-    [0.21, 0.34, 0.66, 0.79]
-    """
+    """Platt's sigmoid of each label: the logistic regression of the label on its score, with smoothed targets."""
     Y, S = checked_pair(Y, S)
     if len(Y) == 0:
         raise ValueError("S has no row; give the cross-fitted scores of the training part.")
@@ -85,10 +52,7 @@ def _evaluate(
 
 
 def _sigmoids(S: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Newton's method on the two parameters of every label at once; a step is halved while it raises the loss.
-
-    Labels that have come to rest leave the loop.
-    """
+    """Newton's method on the two parameters of every label at once; a step is halved while it raises the loss."""
     slope, offset = np.zeros(S.shape[1]), logit(targets.mean(axis=0))
     loss, P = _evaluate(slope, offset, S, targets)
     size, active = np.ones_like(slope), np.arange(S.shape[1])
@@ -123,29 +87,7 @@ def _newton_step(S: np.ndarray, P: np.ndarray, targets: np.ndarray) -> tuple[np.
 
 
 def platt_apply(S: Any, platt: Platt) -> np.ndarray:
-    """Turn scores into probabilities.
-
-    Parameters
-    ----------
-    S : array of shape (m, c)
-    platt : Platt
-
-    Returns
-    -------
-    array of shape (m, c)
-
-    Raises
-    ------
-    ValueError
-        S has another number of labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.measures.calibration import Platt, platt_apply
-    >>> platt_apply(np.array([[0.0, 5.0]]), Platt(np.array([1.0, 0.0]), np.array([0.0, 0.0]))).tolist()
-    [[0.5, 0.5]]
-    """
+    """Turn scores into probabilities."""
     S = np.asarray(S, dtype=np.float64)
     if S.ndim != 2 or S.shape[1] != len(platt.slope):
         raise ValueError(f"S must have one column for each of the {len(platt.slope)} sigmoids; got shape {S.shape}.")
@@ -162,70 +104,19 @@ def _checked_probabilities(Y: Any, P: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def label_log_loss(Y: Any, P: Any) -> np.ndarray:
-    """Log-loss of each label: the mean of -log of the probability given to what was true; nats.
-
-    Probabilities are kept 2.2e-16 away from 0 and 1, as scikit-learn does. Takes arrays of shape (n, c), returns (c,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.measures.calibration import label_log_loss
-    >>> label_log_loss(np.array([[1], [0]]), np.array([[0.5], [0.5]])).round(4).tolist()
-    [0.6931]
-    """
+    """Log-loss of each label: the mean of -log of the probability given to what was true; nats."""
     Y, P = _checked_probabilities(Y, P)
     return -np.log(np.clip(np.where(Y, P, 1 - P), EPS, 1 - EPS)).mean(axis=0)
 
 
 def log_loss(Y: Any, P: Any) -> LabelMean:
-    """Mean over labels of the log-loss; every label counts, also one that no row has.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n, c)
-        True labels, 0 or 1.
-    P : array of shape (n, c)
-        Probabilities of the labels.
-
-    Returns
-    -------
-    LabelMean
-
-    Raises
-    ------
-    ValueError
-        Shapes differ, Y is not 0/1, P is not between 0 and 1, or there is nothing to measure.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.measures.calibration import log_loss
-    >>> round(log_loss(np.array([[1, 0]]), np.array([[0.5, 0.5]])).value, 4)
-    0.6931
-    """
+    """Mean over labels of the log-loss; every label counts, also one that no row has."""
     each = label_log_loss(Y, P)
     return LabelMean(float(each.mean()), len(each))
 
 
 def label_calibration_error(Y: Any, P: Any, *, n_bins: int = 10, known: np.ndarray | None = None) -> np.ndarray:
-    """Calibration error of each label: the mean gap between probability and frequency over bins of equal width.
-
-    Bin b holds the probabilities in [b / n_bins, (b + 1) / n_bins), the last one also 1; its gap is
-    |mean probability - share of positives|, weighted by its rows. Takes arrays of shape (n, c), returns (c,).
-    ``known``, (n, c), is True for the cells to look at.
-
-    Raises
-    ------
-    ValueError
-        As ``log_loss``; ``n_bins`` is below 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.measures.calibration import label_calibration_error
-    >>> label_calibration_error(np.array([[1], [0]]), np.array([[0.9], [0.3]])).round(4).tolist()
-    [0.2]
-    """
+    """Calibration error of each label: the mean gap between probability and frequency over bins of equal width."""
     Y, P = _checked_probabilities(Y, P)
     if int(n_bins) != n_bins or n_bins < 1:
         raise ValueError(f"n_bins={n_bins!r} must be a whole number of at least 1.")
@@ -242,32 +133,5 @@ def label_calibration_error(Y: Any, P: Any, *, n_bins: int = 10, known: np.ndarr
 
 
 def calibration_error(Y: Any, P: Any, *, n_bins: int = 10) -> float:
-    """Mean over labels of the calibration error; every label counts, also one that no row has.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n, c)
-        True labels, 0 or 1.
-    P : array of shape (n, c)
-        Probabilities of the labels.
-    n_bins : int, default=10
-        Bins of equal width.
-
-    Returns
-    -------
-    float
-        From 0 (frequencies are as foretold) to 1.
-
-    Raises
-    ------
-    ValueError
-        Shapes differ, Y is not 0/1, P is not between 0 and 1, there is nothing to measure, or ``n_bins`` is below 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.measures.calibration import calibration_error
-    >>> calibration_error(np.array([[1, 0], [0, 0]]), np.array([[0.5, 0.0], [0.5, 0.0]]))
-    0.0
-    """
+    """Mean over labels of the calibration error; every label counts, also one that no row has."""
     return float(label_calibration_error(Y, P, n_bins=n_bins).mean())

@@ -264,11 +264,7 @@ def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
 
 
 def neighbors_of(dataset: Any, train: np.ndarray) -> int:
-    """The number k of neighbours that are compared: 10.
-
-    With one class per row and fewer than 100 training rows it is at most the size of the smallest class that has two
-    rows, so that all neighbours of a row can be of its class.
-    """
+    """The number k of neighbours that are compared: 10."""
     if len(train) >= ALL_NEIGHBORS or not dataset.single_label:
         return DEFAULT_NEIGHBORS
     sizes = np.asarray(dataset.Y.tocsr()[train].sum(axis=0)).ravel()

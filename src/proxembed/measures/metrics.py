@@ -138,11 +138,7 @@ def rarest_average_precision(Y: Any, S: Any, *, min_positives: int = 1, known: n
 def row_jaccard(
     Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None, block: int = 2**20
 ) -> np.ndarray:
-    """For each row the mean similarity between its label set and the label sets of its nearest training rows.
-
-    The similarity of two sets is |intersection| / |union|; two empty sets count as 1. Where cells are unknown, sets are
-    compared on the cells that both rows know, and neighbours without one are left out of the mean, which is 0 of none.
-    """
+    """For each row the mean similarity between its label set and the label sets of its nearest training rows."""
     Y, Y_train, weights = dense_labels(Y), dense_labels(Y_train), sp.csr_array(weights)
     if weights.shape != (len(Y), len(Y_train)) or weights.nnz == 0:
         raise ValueError(
@@ -189,10 +185,7 @@ def jaccard_at_k(Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *,
 
 
 def same_rows(Y_train: Any, k: int = 10, *, most: int = 5000) -> np.ndarray:
-    """The k training rows to return to every query: those of the largest mean Jaccard similarity to all label sets.
-
-    The baseline of a neighbour measure that looks at no feature.
-    """
+    """The k training rows to return to every query: those of the largest mean Jaccard similarity to all label sets."""
     Y = sp.csr_array(Y_train).astype(np.float32)
     sets, first, own = np.unique(dense_labels(Y_train), axis=0, return_index=True, return_inverse=True)
     reference = np.unique(np.linspace(0, Y.shape[0] - 1, min(most, Y.shape[0])).astype(int))
@@ -253,10 +246,7 @@ def micro_f1(Y: Any, Yh: Any) -> float:
 
 
 def balanced_accuracy(Y: Any, Yh: Any) -> LabelMean:
-    """Macro balanced accuracy: mean over labels of the mean recall of positive and of negative rows.
-
-    Chance has 1/2 whatever the share of positive rows. Labels without a positive or a negative row are left out.
-    """
+    """Macro balanced accuracy: mean over labels of the mean recall of positive and of negative rows."""
     Y, Yh = _checked_sets(Y, Yh)
     positive, negative = Y.sum(axis=0), (~Y).sum(axis=0)
     both = (positive > 0) & (negative > 0)
@@ -316,10 +306,7 @@ def label_auc(Y: Any, S: Any) -> np.ndarray:
 
 
 def macro_auc(Y: Any, S: Any) -> LabelMean:
-    """Macro AUC: the mean of the labels' AUC, with the number of labels used.
-
-    Labels that no row has, or that all rows have, are skipped and not counted; the value is NaN when all are.
-    """
+    """Macro AUC: the mean of the labels' AUC, with the number of labels used."""
     each = label_auc(Y, S)
     used = each[~np.isnan(each)]
     return LabelMean(float(used.mean()) if len(used) else float("nan"), len(used))

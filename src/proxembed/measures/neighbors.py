@@ -66,11 +66,7 @@ class _Rows:
 
 
 def _near(nearness: np.ndarray, k: int, error: float) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of entries among which each row's k largest are, and all that equal the last of them.
-
-    The k-th largest maximum of stretches of columns is no larger than the k-th largest entry: one pass over the block
-    instead of a selection in it. ``error`` bounds what rounding has done to an entry.
-    """
+    """Rows and columns of entries among which each row's k largest are, and all that equal the last of them."""
     n = nearness.shape[1]
     starts = np.arange(0, n, max(1, min(STRETCH, n // (4 * k))))
     most = np.maximum.reduceat(nearness, starts, axis=1)
@@ -81,7 +77,8 @@ def _near(nearness: np.ndarray, k: int, error: float) -> tuple[np.ndarray, np.nd
 
 def _nearest(rows: "_Rows", train: "_Rows", k: int, own: np.ndarray | None = None) -> sp.csr_array:
     """Weights of the k nearest rows, without the row ``own`` of each; dense ones are looked for in float32, and
-    compared in float64."""
+    compared in float64.
+    """
     m, n = len(rows.norms), len(train.norms)
     if not rows.sparse and rows.mean.size > 1:
         row, column = _near(_without(rows.half @ train.half.T, own), k, (rows.mean.size + 4) * 2.0**-23)
@@ -215,30 +212,7 @@ def _checked(Z: Any, Z_train: Any, n_neighbors: int) -> tuple[Any, Any, np.ndarr
 
 
 def neighbor_scores(weights: Any, Y_train: Any, known: np.ndarray | None = None) -> np.ndarray:
-    """Score each label by the share of a row's neighbours that carry it.
-
-    Parameters
-    ----------
-    weights : sparse array of shape (m, n)
-        As ``neighbor_weights`` returns them.
-    Y_train : array or sparse array of shape (n, c)
-        Labels of the training rows, 0 or 1.
-    known : bool array of shape (n, c), optional
-        The cells that are known: the share is that of neighbours whose cell is; of none of all training rows.
-
-    Returns
-    -------
-    array of shape (m, c)
-        From 0 to 1, rounded to 12 decimals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import scipy.sparse as sp
-    >>> from proxembed.measures.neighbors import neighbor_scores
-    >>> neighbor_scores(sp.csr_array([[0.5, 0.0, 0.5]]), np.array([[1, 0], [0, 1], [1, 1]])).tolist()
-    [[1.0, 0.5]]
-    """
+    """Score each label by the share of a row's neighbours that carry it."""
     Y = dense_labels(Y_train).astype(np.float64)
     shares = weights @ Y
     if known is not None:
@@ -248,25 +222,5 @@ def neighbor_scores(weights: Any, Y_train: Any, known: np.ndarray | None = None)
 
 
 def hub_share(weights: Any, n_neighbors: int) -> float:
-    """The largest share of rows that list one and the same training row among their neighbours.
-
-    Parameters
-    ----------
-    weights : sparse array of shape (m, n)
-        As ``neighbor_weights`` returns them; a training row that shares the last place is listed for its part of it.
-    n_neighbors : int
-        Neighbours per row.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from proxembed.measures.neighbors import hub_share
-    >>> hub_share(sp.csr_array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]]), 2)
-    0.75
-    """
+    """The largest share of rows that list one and the same training row among their neighbours."""
     return float(weights.sum(axis=0).max() * min(n_neighbors, weights.shape[1]) / weights.shape[0])

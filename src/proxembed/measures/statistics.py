@@ -15,10 +15,7 @@ EQUAL = 1e-12
 def nadeau_bengio(
     differences: Sequence[float] | np.ndarray, train: float, held_out: float, level: float = 0.95
 ) -> tuple[float, float] | None:
-    """Interval of a mean difference over folds, with the variance corrected for overlapping training parts.
-
-    The variance of the mean is s^2 (1/J + held_out/train) instead of s^2/J.  [nadeau2003inference]
-    """
+    """Interval of a mean difference over folds, with the variance corrected for overlapping training parts."""
     differences = np.asarray(differences, dtype=float)
     if len(differences) < 2:
         return None
@@ -41,11 +38,7 @@ def nadeau_bengio_p(differences: Sequence[float] | np.ndarray, train: float, hel
 def bayesian_correlated_t(
     differences: Sequence[float] | np.ndarray, train: float, held_out: float, rope: float = ROPE
 ) -> dict[str, float] | None:
-    """Posterior probabilities that the mean difference over folds is below, within or above the region of equivalence.
-
-    The posterior is Student's t with the corrected variance of ``nadeau_bengio`` (correlated Bayesian t test).
-    [benavoli2017bayes]
-    """
+    """Posterior probabilities that the mean difference over folds is below, within or above the region of equivalence."""
     _check_rope(rope)
     differences = np.asarray(differences, dtype=float)
     if len(differences) < 2:
@@ -70,10 +63,7 @@ def _corrected(differences: np.ndarray, train: float, held_out: float) -> tuple[
 
 
 def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Adjust p-values for the number of tests by Holm's step-down rule.  [holm1979multiple]
-
-    The i-th smallest of m is multiplied by m - i + 1; adjusted values never fall along the order, nor exceed 1.
-    """
+    """Adjust p-values for the number of tests by Holm's step-down rule.  [holm1979multiple]"""
     p = np.asarray(p, dtype=float)
     if p.size and not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f"p={p.tolist()} must hold probabilities from 0 to 1.")
@@ -85,11 +75,7 @@ def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def wilcoxon_holm(differences: Sequence[Sequence[float] | np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Wilcoxon signed-rank test of each contrast across data sets, and Holm's adjustment for their number.
-
-    Differences of zero are left out, as Wilcoxon did; a contrast with nothing but zeros has p = 1.
-    [wilcoxon1945ranking]
-    """
+    """Wilcoxon signed-rank test of each contrast across data sets, and Holm's adjustment for their number."""
     p = np.array([_wilcoxon(_finite(each)) for each in differences])
     return p, holm(p)
 
@@ -119,12 +105,7 @@ def _check_rope(rope: float) -> None:
 def bayesian_signed_rank(
     differences: Sequence[float] | np.ndarray, rope: float = ROPE, seed: int = 0, *, n_samples: int = 50_000
 ) -> dict[str, float]:
-    """Bayesian signed-rank test with a region of practical equivalence, across data sets.  [benavoli2017bayes]
-
-    A Dirichlet process with one pseudo-observation of strength 1/2 at zero; each posterior draw gives the shares of
-    pairs of data sets whose mean difference lies below, within or above the region, and the largest share wins the
-    draw (Benavoli, Corani, Demsar and Zaffalon, Journal of Machine Learning Research 18, 2017).
-    """
+    """Bayesian signed-rank test with a region of practical equivalence, across data sets.  [benavoli2017bayes]"""
     _check_rope(rope)
     z = np.append(0.0, _finite(differences))
     pairs = z[:, None] + z[None, :]
@@ -155,11 +136,7 @@ def choose(values: np.ndarray, anchor: Sequence[bool] | None = None) -> int:
 
 
 def repeated_scores(values: np.ndarray, anchor: Sequence[bool] | None = None) -> np.ndarray | None:
-    """Of each fold what the choice made without it scores on it.
-
-    The mean of the chosen one over all folds is that of a winner among many; the mean of these is what it promises for
-    new rows.
-    """
+    """Of each fold what the choice made without it scores on it."""
     folds = range(values.shape[1])
     if len(folds) < 2:
         return None

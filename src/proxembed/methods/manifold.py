@@ -191,7 +191,8 @@ DENSE_UP_TO = 400  # few large eigenvalues stand far apart from the others: Lanc
 @dataclass(frozen=True)
 class Paths(Prepared):
     """The squared lengths of paths from the landmarks (their numbers among the rows kept; None: all rows) to all rows
-    kept, which fit needs alone."""
+    kept, which fit needs alone.
+    """
 
     squares: np.ndarray | None = None
     landmarks: np.ndarray | None = None

@@ -46,30 +46,6 @@ class EmbeddingPipeline(Pipeline):
     a DataFrame are selected by the names of those given to fit: their order does not matter, additional columns are
     ignored, and missing ones raise ValueError. The columns of an array go by position. A global ``transform_output`` of
     scikit-learn sets the container of the embedding; between steps, only ``set_output`` sets another one than arrays.
-
-    Parameters
-    ----------
-    steps, transform_input, memory, verbose : as in ``sklearn.pipeline.Pipeline``
-
-    Attributes
-    ----------
-    feature_names_, label_names_ : tuple of str
-        Names in the data set that ``fit_on`` has fitted the pipeline on; ``label_names_`` is None where the labels
-        themselves are names.
-    label_values_ : array, or None
-        What ``predict`` returns for the classes of the read-out, or without and with the one label.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.data import digits
-    >>> from proxembed import fit_on
-    >>> data = digits()
-    >>> model = fit_on(OPLS(n_components=3), data)
-    >>> model.transform(data.X[:2]).shape, model.predict(data.X[:2]).shape
-    ((2, 3), (2, 7))
-    >>> model.explain(0).labels[0][0] in data.label_names
-    True
     """
 
     def _reads_out(self) -> bool:
@@ -218,15 +194,6 @@ class EmbeddingPipeline(Pipeline):
         The features are those that the first step gives: standardised, or those that the columns of a table become.
         Their numbers are those of the embedding's own ``explain``; relation features are traced back to what they are
         made of.
-
-        Parameters
-        ----------
-        component : int, default=0
-        n_features, n_labels : int, default=10
-
-        Returns
-        -------
-        Explanation
         """
         *steps, embedding = (step for _, step in self._part.steps)
         related = [step for step in steps if isinstance(step, RelationFeatures)]
@@ -311,42 +278,7 @@ def name_data(model: EmbeddingPipeline, dataset: Any, of_classes: bool) -> None:
 
 
 def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: str | None = None) -> EmbeddingPipeline:
-    """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out.
-
-    Parameters
-    ----------
-    method : transformer
-        Any embedding; it is cloned, so that fitting the pipeline leaves it as it is.
-    X : array or sparse matrix of shape (n, d), or TableRows
-        The features to be fitted; only their kind matters, see ``scaling_kind``. A method that takes kernel values
-        (a pairwise one), or scales for itself (``Scaled``), gets them unscaled. Rows of a table are encoded by a
-        ``TableEncoder``.
-    readout : bool, default=True
-        Whether a classifier (ridge with cross-fitted thresholds) reads labels from the embedding. With it the pipeline
-        predicts, too.
-    scaling : str, optional
-        The kind of scaling, such as ``evaluate.part.choose_scaling`` has chosen; None: ``scaling_kind(X)``.
-
-    Returns
-    -------
-    EmbeddingPipeline
-        With the steps ``scaling``, ``embedding`` and, with ``readout``, ``readout``.
-
-    Raises
-    ------
-    TypeError
-        ``method`` is not a transformer.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.data import digits
-    >>> from proxembed.methods.pipeline import embedding_pipeline
-    >>> data = digits()
-    >>> model = embedding_pipeline(OPLS(n_components=3), data.X, readout=False).fit(data.X, data.Y)
-    >>> model.transform(data.X[:2]).shape
-    (2, 3)
-    """
+    """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out."""
     if isinstance(method, type) or not (hasattr(method, "fit") and hasattr(method, "transform")):
         raise TypeError(
             f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."
@@ -368,28 +300,6 @@ def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> E
 
     A supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high or too
     low for new rows. Here scaling, embedding and ridge are fitted again on each of three folds' other rows.
-
-    Parameters
-    ----------
-    model : EmbeddingPipeline with a read-out
-    X : array or sparse matrix of shape (n, d)
-    y : labels in any form
-    groups : array of shape (n,), optional
-        Rows of a group are in one fold.
-
-    Returns
-    -------
-    EmbeddingPipeline
-        The same, fitted. Where a fold's fit fails, the cuts stay those of the pipeline's own fit, with a warning.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.data import digits
-    >>> from proxembed.methods.pipeline import embedding_pipeline, fit_model
-    >>> data = digits()
-    >>> fit_model(embedding_pipeline(OPLS(n_components=3), data.X), data.X, data.Y)["readout"].cuts_.shape
-    (7,)
     """
     labels = LabelMatrix.of(y)
     if labels.form == "classes":
@@ -451,15 +361,7 @@ def fold_scores(
 
 
 def rows_without(left_out: np.ndarray, n: int, groups: Any = None) -> np.ndarray:
-    """Rows to fit on: all rows except the left-out ones and rows that share a group with them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.methods.pipeline import rows_without
-    >>> rows_without(np.array([0]), 4).tolist(), rows_without(np.array([0]), 4, np.array([7, 7, 8, 8])).tolist()
-    ([1, 2, 3], [2, 3])
-    """
+    """Rows to fit on: all rows except the left-out ones and rows that share a group with them."""
     rows = np.setdiff1d(np.arange(n), left_out)
     if groups is None:
         return rows
@@ -484,28 +386,7 @@ def _cut_folds(Y: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
 
 
 def embedding_part(model: Any) -> Any:
-    """The part of a model that embeds rows: the model itself, or a pipeline without its final classifier.
-
-    Parameters
-    ----------
-    model : estimator
-
-    Returns
-    -------
-    estimator with ``transform``
-
-    Raises
-    ------
-    TypeError
-        The model has no ``transform``: it only predicts, or places no rows but those of its fit.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.methods.pipeline import embedding_part
-    >>> embedding_part(OPLS())
-    OPLS()
-    """
+    """The part of a model that embeds rows: the model itself, or a pipeline without its final classifier."""
     last = model[-1] if isinstance(model, Pipeline) else model
     name, predicts = type(last).__name__, hasattr(last, "predict")
     ends = predicts or last == "passthrough"  # else the scaling before a map without transform would be taken for it
@@ -529,21 +410,6 @@ def training_labels(dataset: Any) -> Any:
 
     One class per row becomes class names (so that exactly one is predicted), None where it is unknown; other labels
     stay an indicator, with NaN where a cell is unknown.
-
-    Parameters
-    ----------
-    dataset : proxembed.data.Dataset
-
-    Returns
-    -------
-    array of names of shape (n,), or indicator of shape (n, c)
-
-    Examples
-    --------
-    >>> from proxembed.data import Dataset
-    >>> from proxembed.methods.pipeline import training_labels
-    >>> training_labels(Dataset.from_classes([[0.0], [1.0], [3.0]], ["b", "a", "b"])).tolist()
-    ['b', 'a', 'b']
     """
     if not dataset.of_classes:
         return dataset.y
@@ -554,23 +420,6 @@ def training_labels(dataset: Any) -> Any:
 
 
 def source_of(dataset: Any) -> dict[str, Any]:
-    """What a saved model must know to read new rows and to name its predictions: pass it to ``persist.save``.
-
-    Parameters
-    ----------
-    dataset : proxembed.data.Dataset
-
-    Returns
-    -------
-    dict
-        The data set's own ``source`` (of data without one, the names of the features), with ``label_names``.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.methods.pipeline import source_of
-    >>> source_of(digits())["label_names"][:2]
-    ['even', 'prime']
-    """
+    """What a saved model must know to read new rows and to name its predictions: pass it to ``persist.save``."""
     features = {"n_features": dataset.X.shape[1], "names": list(dataset.feature_names)}
     return {**(dataset.source or features), "label_names": list(dataset.label_names)}

@@ -51,7 +51,8 @@ def weights_gaussian(distance: np.ndarray, tau: float) -> np.ndarray:
 
 def weights_local_scaling(distance: np.ndarray, tau: float, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """exp(-d^2 / (s_i s_j)) from the scales of both ends; where one is 0, 1 at distance 0 and else 0: equation (8).
-    [mu2012mesd]"""
+    [mu2012mesd]
+    """
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         exponent = (distance / left) * (distance / right)
         return np.where((left > 0) & (right > 0), np.exp(-exponent), (distance == 0) * 1.0)
@@ -287,11 +288,7 @@ MEASURES = (
 
 
 def measures_for(use: str) -> dict[str, PairMeasure]:
-    """The measures of one use by their names there.
-
-    >>> list(measures_for("kernel"))
-    ['linear', 'polynomial', 'cosine', 'gaussian']
-    """
+    """The measures of one use by their names there."""
     return {measure.uses[use]: measure for measure in MEASURES if use in measure.uses}
 
 

@@ -176,7 +176,8 @@ def relation(kind: str | Callable[..., np.ndarray], X: Any, prototypes: Any, **p
 
 def median_squared_distance(X: Any, *, max_rows: int = 2000, seed: int = 0) -> float:
     """Median of |x_i - x_j|^2 over pairs i < j of at most ``max_rows`` rows (drawn with ``seed``): the usual tau of the
-    Gaussian; the mean if the median is 0, and 1 if that is 0 too."""
+    Gaussian; the mean if the median is 0, and 1 if that is 0 too.
+    """
     X = float_matrix(X)
     if isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer) or max_rows < 2:
         raise ValueError(f"max_rows={max_rows!r} is out of range: an integer of at least 2 is needed.")

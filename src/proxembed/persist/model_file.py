@@ -265,17 +265,7 @@ def save(model: Any, path: str | Path, *, source: Mapping[str, Any] | None = Non
 def model_files(
     model: Any, path: Path, *, source: Mapping[str, Any] | None = None, card: str | None = None
 ) -> dict[Path, bytes]:
-    """What ``save`` writes, by path, for writers of further files; parameters and errors are those of ``save``.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from proxembed import PCA
-    >>> from proxembed.persist import model_files
-    >>> [path.name for path in model_files(PCA().fit(np.eye(4)), Path("m.skops"), card="")]
-    ['m.skops', 'm.md']
-    """
+    """What ``save`` writes, by path, for writers of further files; parameters and errors are those of ``save``."""
     _check_model(model, path)
     content = _packed(model, _facts(source))
     _check_sizes(content, path)
@@ -288,22 +278,7 @@ def model_files(
 
 
 def check_model_path(path: str | Path) -> Path:
-    """Prove that a model and its card can be saved under a name, before the long part starts; nothing is left behind.
-
-    Raises
-    ------
-    ValueError
-        The name does not end in .skops, or the card's is that of another document.
-    OSError
-        A file of this name cannot be written.
-
-    Examples
-    --------
-    >>> from proxembed.persist import check_model_path
-    >>> check_model_path("model.pkl")
-    Traceback (most recent call last):
-    ValueError: path='model.pkl' must end in .skops; a model is saved in that format alone.
-    """
+    """Prove that a model and its card can be saved under a name, before the long part starts; nothing is left behind."""
     path = Path(path)
     _check_suffix(path)
     check_writable(path)
@@ -374,49 +349,13 @@ def load(path: str | Path) -> Any:
 
 
 def load_source(path: str | Path) -> dict[str, Any] | None:
-    """How the training rows of a saved model were read; None where ``save`` was not told.
-
-    Nothing but the plain facts of the file is read.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    dict or None
-
-    Raises
-    ------
-    ValueError
-        The file is not a saved model, is damaged, or has a newer format.
-    OSError
-        The file cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from proxembed import PCA
-    >>> from proxembed.persist import load_source, save
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     load_source(save(PCA().fit(np.eye(4)), Path(folder) / "model.skops", source={"drop": ["id"]}))
-    {'drop': ['id']}
-    """
+    """How the training rows of a saved model were read; None where ``save`` was not told."""
     path = Path(path)
     return _read_facts(path.read_bytes(), path)["source"]
 
 
 def trusted_names() -> set[str]:
-    """Dotted names of the classes that ``load`` builds beside those that skops trusts by itself.
-
-    Examples
-    --------
-    >>> from proxembed.persist import trusted_names
-    >>> "proxembed.methods.dependence.OPLS" in trusted_names(), "builtins.eval" in trusted_names()
-    (True, False)
-    """
+    """Dotted names of the classes that ``load`` builds beside those that skops trusts by itself."""
     from proxembed.estimator.base import registry
 
     return {f"{cls.__module__}.{cls.__qualname__}" for cls in registry().values()} | set(STATE)

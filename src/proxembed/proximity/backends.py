@@ -43,10 +43,6 @@ def single(Z: Any, Q: Any) -> tuple[Any, Any]:
     """Rows and queries (None stays None) as float32, about the mean of the rows and over a power of two.
 
     Distances of float32 rows far from the origin would lose their digits; sparse rows stay where they are.
-
-    >>> Z, Q = single(np.array([[1e9], [1e9 + 2.0]]), np.array([[1e9 + 3.0]]))
-    >>> Z.tolist(), Q.tolist()
-    ([[-0.5], [0.5]], [[1.0]])
     """
     values = Z.data if sparse.issparse(Z) else Z
     center = None if sparse.issparse(Z) else Z.mean(axis=0, dtype=np.float64)
@@ -155,7 +151,8 @@ class SomeRows:
 
     def search(self, Q: np.ndarray, wanted: int) -> np.ndarray:
         """The numbers of ``wanted`` rows near each query, -1 for none: lists of few rows are followed by further
-        ones."""
+        ones.
+        """
         wanted = min(wanted, len(self.rows))
         with _faiss():
             if self.centres is None:
@@ -320,7 +317,8 @@ def _by_name(algorithm: str, Z: Any, Q: Any, wanted: int) -> np.ndarray:
 
 def check_library(algorithm: str, X: Any) -> None:
     """A ValueError for a name that is not known and for sparse rows where it needs dense ones, an ImportError for a
-    library that is not installed."""
+    library that is not installed.
+    """
     if algorithm not in EXTRAS:
         raise ValueError(
             f'algorithm={algorithm!r} is not known; choose "auto", "exact", {", ".join(map(repr, EXTRAS))} or pass an '
@@ -350,7 +348,8 @@ EVERY_METRIC = (*METRICS, "correlation", *OF_SCIPY)
 class Neighbors:
     """``index`` and ``distance`` are m x K, nearest first; ``recall`` is the share of neighbours that an approximate
     search found in a sample of rows, None for an exact one; ``algorithm`` names the search that ran, or the class of
-    the object that did."""
+    the object that did.
+    """
 
     index: np.ndarray
     distance: np.ndarray
@@ -381,14 +380,6 @@ def nearest(
     those of scikit-learn's KNeighborsTransformer. Raises ValueError for a number or a name out of range, for shapes
     that do not fit, for given distances that are not finite and at least 0 and for rows whose distances overflow;
     ImportError for a library that is not installed.
-
-    >>> import numpy as np
-    >>> from proxembed.proximity.backends import nearest
-    >>> found = nearest(np.array([[0.0], [1.0], [3.0], [3.0]]), 2)
-    >>> found.index.tolist()
-    [[1, 2], [0, 2], [3, 1], [2, 1]]
-    >>> found.distance[2].tolist()
-    [0.0, 2.0]
     """
     check_any_metric(metric)
     check_shapes(X, queries, metric)

@@ -38,32 +38,6 @@ def combine(
     Labels come first in "priority", (43): psi = gamma g^a / (1 + beta (1 - w^b)) + (1 - gamma) w^b lies between
     g^a / (1 + beta) and g^a where gamma is 1, and rows without a similarity have none there. 0^0 is 1, but g = 0 always
     gives g^a = 0.
-
-    Parameters
-    ----------
-    kind : "priority", "hadamard" (g w), "sum" (beta g + (1 - beta) w), or a callable (w, g) -> psi.
-    w : array, number or None
-        Weights, of the shape of g or broadcast to it. None: labels only, which is g^a for "priority" and g for the
-        other two; a callable then gets ones.
-    g : array
-        Similarities.
-    a, b, beta, gamma : float
-        As in the formulas; a, b, beta at least 0, gamma (and beta of "sum") at most 1.
-
-    Returns
-    -------
-    ndarray of the shape of g
-
-    Raises
-    ------
-    ValueError
-        For another kind, parameters out of range, w or g outside [0, 1], and a callable whose result is not finite or
-        not of the shape of g.
-
-    Examples
-    --------
-    >>> combine("priority", np.array([0.0, 1.0, 1.0]), np.array([0.5, 0.5, 0.0]))
-    array([0.25, 0.5 , 0.  ])
     """
     g = np.asarray(g, dtype=np.float64)
     _check_unit("g", g)
@@ -80,13 +54,7 @@ def combine(
 
 @dataclass(frozen=True)
 class Combination:
-    """psi(w, g) of one kind and its parameters, as ``combine`` takes them.
-
-    Examples
-    --------
-    >>> Combination("sum", {"beta": 0.5})(1.0, np.array([0.0]))
-    array([0.5])
-    """
+    """psi(w, g) of one kind and its parameters, as ``combine`` takes them."""
 
     kind: str | Callable[..., Any] = "priority"
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -119,24 +87,12 @@ def combine_priority(
 
 
 def combine_hadamard(w: np.ndarray | None, g: np.ndarray) -> np.ndarray:
-    """g w; g without weights.
-
-    Examples
-    --------
-    >>> combine_hadamard(np.array([0.5]), np.array([0.5]))
-    array([0.25])
-    """
+    """g w; g without weights."""
     return np.array(g) if w is None else g * w
 
 
 def combine_sum(w: np.ndarray | None, g: np.ndarray, beta: float) -> np.ndarray:
-    """beta g + (1 - beta) w; g without weights.
-
-    Examples
-    --------
-    >>> combine_sum(np.array([1.0]), np.array([0.0]), 0.25)
-    array([0.75])
-    """
+    """beta g + (1 - beta) w; g without weights."""
     return np.array(g) if w is None else beta * g + (1.0 - beta) * w
 
 
@@ -154,14 +110,7 @@ def check_combination(kind: str, *, a: float = 1.0, b: float = 1.0, beta: float 
 
 
 def unit_weights(W: Any) -> Any:
-    """Weights as ``combine`` takes them: max(w, 0) over the largest; CSR keeps its stored entries, and all may be 0.
-
-    Examples
-    --------
-    >>> unit_weights(np.array([[0.0, 4.0], [-1.0, 2.0]]))
-    array([[0. , 1. ],
-           [0. , 0.5]])
-    """
+    """Weights as ``combine`` takes them: max(w, 0) over the largest; CSR keeps its stored entries, and all may be 0."""
     if sp.issparse(W):
         W = sp.csr_array(W, dtype=np.float64)
         return sp.csr_array((unit_weights(W.data), W.indices, W.indptr), shape=W.shape)
@@ -178,30 +127,6 @@ def combine_grouped(
     """Psi of all pairs of rows in structured form, exactly: Psi = E P E' + C, E the label set of each row.
 
     Off the edges of W the weights are 0, so that psi depends on the label sets alone; C holds what the edges change.
-
-    Parameters
-    ----------
-    G : LabelSimilarity
-    W : None (labels only), or symmetric sparse matrix of shape (n, n), in [0, 1]
-    kind, parameters
-        Of ``combine``.
-
-    Returns
-    -------
-    index : array of shape (n,), the label set of each row.
-    P : array of shape (u, u), symmetric.
-    C : csr_array of shape (n, n), symmetric; None without W.
-
-    Examples
-    --------
-    >>> from proxembed.targets import LabelMatrix
-    >>> from proxembed.proximity.label_similarity import label_similarity
-    >>> G = label_similarity(LabelMatrix.of(np.array([0, 0, 1])), "labels")
-    >>> index, P, C = combine_grouped(G, sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
-    >>> P[np.ix_(index, index)] + C.toarray()
-    array([[0.5, 1. , 0. ],
-           [1. , 0.5, 0. ],
-           [0. , 0. , 0.5]])
     """
     psi, (index, Gu) = Combination(kind, parameters), G.grouped()
     if W is None:
@@ -213,13 +138,7 @@ def combine_grouped(
 
 
 def checked_weights(W: Any, n: int) -> sp.csr_array:
-    """W as canonical CSR, symmetric in every bit; a ValueError where it is not a sparse symmetric n x n matrix.
-
-    Examples
-    --------
-    >>> checked_weights(sp.csr_array([[0.0, 1.0], [1.0, 0.0]]), 2).data
-    array([1., 1.])
-    """
+    """W as canonical CSR, symmetric in every bit; a ValueError where it is not a sparse symmetric n x n matrix."""
     if not sp.issparse(W) or W.shape != (n, n):
         raise ValueError(
             f"W of type {type(W).__name__} and shape {getattr(W, 'shape', None)} is not allowed: it is a sparse "
@@ -267,34 +186,6 @@ def nearest_by_similarity(
     """For each row the K other rows of largest psi, ties by index, as directed n x n CSR of psi.  [mu2012mesd]
 
     Values that agree to 40 binary digits are ties. Rows with fewer than K positive psi keep what they have.
-
-    Parameters
-    ----------
-    G : LabelSimilarity
-    K : int, 1 to n - 1
-    W : None, sparse matrix of shape (n, n), or callable
-        Symmetric weights in [0, 1] from features: None, labels only; a graph, w = 0 off its edges; or for a full kernel
-        a function of a slice of rows that gives their weights to all rows, (rows, n), asked for block by block (and
-        its ``diagonal()``, where it has one, for self loops).
-    kind, parameters
-        Of ``combine``.
-
-    Returns
-    -------
-    csr_array of shape (n, n), at most K entries per row, all positive; columns ascend.
-
-    Raises
-    ------
-    ValueError
-        For K out of range, W of another size, and what ``combine`` refuses.
-
-    Examples
-    --------
-    >>> from proxembed.targets import LabelMatrix
-    >>> from proxembed.proximity.label_similarity import label_similarity
-    >>> G = label_similarity(LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0], [0, 1]])), "labels")
-    >>> nearest_by_similarity(G, 1).indices.tolist()
-    [2, 0, 0, 1]
     """
     check_count(K, G.n - 1)
     psi = Combination(kind, parameters)
@@ -323,33 +214,6 @@ def sparsify(
 ) -> sparse.csr_array:
     """Psi after kNN, symmetric: the pairs of which either row ("undirected"), or both ("mutual") have the other among
     their K of largest psi; "directed" averages both directions.  [mu2012mesd]
-
-    Parameters
-    ----------
-    G, K, W, kind, parameters
-        As in ``nearest_by_similarity``.
-    link : {"undirected", "mutual", "directed"}
-    values : "psi", or "binary" for 1
-    self_loops : keep psi_ii on the diagonal, with the w_ii that W holds (labels only: without weights)
-
-    Returns
-    -------
-    csr_array of shape (n, n), symmetric in every bit.
-
-    Raises
-    ------
-    ValueError
-        As ``nearest_by_similarity``, and for an unknown link or values.
-
-    Examples
-    --------
-    >>> from proxembed.targets import LabelMatrix
-    >>> from proxembed.proximity.label_similarity import label_similarity
-    >>> G = label_similarity(LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0]])), "labels")
-    >>> sparsify(G, 1).toarray().round(3)
-    array([[0.   , 0.667, 1.   ],
-           [0.667, 0.   , 0.   ],
-           [1.   , 0.   , 0.   ]])
     """
     check_kind(link, OF_NEIGHBORS, "link")
     check_kind(values, VALUES, "values")

@@ -268,7 +268,8 @@ class Side:
 
 def tile(left: Side, a: int, right: Side, b: int) -> np.ndarray:
     """Lower bounds of the squared distances of block a of the one side and block b of the other, exact where the plan
-    says so."""
+    says so.
+    """
     D = left.left(a) @ right.right(b).T
     if left.rare[a] is not None:
         product = left.rare[a][0] @ right.rare[b][1]
@@ -284,7 +285,8 @@ def width_of(plan: TilePlan, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def bounds_of(plan: TilePlan, far: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(lower, upper, below) of known distances, in the units of the tiles: a row at such a distance or nearer has a
-    lower bound up to ``upper``, a nearer row one up to ``below``."""
+    lower bound up to ``upper``, a nearer row one up to ``below``.
+    """
     if plan.cosine:
         value, room = 2.0 * far, np.full(len(far), 2.0 * STEP)
     else:

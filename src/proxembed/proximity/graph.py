@@ -35,12 +35,6 @@ def neighbor_graph(neighbors: Neighbors, n: int, kind: str = "undirected") -> sp
 
     n x n CSR of distances; columns ascend in each row, and the undirected and the mutual graph are symmetric in every
     bit. Raises ValueError for another kind.
-
-    >>> import numpy as np
-    >>> from proxembed.proximity.backends import nearest
-    >>> found = nearest(np.array([[0.0], [1.0], [3.0], [7.0]]), 1)
-    >>> [neighbor_graph(found, 4, kind).nnz for kind in ("directed", "undirected", "mutual")]
-    [4, 6, 2]
     """
     check_kind(kind, OF_NEIGHBORS)
     columns, distance = neighbors.index.ravel(), neighbors.distance.ravel()
@@ -94,11 +88,6 @@ def rows_within(X: Any, eps: float, *, queries: Any, metric: Any = "euclidean") 
     Explicit zeros are rows at distance 0; columns ascend. X is n x n and queries m x n distances with
     metric="precomputed". Raises ValueError for an ``eps`` that is not a number of at least 0, for other columns in the
     queries, and for more than 2 GiB of pairs.
-
-    >>> import numpy as np
-    >>> rows_within(np.array([[0.0], [1.0], [3.0]]), 2.0, queries=np.array([[2.0], [9.0]])).toarray()
-    array([[2., 1., 1.],
-           [0., 0., 0.]])
     """
     check_any_metric(metric)
     most = check_eps(eps)
@@ -151,12 +140,6 @@ def feature_graph(
 
     "undirected", "mutual" and "directed" take K (and ``algorithm``), "closeness" takes ``eps``. Raises ValueError for
     another kind, and for K or ``eps`` out of range.
-
-    >>> import numpy as np
-    >>> feature_graph(np.array([[0.0], [1.0], [3.0]]), "closeness", eps=2.0).toarray()
-    array([[0., 1., 0.],
-           [1., 0., 2.],
-           [0., 2., 0.]])
     """
     check_kind(kind, GRAPH_KINDS)
     if kind == "full":
@@ -174,13 +157,7 @@ def components(graph: Any) -> tuple[int, np.ndarray]:
 
 
 def sorted_edges(graph: Any) -> sparse.csr_array:
-    """The graph as csr_array of float64 with sorted columns; stored zeros are kept, the caller's arrays untouched.
-
-    Examples
-    --------
-    >>> sorted_edges(sparse.csr_array(([3.0, 0.0], [1, 0], [0, 2, 2]), shape=(2, 2))).data
-    array([0., 3.])
-    """
+    """The graph as csr_array of float64 with sorted columns; stored zeros are kept, the caller's arrays untouched."""
     found = sparse.csr_array(graph, dtype=np.float64)
     if not found.has_sorted_indices:
         found = found.copy()
@@ -194,13 +171,7 @@ def edge_rows(graph: sparse.csr_array) -> np.ndarray:
 
 
 def reversed_edges(graph: sparse.csr_array) -> np.ndarray | None:
-    """Where the entry (j, i) of each entry (i, j) is stored; None where the pattern is not symmetric.
-
-    Examples
-    --------
-    >>> reversed_edges(sparse.csr_array([[0.0, 1.0, 2.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]]))
-    array([2, 3, 0, 1])
-    """
+    """Where the entry (j, i) of each entry (i, j) is stored; None where the pattern is not symmetric."""
     places = sparse.csr_array((np.arange(graph.nnz), graph.indices, graph.indptr), shape=graph.shape).T.tocsr()
     same = np.array_equal(places.indptr, graph.indptr) and np.array_equal(places.indices, graph.indices)
     return places.data if same else None
@@ -230,7 +201,8 @@ def check_kind(kind: str, allowed: tuple[str, ...], name: str = "graph") -> None
 
 def close_pairs(X: Any, eps: float, metric: str, queries: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(i, j, distance) of all pairs i < j of rows of X, or of rows i of ``queries`` and j of X, at a distance of at
-    most ``eps``, in any order; rows are ``canonical``."""
+    most ``eps``, in any order; rows are ``canonical``.
+    """
     Q = X if queries is None else queries
     plan = plan_tiles(X, [] if queries is None else [Q], 1, metric)
     right = Side(X, np.arange(X.shape[0]), plan)
@@ -262,25 +234,7 @@ SMALL_COMPONENT = 64
 
 
 def geodesics(graph: Any, sources: np.ndarray | None = None) -> np.ndarray:
-    """Lengths of the shortest paths from the sources to every row; inf where there is none.  [tenenbaum2000isomap]
-
-    Parameters
-    ----------
-    graph : sparse matrix of shape (n, n)
-        Lengths of the edges; stored zeros are edges of length 0, and an edge may be passed both ways.
-    sources : array of row numbers, optional
-        Rows to start from; None: all.
-
-    Returns
-    -------
-    ndarray of shape (s, n)
-
-    Examples
-    --------
-    >>> graph = sp.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
-    >>> geodesics(graph, [0])
-    array([[0., 1., 3.]])
-    """
+    """Lengths of the shortest paths from the sources to every row; inf where there is none.  [tenenbaum2000isomap]"""
     graph = short_indices(sorted_edges(graph))
     sources = np.arange(graph.shape[0]) if sources is None else np.asarray(sources, dtype=np.intp)
     guard_dense((len(sources), graph.shape[0]), "The geodesic distances")
@@ -291,11 +245,6 @@ def edge_geodesics(graph: sp.csr_array, paths: Any = None) -> np.ndarray:
     """The shortest path between the ends of each stored edge, in the order of the edges; n x n is never formed.
 
     The paths run along the graph ``paths``, by default along the graph itself.
-
-    Examples
-    --------
-    >>> edge_geodesics(sp.csr_array([[0.0, 1.0, 9.0], [1.0, 0.0, 2.0], [9.0, 2.0, 0.0]]))
-    array([1., 3., 1., 2., 3., 2.])
     """
     n = graph.shape[0]
     along = short_indices(graph if paths is None else sorted_edges(paths))
@@ -322,34 +271,7 @@ def _paths(graph: sp.csr_array, sources: np.ndarray, both: bool, limit: float = 
 
 
 def connected(graph: Any, X: Matrix, *, how: str = "connect", metric: Any = "euclidean") -> Any:
-    """A graph in one piece: with the shortest edges between its components, or its largest one.  [tenenbaum2000isomap]
-
-    Parameters
-    ----------
-    graph : sparse matrix of shape (n, n)
-        Symmetric distances of adjacent rows; stored zeros are edges.
-    X : array or sparse matrix of shape (n, d)
-        Rows (n x n distances for metric "precomputed").
-    how : {"connect", "largest", "error"}
-        "connect" adds the shortest edge between two components until one is left, and warns; "largest" returns the
-        graph of the largest component and its rows; "error" refuses.
-    metric : str
-        Of the distances.
-
-    Returns
-    -------
-    csr_array, or (csr_array, rows) for "largest"
-
-    Raises
-    ------
-    ValueError
-        Several components with "error", or an unknown choice.
-
-    Examples
-    --------
-    >>> connected(sp.csr_array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0.0], [1.0]])).nnz
-    2
-    """
+    """A graph in one piece: with the shortest edges between its components, or its largest one.  [tenenbaum2000isomap]"""
     if how not in DISCONNECTED:
         raise ValueError(f"disconnected={how!r} is not known; choose one of {', '.join(DISCONNECTED)}.")
     graph = sorted_edges(graph)

@@ -116,32 +116,7 @@ def latent_labels(
     n_latent: int | None = None,
     centred: bool = False,
 ) -> np.ndarray:
-    """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows.  [mu2012mesd]
-
-    Parameters
-    ----------
-    labels : LabelMatrix of n rows and c labels.
-    sets : array of shape (u, c), label sets as 0/1.
-    kind : "pca" (right singular vectors of the centred Y), "lsi" (of Y itself), or a callable sets -> (u, k) array.
-    n_latent : directions, at most the rank of the matrix; None: as many as hold 90 % of its squares.
-    centred : take the mean label vector off y first, so that phi are PCA scores.
-
-    Returns
-    -------
-    ndarray of shape (u, k)
-
-    Raises
-    ------
-    ValueError
-        For an unknown kind, n_latent above the rank, and a callable that does not return finite points, one per set.
-
-    Examples
-    --------
-    >>> labels = LabelMatrix.of(np.array([[1, 0], [1, 0], [0, 1]]))
-    >>> np.abs(latent_labels(labels, np.eye(2), "lsi", 1))
-    array([[1.],
-           [0.]])
-    """
+    """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows.  [mu2012mesd]"""
     if callable(kind):
         return _points(kind, sets, "label sets")
     _check_latent(kind)
@@ -161,13 +136,6 @@ def latent_classes(
 
     Parameters, result and errors as for ``latent_labels``, for the classes ``used``; a callable takes their r x n
     vectors. The directions (of n entries) are never formed: points follow from Y'Y.
-
-    Examples
-    --------
-    >>> labels = LabelMatrix.of(np.array([[1, 0], [1, 0], [0, 1]]))
-    >>> np.abs(latent_classes(labels, np.arange(2), "lsi", 2)).round(3)
-    array([[1.414, 0.   ],
-           [0.   , 1.   ]])
     """
     if callable(kind):
         guard_dense((len(used), labels.n), f"latent={kind!r}: the rows of each label")
@@ -332,43 +300,7 @@ def class_similarity(
     p: float = 2.0,
     n_scale: int = LOCAL_NEIGHBORS,
 ) -> np.ndarray:
-    """Similarities of the c classes, Sigma of (42): symmetric, at least 0.  [mu2012mesd]
-
-    Parameters
-    ----------
-    labels : LabelMatrix of n rows and c labels.
-    kind : str, callable or array of shape (c, c)
-        "cooccurrence": the rows with both labels, (Y'Y)_st. "dice", "jaccard", "cosine", "hamming" and
-        "hamming_linear": as of label sets, of the sets of rows that carry the labels; with one label per row the first
-        three are I. "scaled_dice": a shared row counts 1/m_i, m_i its labels. "latent_cosine", "latent_minkowski" and
-        so on: a similarity of ``latent_between`` of the latent variables of the classes, Y' in the place of Y.
-        "features": the cosine of class vectors Y'X; "features_binary" that of 1[Y'X > 0];
-        "features_gaussian" and "features_binary_gaussian" exp(-d^2 / tau) of them. A callable takes the c x n array of
-        0/1 and gives c x c.
-    tau : float or None
-        Width of "hamming" and the Gaussians; None: the mean over distinct pairs of classes (at least 1 for "hamming").
-    features : array or sparse matrix of shape (n, d)
-        X, for the kinds of features.
-    latent, n_latent, centred : of ``latent_classes``, for the latent kinds.
-    p, n_scale : of ``latent_between``, likewise.
-
-    Returns
-    -------
-    ndarray of shape (c, c)
-        Negative entries, of cosines or of the caller's, are set to 0. A class without rows is similar to none.
-
-    Raises
-    ------
-    ValueError
-        For an unknown kind, features that are missing or of other rows, a matrix that is not symmetric and finite.
-
-    Examples
-    --------
-    >>> labels = LabelMatrix.of(np.array([[1, 1], [1, 0], [1, 0]]))
-    >>> class_similarity(labels, "dice")
-    array([[1. , 0.5],
-           [0.5, 1. ]])
-    """
+    """Similarities of the c classes, Sigma of (42): symmetric, at least 0.  [mu2012mesd]"""
     if callable(kind):
         guard_dense((labels.c, labels.n), f"similarity={kind!r}: the rows of each label")
         Sigma = checked_similarity(
@@ -453,12 +385,6 @@ class LabelSimilarity:
     """G of n rows: g_ij = between(set of i, set of j) / scale, within [0, 1].
 
     ``index`` names the label set of each row; ``between(a, b)`` gives the unscaled similarities of sets a with sets b.
-
-    Examples
-    --------
-    >>> G = label_similarity(LabelMatrix.of(np.array([[1, 0], [1, 1], [1, 0]])), "labels", "dice")
-    >>> G.pairs(np.array([0, 0]), np.array([1, 2]))
-    array([0.66666667, 1.        ])
     """
 
     index: np.ndarray
@@ -479,7 +405,8 @@ class LabelSimilarity:
 
     def pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """g of the pairs of rows (i_t, j_t): looked up where the label sets are few beside the pairs, else the sets of
-        a few i at a time are compared with those of their j."""
+        a few i at a time are compared with those of their j.
+        """
         if self.u * self.u <= TABLE * len(i):
             table, out = self._of_all_sets.ravel(), np.empty(len(i))
             for start in range(0, len(i), PAIRS):
@@ -543,49 +470,6 @@ def label_similarity(
 ) -> LabelSimilarity:
     """Similarities of rows from their labels by one of three schemes, G; rows with equal labels have equal rows of G.
     [mu2012mesd]
-
-    Parameters
-    ----------
-    labels : LabelMatrix of n rows and c labels.
-    scheme : str
-        "labels": of label sets as strings of 0 and 1. "latent": of phi(y) = Py'y. "classes": the mean similarity of
-        the classes of both rows, G = M^-1 Y Sigma Y' M^-1.
-    similarity : str, callable, array or None
-        For "labels" one of "and", "cosine", "dice" (default), "scaled_dice", "jaccard", "hamming", "hamming_linear", or
-        a callable sets (u x c) -> u x u. For "latent" one of those of ``latent_between`` ("cosine" by default). For
-        "classes" one of those of ``class_similarity`` ("dice" by default), or the c x c array itself.
-    tau : float or None
-        Width of "hamming", "minkowski", "gaussian", ...; None: the mean over distinct pairs, at least 1 for "hamming".
-    p : float
-        Power of "minkowski".
-    latent, n_latent, centred
-        Of ``latent_labels``; "pca" by default.
-    class_features : array or sparse matrix of shape (n, d)
-        X for the class similarities of features.
-    n_scale : int
-        Of "local_scaling": which nearest label set sets the scale.
-
-    Returns
-    -------
-    LabelSimilarity
-        Values over their maximum (``scale``), negative ones 0. Rows without labels are similar to none by shared labels
-        and by classes, and as the formula says by "hamming" and the distances of latent points.
-
-    Raises
-    ------
-    ValueError
-        For unknown names, ``tau`` or ``p`` out of range and matrices that are not symmetric, of the right size and
-        finite.
-
-    Examples
-    --------
-    >>> labels = LabelMatrix.of(np.array([[1, 0, 0], [1, 1, 0], [0, 0, 1]]))
-    >>> G = label_similarity(labels, "labels", "jaccard")
-    >>> index, Gu = G.grouped()
-    >>> Gu[np.ix_(index, index)]
-    array([[1. , 0.5, 0. ],
-           [0.5, 1. , 0. ],
-           [0. , 0. , 1. ]])
     """
     if scheme not in SCHEMES:
         raise ValueError(f"scheme={scheme!r} is not known; choose one of {', '.join(SCHEMES)}.")

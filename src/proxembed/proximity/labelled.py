@@ -139,16 +139,6 @@ def enemies(
     label, "count" lets each use one of the K places. ``enemy="disjoint"`` leaves only rows that share no label.
     "faiss-ivf" and "faiss-hnsw" search one set of inverted lists, for each label without the lists that hold no enemy;
     other algorithms make an index of the enemies of each label. ``record`` takes up the search.
-
-    >>> import numpy as np
-    >>> from proxembed.targets import LabelMatrix
-    >>> from proxembed.proximity.labelled import enemies
-    >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
-    >>> enemies(X, LabelMatrix.of([0, 0, 1, 1]), 1).toarray().astype(int)
-    array([[0, 0, 1, 0],
-           [0, 0, 1, 1],
-           [1, 1, 0, 0],
-           [0, 1, 0, 0]])
     """
     check_metric(metric)
     check_kind(link, LINKS, "link")
@@ -395,7 +385,8 @@ def _places(labels: LabelMatrix, j: np.ndarray, k: np.ndarray) -> tuple[np.ndarr
 
 def _distinct_rows(chosen: Chosen, labels: LabelMatrix, link: str) -> sparse.csr_array:
     """Dr = sum_k (m_j - y_jk) E_k; Dr + Dr' - Al o Al' + Om; Al o Al' - Om, with Al = sum_k E_k and Om the pairs that
-    choose each other by the same label."""
+    choose each other by the same label.
+    """
     n, (i, k, j) = labels.n, (chosen.i, chosen.k, chosen.j)
     _, has, _ = _places(labels, j, k)
     Dr = _counted(i, j, labels.m[j] - has, n)

@@ -30,13 +30,7 @@ UNEQUAL = 1e-8  # of the largest distance
 
 
 def is_measured(metric: Any) -> bool:
-    """Whether a distance is one of scipy's or a function.
-
-    Examples
-    --------
-    >>> is_measured("cityblock"), is_measured("euclidean"), is_measured(lambda Q, X: cdist(Q, X, "minkowski", p=3))
-    (True, False, True)
-    """
+    """Whether a distance is one of scipy's or a function."""
     return callable(metric) or metric in OF_SCIPY
 
 
@@ -57,38 +51,20 @@ def dense_rows(X: Any, metric: Any) -> np.ndarray:
 
 
 def centred_rows(X: Any) -> np.ndarray:
-    """Rows less their own mean, whose cosine is the correlation; rows of equal entries become 0.
-
-    Examples
-    --------
-    >>> centred_rows(np.array([[1.0, 3.0], [0.1, 0.1]]))
-    array([[-1.,  1.],
-           [ 0.,  0.]])
-    """
+    """Rows less their own mean, whose cosine is the correlation; rows of equal entries become 0."""
     X = dense_rows(X, "correlation")
     mean, length = centred_lengths(X)
     return np.where(length[:, None] > 0.0, X - mean[:, None], 0.0)
 
 
 def as_cosine(X: Any, metric: Any) -> tuple[Any, Any]:
-    """The rows and the metric, of the correlation as a cosine of rows less their means; others as they are.
-
-    Examples
-    --------
-    >>> as_cosine(np.array([[1.0, 3.0]]), "correlation")
-    (array([[-1.,  1.]]), 'cosine')
-    """
+    """The rows and the metric, of the correlation as a cosine of rows less their means; others as they are."""
     return (centred_rows(X), "cosine") if metric == "correlation" else (X, metric)
 
 
 def distance_blocks(Q: np.ndarray, X: np.ndarray, metric: Any) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of the rows of Q with their distances to all rows of X, both from ``dense_rows``; two rows of zeros are at
     distance 0.
-
-    Examples
-    --------
-    >>> [D.tolist() for _, D in distance_blocks(np.array([[0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 2.0]]), "dice")]
-    [[[0.0, 1.0]]]
     """
     for part in row_blocks(len(Q), len(X)):
         if callable(metric):
@@ -131,15 +107,7 @@ def _by_function(metric: Callable[..., Any], Q: np.ndarray, X: np.ndarray) -> np
 
 
 def all_distances(X: Any, metric: Any) -> np.ndarray:
-    """The distances of all rows, n x n, symmetric in every bit.
-
-    Examples
-    --------
-    >>> all_distances(np.array([[0.0], [1.0], [3.0]]), "cityblock")
-    array([[0., 1., 3.],
-           [1., 0., 2.],
-           [3., 2., 0.]])
-    """
+    """The distances of all rows, n x n, symmetric in every bit."""
     Z = dense_rows(X, metric)
     guard_dense((len(Z), len(Z)), "The distances of all rows")
     D = np.concatenate([block for _, block in distance_blocks(Z, Z, metric)])
@@ -149,12 +117,6 @@ def all_distances(X: Any, metric: Any) -> np.ndarray:
 def nearest_by_blocks(X: Any, K: int, queries: Any, metric: Any, exclude: bool) -> tuple[np.ndarray, np.ndarray]:
     """(index, distance), m x K: the K nearest rows of X for every row of X, itself left out where ``exclude``, or for
     every query.
-
-    Examples
-    --------
-    >>> index, distance = nearest_by_blocks(np.array([[0.0], [1.0], [3.0]]), 1, None, "cityblock", True)
-    >>> index.tolist(), distance.tolist()
-    ([[1], [0], [1]], [[1.0], [1.0], [2.0]])
     """
     Z = dense_rows(X, metric)
     Q = Z if queries is None else dense_rows(queries, metric)
@@ -169,11 +131,6 @@ def nearest_by_blocks(X: Any, K: int, queries: Any, metric: Any, exclude: bool) 
 def pairs_within(X: Any, eps: float, metric: Any, queries: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(i, j, distance) of all rows i, of X or of ``queries``, and rows j of X at a distance of at most ``eps``; ordered
     by i, then j, without i = j where there are no queries.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in pairs_within(np.array([[0.0], [1.0], [3.0]]), 1.5, "cityblock")]
-    [[0, 1], [1, 0], [1.0, 1.0]]
     """
     Z = dense_rows(X, metric)
     found = [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))]

@@ -21,34 +21,6 @@ def reconstruction_weights(X: Matrix, index: np.ndarray, *, reg: float = 1e-3, q
 
     G w = 1 with G = (x_j - x_i)'(x_l - x_i) + reg tr(G) I, then w over its sum. Equal weights where all neighbours
     coincide with the row.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-        Rows that reconstruct.
-    index : array of shape (m, K)
-        Neighbours of each row (without itself); K = 0 gives no weights.
-    reg : float
-        Share of the trace added to the diagonal, at least 0; above 0 where K > d.
-    queries : array or sparse matrix of shape (m, d), optional
-        Rows to reconstruct; None: the rows of X.
-
-    Returns
-    -------
-    ndarray of shape (m, K)
-        Each row sums to 1; entries may be negative.
-
-    Raises
-    ------
-    ValueError
-        ``reg`` below 0, a singular G with ``reg=0`` (as always where K > d), or differences that overflow.
-
-    Examples
-    --------
-    >>> reconstruction_weights(np.array([[0.0], [1.0], [4.0]]), np.array([[1, 2], [0, 2], [1, 0]]), reg=1e-9).round(3)
-    array([[ 1.333, -0.333],
-           [ 0.75 ,  0.25 ],
-           [ 4.   , -3.   ]])
     """
     reg = _checked_reg(reg)
     rows = X if queries is None else sp.csr_array(queries) if sp.issparse(X) else queries
@@ -74,25 +46,12 @@ def local_grams(X: Matrix, rows: Matrix, index: np.ndarray) -> tuple[np.ndarray,
 
     Also the powers p by which the differences of each row were divided (2^p) where their squares leave the range of
     numbers; None: by none.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [4.0]])
-    >>> local_grams(X, X[:1], np.array([[1, 2]]))[0].tolist()
-    [[[1.0, 4.0], [4.0, 16.0]]]
     """
     return (_sparse_gram if sp.issparse(X) else _dense_gram)(X, rows, index)
 
 
 def reconstruction_matrix(index: np.ndarray, weights: np.ndarray, n: int) -> sp.csr_array:
-    """The weights as a sparse n x n matrix W, w_ij at the neighbours of row i.
-
-    Examples
-    --------
-    >>> reconstruction_matrix(np.array([[1], [0]]), np.array([[1.0], [1.0]]), 2).toarray()
-    array([[0., 1.],
-           [1., 0.]])
-    """
+    """The weights as a sparse n x n matrix W, w_ij at the neighbours of row i."""
     m, K = index.shape
     data, columns = np.ravel(weights).astype(np.float64), np.array(index).ravel()  # a copy: it is sorted in place
     W = sp.csr_array((data, columns, np.arange(m + 1) * K), shape=(m, n))
@@ -104,25 +63,6 @@ def residual_matrix(W: sp.csr_array, weights: np.ndarray | None = None) -> sp.cs
     """M = (I - W)' diag(weights) (I - W), z'Mz the weighted reconstruction error of z.  [roweis2000lle]
 
     A row of W without entries has no neighbours and gives no term (not z_i^2).
-
-    Parameters
-    ----------
-    W : csr_array of shape (n, n)
-        Reconstruction weights; stored zeros count as entries.
-    weights : array of shape (n,), optional
-        Weight of each row's error; 1 by default.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        Symmetric; M1 = 0 where the rows of W sum to 1.
-
-    Examples
-    --------
-    >>> residual_matrix(sp.csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])).toarray()
-    array([[ 1., -1.,  0.],
-           [-1.,  2., -1.],
-           [ 0., -1.,  1.]])
     """
     has = (np.diff(W.indptr) > 0).astype(np.float64)
     residual = sp.csr_array(sp.diags_array(has) - W)
@@ -189,11 +129,6 @@ def affine_weights(G: np.ndarray, reg: float, d: int) -> np.ndarray:
     """w of (G + reg tr(G) I) w = 1 over its sum, for each matrix of a batch, b x K x K, which is overwritten.
 
     Equal weights where G = 0. Raises ValueError where a system is singular; d, the features, is for the message.
-
-    Examples
-    --------
-    >>> affine_weights(np.array([[[1.0, 0.0], [0.0, 3.0]]]), 1e-12, 2).round(3)
-    array([[0.75, 0.25]])
     """
     b, K, _ = G.shape
     trace = np.einsum("ikk->i", G)

@@ -20,24 +20,7 @@ SKEW = 1e-10
 
 @dataclass(frozen=True)
 class Reordering:
-    """An order of the rows and columns of a matrix.
-
-    Attributes
-    ----------
-    rows, columns : int arrays
-        Numbers of the rows and of the columns of the matrix given, in their new order; of a square one they are the
-        same. Above the limit they are those of a sample.
-    matrix : array of shape (len(rows), len(columns))
-        The values in this order; of iVAT the minimax distances.
-    shape : (int, int)
-        Shape of the matrix given.
-
-    Examples
-    --------
-    >>> found = vat(np.abs(np.subtract.outer([0.0, 9.0, 1.0], [0.0, 9.0, 1.0])))
-    >>> found.rows, found.sampled, found.words
-    (array([0, 2, 1]), False, 'all 3 rows')
-    """
+    """An order of the rows and columns of a matrix."""
 
     rows: np.ndarray
     columns: np.ndarray
@@ -62,13 +45,7 @@ def _share(part: int, whole: int, what: str) -> str:
 
 
 def even_sample(n: int, size: int) -> np.ndarray:
-    """Numbers of ``size`` of n rows, drawn evenly, ascending, the same every time; all where there are no more.
-
-    Examples
-    --------
-    >>> even_sample(3, 5), even_sample(1000, 3)
-    (array([0, 1, 2]), array([511, 636, 848]))
-    """
+    """Numbers of ``size`` of n rows, drawn evenly, ascending, the same every time; all where there are no more."""
     return np.arange(n) if n <= size else np.sort(np.random.default_rng(0).choice(n, size, replace=False))
 
 

@@ -164,7 +164,8 @@ def edge_weights(
 
 def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
     """The width that ``edge_weights`` uses: ``tau``, or the median of the squared distances of the edges (their mean if
-    it is 0, and 1 if that is 0 too), or 1 for measures whose width is not a squared distance."""
+    it is 0, and 1 if that is 0 too), or 1 for measures whose width is not a squared distance.
+    """
     if tau is not None:
         if isinstance(tau, bool) or not isinstance(tau, int | float | np.number) or not 0 < tau < np.inf:
             raise ValueError(
@@ -322,13 +323,6 @@ def weighted_links(
 
     ``kind`` may be the weights of all pairs themselves, as ``given_weights`` returns them. ``scale``: the local scales
     of the rows where they are known. ``distances(i, j)``: those of pairs of rows; None for Euclidean ones.
-
-    Examples
-    --------
-    >>> links = sp.csr_array([[0.0, 2.0], [2.0, 0.0]])
-    >>> weighted_links(np.array([[0.0], [1.0]]), links, "alternative").toarray()
-    array([[0., 1.],
-           [1., 0.]])
     """
     links = sp.csr_array(links)
     if sp.issparse(kind):
@@ -351,13 +345,6 @@ NEAR = 1e-6  # squared distances this small beside squared lengths are taken fro
 class LocalAffinity:
     """The affinities of the rows of X with local scales s; pairs of rows at no distance have affinity 1, other pairs of
     a row with s = 0 have 0.
-
-    Examples
-    --------
-    >>> tile = LocalAffinity(np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 1.0, 2.0]))
-    >>> -np.log(tile(slice(0, 2), slice(0, 3)))
-    array([[-0. ,  1. ,  4.5],
-           [ 1. , -0. ,  2. ]])
     """
 
     def __init__(self, X: Any, scale: np.ndarray):
@@ -423,11 +410,6 @@ class Distances:
 def class_scales(X: Any, classes: Sequence[np.ndarray], K: int) -> list[np.ndarray]:
     """For every class (an index of rows) the distance of each row to its K-th nearest other row of the class, or to the
     last; ones for a class of one row.
-
-    Examples
-    --------
-    >>> class_scales(np.array([[0.0], [1.0], [3.0], [9.0]]), [np.array([0, 1, 2]), np.array([3])], 1)
-    [array([1., 1., 2.]), array([1.])]
     """
     scales = [np.ones(len(index)) for index in classes]
     searched = [k for k, index in enumerate(classes) if len(index) > FEW]
@@ -599,7 +581,8 @@ class BlockDistances:
 
 def correlation_blocks(X: Any, kind: str) -> Callable[[Any, Any], np.ndarray]:
     """A function of two sets of rows (index arrays or slices) that returns the measure ``kind`` of the rows of the
-    first with those of the second; 0 where a row is zero (cosine) or constant."""
+    first with those of the second; 0 where a row is zero (cosine) or constant.
+    """
     if kind == "kendall":
         return lambda a, b: _kendall_of_pairs(X, np.arange(X.shape[0])[a], np.arange(X.shape[0])[b])
     Z = SIGNED[kind].rows(X).astype(np.float64, copy=False)

@@ -28,26 +28,12 @@ model = make_pipeline(
 
 
 def vector_text(switches: Sequence[int]) -> str:
-    """The eight switches as the paper writes them.
-
-    Examples
-    --------
-    >>> vector_text((3, 5, 0, 5, 1, 2, 2, 0))
-    '[3,5,0,5,1,2,2,0]'
-    """
+    """The eight switches as the paper writes them."""
     return f"[{','.join(map(str, switches))}]"
 
 
 def best_of_each_model(leaderboard: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The best evaluation of each vector of switches, in the order of the leaderboard; those that failed are left out.
-
-    Examples
-    --------
-    >>> board = [{"switches": (3, 5), "score": s, "failed": None} for s in (0.9, 0.8)]
-    >>> board.append({"switches": (3, 2), "score": -float("inf"), "failed": "no enemies"})
-    >>> best_of_each_model(board)
-    [{'switches': (3, 5), 'score': 0.9, 'failed': None}]
-    """
+    """The best evaluation of each vector of switches, in the order of the leaderboard; those that failed are left out."""
     found: dict[tuple[int, ...], dict[str, Any]] = {}
     for entry in leaderboard:
         if not entry["failed"] and math.isfinite(entry["score"]):
@@ -59,42 +45,7 @@ def adaptive_section(
     leaderboard: Sequence[dict[str, Any]], history: Sequence[dict[str, Any]], *, search: str, classifier: str,
     measure: str, rows: int, folds: int, scaling: str = "none", fitted: dict[str, Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The best models of a search over switches, and its convergence.  [mu2012defc]
-
-    Parameters
-    ----------
-    leaderboard : list of dict
-        Every evaluation, best first: ``switches`` (eight integers), ``params``, ``k``, ``score`` (larger is better),
-        ``by_fold``, ``seconds``, ``repairs``, ``failed``.
-    history : list of dict
-        ``evaluations``, ``seconds`` and ``best`` (score so far), in the order of time; where a generation ended also
-        ``generation_best`` and ``generation_mean``.
-    search, classifier, measure : str
-        How models were drawn, by which classifier and measure they were judged.
-    rows, folds : int
-        What they were judged on.
-    scaling : str
-        The kind of ``Scaling`` that the features had gone through before the search.
-    fitted : dict or None
-        The parameters of the best for a fit on all these rows; None: as they were on the folds.
-
-    Returns
-    -------
-    dict
-        These facts (``fitted`` None without a model), ``n_models``, ``n_evaluations`` and ``n_failed``; ``models``: of
-        the ten best the ``switches``, ``words``, ``params``, ``k``, ``score``, ``by_fold``, ``settings`` (evaluations
-        of that model), ``seconds`` (of all of these) and ``repairs``; ``history``: lists ``evaluations``, ``seconds``
-        and ``best``; and ``generations``: lists ``evaluations``, ``best`` and ``mean``.
-
-    Examples
-    --------
-    >>> entry = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": {"n_friends": 3}, "k": 2, "score": 0.9,
-    ...          "by_fold": [0.9], "seconds": 0.1, "repairs": (), "failed": None}
-    >>> found = adaptive_section([entry], [{"evaluations": 1, "seconds": 0.1, "best": 0.9}], search="random",
-    ...                          classifier="1nn", measure="subset accuracy", rows=60, folds=3)
-    >>> found["models"][0]["switches"], found["n_models"], found["history"]["best"]
-    ([3, 5, 0, 5, 1, 2, 2, 0], 1, [0.9])
-    """
+    """The best models of a search over switches, and its convergence.  [mu2012defc]"""
     of_model: dict[tuple[int, ...], list[dict[str, Any]]] = {}
     for entry in leaderboard:
         of_model.setdefault(tuple(entry["switches"]), []).append(entry)
@@ -156,20 +107,15 @@ def _lists(points: Sequence[dict[str, Any]], **names: str) -> dict[str, Any]:
 
 
 def parameter_words(params: dict[str, Any]) -> list[str]:
-    """Parameters in words; None is all.
-
-    Examples
-    --------
-    >>> parameter_words({"n_friends": None, "lam": 0.00012})
-    ['n_friends = all', 'lam = 0.00012']
-    """
+    """Parameters in words; None is all."""
     words = {name: f"{value:g}" if isinstance(value, int | float) else value for name, value in params.items()}
     return [f"{name} = {'all' if value is None else value}" for name, value in words.items()]
 
 
 def adaptive_view(found: dict[str, Any] | None) -> dict[str, Any] | None:
     """The section for the page: with words for its facts, and the Python that makes the best model from the features
-    as they are."""
+    as they are.
+    """
     if not found or not found["models"]:
         return None
     models = [
@@ -188,28 +134,7 @@ AXES = (("evaluations", "evaluations (settings of a model)"), ("seconds", "secon
 
 
 def convergence(found: dict[str, Any], *, narrow: bool = False) -> str:
-    """Draw the best score so far against evaluations and against seconds, as steps, and the mean of each generation.
-
-    Parameters
-    ----------
-    found : dict
-        From ``adaptive_section``.
-    narrow : bool, default=False
-        For screens of a phone's width: one panel below the other.
-
-    Returns
-    -------
-    str
-        SVG markup without an XML head, its text kept as text.
-
-    Examples
-    --------
-    >>> history = {"evaluations": [1, 4], "seconds": [0.1, 0.5], "best": [0.5, 0.6]}
-    >>> generations = {"evaluations": [2, 4], "best": [0.5, 0.6], "mean": [0.4, 0.5]}
-    >>> facts = {"history": history, "generations": generations, "measure": "subset accuracy", "rows": 60, "folds": 3}
-    >>> "best subset accuracy so far (0 to 1)" in convergence(facts)
-    True
-    """
+    """Draw the best score so far against evaluations and against seconds, as steps, and the mean of each generation."""
     history, generations = found["history"], found["generations"]
 
     def draw(figure: Any) -> None:

@@ -138,15 +138,7 @@ def _window(Z: np.ndarray) -> np.ndarray:
 
 
 def ends(w: np.ndarray, b: float, window: np.ndarray) -> np.ndarray | None:
-    """The two points at which the line w'z + b = 0 enters and leaves a window, (2, 2); None where it does not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.report.decision_lines import ends
-    >>> ends(np.array([1.0, 0.0]), -0.5, np.array([[0.0, 0.0], [1.0, 2.0]])).tolist()
-    [[0.5, 0.0], [0.5, 2.0]]
-    """
+    """The two points at which the line w'z + b = 0 enters and leaves a window, (2, 2); None where it does not."""
     size = float(w @ w)
     if size == 0:
         return None

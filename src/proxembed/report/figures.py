@@ -44,20 +44,7 @@ STYLE: dict[str, Any] = {
 
 
 def line_looks(arms: Sequence[tuple[str, bool]], flat: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Colour, dash and marker of each line, no two alike: methods solid, rivals dashed, lines without k dotted.
-
-    Parameters
-    ----------
-    arms : sequence of (name, rival)
-    flat : collection of str
-        The arms without k.
-
-    Examples
-    --------
-    >>> from proxembed.report.figures import line_looks
-    >>> [look["linestyle"] for look in line_looks([("OPLS", False), ("PCA", True)], flat=()).values()]
-    ['-', '--']
-    """
+    """Colour, dash and marker of each line, no two alike: methods solid, rivals dashed, lines without k dotted."""
     bold: dict[str, Any] = {"color": "#333333", "linewidth": 1.6, "linestyle": ":"}
     looks = {ALL_FEATURES: bold} if ALL_FEATURES in flat else {}
     dotted = [arm for arm, _ in arms if arm in flat and arm != ALL_FEATURES]
@@ -117,14 +104,7 @@ def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict[str, Any], stem: 
 
 
 def spaced(ticks: Sequence[int], share: float = 0.05) -> list[int]:
-    """Ticks of a logarithmic axis whose labels do not overlap: of two that are closer than ``share`` the larger.
-
-    Examples
-    --------
-    >>> from proxembed.report.figures import spaced
-    >>> spaced([2, 5, 10, 20, 50, 86, 90])
-    [2, 5, 10, 20, 50, 90]
-    """
+    """Ticks of a logarithmic axis whose labels do not overlap: of two that are closer than ``share`` the larger."""
     if len(ticks) < 2:
         return list(ticks)
     least = share * np.log(ticks[-1] / ticks[0])
@@ -136,35 +116,7 @@ def spaced(ticks: Sequence[int], share: float = 0.05) -> list[int]:
 
 
 def k_curve(summary: dict[str, Any], name: str, *, narrow: bool = False) -> str:
-    """Draw a measure against the number of components k, one line an arm, bars of one standard error.
-
-    Parameters
-    ----------
-    summary : dict
-        From ``evaluate.summary.summarise``.
-    name : str
-        One of ``summary["measures"]``.
-    narrow : bool, default=False
-        For screens of a phone's width.
-
-    Returns
-    -------
-    str
-        SVG markup without an XML head, its text kept as text.
-
-    Raises
-    ------
-    ValueError
-        ``name`` is not a measure of this summary.
-
-    Examples
-    --------
-    >>> from proxembed.report.figures import k_curve
-    >>> k_curve({"measures": ["recall"]}, "precision")
-    Traceback (most recent call last):
-    ...
-    ValueError: name='precision' is not a measure of this summary; it has recall.
-    """
+    """Draw a measure against the number of components k, one line an arm, bars of one standard error."""
     if name not in summary["measures"]:
         raise ValueError(f"name={name!r} is not a measure of this summary; it has {', '.join(summary['measures'])}.")
 
@@ -196,14 +148,7 @@ def _legend(figure: Any, narrow: bool) -> Any:
 
 
 def svg_text(size: tuple[float, float], draw: Callable[[Any], None], salt: str) -> str:
-    """A figure as SVG markup without an XML head, in the style of the page; the same text every time.
-
-    Examples
-    --------
-    >>> from proxembed.report.figures import svg_text
-    >>> svg_text((1.0, 1.0), lambda figure: None, "empty")[:4]
-    '<svg'
-    """
+    """A figure as SVG markup without an XML head, in the style of the page; the same text every time."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -229,43 +174,14 @@ def ramp() -> tuple[str, ...]:
 
 
 def shades() -> np.ndarray:
-    """The 256 colours of a matrix, uint8 of shape (256, 3), evenly along the ramp.
-
-    Examples
-    --------
-    >>> from proxembed.report.figures import shades
-    >>> shades()[[0, 255]].tolist()
-    [[247, 250, 252], [3, 25, 45]]
-    """
+    """The 256 colours of a matrix, uint8 of shape (256, 3), evenly along the ramp."""
     stops = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in ramp()], dtype=np.float64)
     at = np.linspace(0, len(stops) - 1, 256)
     return np.rint([np.interp(at, np.arange(len(stops)), channel) for channel in stops.T]).astype(np.uint8).T
 
 
 def matrix_png(values: np.ndarray) -> bytes:
-    """A matrix of uint8 as a PNG file, a pixel an entry, 0 light and 255 dark.
-
-    Parameters
-    ----------
-    values : uint8 array of shape (rows, columns)
-        At least one of each.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        ``values`` is not such an array.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.report.figures import matrix_png
-    >>> matrix_png(np.eye(3, dtype=np.uint8))[1:4]
-    b'PNG'
-    """
+    """A matrix of uint8 as a PNG file, a pixel an entry, 0 light and 255 dark."""
     if values.ndim != 2 or values.dtype != np.uint8 or 0 in values.shape:
         raise ValueError(
             f"values has shape {values.shape} and type {values.dtype}; give a matrix of uint8, at least one by one."
@@ -296,10 +212,7 @@ MOST_WRITTEN = 12  # rows or columns of a matrix whose values are written
 
 @dataclass(frozen=True)
 class CellPanel:
-    """One matrix: its title, what rows and columns are, their numbers, and values of shape (rows, columns).
-
-    ``outlined``: bool of that shape, the cells about which a line is drawn.
-    """
+    """One matrix: its title, what rows and columns are, their numbers, and values of shape (rows, columns)."""
 
     title: str
     x: str
@@ -311,33 +224,7 @@ class CellPanel:
 
 
 def cell_panels(panels: Sequence[CellPanel], note: str) -> str:
-    """Draw matrices beside each other, dark where values are large, each with a scale of its own.
-
-    With more than twelve rows or columns their titles have the range in place of the values in the cells.
-
-    Parameters
-    ----------
-    panels : sequence of CellPanel
-        At least one.
-    note : str
-        Below the panels: what was measured on how many rows.
-
-    Returns
-    -------
-    str
-        SVG markup without an XML head, its text kept as text.
-
-    Raises
-    ------
-    ValueError
-        There is no panel, or values have another shape than rows and columns.
-
-    Examples
-    --------
-    >>> from proxembed.report.figures import CellPanel, cell_panels
-    >>> cell_panels([CellPanel("made", "H", "alpha", [0.3, 0.6], [0.1], np.array([[0.5, 0.7]]))], "n = 2")[:4]
-    '<svg'
-    """
+    """Draw matrices beside each other, dark where values are large, each with a scale of its own."""
     if not panels:
         raise ValueError("there are no panels; give at least one.")
     for panel in panels:
@@ -409,11 +296,7 @@ LETTER, HANDLE = 0.075, 0.6  # inches of a legend: a letter of a name, the line 
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines of one panel by name, each its x and its y, and levels: values that hold for every x.
-
-    ``errors`` holds half the length of the bars of a line, a number for each x; ``xscale`` and ``yscale`` are
-    matplotlib's, such as "linear" or "log".
-    """
+    """Lines of one panel by name, each its x and its y, and levels: values that hold for every x."""
 
     title: str
     x: str
@@ -426,35 +309,7 @@ class Panel:
 
 
 def line_panels(panels: Sequence[Panel], across: int, note: str, *, marks: bool = True) -> str:
-    """Draw panels in rows of a fixed length; a name looks the same in all of them.
-
-    Parameters
-    ----------
-    panels : sequence of Panel
-        At least one.
-    across : int
-        Panels a row.
-    note : str
-        Below the panels: what was measured on how many rows.
-    marks : bool, default=True
-        A mark at every value.
-
-    Returns
-    -------
-    str
-        SVG markup without an XML head, its text kept as text.
-
-    Raises
-    ------
-    ValueError
-        There is no panel, or a line's x, y and errors differ in length.
-
-    Examples
-    --------
-    >>> from proxembed.report.figures import Panel, line_panels
-    >>> line_panels([Panel("made", "k", "loss", {"PCA": ([1, 2], [0.5, 0.4])})], 1, "n = 2")[:4]
-    '<svg'
-    """
+    """Draw panels in rows of a fixed length; a name looks the same in all of them."""
     if not panels or across < 1:
         raise ValueError(f"there are {len(panels)} panels, {across} a row; give at least one of each.")
     for panel in panels:

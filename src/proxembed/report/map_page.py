@@ -28,41 +28,7 @@ FEW_POINTS = 5000  # above it the points of an SVG are one picture
 def map_record(
     maps: Sequence[tuple[Any, Any]], Y: Any, dataset: Any, split: Any, facts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the page of a map shows, as plain data and arrays.
-
-    Parameters
-    ----------
-    maps : list of (Places, Places)
-        From ``evaluate.maps.drawn_maps``; the first pair leads.
-    Y : array or sparse matrix of shape (n + m, c)
-        Labels of the training rows, then of the held-out rows, 0 where unknown.
-    dataset : proxembed.data.Dataset
-        Its names of rows and labels.
-    split : Split
-        The training rows and the held-out rows that are on the map.
-    facts : mapping
-        ``method``, ``layout``, ``seed`` and ``command``.
-
-    Returns
-    -------
-    dict
-        ``pairs`` (each with ``honest``, and for the map and its null the places as whole numbers and the figures),
-        ``labels``, ``counts``, ``sets``, ``set``, ``rows``, ``ids``, ``train`` and the facts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.data import Dataset
-    >>> from proxembed.evaluate.evidence import Places
-    >>> from proxembed.report.map_page import map_record
-    >>> from proxembed.splits import Split
-    >>> data = Dataset(np.eye(3), [[1, 0], [0, 1], [1, 1]])
-    >>> places = Places(False, False, np.eye(2), np.ones((1, 2)), 0.5, 0.5, 0.5, 0.5)
-    >>> split = Split("test", np.array([0, 1]), np.array([2]))
-    >>> found = map_record([(places, places)], data.Y, data, split, {"method": "OPLS"})
-    >>> found["train"], found["labels"], found["counts"], found["pairs"][0]["map"]["xy"].tolist()
-    (2, ['label0', 'label1'], [2, 2], [[65535, 0, 65535], [65535, 0, 0]])
-    """
+    """What the page of a map shows, as plain data and arrays."""
     Y = sp.csr_array(Y)
     counts = np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()
     chosen = np.argsort(-counts, kind="stable")[:SWITCHES]
@@ -104,23 +70,7 @@ def _drawn(places: Any) -> dict[str, Any]:
 
 
 def map_page_html(record: dict[str, Any]) -> str:
-    """The page of a map as HTML text: one file, nothing fetched, all names escaped, control characters shown.
-
-    Parameters
-    ----------
-    record : dict
-        From ``map_record``.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from proxembed.report.map_page import map_page_html
-    >>> map_page_html.__name__
-    'map_page_html'
-    """
+    """The page of a map as HTML text: one file, nothing fetched, all names escaped, control characters shown."""
     from markupsafe import Markup
 
     record = visible_texts(record)
@@ -143,15 +93,7 @@ def map_page_html(record: dict[str, Any]) -> str:
 
 
 def lead_sentence(record: dict[str, Any]) -> str:
-    """Why the first map is the one to look at.
-
-    Examples
-    --------
-    >>> from proxembed.report.map_page import lead_sentence
-    >>> own = {"inside": 0.5, "outside": 0.45}
-    >>> lead_sentence({"pairs": [{"honest": False, "map": own}]})
-    'Training rows share only slightly more labels with their neighbours than held-out rows do (Jaccard@10 0.500 ...'
-    """
+    """Why the first map is the one to look at."""
     plain = record["pairs"][-1]["map"]
     figures = f"(Jaccard@10 {plain['inside']:.3f} and {plain['outside']:.3f})."
     if record["pairs"][0]["honest"]:
@@ -184,21 +126,7 @@ def _base64(values: np.ndarray, kind: str) -> str:
 
 
 def map_image(record: dict[str, Any], kind: str) -> bytes:
-    """The first map beside that of shuffled labels, as a PNG or SVG file.
-
-    Training rows are dots, held-out rows have an outline. The most frequent labels have a colour each; a row of several
-    of them has that of its rarest.
-
-    Parameters
-    ----------
-    record : dict
-        From ``map_record``.
-    kind : {"png", "svg"}
-
-    Returns
-    -------
-    bytes
-    """
+    """The first map beside that of shuffled labels, as a PNG or SVG file."""
     record = visible_texts(record)
     pair = record["pairs"][0]
     panels = [(("honest map" if pair["honest"] else "map"), pair["map"]), ("shuffled labels", pair["null"])]
@@ -265,32 +193,6 @@ PALE_GREY = "#b5b5b5"
 def map_axes(section: dict[str, Any], ax: Any = None) -> Any:
     """Draw the held-out rows in the first two components of the chosen embedding, coloured by label; an only component
     as a histogram per label.
-
-    The seven most frequent labels have a colour and a marker each (Okabe and Ito's colours, which colour-blind readers
-    tell apart). A row of several of them has those of its rarest; the legend counts the rows that are drawn so.
-
-    Parameters
-    ----------
-    section : dict
-        From ``map_section``, its second panel that of the embedding.
-    ax : matplotlib Axes, optional
-        Where to draw; None makes a figure.
-
-    Returns
-    -------
-    matplotlib Axes
-        One collection per entry of the legend.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from proxembed.report import map_section
-    >>> from proxembed.report.map_page import map_axes
-    >>> Z = [[0.0, 1.0], [1.0, 0.0]]
-    >>> section = map_section([("PCA", Z, None, None), ("OPLS", Z, 0.5, None)], [[1, 0], [1, 1]], ["a", "b"])
-    >>> ax = map_axes(section, Figure().add_subplot())
-    >>> ax.get_title(loc="left"), [text.get_text() for text in ax.get_legend().get_texts()]
-    ('OPLS: 2 held-out rows', ['b (n = 1)', 'a (n = 1)'])
     """
     if ax is None:
         from matplotlib import pyplot

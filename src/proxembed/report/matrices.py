@@ -21,30 +21,14 @@ NAMES = 40  # label names kept with the matrix of labels
 
 
 def cosine_proximity(X: Any) -> np.ndarray:
-    """W of all pairs of rows: the cosine, 0 where it is negative, 1 on the diagonal.
-
-    Examples
-    --------
-    >>> cosine_proximity(np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 1.0]])).round(2)
-    array([[1., 1., 0.],
-           [1., 1., 0.],
-           [0., 0., 1.]])
-    """
+    """W of all pairs of rows: the cosine, 0 where it is negative, 1 on the diagonal."""
     W = edge_weights(X, full_graph(X), "cosine").toarray()
     np.fill_diagonal(W, 1.0)
     return W
 
 
 def gaussian_proximity(X: Any) -> np.ndarray:
-    """W of all pairs of rows: exp(-d / t) of the squared distance d, t its median over pairs; 1 on the diagonal.
-
-    Examples
-    --------
-    >>> gaussian_proximity(np.array([[0.0], [1.0], [3.0]])).round(3)
-    array([[1.   , 0.779, 0.105],
-           [0.779, 1.   , 0.368],
-           [0.105, 0.368, 1.   ]])
-    """
+    """W of all pairs of rows: exp(-d / t) of the squared distance d, t its median over pairs; 1 on the diagonal."""
     W = edge_weights(X, full_graph(X), "gaussian").toarray()
     np.fill_diagonal(W, 1.0)
     return W
@@ -54,28 +38,13 @@ PROXIMITIES = {"cosine": cosine_proximity, "gaussian": gaussian_proximity}
 
 
 def label_proximity(labels: LabelMatrix) -> np.ndarray:
-    """G of all pairs of rows, from 0 to 1: scheme 3 of MOPE with Dice similarity of classes.  [mu2012mesd]
-
-    Examples
-    --------
-    >>> label_proximity(LabelMatrix.of([0, 1, 0]))
-    array([[1., 0., 1.],
-           [0., 1., 0.],
-           [1., 0., 1.]])
-    """
+    """G of all pairs of rows, from 0 to 1: scheme 3 of MOPE with Dice similarity of classes.  [mu2012mesd]"""
     of_row, G = label_similarity(labels, "classes", "dice").grouped()
     return G[np.ix_(of_row, of_row)]
 
 
 def agreement(A: np.ndarray, G: np.ndarray) -> float | None:
-    """Correlation of two matrices over the pairs i < j (Mantel's r); None where one of them is constant.  [mantel1967]
-
-    Examples
-    --------
-    >>> A = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
-    >>> round(agreement(A, -A), 3), agreement(A, np.ones((3, 3)))
-    (-1.0, None)
-    """
+    """Correlation of two matrices over the pairs i < j (Mantel's r); None where one of them is constant.  [mantel1967]"""
     pairs = np.triu_indices(len(A), 1)
     a, g = A[pairs], G[pairs]
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(g) == 0:
@@ -84,17 +53,7 @@ def agreement(A: np.ndarray, G: np.ndarray) -> float | None:
 
 
 def packed(values: np.ndarray) -> dict[str, Any]:
-    """A matrix of values of at least 0 as bytes: 0 to 255 from 0 to ``top``, in base64 of zlib.
-
-    ``top`` is the value that 99.5 per cent of the entries off the diagonal do not exceed, or the largest where that
-    is 0.
-
-    Examples
-    --------
-    >>> found = packed(np.array([[0.0, 0.5], [1.0, 0.25]]))
-    >>> found["rows"], found["columns"], unpacked(found).tolist()
-    (2, 2, [[0, 128], [255, 64]])
-    """
+    """A matrix of values of at least 0 as bytes: 0 to 255 from 0 to ``top``, in base64 of zlib."""
     rows, columns = values.shape
     off = values[~np.eye(rows, columns, dtype=bool)] if rows == columns and rows > 1 else values.ravel()
     top = float(np.percentile(off, CLIPPED)) or float(values.max()) or 1.0
@@ -105,20 +64,7 @@ def packed(values: np.ndarray) -> dict[str, Any]:
 
 
 def unpacked(panel: dict[str, Any]) -> np.ndarray:
-    """The bytes of a matrix from ``packed``, as an array of uint8 of shape (rows, columns).
-
-    Raises
-    ------
-    ValueError
-        The text is damaged, or of another size.
-
-    Examples
-    --------
-    >>> unpacked({"rows": 1, "columns": 2, "values": "eJw="})
-    Traceback (most recent call last):
-    ...
-    ValueError: a matrix of 1 x 2 needs 2 bytes; its values are damaged or hold another number.
-    """
+    """The bytes of a matrix from ``packed``, as an array of uint8 of shape (rows, columns)."""
     rows, columns, found = panel["rows"], panel["columns"], b""
     try:
         found = zlib.decompressobj().decompress(base64.b64decode(panel["values"]), rows * columns + 1)
@@ -136,48 +82,7 @@ def proximity_section(
     X: Any, embeddings: Sequence[tuple[str, Any]], Y: Any, label_names: Sequence[str], limit: int = ROWS,
     measure: str = "cosine",
 ) -> dict[str, Any] | None:  # fmt: skip
-    """Proximity matrices of held-out rows: labels Y, G from labels, W from features, Psi of both, Z of embeddings.
-
-    Rows are in the order that coVAT gives the label matrix, so that rows with like labels lie together.  [mu2012mesd]
-    Over a pair, G is scheme 3 of MOPE, W the cosine (0 where negative), Psi = g / (2 - w) by priority (43), and Z the
-    cosine of the embedded rows. With the Gaussian kernel in the cosine's place W and Z are the matrices before and
-    after by which the adaptive model's paper shows the structure of classes.  [mu2012defc]
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (m, d)
-        Held-out rows, as the methods see them.
-    embeddings : sequence of (title, Z)
-        Z of shape (m, k): the same rows as maps fitted on other rows put them.
-    Y : array or sparse matrix of shape (m, c)
-        Their labels.
-    label_names : sequence of str
-    limit : int, default=180
-        Rows shown at most; above it an even sample.
-    measure : {"cosine", "gaussian"}
-        Of W and Z. The Gaussian's width is the median of the squared distances of the rows shown, of each matrix its
-        own.
-
-    Returns
-    -------
-    dict, or None for fewer than three rows or rows without any label
-        ``measure``, ``shown``, ``held_out``, ``without_label`` (of the shown: similar to no row in G), ``n_labels``,
-        ``labels`` (names of the columns of Y in their order, the first 40), and ``panels``,
-        each with ``title``, ``kind``, ``rows``, ``columns``, ``top``, ``clipped`` (whether some values are above it),
-        ``values`` and ``agreement`` (correlation with G over pairs of rows with labels, or None).
-
-    Raises
-    ------
-    ValueError
-        An embedding is not finite, or has other rows; an unknown measure.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.1], [0.1, 1.0]])
-    >>> found = proximity_section(X, [("ours", X)], [[1, 0], [0, 1], [1, 0], [0, 1]], ["a", "b"])
-    >>> [panel["kind"] for panel in found["panels"]], found["shown"]
-    (['Y', 'G', 'W', 'Psi', 'Z'], 4)
-    """
+    """Proximity matrices of held-out rows: labels Y, G from labels, W from features, Psi of both, Z of embeddings."""
     if measure not in PROXIMITIES:
         raise ValueError(f"measure={measure!r} is not allowed; it must be {' or '.join(PROXIMITIES)}.")
     proximity, m = PROXIMITIES[measure], X.shape[0]

@@ -20,34 +20,7 @@ from .verdict import and_words, query_times
 
 
 def page_html(record: dict[str, Any]) -> str:
-    """Write the page of a run as HTML text: all names escaped, control characters shown, no network.
-
-    It is readable without its script.
-
-    The parts come in a fixed order: verdict, k-curves, held-out map, chance, models of an adaptive search, labels,
-    components, leaderboard, data card, how to repeat it, folded details. Parts that the record lacks are left out.
-
-    Parameters
-    ----------
-    record : dict
-        From ``make_record`` or ``read_record``.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.evaluate.arms import Arm
-    >>> from proxembed.evaluate.protocol import Protocol, run
-    >>> from proxembed.evaluate.summary import summarise
-    >>> from proxembed.report import make_record, page_html, worded
-    >>> results = run(Protocol((Arm("all features", None, rival=True),), sizes=(2,)), digits().take(range(200)))
-    >>> record = make_record("compare", worded(summarise(results)), results.rows, "proxembed demo", seed=0)
-    >>> page_html(record)[:15]
-    '<!doctype html>'
-    """
+    """Write the page of a run as HTML text: all names escaped, control characters shown, no network."""
     from markupsafe import Markup
 
     record = visible_texts(record)
@@ -72,24 +45,7 @@ def page_html(record: dict[str, Any]) -> str:
 
 
 def verdict_card(verdict: dict[str, Any]) -> str:
-    """The verdict as a piece of HTML that stands for itself, such as in a notebook.
-
-    Parameters
-    ----------
-    verdict : dict
-        From ``worded``: ``goals`` with ``title``, ``word``, ``tone`` and ``sentence``, ``note`` and ``text``.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from proxembed.report import verdict_card
-    >>> goal = {"title": "Map", "word": "better", "tone": "yes", "sentence": "0.560 instead of 0.410 of PCA."}
-    >>> "<b>Map: better</b>" in verdict_card({"goals": {"map": goal}, "note": "", "text": ""})
-    True
-    """
+    """The verdict as a piece of HTML that stands for itself, such as in a notebook."""
     return templates().get_template("verdict.html").render(verdict=visible_texts(verdict), queries="")
 
 
@@ -154,14 +110,7 @@ def _heading(name: str) -> str:
 
 
 def folds_text(protocol: dict[str, Any], finished: int) -> str:
-    """The folds in words: those that were finished, and how many were planned where these are more.
-
-    Examples
-    --------
-    >>> from proxembed.report.page import folds_text
-    >>> folds_text({"n_folds": 5, "splitting": {"kind": "groups", "n_repeats": 1}}, finished=2)
-    '2 folds with the rows of a group kept together (5 were planned)'
-    """
+    """The folds in words: those that were finished, and how many were planned where these are more."""
     splitting = protocol.get("splitting")
     splitting = splitting if isinstance(splitting, dict) else {}
     words = {"groups": "{} with the rows of a group kept together", "time": "{} in time order, trained on earlier rows"}

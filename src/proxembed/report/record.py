@@ -72,14 +72,7 @@ _OPTIONAL: dict[str, Any] = {
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that the numbers rest on.
-
-    Examples
-    --------
-    >>> from proxembed.report import versions
-    >>> "numpy" in versions()
-    True
-    """
+    """Versions of Python and of the packages that the numbers rest on."""
     found = {"Python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -107,41 +100,7 @@ def make_record(
     components: list[dict[str, Any]] | None = None, search: dict[str, Any] | None = None,
     proximity: dict[str, Any] | None = None, adaptive: dict[str, Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Gather a run as plain data, ready for ``json.dumps`` and for ``page_html``.
-
-    Parameters
-    ----------
-    kind : {"compare", "search"}
-    summary : dict
-        From ``worded``.
-    rows : list of dict
-        ``Results.rows``.
-    command : str
-        The command that repeats the run.
-    seed : int or None
-    data_hash : str, optional
-        Hash of the data file.
-    contrasts, map, diagnosis, label_table, components, search, proximity, adaptive : optional
-        Sections of the page; None leaves one out.
-
-    Returns
-    -------
-    dict
-        NaN and infinity, which JSON does not have, are None.
-
-    Raises
-    ------
-    ValueError
-        ``kind`` is neither of the two, or a part has not the form that the page needs.
-
-    Examples
-    --------
-    >>> from proxembed.report import make_record
-    >>> make_record("party", {}, [], "proxembed demo", seed=0)
-    Traceback (most recent call last):
-    ...
-    ValueError: kind='party' is not allowed; it must be compare or search.
-    """
+    """Gather a run as plain data, ready for ``json.dumps`` and for ``page_html``."""
     sections = contrasts, map, diagnosis, label_table, components, search, proximity, adaptive
     found = {"summary": summary, "rows": rows, **dict(zip(SECTIONS, sections, strict=True))}
     record = make_unfinished(kind, command, seed=seed, data_hash=data_hash, **found)
@@ -153,28 +112,7 @@ def make_record(
 def make_unfinished(
     kind: str, command: str, *, seed: int | None, data_hash: str | None = None, **found: Any
 ) -> dict[str, Any]:
-    """What a run that has no summary yet has found, as plain data ready for ``json.dumps``; no page is made from it.
-
-    Parameters
-    ----------
-    kind, command, seed, data_hash : as in ``make_record``
-    **found : parts of the record
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        ``kind`` is not one of the three.
-
-    Examples
-    --------
-    >>> from proxembed.report import make_unfinished
-    >>> make_unfinished("search", "proxembed search a.csv", seed=0, search={"score": float("nan")})["search"]
-    {'score': None}
-    """
+    """What a run that has no summary yet has found, as plain data ready for ``json.dumps``; no page is made from it."""
     if kind not in RECORD_KINDS:
         raise ValueError(
             f"kind={kind!r} is not allowed; it must be {', '.join(RECORD_KINDS[:-1])} or {RECORD_KINDS[-1]}."
@@ -192,36 +130,7 @@ def make_unfinished(
 
 
 def read_record(folder: str | Path) -> dict[str, Any]:
-    """Read the record that a run has left in its folder.
-
-    Parameters
-    ----------
-    folder : str or Path
-        The folder, with its ``results.json``.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    OSError
-        There is no such file, or it cannot be read.
-    ValueError
-        The file is not a record, is damaged, or is of another format; the message says where.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.report import read_record
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = (Path(folder) / "results.json").write_text("[]")
-    ...     read_record(folder)
-    Traceback (most recent call last):
-    ...
-    ValueError: ...results.json is not a record of proxembed: it must be an object, not list; ...
-    """
+    """Read the record that a run has left in its folder."""
     path = Path(folder) / FILE
     remedy = "run `compare` or `search` again"
     try:
@@ -322,23 +231,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def leaderboard_csv(summary: dict[str, Any]) -> str:
-    """The leaderboard as CSV text: one line for each arm, k and measure.
-
-    Parameters
-    ----------
-    summary : dict
-        From ``evaluate.summary.summarise``.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from proxembed.report.record import leaderboard_csv
-    >>> leaderboard_csv({"leaderboard": [], "folds": []}).strip().split(",")[:3]
-    ['arm', 'kind', 'k']
-    """
+    """The leaderboard as CSV text: one line for each arm, k and measure."""
     out = io.StringIO()
     writer = CsvRows(out)
     writer.add([COLUMNS])

@@ -38,31 +38,13 @@ def _plane(title: str, Z: Any, lanes: np.ndarray) -> np.ndarray:
 
 
 def lanes_of(members: Sequence[Sequence[int]]) -> np.ndarray:
-    """The lane of each row in a histogram: its rarest label among the six most frequent ones, else one more lane.
-
-    Examples
-    --------
-    >>> from proxembed.report.sections import lanes_of
-    >>> lanes_of([[0], [0, 1], [7], []]).tolist()
-    [0, 1, 2, 2]
-    """
+    """The lane of each row in a histogram: its rarest label among the six most frequent ones, else one more lane."""
     lead = [max((j for j in labels if j < LANES), default=LANES) for labels in members]
     return np.unique(lead, return_inverse=True)[1]
 
 
 def stacked(z: np.ndarray, lanes: np.ndarray) -> np.ndarray:
-    """One component as a histogram of dots per lane, one lane above the other: (m, 2).
-
-    The first coordinate is the component itself. Dots of one bin and lane stand on each other; the highest stack of all
-    fills its lane, and the lanes together are as high as the component is wide.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.report.sections import stacked
-    >>> stacked(np.array([0.0, 0.0, 4.0]), np.array([0, 0, 1]))[:, 1].round(1).tolist()
-    [0.0, 1.0, 2.0]
-    """
+    """One component as a histogram of dots per lane, one lane above the other: (m, 2)."""
     low, high = np.percentile(z, [(100 - SPREAD) / 2, (100 + SPREAD) / 2])
     width = float(high - low) or 1.0
     bins = np.clip((z - low) / width * BINS, 0, BINS - 1).astype(np.intp)
@@ -82,15 +64,7 @@ def _window(Z: np.ndarray) -> list[float]:
 
 
 def unit_square(x: Any, y: Any, window: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates from 0 to 1 inside the window of a panel, y upwards; rows outside are put on its edge.
-
-    Examples
-    --------
-    >>> from proxembed.report.sections import unit_square
-    >>> u, v = unit_square([0.0, 9.0], [0.0, -1.0], [0.0, 0.0, 2.0])
-    >>> u.tolist(), v.tolist()
-    ([0.5, 0.9875], [0.5, 0.25])
-    """
+    """Coordinates from 0 to 1 inside the window of a panel, y upwards; rows outside are put on its edge."""
     x_middle, y_middle, half = window
     u = (np.asarray(x, dtype=np.float64) - x_middle) / (2 * half) + 0.5
     v = (np.asarray(y, dtype=np.float64) - y_middle) / (2 * half) + 0.5
@@ -98,17 +72,7 @@ def unit_square(x: Any, y: Any, window: Sequence[float]) -> tuple[np.ndarray, np
 
 
 def hexagon_of(u: np.ndarray, v: np.ndarray, across: int = HEXAGONS) -> np.ndarray:
-    """Number of the hexagon that holds each point of the unit square: row * (across + 1) + column.
-
-    The centres are two shifted rectangular lattices: even rows at whole columns, odd rows half a column on.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.report.sections import hexagon_of
-    >>> hexagon_of(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.0, 0.0]), across=2).tolist()
-    [0, 1, 2]
-    """
+    """Number of the hexagon that holds each point of the unit square: row * (across + 1) + column."""
     height = math.sqrt(3) / 2
     x, y = u * across, v * across / height
     even_column, even_row = np.rint(x), 2 * np.rint(y / 2)
@@ -157,42 +121,7 @@ def map_section(
     *,
     laid_out: Sequence[Panel] = (),
 ) -> dict[str, Any]:
-    """The held-out map: the same held-out rows in several planes, with the labels of each row.
-
-    Parameters
-    ----------
-    panels : sequence of (title, Z, score, directions)
-        Z of shape (m, k): held-out rows, of which the first two components are shown, or a histogram of the only
-        one. ``score`` is a number or None;
-        ``directions`` a list of ``{"label", "x", "y"}`` in the units of Z, or None.
-    Y : array or sparse matrix of shape (m, c)
-        Labels of these rows.
-    label_names : sequence of str
-        The 200 most frequent labels get a switch.
-    ids : sequence of str, optional
-        Names of the rows; None numbers them.
-    limit : int, default=5000
-        Points drawn one by one. Above it the map shows the density of all rows, and ``limit`` of them as a sample.
-    laid_out : sequence of (title, Z, score, directions)
-        The same rows on neighbour layouts, which the page shows first.
-
-    Returns
-    -------
-    dict
-        ``panels``, ``labels``, ``counts``, ``members``, ``ids``, ``shown``, ``held_out`` and ``density`` (or None).
-
-    Raises
-    ------
-    ValueError
-        Shapes do not fit, or an embedding is not finite.
-
-    Examples
-    --------
-    >>> from proxembed.report import map_section
-    >>> found = map_section([("ours", [[0.0, 1.0], [1.0, 0.0]], 0.5, None)], [[1, 0], [1, 1]], ["a", "b"])
-    >>> found["members"], found["labels"], found["held_out"]
-    ([[0], [0, 1]], ['a', 'b'], 2)
-    """
+    """The held-out map: the same held-out rows in several planes, with the labels of each row."""
     Y = sp.csr_array(Y)
     m, c = Y.shape
     if len(label_names) != c or (ids is not None and len(ids) != m):
@@ -246,34 +175,7 @@ def label_section(
     label_names: Sequence[str], counts: Sequence[int], ap_raw: Any, ap_embedded: Any, thresholds: Any = None,
     calibration: Any = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """The table of labels, most frequent first.
-
-    Parameters
-    ----------
-    label_names : sequence of str
-    counts : sequence of int
-        Rows with each label.
-    ap_raw, ap_embedded : sequence of float
-        Average precision on held-out rows from all features and from the embedding; NaN or None: unknown.
-    thresholds, calibration : sequence of float, optional
-        Cut and calibration error of each label.
-
-    Returns
-    -------
-    list of dict
-        ``label, n, ap_raw, ap_embedded, threshold, calibration``.
-
-    Raises
-    ------
-    ValueError
-        The parts differ in length.
-
-    Examples
-    --------
-    >>> from proxembed.report import label_section
-    >>> [row["label"] for row in label_section(["rare", "common"], [3, 90], [0.5, 0.5], [0.2, 0.6])]
-    ['common', 'rare']
-    """
+    """The table of labels, most frequent first."""
     parts = {"counts": counts, "ap_raw": ap_raw, "ap_embedded": ap_embedded, "thresholds": thresholds}
     for name, part in {**parts, "calibration": calibration}.items():
         if part is not None and len(part) != len(label_names):
@@ -296,33 +198,7 @@ def label_section(
 def component_section(
     estimator: Any, stability: Sequence[float] | None = None, n_features: int = 8
 ) -> list[dict[str, Any]] | None:
-    """What each component is made of and which labels it serves.
-
-    Parameters
-    ----------
-    estimator : fitted embedder, or pipeline with ``explain`` and a step "embedding"
-    stability : sequence of float, optional
-        From 0 to 1, one per component.
-    n_features : int, default=8
-        Features listed per component, strongest first.
-
-    Returns
-    -------
-    list of dict, or None for an estimator without ``explain``
-        ``component`` (from 1), ``eigenvalue``, ``features``, ``labels``, ``effects`` (see ``Explanation``),
-        ``stability``.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.data import digits
-    >>> from proxembed import fit_on
-    >>> from proxembed.report import component_section
-    >>> data = digits()
-    >>> first = component_section(fit_on(OPLS(n_components=2), data))[0]
-    >>> first["component"], len(first["features"]), first["labels"][0][0] in data.label_names
-    (1, 8, True)
-    """
+    """What each component is made of and which labels it serves."""
     if not hasattr(estimator, "explain"):
         return None
     embedding = getattr(estimator, "named_steps", {}).get("embedding", estimator)
@@ -343,15 +219,7 @@ def component_section(
 
 
 def data_card(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Facts of a data set as pairs of words, for the page and the terminal.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.report import data_card
-    >>> data_card(digits().describe())[1]
-    ('rows x features', '1,797 x 64 (dense)')
-    """
+    """Facts of a data set as pairs of words, for the page and the terminal."""
     kind = "sparse" if facts["sparse"] else "dense"
     rows = [
         ("name", facts["name"]),
@@ -383,26 +251,7 @@ def data_card(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
-    """What in the data may flatter or spoil the scores, one sentence each with its remedy.
-
-    Parameters
-    ----------
-    facts : dict
-        From ``Dataset.describe``.
-    protocol : dict
-        From ``Protocol.describe``; its ``splitting`` tells whether groups and time were kept apart.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.report.sections import leak_warnings
-    >>> leak_warnings({**digits().describe(), "duplicate_rows": 3}, {})[0]
-    '3 rows have the features of an earlier row: a copy in training of a held-out row flatters every score. ...'
-    """
+    """What in the data may flatter or spoil the scores, one sentence each with its remedy."""
     splitting = protocol.get("splitting")
     kind = splitting.get("kind") if isinstance(splitting, dict) else "stratified"
     found = []

@@ -20,23 +20,7 @@ LACKS = {
 
 
 def worded(summary: dict[str, Any]) -> dict[str, Any]:
-    """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, a ``note`` and a ``text``.
-
-    Parameters
-    ----------
-    summary : dict
-        From ``evaluate.summary.summarise``.
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> from proxembed.report import worded
-    >>> worded({"verdict": {"lacks": "arms", "goals": {}}})["verdict"]["text"]
-    'No verdict: it needs a method and all features, both finished.'
-    """
+    """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, a ``note`` and a ``text``."""
     verdict = summary["verdict"]
     if verdict["lacks"]:
         return {**summary, "verdict": {**verdict, "text": LACKS[verdict["lacks"]], "note": ""}}
@@ -131,24 +115,12 @@ def _compressed(goal: dict[str, Any]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A short time in milliseconds, a longer one in seconds, to two figures.
-
-    >>> duration(0.0123), duration(1.26)
-    ('12 ms', '1.3 s')
-    """
+    """A short time in milliseconds, a longer one in seconds, to two figures."""
     return f"{float(f'{1000 * seconds:.2g}'):g} ms" if seconds < 0.9995 else f"{float(f'{seconds:.2g}'):g} s"
 
 
 def query_times(summary: dict[str, Any]) -> str:
-    """The time of 1,000 neighbour queries in the embedding that compresses, beside that in all features.
-
-    It stands beside the verdict, not in it: a repeated run has the same verdict, not the same times.
-
-    >>> entries = [{"arm": "OPLS", "k": 2, "query_seconds": 0.004}]
-    >>> entries += [{"arm": "all features", "k": None, "query_seconds": 0.1}]
-    >>> query_times({"leaderboard": entries, "verdict": {"goals": {"compress": {"arm": "OPLS", "k": 2}}}})
-    '1,000 neighbour queries take 4 ms instead of 100 ms.'
-    """
+    """The time of 1,000 neighbour queries in the embedding that compresses, beside that in all features."""
     goal = summary["verdict"]["goals"].get("compress")
     if goal is None:
         return ""
@@ -168,13 +140,7 @@ def _share(share: dict[str, Any]) -> str:
 
 
 def _unsure(goal: dict[str, Any], behind: bool) -> str:
-    """Why it cannot be told, also where the interval lies below 0, and how many rows could tell.
-
-    >>> [_unsure({"rows": 50, "rows_needed": needed}, False) for needed in (62, 10**6)]
-    ['50 rows are too few to tell, about 62 could', '50 rows are too few to tell, more than 100 times as many could']
-    >>> _unsure({"rows": 50, "rows_needed": None}, True)
-    'behind, but perhaps by less than the tolerance: 50 rows are too few to tell'
-    """
+    """Why it cannot be told, also where the interval lies below 0, and how many rows could tell."""
     if goal.get("few"):
         return goal["few"]
     needed = goal["rows_needed"]
@@ -195,20 +161,12 @@ def _ends(goal: dict[str, Any]) -> str:
 
 
 def label(entry: dict[str, Any]) -> str:
-    """Name of an arm, with its size where it has one.
-
-    >>> label({"arm": "OPLS", "k": 2})
-    'OPLS at k = 2'
-    """
+    """Name of an arm, with its size where it has one."""
     return entry["arm"] if entry["k"] is None else f"{entry['arm']} at k = {entry['k']}"
 
 
 def equal_to(names: Sequence[str]) -> str:
-    """What an arm equals in every fold.
-
-    >>> equal_to(["PCA"]), equal_to(["NCA", "PCA", "PLS"])
-    ('equal to PCA in every fold', 'equal to NCA, PCA and PLS in every fold')
-    """
+    """What an arm equals in every fold."""
     return f"equal to {and_words(names)} in every fold"
 
 
@@ -219,18 +177,10 @@ def and_words(names: Sequence[str]) -> str:
 
 
 def number(value: Any, sign: bool = False) -> str:
-    """A value of a measure.
-
-    >>> number(0.5), number(0.0123, sign=True)
-    ('0.500', '+0.012')
-    """
+    """A value of a measure."""
     return f"{value:+.3f}" if sign else f"{value:.3f}"
 
 
 def count(k: int) -> str:
-    """Numbers per row.
-
-    >>> count(1), count(6)
-    ('1 number', '6 numbers')
-    """
+    """Numbers per row."""
     return f"{k:,} number{'' if k == 1 else 's'}"

@@ -27,26 +27,12 @@ def short_name(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
-    """A number of the tables, or a dash.
-
-    Examples
-    --------
-    >>> from proxembed.report.views import number
-    >>> number(0.12345), number(None), number(0.1, sign=True)
-    ('0.123', '–', '+0.100')
-    """
+    """A number of the tables, or a dash."""
     return "–" if value is None or math.isnan(value) else f"{value:{'+' if sign else ''}.{digits}f}"
 
 
 def shown_measures(summary: dict[str, Any]) -> list[str]:
-    """The measures of the tables: the primary one, that of neighbours and that of new rows among themselves.
-
-    Examples
-    --------
-    >>> from proxembed.report.views import shown_measures
-    >>> shown_measures({"measures": ["macro F1 (ridge)", "macro AUC (ridge)", "Jaccard@10 (cosine kNN)"]})
-    ['macro F1 (ridge)', 'Jaccard@10 (cosine kNN)']
-    """
+    """The measures of the tables: the primary one, that of neighbours and that of new rows among themselves."""
     names = summary["measures"]
     near = [name for name in names[1:] if is_jaccard(name)]
     shown = [names[0], *(near or names[1:])[:1], new_neighbor_measure(names)]
@@ -54,15 +40,7 @@ def shown_measures(summary: dict[str, Any]) -> list[str]:
 
 
 def with_values(names: Sequence[str], entries: Sequence[dict[str, Any]], kinds: Sequence[str]) -> list[str]:
-    """The first measure, and those others of which an entry has a value of one of the kinds ("mean", "test").
-
-    Examples
-    --------
-    >>> from proxembed.report.views import with_values
-    >>> scores = {"AP": {"mean": 0.5}, "near": {"mean": None, "test": 0.4}, "new": {"mean": float("nan")}}
-    >>> [with_values(["AP", "near", "new"], [{"scores": scores}], kinds) for kinds in (("mean",), ("mean", "test"))]
-    [['AP'], ['AP', 'near']]
-    """
+    """The first measure, and those others of which an entry has a value of one of the kinds ("mean", "test")."""
 
     def valued(name: str) -> bool:
         return any(number(entry["scores"].get(name, {}).get(kind)) != "–" for entry in entries for kind in kinds)
@@ -71,27 +49,13 @@ def with_values(names: Sequence[str], entries: Sequence[dict[str, Any]], kinds: 
 
 
 def score_text(score: dict[str, Any]) -> str:
-    """A mean with its standard error, as in the tables.
-
-    Examples
-    --------
-    >>> from proxembed.report import score_text
-    >>> score_text({"mean": 0.5, "standard_error": 0.01})
-    '0.500 ± 0.010'
-    """
+    """A mean with its standard error, as in the tables."""
     error = "" if score.get("standard_error") is None else f" ± {score['standard_error']:.3f}"
     return number(score["mean"]) + error
 
 
 def fold_gain_text(gain: dict[str, Any] | None, base: bool) -> str:
-    """A gain over the folds with its standard error; all features are what the gains are over.
-
-    Examples
-    --------
-    >>> from proxembed.report.views import fold_gain_text
-    >>> fold_gain_text({"mean": 0.0312, "standard_error": 0.004}, False), fold_gain_text(None, True)
-    ('+0.031 ± 0.004', '–')
-    """
+    """A gain over the folds with its standard error; all features are what the gains are over."""
     if base or gain is None:
         return "–"
     error = "" if gain["standard_error"] is None else f" ± {gain['standard_error']:.3f}"
@@ -138,14 +102,7 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def seconds_text(seconds: float) -> str:
-    """A duration in the unit that suits it.
-
-    Examples
-    --------
-    >>> from proxembed.report.views import seconds_text
-    >>> seconds_text(2.34), seconds_text(300)
-    ('2.3 s', '5 min 0 s')
-    """
+    """A duration in the unit that suits it."""
     return f"{seconds:.1f} s" if seconds < 100 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
 
 
@@ -171,26 +128,7 @@ def null_view(diagnosis: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def with_gains(entries: list[dict[str, Any]], base: str) -> list[dict[str, Any]]:
-    """Entries with ``gains``: of each measure the mean difference to all features over the same folds, with its error.
-
-    Average precision depends on the share of positive rows, which differs between a fold and the test rows: only
-    differences may stand beside each other.
-
-    Parameters
-    ----------
-    entries : list of dict
-        Of the leaderboard.
-    base : str
-        The arm of all features.
-
-    Examples
-    --------
-    >>> from proxembed.report.views import with_gains
-    >>> folds = {"a": [0.5, 0.75], "all features": [0.25, 0.5]}
-    >>> entries = [{"arm": arm, "scores": {"AP": {"by_fold": values}}} for arm, values in folds.items()]
-    >>> with_gains(entries, "all features")[0]["gains"]
-    {'AP': {'mean': 0.25, 'standard_error': 0.0}}
-    """
+    """Entries with ``gains``: of each measure the mean difference to all features over the same folds, with its error."""
     known: dict[str, Any] = next((entry["scores"] for entry in entries if entry["arm"] == base), {})
     found = []
     for entry in entries:
@@ -207,11 +145,7 @@ def with_gains(entries: list[dict[str, Any]], base: str) -> list[dict[str, Any]]
 
 
 def board_view(entries: list[dict[str, Any]], primary: str, base: str) -> list[dict[str, Any]]:
-    """Entries of the leaderboard with their gains and their places on one line.
-
-    Without test rows: mean over the folds and one standard error each way. With them: the gain over all features on the
-    folds likewise, and on the test rows.
-    """
+    """Entries of the leaderboard with their gains and their places on one line."""
     entries = with_gains(entries, base)
     at_base = next((e["scores"][primary]["test"] for e in entries if e["arm"] == base), None)
     spans = []
@@ -228,15 +162,7 @@ def board_view(entries: list[dict[str, Any]], primary: str, base: str) -> list[d
 
 
 def label_view(table: list[dict[str, Any]] | None, tolerance: float = TOLERANCE) -> dict[str, Any] | None:
-    """The table of labels, at most 1,000 of them, with how many are served worse: by more than the tolerance.
-
-    Examples
-    --------
-    >>> from proxembed.report.views import label_view
-    >>> table = [{"label": "a", "n": 9, "ap_raw": 0.5, "ap_embedded": value} for value in (0.49, 0.48)]
-    >>> label_view(table)["worse"], label_view(table, tolerance=0.05)["worse"]
-    (1, 0)
-    """
+    """The table of labels, at most 1,000 of them, with how many are served worse: by more than the tolerance."""
     if table is None:
         return None
     table = [{**row, "worse": _falls(row.get("ap_raw"), row.get("ap_embedded"), tolerance)} for row in table]
@@ -305,14 +231,7 @@ def bars(pairs: list[list[Any]]) -> list[dict[str, Any]]:
 
 
 def middle_cut(name: str, width: int = 22) -> str:
-    """A long name without its middle, since names of one file often begin alike.
-
-    Examples
-    --------
-    >>> from proxembed.report.views import middle_cut
-    >>> middle_cut("Mean_Acc1298_Mean_Mem40_MFCC_3"), middle_cut("age")
-    ('Mean_Acc…em40_MFCC_3', 'age')
-    """
+    """A long name without its middle, since names of one file often begin alike."""
     return name if len(name) <= width else f"{name[: width - 14]}…{name[-11:]}"
 
 
@@ -335,15 +254,7 @@ def trials_view(search: dict[str, Any] | None) -> list[dict[str, Any]]:
 
 
 def choice_text(summary: dict[str, Any]) -> str:
-    """What is to be expected of a choice among many, and what its folds show of it, in words; empty for none.
-
-    Examples
-    --------
-    >>> from proxembed.report.views import choice_text
-    >>> choice = {"method": "MVMD", "k": 5, "mean": 0.71, "score": 0.69, "folds": 5, "configurations": 40}
-    >>> choice_text({"choice": choice | {"anchored": False}})[:89]
-    'Chosen: MVMD, k = 5. Repeated without each of the 5 folds, the choice scores 0.690 there;'
-    """
+    """What is to be expected of a choice among many, and what its folds show of it, in words; empty for none."""
     choice = summary.get("choice")
     if not choice or choice["score"] is None:
         return ""

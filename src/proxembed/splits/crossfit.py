@@ -31,28 +31,7 @@ class Frame(NamedTuple):
 
 
 def procrustes_frame(Z: Any, target: Any) -> Frame:
-    """Orthogonal Procrustes: the rotation or reflection, scale and shift that carry Z nearest to ``target``.
-
-    Q = UV' of the singular vectors of Z'T, both centred; scale = tr(Q'Z'T) / ||Z||^2.  [schonemann1966procrustes]
-
-    Parameters
-    ----------
-    Z, target : arrays of shape (n, k) and (n, l)
-        Two embeddings of the same rows, finite.
-
-    Returns
-    -------
-    Frame
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.splits.crossfit import procrustes_frame
-    >>> Z = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-    >>> turned = 3 * Z @ np.array([[0.0, 1.0], [-1.0, 0.0]]) + 5
-    >>> bool(np.allclose(procrustes_frame(Z, turned).carry(Z), turned))
-    True
-    """
+    """Orthogonal Procrustes: the rotation or reflection, scale and shift that carry Z nearest to ``target``."""
     Z, target = np.asarray(Z, dtype=np.float64), np.asarray(target, dtype=np.float64)
     source, goal = Z.mean(axis=0), target.mean(axis=0)
     M = (Z - source).T @ (target - goal)
@@ -65,46 +44,7 @@ def procrustes_frame(Z: Any, target: Any) -> Frame:
 
 
 def crossfit(method: Any, X: Any, y: Any, whole: Any, splits: Iterable[Split], known: Any) -> np.ndarray:
-    """Out-of-fold embedding of training rows: each row embedded by a model fitted without it.
-
-    Models of different folds differ by a rotation, by signs and by scale where eigenvalues are near each other or the
-    constraint counts rows. So each fold's embedding is carried onto that of the model fitted on all rows (the one that
-    new rows get) by orthogonal Procrustes on the rows that the two models share. The k x k rotation is all that a row's
-    own label has a part in.
-
-    Parameters
-    ----------
-    method : transformer
-        Unfitted; cloned for each fit.
-    X : array or CSR of shape (n, d), or TableRows
-    y : labels in any form
-    whole : array of shape (n, k)
-        The embedding of all rows by the model fitted on all of them.
-    splits : list of Split
-        Rows held out several times get the mean.
-    known : bool array of shape (n,)
-        The rows that must be held out at least once.
-
-    Returns
-    -------
-    array of shape (n, k)
-        Other rows that are never held out keep their place in ``whole``.
-
-    Raises
-    ------
-    ValueError
-        The splits leave out a row that must be held out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from proxembed.splits.crossfit import crossfit
-    >>> from proxembed.splits import Split
-    >>> X, split = np.array([[0.0], [1.0], [3.0]]), Split("1", np.array([0, 1]), np.array([2]))
-    >>> crossfit(StandardScaler(), X, [0, 1, 1], X, [split], [False, False, True]).tolist()
-    [[0.0], [1.0], [3.0]]
-    """
+    """Out-of-fold embedding of training rows: each row embedded by a model fitted without it."""
     whole, known = np.asarray(whole, dtype=np.float64), np.asarray(known)
     total, times = np.zeros_like(whole), np.zeros(len(whole))
     for split in splits:
@@ -122,42 +62,7 @@ def crossfit(method: Any, X: Any, y: Any, whole: Any, splits: Iterable[Split], k
 
 
 def crossfit_blocks(method: Any, rows: RowBlocks, n_folds: int = 5, *, seed: int = 0) -> RowBlocks:
-    """Out-of-fold embedding of rows in blocks, computed when it is read: as ``crossfit`` of random folds.
-
-    Each model is fitted on the blocks, and carried onto that of all rows by those rows of a uniform sample of 10,000
-    that both have seen.
-
-    Parameters
-    ----------
-    method : transformer that fits on RowBlocks
-        Unfitted; cloned for each fit.
-    rows : RowBlocks with y in the blocks
-        Read ``n_folds`` + 2 times at least; each row draws its fold.
-    n_folds : int, default=5
-        At least 2.
-    seed : int, default=0
-        Of the folds and of the sample.
-
-    Returns
-    -------
-    RowBlocks
-        Of (Z, y), Z (m, k).
-
-    Raises
-    ------
-    ValueError
-        For ``n_folds`` that is no whole number of at least 2, and blocks that can be read once.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS, RowBlocks
-    >>> from proxembed.data import digits
-    >>> from proxembed.splits.crossfit import crossfit_blocks
-    >>> data = digits()
-    >>> rows = RowBlocks.from_arrays(data.X, data.Y, block_rows=1000)
-    >>> [Z.shape for Z, _ in crossfit_blocks(OPLS(n_components=3), rows, 3)]
-    [(1000, 3), (797, 3)]
-    """
+    """Out-of-fold embedding of rows in blocks, computed when it is read: as ``crossfit`` of random folds."""
     if isinstance(n_folds, bool) or not isinstance(n_folds, int | np.integer) or n_folds < 2:
         what = safe_repr(n_folds) if np.isscalar(n_folds) else type(n_folds).__name__
         raise ValueError(f"cv={what} is not allowed with blocks of rows; it must be a whole number of at least 2.")

@@ -83,34 +83,7 @@ def check_folds(n_folds: Any, most: int, what: str) -> None:
 
 
 def group_sides(Y: Any, groups: Any, shares: Any, *, seed: int = 0) -> np.ndarray:
-    """Share out whole groups so that each side gets its share of the rows and of every label.
-
-    Groups go one by one, largest first, to the side where the squared excess over the shares grows least, each label
-    counted relative to its number of rows.
-
-    Parameters
-    ----------
-    Y : array or sparse array of shape (n, c)
-        Labels, 0 or 1.
-    groups : array of shape (n,)
-        The group of each row.
-    shares : sequence of float
-        Share of the rows that each side is to have.
-    seed : int, default=0
-        Order of groups of equal size.
-
-    Returns
-    -------
-    int array of shape (n,)
-        The side of each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.splits.splits import group_sides
-    >>> group_sides(np.ones((6, 1)), [7, 7, 7, 8, 8, 9], [0.5, 0.5]).tolist()
-    [0, 0, 0, 1, 1, 1]
-    """
+    """Share out whole groups so that each side gets its share of the rows and of every label."""
     _, group = np.unique(np.asarray(groups), return_inverse=True)
     n, shares = len(group), np.asarray(shares, dtype=np.float64)
     member = sp.csr_array((np.ones(n), (group, np.arange(n))), shape=(group.max() + 1, n))
@@ -176,16 +149,7 @@ def group_folds(Y: Any, groups: Any, n_folds: int = 5, *, seed: int = 0, rows: A
 
 
 def time_cuts(times: Any, targets: Any) -> np.ndarray:
-    """The times at which to cut so that about a share ``targets[i]`` of the rows is earlier; ever later, one a target.
-
-    Rows of one time are never parted. Raises ValueError where there are fewer distinct times than parts.
-
-    Examples
-    --------
-    >>> from proxembed.splits.splits import time_cuts
-    >>> time_cuts([1, 1, 2, 3, 4, 4], [0.5]).tolist()
-    [3.0]
-    """
+    """The times at which to cut so that about a share ``targets[i]`` of the rows is earlier; ever later, one a target."""
     times = np.asarray(times, dtype=np.float64)
     if not np.isfinite(times).all():
         row = int(np.flatnonzero(~np.isfinite(times))[0])
@@ -206,33 +170,7 @@ def time_cuts(times: Any, targets: Any) -> np.ndarray:
 
 
 def time_folds(times: Any, n_folds: int = 5, *, rows: Any = None) -> list[Split]:
-    """Folds in the order of time: the held-out rows of a fold are the next ones after all of its training rows.
-
-    Parameters
-    ----------
-    times : array of shape (n,)
-        Finite numbers, later rows larger; rows of one time stay together.
-    n_folds : int, default=5
-        Number of folds: the rows are cut into one part more, of which the earliest is only trained on.
-    rows : int array, optional
-        Split only these rows; the parts hold numbers of all rows.
-
-    Returns
-    -------
-    list of Split
-        Training parts grow from fold to fold.
-
-    Raises
-    ------
-    ValueError
-        Fewer than 2 folds, a time that is not finite, or too few distinct times.
-
-    Examples
-    --------
-    >>> from proxembed.splits.splits import time_folds
-    >>> [(split.train.tolist(), split.held_out.tolist()) for split in time_folds([3, 1, 2], 2)]
-    [([1], [2]), ([1, 2], [0])]
-    """
+    """Folds in the order of time: the held-out rows of a fold are the next ones after all of its training rows."""
     times = np.asarray(times, dtype=np.float64)
     rows = np.arange(len(times)) if rows is None else np.asarray(rows)
     check_folds(n_folds, len(rows) - 1, "rows less one")
@@ -340,16 +278,7 @@ class _Rows:
 
 
 def splitting_kind(dataset: Any, splitting: Splitting) -> str:
-    """The kind of the splits of a data set; what "auto" stands for there.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.splits import Splitting
-    >>> from proxembed.splits.splits import splitting_kind
-    >>> splitting_kind(digits(), Splitting())
-    'stratified'
-    """
+    """The kind of the splits of a data set; what "auto" stands for there."""
     kind, name, groups, times = splitting.kind, dataset.name, dataset.groups, dataset.times
     if kind == "auto":
         return "time" if times is not None else "groups" if groups is not None else "stratified"
@@ -411,24 +340,7 @@ def make_splits(dataset: Any, splitting: Splitting | None = None, rows: Any = No
 
 
 def fold_limit(dataset: Any, n_folds: int, rows: Any = None) -> int:
-    """The number of folds that the groups of a data set permit: at most as many as there are groups, at least 2.
-
-    Parameters
-    ----------
-    dataset : proxembed.data.Dataset
-    n_folds : int
-        The folds that are wanted.
-    rows : int array, optional
-        The rows to split; None: all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.data import Dataset
-    >>> from proxembed.splits.splits import fold_limit
-    >>> fold_limit(Dataset(np.eye(6), np.eye(6), groups=[0, 0, 1, 1, 2, 2]), 5)
-    3
-    """
+    """The number of folds that the groups of a data set permit: at most as many as there are groups, at least 2."""
     if splitting_kind(dataset, Splitting()) != "groups":
         return n_folds
     known = rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])
@@ -512,34 +424,7 @@ def _held_out_rows(data: _Rows, share: float, seed: int) -> np.ndarray:
 
 
 def nested(dataset: Any, outer: Splitting, inner: Splitting, rows: Any = None) -> list[tuple[Split, list[Split]]]:
-    """Nested splits: for each outer split, the inner splits of its training rows alone.
-
-    Parameters
-    ----------
-    dataset : proxembed.data.Dataset
-    outer, inner : Splitting
-        Rules of the outer splits, which measure, and of the inner ones, which choose.
-    rows : int array, optional
-        Split only these rows.
-
-    Returns
-    -------
-    list of (Split, list of Split)
-
-    Raises
-    ------
-    ValueError
-        As ``make_splits`` does.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.splits import Splitting
-    >>> from proxembed.splits.splits import nested
-    >>> pairs = nested(digits(), Splitting(n_folds=3), Splitting(n_folds=2))
-    >>> len(pairs), [len(inner) for _, inner in pairs]
-    (3, [2, 2, 2])
-    """
+    """Nested splits: for each outer split, the inner splits of its training rows alone."""
     return [(split, make_splits(dataset, inner, split.train)) for split in make_splits(dataset, outer, rows)]
 
 

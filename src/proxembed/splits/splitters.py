@@ -94,33 +94,7 @@ class GroupFolds(BaseCrossValidator):
 
 
 def as_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
-    """The splits that a parameter ``cv`` stands for.
-
-    Parameters
-    ----------
-    cv : int, scikit-learn splitter, or iterable of Split or of (training rows, held-out rows)
-        A number stands for as many multi-label stratified folds.
-    X : array or sparse array of shape (n, d)
-    y : labels in any form
-    groups : array of shape (n,), optional
-        Passed to a splitter.
-
-    Returns
-    -------
-    list of Split
-
-    Raises
-    ------
-    ValueError
-        ``cv`` is none of these, or gives no split.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.splits.splitters import as_splits
-    >>> as_splits([([0, 1], [2])], np.eye(3), [0, 1, 0])
-    [Split(name='1', train=array([0, 1]), held_out=array([2]))]
-    """
+    """The splits that a parameter ``cv`` stands for."""
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         cv = StratifiedFolds(int(cv))
     if hasattr(cv, "get_n_splits"):
@@ -141,16 +115,7 @@ def as_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
 
 
 def parts_of(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Any]:
-    """The parts that a splitter makes of some rows; a ValueError that names ``cv`` where it cannot.
-
-    Examples
-    --------
-    >>> from sklearn.model_selection import KFold
-    >>> from proxembed.splits.splitters import parts_of
-    >>> parts_of(KFold(5), np.eye(2), None)
-    Traceback (most recent call last):
-    ValueError: cv=KFold(n_splits=5, random_state=None, shuffle=False) does not split the 2 rows of X: Cannot have ...
-    """
+    """The parts that a splitter makes of some rows; a ValueError that names ``cv`` where it cannot."""
     try:
         return list(cv.split(X, y, groups))
     except ValueError as error:
@@ -169,14 +134,7 @@ def _parts(n: int, fold: Split) -> tuple[np.ndarray, np.ndarray]:
 
 
 def index_pairs(cv: Any, pairs: Any, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The (training rows, held-out rows) of a parameter ``cv``; a ValueError where ``pairs`` holds anything else.
-
-    Examples
-    --------
-    >>> from proxembed.splits.splitters import index_pairs
-    >>> index_pairs("mine", [([0, 1], [2])], 3)
-    [(array([0, 1]), array([2]))]
-    """
+    """The (training rows, held-out rows) of a parameter ``cv``; a ValueError where ``pairs`` holds anything else."""
     try:
         found: list[Any] = [tuple(np.asarray(rows) for rows in pair) for pair in pairs]
     except TypeError:

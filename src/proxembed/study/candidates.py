@@ -23,22 +23,7 @@ from proxembed.params import Integers, Log, Methods, declared, log, safe_repr
 
 
 class Draws:
-    """Values drawn at random.
-
-    Each value has a name, by which a subclass may learn what serves; a value of one name is drawn once.
-
-    Parameters
-    ----------
-    rng : numpy Generator
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.study.candidates import Draws
-    >>> draws = Draws(np.random.default_rng(0))
-    >>> draws.choice("kernel", ("linear", "gaussian")) in ("linear", "gaussian"), 1 <= draws.whole("k", 1, 3) <= 3
-    (True, True)
-    """
+    """Values drawn at random."""
 
     def __init__(self, rng: np.random.Generator):
         self.rng = rng
@@ -73,32 +58,14 @@ VARIANCE = (0.8, 0.9, 0.95, 0.99)  # shares that principal components keep befor
 
 
 def component_sizes(n_labels: int) -> tuple[int, ...]:
-    """Numbers of components worth trying: up to the number of labels (at least 10), and that number itself.
-
-    Examples
-    --------
-    >>> from proxembed.study.candidates import component_sizes
-    >>> component_sizes(6), component_sizes(90)
-    ((2, 5, 6, 10), (2, 5, 10, 20, 50, 90))
-    """
+    """Numbers of components worth trying: up to the number of labels (at least 10), and that number itself."""
     sizes = {k for k in SIZES if k <= max(10, n_labels)}
     return tuple(sorted(sizes | ({n_labels} if 2 <= n_labels <= SIZES[-1] else set())))
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method to search: a registered class, for a wrapper perhaps the one class that it wraps, and fixed parameters.
-
-    ``weighed``: its axes weighted by the read-out, as ``ReadoutAxes`` does. ``scalings``: what its draws are scaled by,
-    half of them by the first, which all features are scaled by; none: by that alone.
-
-    Examples
-    --------
-    >>> from proxembed import FDA, MESD
-    >>> from proxembed.study.candidates import Candidate
-    >>> Candidate(MESD, FDA).title
-    'MESD(FDA)'
-    """
+    """A method to search: a registered class, for a wrapper perhaps the one class that it wraps, and fixed parameters."""
 
     cls: type[Any]
     inner: type | None = None
@@ -161,43 +128,7 @@ def candidates(
     weighed: bool = False,
     scalings: tuple[str, ...] = (),
 ) -> tuple[Candidate, ...]:
-    """The methods to search.
-
-    With several labels per row, single-label methods stand inside the extension that takes them. Where no names are
-    given, that extension is not a candidate of its own: with one label per row it changes nothing.
-
-    Parameters
-    ----------
-    names : sequence of str, or None
-        Names as tables show them, in any case, such as "Kernelized(MVMD, n_prototypes=500)", whose parameters are
-        fixed; None for every method that is not a rival in every leaderboard.
-    several_labels : bool, default=True
-        Whether rows carry several labels, or none.
-    partly_labelled : bool, default=False
-        Whether some labels are unknown; where none are, methods that learn from such rows enter by name alone.
-
-    weighed : bool, default=False
-        Whether each enters a second time with its axes weighted by the read-out, for a measure of neighbours.
-    scalings : tuple of str, default=()
-        Kinds of scaling that draws are made with, that of all features first.
-
-    Returns
-    -------
-    tuple of Candidate
-
-    Raises
-    ------
-    ValueError
-        An unknown name, or no name at all.
-
-    Examples
-    --------
-    >>> from proxembed.study.candidates import candidates
-    >>> [candidate.title for candidate in candidates(["opls", "fda"])]
-    ['OPLS', 'MESD(FDA)']
-    >>> [candidate.title for candidate in candidates(["opls", "fda"], several_labels=False)]
-    ['OPLS', 'FDA']
-    """
+    """The methods to search."""
     if names is None:
         names = [
             name.lower()
@@ -227,15 +158,7 @@ def candidates(
 
 
 def family_of(config: Any) -> str:
-    """The title of a configuration without its scaling.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS, ReadoutAxes, Scaled
-    >>> from proxembed.study.candidates import family_of
-    >>> family_of(ReadoutAxes(Scaled(OPLS(), "unit")))
-    'ReadoutAxes(OPLS)'
-    """
+    """The title of a configuration without its scaling."""
     if isinstance(config, Scaled):
         return family_of(config.member())
     return f"ReadoutAxes({family_of(config.member())})" if isinstance(config, ReadoutAxes) else title_of(config)
@@ -246,40 +169,7 @@ def _extends(cls: type) -> bool:
 
 
 def sample(cls: type, draws: Draws, inner: type | None = None, path: str = "") -> Embedder:
-    """An unfitted estimator: every parameter that declares a search range takes a value from it.
-
-    A ``Log`` range is uniform in the logarithm, ``Integers`` and a pair of whole numbers are uniform over these, a
-    pair of fractions is uniform between them, any other tuple is a choice; "ridge" is automatic half of the time and
-    else logarithmic; ``Methods`` draws a registered class that the wrapper takes, and its parameters in turn.
-
-    Parameters
-    ----------
-    cls : class
-        Registered estimator.
-    draws : Draws
-    inner : class, optional
-        What a wrapper wraps; None draws that too.
-    path : str, default=""
-        What names of values begin with, which end in class and parameter.
-
-    Returns
-    -------
-    estimator
-
-    Raises
-    ------
-    TypeError
-        A search range of an unknown kind.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed import MMC
-    >>> from proxembed.study.candidates import sample
-    >>> from proxembed.study.candidates import Draws
-    >>> 0.01 <= sample(MMC, Draws(np.random.default_rng(0))).lam <= 100
-    True
-    """
+    """An unfitted estimator: every parameter that declares a search range takes a value from it."""
     values, path = {}, f"{path}{cls.__name__}."
     for name, (_, spec) in declared(cls).items():
         if isinstance(spec.search, Methods):
@@ -317,16 +207,7 @@ def _value(search: Any, draws: Draws, name: str) -> Any:
 
 
 def inner_classes(cls: type, search: Methods) -> list[type]:
-    """The registered classes of this kind of labels that a wrapper takes, never one of its own kind.
-
-    Examples
-    --------
-    >>> from proxembed import MESD
-    >>> from proxembed.study.candidates import inner_classes
-    >>> from proxembed.params import methods
-    >>> sorted(inner.__name__ for inner in inner_classes(MESD, methods("single")))[:2]
-    ['DLA', 'DNE']
-    """
+    """The registered classes of this kind of labels that a wrapper takes, never one of its own kind."""
     known = [c for c in estimators("method").values() if issubclass(c, SpectralEmbedder) and not issubclass(c, cls)]
     return [c for c in known if c.class_traits.labels == search.labels and _takes(cls(), c())]
 
@@ -340,17 +221,7 @@ def _takes(wrapper: Any, inner: Embedder) -> bool:
 
 
 def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int | None = None) -> Embedder:
-    """The estimator made fit for this many rows: a kernel gets 1,000 prototypes above 3,000 rows; seeds are set.
-
-    Where ``prototypes`` is given, a kernel has at most that many. A kernel on views is suited likewise.
-
-    Examples
-    --------
-    >>> from proxembed import Kernelized
-    >>> from proxembed.study.candidates import suited
-    >>> suited(Kernelized(), 10_000, 7)
-    Kernelized(n_prototypes=1000, random_state=7)
-    """
+    """The estimator made fit for this many rows: a kernel gets 1,000 prototypes above 3,000 rows; seeds are set."""
     if isinstance(estimator, ComponentWrapper) and estimator.method is not None:
         return estimator.set_params(method=suited(estimator.method, n_rows, seed, prototypes))
     known = declared(type(estimator))
@@ -375,41 +246,12 @@ DIGITS = 3
 
 @cache
 def table() -> list[dict[str, Any]]:
-    """The sets: ``name``, ``shape`` (n, d, w, c as of ``costs.Shape``) and ``winners``, names by measure, best first.
-
-    Examples
-    --------
-    >>> from proxembed.study.candidates import table
-    >>> sorted(table()[0]), sorted(table()[0]["winners"])
-    (['name', 'shape', 'winners'], ['Jaccard@10', 'macro average precision'])
-    """
-    return json.loads(files(__package__).joinpath("portfolio.json").read_text())["sets"]
+    """The sets: ``name``, ``shape`` (n, d, w, c as of ``costs.Shape``) and ``winners``, names by measure, best first."""
+    """The sets: ``name``, ``shape`` (n, d, w, c as of ``costs.Shape``), ``winners``: names by measure, best first."""
 
 
 def winners(shape: Shape, neighbors: bool = False, without: Collection[str] = ()) -> list[Any]:
-    """The configurations that have won on the three sets of the most similar sizes, the best of each set first.
-
-    Sizes are compared on a logarithmic scale: rows, features, the share of entries that is stored, labels.
-
-    Parameters
-    ----------
-    shape : Shape
-    neighbors : bool, default=False
-        Whether they have won by the labels of neighbours, not by a read-out.
-    without : collection of str
-        Names of sets whose winners are not taken.
-
-    Returns
-    -------
-    list of unfitted estimators
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.costs import Shape
-    >>> from proxembed.study.candidates import winners
-    >>> len(winners(Shape(400, 70, 70.0, 6))) > 2
-    True
-    """
+    """The configurations that have won on the three sets of the most similar sizes, the best of each set first."""
     rows = [row for row in table() if row["name"] not in without]
     near = sorted(rows, key=lambda row: (_distance(shape, Shape(*row["shape"])), row["name"]))[:NEAREST]
     lists = [row["winners"][NEIGHBORS if neighbors else SCORES] for row in near]
@@ -425,15 +267,7 @@ def _distance(one: Shape, other: Shape) -> float:
 
 
 def plain_name(config: Any) -> str:
-    """The name of a configuration as the table keeps it: without size, seed and prototypes, numbers of three digits.
-
-    Examples
-    --------
-    >>> from proxembed import MVMD, Kernelized
-    >>> from proxembed.study.candidates import plain_name
-    >>> plain_name(Kernelized(MVMD(beta=0.123456), n_components=4, n_prototypes=100, random_state=3))
-    'Kernelized(MVMD(beta=0.123))'
-    """
+    """The name of a configuration as the table keeps it: without size, seed and prototypes, numbers of three digits."""
     return name_of(_plain(config))
 
 

@@ -81,13 +81,7 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         return known[name]
 
     def _check_limits(self) -> None:
-        """ValueErrors for declared parameters that are not permitted.
-
-        >>> from proxembed import EmbeddingSearch
-        >>> EmbeddingSearch(n_jobs=0)._check_limits()
-        Traceback (most recent call last):
-        ValueError: EmbeddingSearch: n_jobs=0 is not allowed; pass a number of processes, -1 for one per core, or None.
-        """
+        """ValueErrors for declared parameters that are not permitted."""
         check_params(self)
         if self.n_jobs == 0:
             raise ValueError(
@@ -449,7 +443,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
         """The choice, then the best trial of each family on its folds, then complete ones; the anchor, or what has left
-        it, is among three."""
+        it, is among three.
+        """
         size = self._map_size
         among = sorted(best.among, key=lambda t: -t.score_at(best.rung, size))
         complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score_at(t.rungs[-1], size))

@@ -67,7 +67,8 @@ def reserve(study: Study, t: MethodTrial | None) -> float:
 
 def ahead(study: Study, t: MethodTrial, rung: Rung, begun: Collection[int] = ()) -> float:
     """Forecast of what a trial lacks at a rung, in units of work where it is counted, else in seconds; folds that are
-    ``begun`` are paid for."""
+    ``begun`` are paid for.
+    """
     missing = [step for step in rung.steps if step not in t.outcomes and step[1] not in begun]
     if study.work < math.inf:
         return sum(study.evaluator.work(t.config, step) for step in missing)
@@ -75,10 +76,7 @@ def ahead(study: Study, t: MethodTrial, rung: Rung, begun: Collection[int] = ())
 
 
 def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Collection[int] = ()) -> bool:
-    """Whether the rung fits into the seconds left, the last fit included; on all rows, that of this trial too.
-
-    Where work is counted, ``left`` is work, and the last fit is not the search's.
-    """
+    """Whether the rung fits into the seconds left, the last fit included; on all rows, that of this trial too."""
     if left == math.inf:
         return True
     lacking = ahead(study, t, rung, begun)
@@ -91,7 +89,8 @@ def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Col
 def final_share(study: Study) -> float:
     """Work or seconds that a race leaves to the final folds and to maps: those of as many trials as will come there,
     forecast from those that would by now; no more than a share of the budget, and none for final folds that the leader
-    of the race would not reach."""
+    of the race would not reach.
+    """
     whole = study.work if study.work < math.inf else study.seconds
     entrants = finalists(study.trials)
     if whole == math.inf or not entrants:
@@ -104,18 +103,15 @@ def final_share(study: Study) -> float:
 
 def map_share(study: Study) -> float:
     """Forecast of the maps, in units of work where it is counted, else in seconds: the dearest of those that would be
-    tried by now, for each."""
+    tried by now, for each.
+    """
     evaluator, likely = study.evaluator, layouts_of_best(study) if study.evaluator.layouts else []
     each = [sum(evaluator.work(config, step) for step in evaluator.final.steps) for config in likely]
     return LAID_OUT * max(each, default=0.0) / (1.0 if study.work < math.inf else machine_speed())
 
 
 def layouts_of_best(study: Study) -> list[Layout]:
-    """Layouts of the best trials of three methods, the untuned kernel form among them.
-
-    A method that learns from labels is laid out in all of its components; another one, whose natural number says
-    little, in those of its best size, where these are more than a map has.
-    """
+    """Layouts of the best trials of three methods, the untuned kernel form among them."""
     final = study.evaluator.final
     families: dict[str, Any] = {}
     known = [t for t in finalists(study.trials) if not isinstance(t.config, Layout)]
@@ -133,18 +129,7 @@ def layouts_of_best(study: Study) -> list[Layout]:
 
 
 class MethodStrategy(SearchStrategy):
-    """What strategies for methods share: the first candidates, the rungs, the draws.
-
-    The first of all is scored on all folds whatever it costs, and the other first ones where that takes no more than
-    the budget once more.
-
-    Parameters
-    ----------
-    first : tuple of Candidate
-        Tried first, in default construction, and never sorted out.
-    pool : tuple of Candidate
-        Methods to draw from.
-    """
+    """What strategies for methods share: the first candidates, the rungs, the draws."""
 
     space = "methods"
 
@@ -169,8 +154,6 @@ class MethodStrategy(SearchStrategy):
     def final(self, study: Study) -> Batches:
         """The best trials on the folds of the choice, where these are not those of the race; then, where maps are asked
         for, layouts of the best of them.
-
-        Without budget for the leader of the race there are no such folds: they would choose among the others.
         """
         entrants, least, final = finalists(study.trials), 1 if study.evaluator.layouts else 2, study.evaluator.final
         if final not in study.evaluator.rungs and len(entrants) >= least:
@@ -192,10 +175,7 @@ class MethodStrategy(SearchStrategy):
         return fresh
 
     def drawn(self, study: Study, favourites: tuple[Candidate, ...]) -> list[MethodTrial]:
-        """Up to nine new configurations, as the budget of trials allows: half of them of the favourites, if any.
-
-        Each is drawn from a generator of its own, made of the seed and its number.
-        """
+        """Up to nine new configurations, as the budget of trials allows: half of them of the favourites, if any."""
         number = min(study.trials_left, WIDTH)
         found: list[MethodTrial] = []
         for attempt in range(TRIES * int(number)):
@@ -224,7 +204,8 @@ class MethodStrategy(SearchStrategy):
         self, study: Study, trials: list[MethodTrial], rung: Rung, owed: bool = False, keep: float = 0.0
     ) -> Batches:
         """What is missing of the trials at one rung, as many fits at a time as there are workers, as far as the budget
-        allows; ``keep`` of it is left for what comes later."""
+        allows; ``keep`` of it is left for what comes later.
+        """
         waiting = [(t, step) for t in trials for step in rung.steps if step not in t.outcomes]
         while waiting:
             batch, waiting = waiting[: study.executor.n_jobs], waiting[study.executor.n_jobs :]
@@ -256,7 +237,8 @@ def _fit(study: Study, t: MethodTrial, step: tuple[int, int], owed: bool) -> Wor
 @register("halving")
 class Halving(MethodStrategy):
     """Successive halving: each method as it comes, then drawn configurations, half of them of the methods that did best
-    so far; all on few rows and one fold, the best third of them on more."""
+    so far; all on few rows and one fold, the best third of them on more.
+    """
 
     def after(self, study: Study) -> Batches:
         """The races."""
@@ -279,7 +261,8 @@ class Halving(MethodStrategy):
 
     def race(self, study: Study, trials: list[MethodTrial], keep: float = 0.0) -> Batches:
         """Take trials up the rungs, the best third at each; of counted work each rung gets an equal share of what the
-        race may spend, and ``keep`` is left."""
+        race may spend, and ``keep`` is left.
+        """
         rungs = study.evaluator.rungs
         for number, rung in enumerate(rungs):
             own = keep + final_share(study)
@@ -336,9 +319,6 @@ class Auto(Halving):
     together for half of the counted work that the race has; then in turn what TPE proposes, where optuna is installed,
     and draws from the methods that did best so far. All race over rows, and over folds: one that is clearly behind the
     best on the folds so far is left.
-
-    ``without`` names the sets of the portfolio whose winners are not taken: whoever judges the strategy on one of these
-    leaves that one out.
     """
 
     without: ClassVar[tuple[str, ...]] = ()
@@ -393,17 +373,7 @@ class Auto(Halving):
 
 
 def behind(study: Study, t: MethodTrial, part: Rung) -> bool:
-    """Whether a trial trails the best complete one by more than two standard errors on the folds so far.
-
-    The deviation is the median of those between the best and the other complete trials, fold by fold.
-
-    Parameters
-    ----------
-    study : Study
-    t : MethodTrial
-    part : Rung
-        The folds that it has, of the last rung; fewer than two, or of other rows, tell nothing.
-    """
+    """Whether a trial trails the best complete one by more than two standard errors on the folds so far."""
     last = study.evaluator.rungs[-1]
     complete = [other for other in study.trials if other.complete and other is not t]
     if part.rows != last.rows or len(part.folds) < 2 or len(complete) < 2:

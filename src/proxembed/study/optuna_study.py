@@ -17,14 +17,7 @@ REMEDY = 'install it by pip install "proxembed[search]"'
 
 
 def optuna_installed() -> bool:
-    """Whether optuna can be imported.
-
-    Examples
-    --------
-    >>> from proxembed.study.optuna_study import optuna_installed
-    >>> optuna_installed() in (True, False)
-    True
-    """
+    """Whether optuna can be imported."""
     from importlib.util import find_spec
 
     return find_spec("optuna") is not None
@@ -71,22 +64,7 @@ def _word(option: Any) -> Any:
 
 
 def tpe_proposal(study: Study, pool: Sequence[Candidate], attempt: int = 0) -> tuple[Any, Any]:
-    """A configuration that TPE proposes after the trials of a study, and the values that it is made of.
-
-    The sampler is new, and seeded by the seed of the study and the number of the trial; it learns from the trials in
-    the order of their numbers. So the proposal follows from them alone, also where a search is resumed.
-
-    Parameters
-    ----------
-    study : Study
-    pool : sequence of Candidate
-    attempt : int, default=0
-        For another proposal of the same number, where one was tried before; from the fifth on one at random.
-
-    Returns
-    -------
-    (estimator, optuna trial)
-    """
+    """A configuration that TPE proposes after the trials of a study, and the values that it is made of."""
     optuna = imported('strategy="tpe"')
     number = len(study.entered)
     seed = int(np.random.SeedSequence([study.seed, number, attempt]).generate_state(1)[0])
@@ -100,7 +78,8 @@ def tpe_proposal(study: Study, pool: Sequence[Candidate], attempt: int = 0) -> t
 
 def _finished(optuna: Any, t: MethodTrial, pool: Sequence[Candidate]) -> Any:
     """A trial as optuna learns from it: its values where it was proposed, else its family alone; one that did not come
-    to all rows of all folds as pruned there."""
+    to all rows of all folds as pruned there.
+    """
     titles = [candidate.title for candidate in pool]
     if t.proposal is not None:
         params, distributions = t.proposal.params, t.proposal.distributions

@@ -9,10 +9,7 @@ from proxembed.execute.loop import Strategy
 
 
 class SearchStrategy(Strategy):
-    """How a search goes on; ``space`` is what is searched: "methods" (``EmbeddingSearch``) or "models" (``DEFC``).
-
-    A strategy without end goes on until the budget of the study is spent.
-    """
+    """How a search goes on; ``space`` is what is searched: "methods" (``EmbeddingSearch``) or "models" (``DEFC``)."""
 
     space: ClassVar[str]
 

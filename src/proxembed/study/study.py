@@ -12,15 +12,7 @@ from proxembed.execute.loop import Loop, Work
 
 
 class Study(Loop):
-    """A search: what was tried so far, what it may spend, and the loop that carries it on.
-
-    ``max_trials`` bounds the trials, and ``patience`` the outcomes in a row without a better score, counted after each
-    batch; None is no bound. ``bounds`` are those of ``Loop``. ``progress(done, total, text)`` is called before each
-    batch and after each piece of work.
-
-    ``entered`` holds every trial by a key of the strategy's choice; ``history`` has a dict per outcome: how many there
-    were (evaluations), seconds since the start, best score.
-    """
+    """A search: what was tried so far, what it may spend, and the loop that carries it on."""
 
     def __init__(
         self,

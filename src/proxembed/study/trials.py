@@ -32,28 +32,7 @@ KEPT = 5  # folds
 
 
 class FoldParts:
-    """The parts of several folds, on all training rows of a fold or on the first of them; the latest are kept.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d), or TableRows
-    labels : LabelMatrix of n rows
-    splits : sequence of Split
-        Training rows in the order in which the first of them stand for all.
-    kind : str
-        The scaling, fitted on all training rows of a fold.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.splits import Split
-    >>> from proxembed.study.trials import FoldParts
-    >>> from proxembed.targets import LabelMatrix
-    >>> splits = [Split("1", np.array([3, 0, 1]), np.array([2])), Split("2", np.array([0, 2]), np.array([1, 3]))]
-    >>> parts = FoldParts(np.eye(4), LabelMatrix.of([0, 1, 0, 1]), splits, "none")
-    >>> parts.rows, parts.part(0, 2).X.tolist()
-    ((3, 2), [[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]])
-    """
+    """The parts of several folds, on all training rows of a fold or on the first of them; the latest are kept."""
 
     def __init__(self, X: Any, labels: LabelMatrix, splits: Sequence[Split], kind: str):
         self.X, self.labels, self.splits, self.kind = X, labels, tuple(splits), kind
@@ -114,11 +93,7 @@ INNER_FREE = {f"method__{name}" for name in FREE}
 
 
 class Rung(NamedTuple):
-    """A fidelity: a number of training rows, and the folds on which a trial is scored with as many.
-
-    >>> Rung(100, (0, 1)).steps
-    [(100, 0), (100, 1)]
-    """
+    """A fidelity: a number of training rows, and the folds on which a trial is scored with as many."""
 
     rows: int
     folds: tuple[int, ...]
@@ -131,12 +106,7 @@ class Rung(NamedTuple):
 
 @dataclass(eq=False)
 class MethodTrial(Trial):
-    """A trial of an unfitted estimator, whose outcomes go by number of training rows and fold.
-
-    ``worst`` is the score that stands for none, ``proposal`` what a model has proposed it by, ``rungs`` those of the
-    race, of which a complete trial has the last, and ``final`` the folds on which the choice is made: the last rung
-    again, or folds of its own.
-    """
+    """A trial of an unfitted estimator, whose outcomes go by number of training rows and fold."""
 
     worst: float = 0.0
     proposal: Any = None
@@ -167,10 +137,7 @@ class MethodTrial(Trial):
         return not self.failure and len(self.at(rung)) == len(rung.folds)
 
     def means(self, rung: Rung) -> dict[int, float]:
-        """The mean over the folds of a rung at each size; empty where a fit failed or none was made.
-
-        A fold in which the method has fewer components counts with all that it has there.
-        """
+        """The mean over the folds of a rung at each size; empty where a fit failed or none was made."""
         outcomes = self.at(rung)
         if not outcomes or any(outcome.failure for outcome in outcomes):
             return {}
@@ -219,14 +186,16 @@ class MethodTrial(Trial):
 
     def by_size(self, rung: Rung, sizes: Iterable[int]) -> dict[int, np.ndarray]:
         """The scores of the folds of a rung at those of the sizes at which it was scored there, or that are beyond all
-        that it has; empty where it was not scored on all of them."""
+        that it has; empty where it was not scored on all of them.
+        """
         curves = [outcome.curve for outcome in self.at(rung)] if self.has(rung) else []
         scored = [k for k in sizes if curves and all(k in curve or k > max(curve) for curve in curves)]
         return {k: np.array(self.by_fold(rung, k)) for k in scored}
 
     def plain(self) -> dict[str, Any]:
         """The trial as plain data, with its scores on the most rows of the race that it came to, and those on final
-        folds; of a trial without a part in the race these stand for both."""
+        folds; of a trial without a part in the race these stand for both.
+        """
         shown = self.furthest if self.at(self.furthest) else self.final
         score, k = self.best(shown)
         own = self.final not in self.rungs and self.has(self.final)
@@ -256,11 +225,7 @@ def best_trial(trials: Iterable[MethodTrial]) -> MethodTrial | None:
 
 
 def finalists(trials: Iterable[MethodTrial]) -> list[MethodTrial]:
-    """The trials for the final folds: the furthest and best of each of the best eight families, the best of all first.
-
-    The untuned kernel form, where it is complete, is the second at the latest. If there are fewer families, further
-    trials of the same families follow.
-    """
+    """The trials for the final folds: the furthest and best of each of the best eight families, the best of all first."""
     usable = sorted((t for t in trials if t.outcomes and not t.failure), key=MethodTrial.standing, reverse=True)
     families: dict[str, MethodTrial] = {}
     for t in usable:
@@ -273,23 +238,7 @@ def finalists(trials: Iterable[MethodTrial]) -> list[MethodTrial]:
 
 @dataclass(frozen=True)
 class Choice:
-    """The trial that a search ends with, at its size, and what may be expected of it.
-
-    Parameters
-    ----------
-    trial : MethodTrial
-    k : int
-    mean : float
-        Its mean over the folds: that of a winner among many.
-    repeated : array of shape (n_folds,) or None
-        Of each fold what the same choice without it scores on it.
-    anchored : bool
-        Whether the anchor, the untuned kernel form of the first method, was kept, though another had a better mean.
-    rung : Rung
-        The folds on which the choice was made.
-    among : tuple of MethodTrial
-        The trials that were scored on all of them.
-    """
+    """The trial that a search ends with, at its size, and what may be expected of it."""
 
     trial: MethodTrial
     k: int
@@ -313,8 +262,6 @@ class Choice:
 def chosen(trials: Iterable[MethodTrial], size: int | None = None) -> Choice | None:
     """The choice among the trials on the final folds, at one size (None: at all their sizes); without two of them among
     complete trials, and without any the furthest trial that has a score.
-
-    The best mean is taken; the untuned kernel form is left only for more than one paired standard error.
     """
     trials = list(trials)
     if not trials:
@@ -341,41 +288,19 @@ def chosen(trials: Iterable[MethodTrial], size: int | None = None) -> Choice | N
 
 
 def untuned(config: Any) -> bool:
-    """Whether a configuration is the untuned kernel form or its layout, whatever its size, seed and prototypes.
-
-    Examples
-    --------
-    >>> from proxembed import Kernelized, Layout
-    >>> from proxembed.study.trials import untuned
-    >>> untuned(Kernelized(random_state=3)), untuned(Kernelized(tau=0.1)), untuned(Layout(Kernelized()))
-    (True, False, True)
-    """
+    """Whether a configuration is the untuned kernel form or its layout, whatever its size, seed and prototypes."""
     if isinstance(config, Layout):
         return untuned(config.member()) and set(settings(config)) <= {"random_state", *INNER_FREE}
     return title_of(config) == ANCHOR and set(settings(config)) <= FREE
 
 
 def fold_count(rows: int, groups: Any = None) -> int:
-    """Folds of a search: five below 1,000 rows, else three; no more than there are groups to keep together, or rows.
-
-    Examples
-    --------
-    >>> from proxembed.study.trials import fold_count
-    >>> fold_count(999), fold_count(1000), fold_count(999, [4, 4, 7, 7])
-    (5, 3, 2)
-    """
+    """Folds of a search: five below 1,000 rows, else three; no more than there are groups to keep together, or rows."""
     return _folds_of(FOLDS if rows < WHOLE_BELOW else RACE_FOLDS, rows, groups)
 
 
 def final_fold_count(rows: int, groups: Any = None) -> int:
-    """Folds of their own on which the choice is made: none below 1,000 rows, else five, of as many groups as two.
-
-    Examples
-    --------
-    >>> from proxembed.study.trials import final_fold_count
-    >>> final_fold_count(999), final_fold_count(1000)
-    (0, 5)
-    """
+    """Folds of their own on which the choice is made: none below 1,000 rows, else five, of as many groups as two."""
     return 0 if rows < WHOLE_BELOW else _folds_of(FOLDS, rows, groups)
 
 
@@ -385,17 +310,7 @@ def _folds_of(usual: int, rows: int, groups: Any) -> int:
 
 
 def rungs(counts: Sequence[int], full: int) -> tuple[Rung, ...]:
-    """Fidelities: a ninth and a third of the rows where they are many, all rows, all folds.
-
-    Where the folds are made of fewer than 1,000 rows (``full``) there is but one: all rows of all folds. All rows are
-    those of the smallest fold (``counts`` has the training rows of each); a fold with some more is used whole.
-
-    Examples
-    --------
-    >>> from proxembed.study.trials import rungs
-    >>> [(rung.rows, len(rung.folds)) for rung in rungs((1500, 1500), 3000)], len(rungs((1500, 1500), 900))
-    ([(500, 1), (1500, 1), (1500, 2)], 1)
-    """
+    """Fidelities: a ninth and a third of the rows where they are many, all rows, all folds."""
     rows, whole = min(counts), tuple(range(len(counts)))
     if full < WHOLE_BELOW:
         return (Rung(rows, whole),)
@@ -404,12 +319,7 @@ def rungs(counts: Sequence[int], full: int) -> tuple[Rung, ...]:
 
 
 class FoldScores(Evaluator):
-    """Scores configurations on the held-out rows of folds; a step is (training rows, fold).
-
-    The first ``n_race`` of the ``folds`` (None: all) are those of the race, the others those of the choice among the
-    best; ``full`` are the rows of the last fit; ``budget`` bounds the work, where it is counted; ``layouts`` says
-    whether the best configurations are scored as maps, too.
-    """
+    """Scores configurations on the held-out rows of folds; a step is (training rows, fold)."""
 
     def __init__(
         self,

@@ -30,27 +30,13 @@ CACHED_STEMS = 1 << 18
 
 
 def truth_words(words: Iterable[str]) -> tuple[str, str] | None:
-    """The pair (no, yes), in lower case, that all words are of; None for other words.
-
-    Examples
-    --------
-    >>> from proxembed.tables.cells import truth_words
-    >>> truth_words(["Yes", "no"]), truth_words(["yes", "maybe"])
-    (('no', 'yes'), None)
-    """
+    """The pair (no, yes), in lower case, that all words are of; None for other words."""
     found = {word.casefold() for word in words}
     return next((pair for pair in TRUTHS if found <= set(pair)), None) if found else None
 
 
 def scale_steps(words: Iterable[str]) -> tuple[str, ...] | None:
-    """The words in the order of a known scale (agreement, frequency, quality, size ...); None for other words.
-
-    Examples
-    --------
-    >>> from proxembed.tables.cells import scale_steps
-    >>> scale_steps(["Often", "Never", "Rarely"]), scale_steps(["Often", "red"])
-    (('never', 'rarely', 'often'), None)
-    """
+    """The words in the order of a known scale (agreement, frequency, quality, size ...); None for other words."""
     found = {word.casefold() for word in words}
     for scale in SCALES:
         place = {word: step for step, words in enumerate(scale) for word in words.split("|")}
@@ -60,19 +46,7 @@ def scale_steps(words: Iterable[str]) -> tuple[str, ...] | None:
 
 
 def stems() -> Callable[[str], list[str]]:
-    """A function from a text to its stems in lower case, by Porter's stemmer; each distinct word is stemmed once.
-
-    Raises
-    ------
-    ValueError
-        The stemmer (snowballstemmer, extra ``proxembed[text]``) is not installed.
-
-    Examples
-    --------
-    >>> from proxembed.tables.cells import stems
-    >>> stems()("Whales sing, na\u00efve whale")
-    ['whale', 'sing', 'na\u00efv', 'whale']
-    """
+    """A function from a text to its stems in lower case, by Porter's stemmer; each distinct word is stemmed once."""
     try:
         from snowballstemmer import stemmer
     except ImportError as error:

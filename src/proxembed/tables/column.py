@@ -29,17 +29,7 @@ STYLED = {",": "with a decimal comma", ".": "with a decimal point", "?": "withou
 
 
 class CellError(ValueError):
-    """A cell that is not what its column holds.
-
-    Parameters
-    ----------
-    value : object
-        The cell.
-    code : int
-        Its place among the distinct values of the column.
-    held : str
-        What the column holds.
-    """
+    """A cell that is not what its column holds."""
 
     def __init__(self, value: object, code: int, held: str) -> None:
         super().__init__(f"{value!r} is not {held}")
@@ -48,30 +38,7 @@ class CellError(ValueError):
 
 @dataclass(frozen=True)
 class Column:
-    """What one feature column of a table holds.
-
-    Parameters
-    ----------
-    name : str
-    kind : {"number", "boolean", "ordered", "date", "category", "text", "names", "vector"}
-    values : tuple of str
-        The words for no and yes, or the steps of a scale in their order, in lower case.
-    style : str
-        The decimal mark of numbers and the marks between thousands (".,"; "" is "."; "? " if no cell has decimals),
-        "clock" for clock times, how dates are written ("iso", "dmy", "mdy"), or what joins names (";"; "[]" for lists).
-    unit : str
-        What stands beside every number, such as "EUR".
-    size : int
-        Numbers in a vector.
-    missing : tuple of str
-        What else stands for an empty cell, such as "-999".
-
-    Examples
-    --------
-    >>> from proxembed.tables import Column
-    >>> Column("price", "number", style=".,", unit="EUR").parse(["1,299 EUR", None], [0, 1, 0]).tolist()
-    [1299.0, nan, 1299.0]
-    """
+    """What one feature column of a table holds."""
 
     name: str
     kind: str
@@ -96,26 +63,7 @@ class Column:
         return cls(**stated)
 
     def parse(self, values: Sequence[Any], codes: Any) -> NDArray[Any]:
-        """The cells as an array with one entry a row (one row for vectors).
-
-        Parameters
-        ----------
-        values : sequence
-            The distinct cells: text, numbers, dates, truth values, lists; None and NaN are empty.
-        codes : int array of shape (n,)
-            Place of each row's cell in ``values``; -1 for an empty one.
-
-        Returns
-        -------
-        array of shape (n,)
-            Float with NaN in empty cells (number, boolean, ordered, date: seconds since 1970), or objects: text, ""
-            where empty (category, text), tuples of text (names). Vectors: float of shape (n, size).
-
-        Raises
-        ------
-        CellError
-            A cell that is not what the column holds.
-        """
+        """The cells as an array with one entry a row (one row for vectors)."""
         if self.kind == "number" and not self.missing and self.style != "clock" and set(map(type, values)) <= FAST:
             return np.array([*values, np.nan], dtype=np.float64)[np.asarray(codes)]
         empty = self._empty()
@@ -185,14 +133,7 @@ class Column:
 
 
 def is_missing(value: Any, more: Sequence[str] = ()) -> bool:
-    """Whether a cell is empty: None, NaN, a word such as NA, or one of ``more``, where -999 is also -999.0.
-
-    Examples
-    --------
-    >>> from proxembed.tables.column import is_missing
-    >>> [is_missing(value, ("-999",)) for value in (None, float("nan"), " NA", -999.0, "-999.0", 0)]
-    [True, True, True, True, True, False]
-    """
+    """Whether a cell is empty: None, NaN, a word such as NA, or one of ``more``, where -999 is also -999.0."""
     if isinstance(value, str):
         word = value.strip()
         return word in MISSING or bool(more) and any(word == each or _equal(word, each) for each in more)
@@ -207,26 +148,12 @@ def _equal(one: Any, other: str) -> bool:
 
 
 def is_real(value: Any) -> bool:
-    """Whether a cell that is no text is a number.
-
-    Examples
-    --------
-    >>> from proxembed.tables.column import is_real
-    >>> is_real(3), is_real(True), is_real("3")
-    (True, False, False)
-    """
+    """Whether a cell that is no text is a number."""
     return hasattr(value, "__float__") and not isinstance(value, str | bool | np.bool_) and np.ndim(value) == 0
 
 
 def word_of(value: Any) -> str:
-    """A cell as text; whole numbers without a decimal point, so that 7 and 7.0 are one category.
-
-    Examples
-    --------
-    >>> from proxembed.tables.column import word_of
-    >>> word_of(7.0), word_of(" red "), word_of(True)
-    ('7', 'red', 'True')
-    """
+    """A cell as text; whole numbers without a decimal point, so that 7 and 7.0 are one category."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value).strip()

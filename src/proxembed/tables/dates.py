@@ -26,18 +26,7 @@ LATEST_OF_TWO = 68  # a year of two digits up to this one is 20xx, as in POSIX
 
 
 def date_style(words: Sequence[str]) -> str | None:
-    """How all the words write a date: "iso" (year first, or the month by its name), "dmy" (31/12/2024) or "mdy".
-
-    None if one is not a date. If no day is above 12, the day is taken to come first.
-
-    Examples
-    --------
-    >>> from proxembed.tables.dates import date_style
-    >>> date_style(["2024-01-31"]), date_style(["31.12.24"]), date_style(["12/31/2024"]), date_style(["soon"])
-    ('iso', 'dmy', 'mdy', None)
-    >>> date_style(["Jan 5, 2024", "31 Dec 2023 2:40 PM"])
-    'iso'
-    """
+    """How all the words write a date: "iso" (year first, or the month by its name), "dmy" (31/12/2024) or "mdy"."""
     for style in DATE_STYLES:
         if words and all(seconds(word, style) is not None for word in words):
             return style
@@ -45,40 +34,19 @@ def date_style(words: Sequence[str]) -> str | None:
 
 
 def date_misfits(words: Sequence[str]) -> list[int]:
-    """The places of the words that are not dates of the form of most others.
-
-    Examples
-    --------
-    >>> from proxembed.tables.dates import date_misfits
-    >>> date_misfits(["2024-01-31", "-", "17.05.2022", "2024-02-01"])
-    [1, 2]
-    """
+    """The places of the words that are not dates of the form of most others."""
     places = [[j for j, word in enumerate(words) if seconds(word, style) is None] for style in DATE_STYLES]
     return min(places, key=len)
 
 
 def has_short_years(words: Sequence[str]) -> bool:
-    """Whether dates have years of two digits, whose century is a guess.
-
-    Examples
-    --------
-    >>> from proxembed.tables.dates import has_short_years
-    >>> has_short_years(["31.12.24"]), has_short_years(["31.12.2024"]), has_short_years(["5-Jan-24"])
-    (True, False, True)
-    """
+    """Whether dates have years of two digits, whose century is a guess."""
     parts = [DIGITS.fullmatch(word) or DAY_NAMED.fullmatch(word) for word in words]
     return any(part is not None and len(part[part.re.groups - 4]) == 2 for part in parts)
 
 
 def seconds(value: Any, style: str) -> float | None:
-    """A date as seconds since 1970 (UTC if it has no zone), in a style of ``date_style``; None for anything else.
-
-    Examples
-    --------
-    >>> from proxembed.tables.dates import seconds
-    >>> seconds("1970-01-02", "iso"), seconds("02/01/1970 00:01", "dmy"), seconds("31/12/1999", "mdy")
-    (86400.0, 86460.0, None)
-    """
+    """A date as seconds since 1970 (UTC if it has no zone), in a style of ``date_style``; None for anything else."""
     if isinstance(value, str):
         value = _moment(value, style)
     elif isinstance(value, date) and not isinstance(value, datetime):
@@ -141,26 +109,12 @@ def _hour(hour: int, half: str | None) -> int:
 
 
 def either_order(words: Sequence[str], style: str) -> bool:
-    """Whether dates with the day first fit with the month first, too.
-
-    Examples
-    --------
-    >>> from proxembed.tables.dates import either_order
-    >>> either_order(["01/02/2024"], "dmy"), either_order(["31/12/2024"], "dmy")
-    (True, False)
-    """
+    """Whether dates with the day first fit with the month first, too."""
     return style == "dmy" and all(seconds(word, "mdy") is not None for word in words)
 
 
 def is_clock(words: Sequence[str]) -> bool:
-    """Whether all words are clock times of one form: 14:40, 14:40:05, or 2:40 PM and 3pm.
-
-    Examples
-    --------
-    >>> from proxembed.tables.dates import is_clock
-    >>> is_clock(["14:40", "9:05"]), is_clock(["14:40", "1:14:40"]), is_clock(["2:40 PM"]), is_clock(["24:75"])
-    (True, False, True, False)
-    """
+    """Whether all words are clock times of one form: 14:40, 14:40:05, or 2:40 PM and 3pm."""
     parts = [CLOCK.fullmatch(word) for word in words]
     if not parts or any(part is None or hours(part[0]) is None for part in parts):
         return False
@@ -169,14 +123,7 @@ def is_clock(words: Sequence[str]) -> bool:
 
 
 def hours(value: Any) -> float | None:
-    """A clock time (14:40, 2:40 PM, a ``datetime.time``) as hours since midnight; None for anything else.
-
-    Examples
-    --------
-    >>> from proxembed.tables.dates import hours
-    >>> hours("14:30"), hours("12:15 am"), hours("3pm"), hours("14:75"), hours("25:00")
-    (14.5, 0.25, 15.0, None, None)
-    """
+    """A clock time (14:40, 2:40 PM, a ``datetime.time``) as hours since midnight; None for anything else."""
     if isinstance(value, time):
         return value.hour + value.minute / 60 + value.second / 3600
     part = CLOCK.fullmatch(value) if isinstance(value, str) else None

@@ -18,24 +18,7 @@ ENTRY = re.compile(r"(.+)\[(\d+)\]", re.DOTALL)
 
 
 def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
-    """The columns of a DataFrame that a model was fitted on, one column of the matrix per name.
-
-    The columns are selected by name, and others are ignored; ``v[0]`` is an entry of the vectors of column ``v``. Names
-    that an array got (x0, x1, ...) stand for positions, where X has none of them.
-
-    Raises
-    ------
-    ValueError
-        A column is missing, several have one name, or a cell is empty or not a number.
-
-    Examples
-    --------
-    >>> from pandas import DataFrame
-    >>> from proxembed.tables.frame_matrix import matrix_by_name
-    >>> X = DataFrame({"v": [[1, 2], [3, 4]], "b": [5, 6], "a": [7.5, 8]})
-    >>> matrix_by_name(X, ["a", "v[0]", "v[1]"]).tolist()
-    [[7.5, 1.0, 2.0], [8.0, 3.0, 4.0]]
-    """
+    """The columns of a DataFrame that a model was fitted on, one column of the matrix per name."""
     if (placed := columns_by_position(X, names)) is not None:
         return np.column_stack([_numbers(name, cells) for name, cells in placed.items()])
     found = {str(label) for label in X.columns}
@@ -54,17 +37,7 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
 
 
 def columns_by_position(X: Any, names: Sequence[str]) -> dict[str, Any] | None:
-    """The columns of a DataFrame by the names x0, x1, ... of an array; None for other names, or where X has some.
-
-    Whole numbers as names are the places of columns that were selected or reordered. ValueError for another number of
-    columns.
-
-    >>> from pandas import DataFrame
-    >>> from proxembed.tables.frame_matrix import columns_by_position
-    >>> found = columns_by_position(DataFrame({"b": [5], "a": [7]}), ["x0", "x1"])
-    >>> {name: list(cells) for name, cells in found.items()}
-    {'x0': [5], 'x1': [7]}
-    """
+    """The columns of a DataFrame by the names x0, x1, ... of an array; None for other names, or where X has some."""
     labels, d = list(X.columns), len(names)
     if list(names) != [f"x{j}" for j in range(d)] or {str(label) for label in labels} & set(names):
         return None

@@ -153,15 +153,7 @@ def _kind(value: Hashable) -> str:
 
 
 def coded(cells: Iterable[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Distinct cells in the order of their first row, and the place of each row's cell among them.
-
-    Examples
-    --------
-    >>> from proxembed.tables import coded
-    >>> values, codes = coded(["a", [1, 2], "a"])
-    >>> values, codes.tolist()
-    (['a', (1, 2)], [0, 1, 0])
-    """
+    """Distinct cells in the order of their first row, and the place of each row's cell among them."""
     code: dict[Any, int] = {}
     values: list[Any] = []
     codes = []

@@ -40,16 +40,7 @@ FEW_OWNERS = 20  # different values; below, words are a category, and numbers of
 
 
 def identifier_name(name: str) -> str:
-    """What a column name says: "identifier", "owners" (a plural, which may be a count) or "" for anything else.
-
-    Examples
-    --------
-    >>> from proxembed.tables.identifiers import identifier_name
-    >>> [identifier_name(name) for name in ("Patient ID", "userNr", "id_donor", "caseIDs", "movie_id", "MRN")]
-    ['identifier', 'identifier', 'identifier', 'identifier', 'identifier', 'identifier']
-    >>> [identifier_name(name) for name in ("visitors", "OwnedUsers", "num_patients", "customer_age", "paid", "key")]
-    ['owners', '', '', '', '', '']
-    """
+    """What a column name says: "identifier", "owners" (a plural, which may be a count) or "" for anything else."""
     words = _words(name)
     if not words:
         return ""
@@ -81,42 +72,17 @@ def _owner(word: str) -> bool:
 
 
 def owner_name(name: str) -> bool:
-    """Whether a name is that of an identifier, and names its owners: persons, sessions, machines.
-
-    Examples
-    --------
-    >>> from proxembed.tables.identifiers import owner_name
-    >>> [owner_name(name) for name in ("patient_id", "batch", "movie_id")]
-    [True, True, False]
-    """
+    """Whether a name is that of an identifier, and names its owners: persons, sessions, machines."""
     return bool(identifier_name(name)) and any(map(_owner, _words(name)))
 
 
 def says_which_row(name: str) -> bool:
-    """Whether a column name is that of an id, of an identifier or of row numbers.
-
-    Examples
-    --------
-    >>> from proxembed.tables.identifiers import says_which_row
-    >>> [says_which_row(name) for name in ("customerID", "patient", "user_id", "paid")]
-    [True, True, True, False]
-    """
+    """Whether a column name is that of an id, of an identifier or of row numbers."""
     return bool(ID_NAME.search(name) or identifier_name(name))
 
 
 def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -> bool:
-    """Whether a column of this name, whose cells are whole numbers or tokens, is an identifier.
-
-    Whole numbers under a plural may be counts ("visitors"): identifiers are of one range that all rows use evenly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.tables.identifiers import names_owners
-    >>> few, many = ["0", "1", "2", "3"], [str(j) for j in range(20)]
-    >>> names_owners("users", many, np.full(20, 3)), names_owners("users", few, np.array([40, 9, 3, 1]))
-    (True, False)
-    """
+    """Whether a column of this name, whose cells are whole numbers or tokens, is an identifier."""
     said = identifier_name(name)
     if said != "owners" or not all(map(WHOLE.fullmatch, words)):
         return bool(said)
@@ -129,26 +95,12 @@ def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -
 
 
 def is_single(word: str) -> bool:
-    """Whether a cell is one word, or a word and a number such as "Patient 12".
-
-    Examples
-    --------
-    >>> from proxembed.tables.identifiers import is_single
-    >>> [is_single(word) for word in ("7590-VHVEG", "Patient 12", "Jane Doe")]
-    [True, True, False]
-    """
+    """Whether a cell is one word, or a word and a number such as "Patient 12"."""
     return not re.search(r"\s", word) or NUMBERED_WORD.fullmatch(word) is not None
 
 
 def first_row_number(words: Sequence[str]) -> int | None:
-    """0 or 1 of cells that count the rows from there in their order; None for others.
-
-    Examples
-    --------
-    >>> from proxembed.tables.identifiers import first_row_number
-    >>> first_row_number([str(j) for j in range(1, 11)]), first_row_number(["1.0", "3.0"] * 5)
-    (1, None)
-    """
+    """0 or 1 of cells that count the rows from there in their order; None for others."""
     if len(words) < FEWEST_OWNERS or not WHOLE.fullmatch(words[0]) or int(float(words[0])) not in (0, 1):
         return None
     first = int(float(words[0]))
@@ -158,35 +110,13 @@ def first_row_number(words: Sequence[str]) -> int | None:
 
 
 def are_numbers(words: Sequence[str], numbers: Sequence[int]) -> bool:
-    """Whether words write these whole numbers, one by one.
-
-    Examples
-    --------
-    >>> from proxembed.tables.identifiers import are_numbers
-    >>> are_numbers(["1", "2.0"], [1, 2]), are_numbers(["1", "two"], [1, 2])
-    (True, False)
-    """
+    """Whether words write these whole numbers, one by one."""
     pairs = zip(words, numbers, strict=False)
     return len(words) == len(numbers) and all(WHOLE.fullmatch(word) and float(word) == number for word, number in pairs)
 
 
 def grouping(columns: Mapping[str, NDArray[np.integer]]) -> str:
-    """The column of several identifiers that groups the rows: the coarsest that contains the others.
-
-    Of columns none of which contains the other, one of persons goes before one of machines, then the one of the fewest
-    values. A column contains another whose rows of one value all have one value in it.
-
-    Parameters
-    ----------
-    columns : mapping of names to int arrays of the places of their values by row, -1 where empty
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.tables.identifiers import grouping
-    >>> grouping({"visit_id": np.array([0, 0, 1, 2, 2]), "patient": np.array([0, 0, 0, 1, 1])})
-    'patient'
-    """
+    """The column of several identifiers that groups the rows: the coarsest that contains the others."""
 
     values = {name: len(np.unique(codes)) for name, codes in columns.items()}
     chosen = min(columns, key=lambda name: (bool(set(_words(name)) & MACHINES), values[name]))
@@ -197,15 +127,7 @@ def grouping(columns: Mapping[str, NDArray[np.integer]]) -> str:
 
 
 def settles(codes: NDArray[np.integer], others: NDArray[np.integer]) -> bool:
-    """Whether rows of one value of a column, -1 where empty, always have one value of another column.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.tables.identifiers import settles
-    >>> settles(np.array([0, 0, 1]), np.array([5, 5, 5])), settles(np.array([0, 0, 1]), np.array([5, 6, 5]))
-    (True, False)
-    """
+    """Whether rows of one value of a column, -1 where empty, always have one value of another column."""
     known = (codes >= 0) & (others >= 0)
     codes, others = np.asarray(codes)[known], np.asarray(others)[known]
     if not len(codes):
@@ -216,27 +138,7 @@ def settles(codes: NDArray[np.integer], others: NDArray[np.integer]) -> bool:
 
 
 def is_entity(words: Sequence[str], codes: NDArray[np.integer], sets: NDArray[np.integer]) -> bool:
-    """Whether the values of a column stand for entities: all rows of a value have one and the same label set.
-
-    At least 10 values must stand in several rows, and hold most rows; that unrelated labels agree must be unlikely.
-    Whole numbers whose neighbours have the same labels are a measurement, and a few words are a category.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The different cells of the column.
-    codes, sets : int arrays
-        The places of the cells and of the label sets by row, -1 where one is not known.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.tables.identifiers import is_entity
-    >>> film = np.arange(120) % 30
-    >>> words, genres = [str(j) for j in range(30)], np.arange(30) * 7 % 5
-    >>> is_entity(words, film, genres[film]), is_entity(words, film, film // 10), is_entity(words, film, film // 4 % 2)
-    (True, False, False)
-    """
+    """Whether the values of a column stand for entities: all rows of a value have one and the same label set."""
     first = slice(0, TRIED)
     if not settles(codes[first], sets[first]) or not settles(codes, sets):
         return False

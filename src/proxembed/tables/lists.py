@@ -23,19 +23,7 @@ FIRST = "[({<afsn"
 
 
 def listed(word: str) -> tuple[Any, ...] | None:
-    """The entries of a list that is written in a cell; None for other text.
-
-    Of an entry that is a dict, its ``name`` (or ``label``, or ``title``). ``...`` in the result stands for entries that
-    were left out when a long list was written, None for an empty entry.
-
-    Examples
-    --------
-    >>> from proxembed.tables.lists import listed
-    >>> listed('["a", "b"]'), listed("['a' 'b']"), listed("[1 2.5]"), listed("{a,b}"), listed("<a><b>"), listed("[]")
-    (('a', 'b'), ('a', 'b'), (1.0, 2.5), ('a', 'b'), ('a', 'b'), ())
-    >>> listed('[{"id": 18, "name": "Drama"}]'), listed("[0.1 0.2 ... 0.9]"), listed("a")
-    (('Drama',), (0.1, 0.2, Ellipsis, 0.9), None)
-    """
+    """The entries of a list that is written in a cell; None for other text."""
     if word[:1] not in FIRST or len(word) < 2:
         return None
     if word[0] == "[" and word.endswith(CUT):

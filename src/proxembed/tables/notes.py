@@ -12,25 +12,7 @@ NUMBER = re.compile(r"\d[\d.,e+-]*")
 
 
 def few_notes(notes: Iterable[tuple[str, str]]) -> list[str]:
-    """The notes, of one kind at most 5, and a line that names the columns of the others.
-
-    Notes are of one kind if they differ only in the column, in quoted text and in numbers. Notes of one kind follow
-    one another.
-
-    Parameters
-    ----------
-    notes : iterable of (column, text)
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from proxembed.tables.notes import few_notes
-    >>> few_notes([*((f"c{j}", f"c{j} holds row numbers") for j in range(7)), ("age", "age is an id")])[4:]
-    ['c4 holds row numbers', 'and 2 more columns: c5, c6', 'age is an id']
-    """
+    """The notes, of one kind at most 5, and a line that names the columns of the others."""
     kinds: dict[str, list[tuple[str, str]]] = {}
     for column, text in notes:
         kinds.setdefault(_kind(column, text), []).append((column, text))
@@ -44,14 +26,7 @@ def few_notes(notes: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def few_names(names: Sequence[str]) -> str:
-    """The first 10 names, and how many others there are.
-
-    Examples
-    --------
-    >>> from proxembed.tables.notes import few_names
-    >>> few_names([f"x{j}" for j in range(12)])
-    'x0, x1, x2, x3, x4, x5, x6, x7, x8, x9 and 2 more'
-    """
+    """The first 10 names, and how many others there are."""
     more = f" and {len(names) - SHOWN_NAMES:,} more" if len(names) > SHOWN_NAMES else ""
     return ", ".join(names[:SHOWN_NAMES]) + more
 

@@ -17,17 +17,7 @@ from .reading import Reading
 
 @dataclass(frozen=True)
 class Owners:
-    """What is decided about the identifiers of a table.
-
-    Parameters
-    ----------
-    groups : str or None
-        The column that groups the rows if none was named.
-    notes : tuple of str
-        A note on each identifier and entity.
-    entities : tuple of str
-        The entities, which are not features.
-    """
+    """What is decided about the identifiers of a table."""
 
     groups: str | None = None
     notes: tuple[str, ...] = ()
@@ -40,24 +30,7 @@ def owners(
     groups: Any = None,
     entities: Sequence[str] = (),
 ) -> Owners:
-    """Which of the identifiers and entities of a table groups the rows.
-
-    Parameters
-    ----------
-    readings : sequence of Reading
-    codes : mapping of names to int arrays of the places of the cells by row, -1 where empty
-    groups : None, or False or anything else where nothing is to be chosen
-    entities : sequence of str
-        Columns each of whose values always has one label set (``is_entity``): one of them groups the rows, or an
-        identifier that contains it, as rows of one entity have the same labels.
-
-    Examples
-    --------
-    >>> from proxembed.tables import coded, owners, read_columns
-    >>> cells = {"patient": coded([1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])}
-    >>> print(owners(read_columns(cells), {name: codes for name, (_, codes) in cells.items()}).groups)
-    patient
-    """
+    """Which of the identifiers and entities of a table groups the rows."""
     found = [reading.name for reading in readings if reading.role == "groups"]
     chosen = None
     if groups is None and (found or entities):
@@ -74,16 +47,7 @@ def owners(
 def entities_of(
     cells: Mapping[str, tuple[Sequence[Any], NDArray[np.integer]]], sets: NDArray[np.integer], others: Sequence[Any]
 ) -> list[str]:
-    """The columns whose values stand for entities, and follow from none of ``others``, the codes of identifiers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.tables.owners import entities_of
-    >>> film = np.arange(120) % 30
-    >>> entities_of({"film": (range(30), film), "user": (range(7), np.arange(120) % 7)}, film * 7 % 5, [])
-    ['film']
-    """
+    """The columns whose values stand for entities, and follow from none of ``others``, the codes of identifiers."""
     return [
         name
         for name, (values, codes) in cells.items()
@@ -103,15 +67,7 @@ def _note(name: str, codes: NDArray[np.integer], chosen: str | None, what: str) 
 
 
 def group_codes(codes: NDArray[np.integer]) -> NDArray[np.intp]:
-    """The groups of rows by the cells of a column; a row whose cell is empty (-1) is a group of its own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.tables.owners import group_codes
-    >>> group_codes(np.array([0, -1, 0, -1])).tolist()
-    [0, 1, 0, 2]
-    """
+    """The groups of rows by the cells of a column; a row whose cell is empty (-1) is a group of its own."""
     found = np.asarray(codes, dtype=np.intp).copy()
     empty = found < 0
     found[empty] = found.max(initial=-1) + 1 + np.arange(int(empty.sum()))

@@ -14,15 +14,7 @@ AS_TEXT = ("Period", "Interval")
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a value is missing: None, NaN, NaT, pandas' NA or a masked entry.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.tables.plain import is_empty
-    >>> [is_empty(value) for value in (None, float("nan"), np.datetime64("NaT", "s"), np.ma.masked, 0, "nan", [])]
-    [True, True, True, True, False, False, False]
-    """
+    """Whether a value is missing: None, NaN, NaT, pandas' NA or a masked entry."""
     kind = type(value)
     if kind in PLAIN:
         return False
@@ -38,17 +30,7 @@ def is_empty(value: Any) -> bool:
 
 
 def plain_value(value: Any) -> Any:
-    """A cell as Python has it: None where it is empty, a tuple of what a list, a buffer or a set (as names) holds.
-
-    Scalars of Arrow and NumPy become those of Python, series tuples, periods and intervals text.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.tables.plain import plain_value
-    >>> plain_value(np.array([1, 2])), plain_value({"b", "a"}), plain_value({10, 2}), plain_value(np.float64("nan"))
-    ((1, 2), ('a', 'b'), ('10', '2'), None)
-    """
+    """A cell as Python has it: None where it is empty, a tuple of what a list, a buffer or a set (as names) holds."""
     if type(value) in PLAIN:
         return value
     value = _unwrapped(value)

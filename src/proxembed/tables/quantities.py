@@ -74,11 +74,7 @@ class Quantity:
 
 @lru_cache
 def _forms(style: str) -> tuple[Callable[[str], object], Callable[[str], object]]:
-    """Whether digits are plain, and whether they are grouped, in a style.
-
-    Without a known group mark, a comma or a point alone before three digits is neither: its cell may be of another
-    style.
-    """
+    """Whether digits are plain, and whether they are grouped, in a style."""
     decimal, groups = style[:1] or ".", style[1:]
     end, first = rf"(?:{re.escape(decimal)}\d+)", r"[1-9]\d{0,2}"
     steps = {mark: rf"(?:[{MARKS[mark]}]\d{{3}})" for mark in groups or OTHER[decimal] + "' "}
@@ -91,16 +87,7 @@ def _forms(style: str) -> tuple[Callable[[str], object], Callable[[str], object]
 
 
 def quantity(word: str) -> Quantity | None:
-    """The parts of a number with or without a unit; None for other text.
-
-    A number in brackets, and one with a mark before and a minus after its digits, are negative: (1,234) and 12,50-.
-
-    Examples
-    --------
-    >>> from proxembed.tables.quantities import quantity
-    >>> quantity("-$1,299.50"), quantity("5'11\\"").value("."), quantity("14:40")
-    (Quantity(negative=True, digits='1,299.50', exponent='', unit='$'), None, None)
-    """
+    """The parts of a number with or without a unit; None for other text."""
     bracketed = word.startswith("(") and word.endswith(")")
     part = QUANTITY.fullmatch(word[1:-1].strip() if bracketed else word)
     if part is None:
@@ -116,16 +103,7 @@ def quantity(word: str) -> Quantity | None:
 
 
 def number(word: str, style: str, unit: str) -> float | None:
-    """A cell as a number, in a style and a unit; None for anything else.
-
-    Examples
-    --------
-    >>> from proxembed.tables.quantities import number
-    >>> number("1,299 EUR", ".,", "EUR"), number("1e-3", "", ""), number("3 kg", "", "EUR")
-    (1299.0, 0.001, None)
-    >>> number("1.250,5", ",", ""), number("12.50", ",", ""), number("0,126", ".,", "")
-    (1250.5, None, None)
-    """
+    """A cell as a number, in a style and a unit; None for anything else."""
     if style[:1] != "?" and SIMPLE[style[:1] or "."].fullmatch(word):
         return float(word.replace(",", "."))
     part = quantity(word)
@@ -200,39 +178,14 @@ class NumberWords:
 
 @dataclass(frozen=True)
 class TableStyle:
-    """How the numbers of a table are written, and which columns leave it open.
-
-    Attributes
-    ----------
-    style : str
-    questions : mapping of str to str
-        What each column holds that leaves the decimal mark open; one answer settles all.
-    """
+    """How the numbers of a table are written, and which columns leave it open."""
 
     style: str
     questions: Mapping[str, str] = field(default_factory=dict)
 
 
 def table_style(columns: Mapping[str, NumberWords], decimal: str | None = None, points: bool = True) -> TableStyle:
-    """The one style in which all columns of numbers are written.
-
-    Parameters
-    ----------
-    columns : mapping of names to NumberWords
-    decimal : {",", "."}, optional
-        The decimal mark, if it is known.
-    points : bool
-        Whether a column of cells such as 1.234 alone shows a decimal point.
-
-    Examples
-    --------
-    >>> from proxembed.tables.quantities import NumberWords, table_style
-    >>> columns = {"a": ["1,234", "12"], "b": ["0,5", "1.000,5"]}
-    >>> table_style({name: NumberWords(words) for name, words in columns.items()}).style
-    ',.'
-    >>> table_style({"a": NumberWords(["1,234"])}).questions
-    {'a': "holds '1,234', which is 1.234 with a decimal comma and 1234 with a decimal point"}
-    """
+    """The one style in which all columns of numbers are written."""
     if decimal is not None:
         return TableStyle(_with_groups(columns, decimal))
     whole: dict[str, str] = {}

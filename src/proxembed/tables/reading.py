@@ -38,29 +38,7 @@ DATE_WORDS = {"iso": "date", "dmy": "date, day first", "mdy": "date, month first
 
 @dataclass(frozen=True)
 class Reading:
-    """What was found about one column.
-
-    Parameters
-    ----------
-    name : str
-    words : str
-        The reading in words.
-    example : str
-    column : Column or None
-        How its cells are parsed; None for a column that is not a feature.
-    note : str
-        What a person must be told of it, "" for nothing.
-    problem : str
-        What must be settled before the table can be used, "" for nothing.
-    options : tuple of (name, value)
-        The arguments that solve the problem, or that accept the proposal, such as ``("drop", "v")``.
-    at : int or None
-        Place of the cell at fault among the distinct cells of the column.
-    role : str
-        "groups" for an identifier whose rows are to stay together, "rows" for row numbers, "" for anything else.
-    instead : tuple of (name, value)
-        Arguments that solve the problem in another way.
-    """
+    """What was found about one column."""
 
     name: str
     words: str
@@ -117,36 +95,7 @@ def read_columns(
     categories: Sequence[str] = (),
     points: bool = True,
 ) -> list[Reading]:
-    """The readings of the columns of a table.
-
-    Parameters
-    ----------
-    columns : mapping of names to (distinct cells, int array of their places by row, -1 where empty)
-    texts : names of columns that are texts
-    kept : names of columns that are features, even where they look like an id or a group
-    missing : sequence of str, optional
-        What else stands for an empty cell; None asks about numbers such as -999.
-    others : bool, default=False
-        Whether the table has other features; row numbers that are the only feature are read as numbers.
-    decimal : {".", ","}, optional
-        The decimal mark of numbers in text; None finds it from the cells of all columns, or asks.
-    categories : names of columns that are categories, whatever their cells
-    points : bool, default=True
-        Whether cells such as 1.234 alone show a decimal point.
-
-    Returns
-    -------
-    list of Reading
-
-    Examples
-    --------
-    >>> from proxembed.tables import coded, read_columns
-    >>> table = {"flow": ["3.1 l/min", "4 l/min", ""], "when": ["2024-01-31", "2024-02-01", "2024-02-02"]}
-    >>> for reading in read_columns({name: coded(cells) for name, cells in table.items()}):
-    ...     print(reading.name, "|", reading.words)
-    flow | number in l/min; 1 empty
-    when | date
-    """
+    """The readings of the columns of a table."""
     table = {name: _cells(name, *cells, tuple(missing or ())) for name, cells in columns.items()}
     as_texts, as_categories, as_features = set(texts), set(categories), set(kept)
     apart = as_texts | as_categories
@@ -239,14 +188,7 @@ def _scalar(cells: DistinctCells) -> bool:
 
 
 def row_numbers_note(name: str, first: int, n: int) -> str:
-    """A note on a column of row numbers.
-
-    Examples
-    --------
-    >>> from proxembed.tables.reading import row_numbers_note
-    >>> print(row_numbers_note("X", 1, 60))
-    X holds the row numbers 1 to 60 and is not a feature (keep='X', beside the other features, makes it one)
-    """
+    """A note on a column of row numbers."""
     last = first + n - 1
     return (
         f"{name} holds the row numbers {first} to {last:,} and is not a feature "
@@ -401,16 +343,7 @@ def _missing_code(numbers: np.ndarray, counts: np.ndarray) -> float | None:
 
 
 def holds_missing_code(X: np.ndarray) -> bool:
-    """Whether a column of a matrix holds a number such as -999 apart from its others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.tables.reading import holds_missing_code
-    >>> X = np.array([[1.0], [2.0], [-999.0], [-999.0]])
-    >>> holds_missing_code(X), holds_missing_code(X[:3]), holds_missing_code(X[:0])
-    (True, False, False)
-    """
+    """Whether a column of a matrix holds a number such as -999 apart from its others."""
     if not len(X):
         return False
     ends = np.abs([X.min(axis=0), X.max(axis=0)])
@@ -525,14 +458,7 @@ def shown_cell(value: Any) -> str:
 
 
 def quoted(name: str) -> str:
-    """A column name as a word of a shell, with the quotes that a comma needs.
-
-    Examples
-    --------
-    >>> from proxembed.tables.reading import quoted
-    >>> print(quoted("age"), quoted("sea, blue"))
-    age '"sea, blue"'
-    """
+    """A column name as a word of a shell, with the quotes that a comma needs."""
     if "," in name or '"' in name:
         name = '"' + name.replace('"', '""') + '"'
     return name if re.fullmatch(r"[\w.-]+", name) else "'" + name.replace("'", "'\"'\"'") + "'"

@@ -17,24 +17,7 @@ MOST = np.iinfo(np.int32).max
 
 
 class TableRows:
-    """Rows of a table: its columns, and one array of cells for each.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    arrays : sequence of arrays of n entries
-        As ``Column.parse`` gives them.
-    new : bool
-        Whether they are read in the columns of a training table: a ``TableEncoder`` warns of cells that are new.
-
-    Examples
-    --------
-    >>> from proxembed.tables import Column, TableRows
-    >>> columns = [Column("age", "number"), Column("kind", "category")]
-    >>> rows = TableRows.of({"age": [31, None], "kind": ["a", "b"]}, columns)
-    >>> rows.shape, rows[[1]]["age"].tolist(), rows["kind"].tolist()
-    ((2, 2), [nan], ['a', 'b'])
-    """
+    """Rows of a table: its columns, and one array of cells for each."""
 
     def __init__(self, columns: Sequence[Column], arrays: Sequence[NDArray[Any]], new: bool = False) -> None:
         self.columns, self.arrays, self.new = tuple(columns), tuple(arrays), new
@@ -43,13 +26,7 @@ class TableRows:
 
     @classmethod
     def of(cls, frame: Any, columns: Sequence[Column]) -> TableRows:
-        """The rows of a mapping of names to cells, or of a DataFrame, in columns of a known reading.
-
-        Raises
-        ------
-        ValueError
-            A column is missing, or a cell is not what its column holds.
-        """
+        """The rows of a mapping of names to cells, or of a DataFrame, in columns of a known reading."""
         arrays, given = [], columns_by_name(frame, [column.name for column in columns])
         for column in columns:
             codes, values = FrameColumn(given[column.name]).coded
@@ -94,25 +71,7 @@ class TableRows:
 
 
 def small_indices(A: Any) -> Any:
-    """A CSR or CSC matrix with 32-bit indices, sharing its data; A itself where it has them, needs 64 bits or is dense.
-
-    Parameters
-    ----------
-    A : array, or CSR or CSC array or matrix
-
-    Returns
-    -------
-    the same kind of array or matrix
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from proxembed.tables.rows import small_indices
-    >>> wide = sparse.csr_array((np.ones(2), np.array([0, 2]), np.array([0, 1, 2])), shape=(2, 3))
-    >>> wide.indices.dtype, small_indices(wide).indices.dtype
-    (dtype('int64'), dtype('int32'))
-    """
+    """A CSR or CSC matrix with 32-bit indices, sharing its data; A itself where it has them, needs 64 bits or is dense."""
     if not sparse.issparse(A) or A.format not in ("csr", "csc"):
         return A
     if A.indices.dtype == A.indptr.dtype == np.int32 or max(*A.shape, A.indptr[-1]) > MOST:
@@ -124,13 +83,5 @@ def small_indices(A: Any) -> Any:
 
 
 def for_solvers(X: Any) -> Any:
-    """X as scikit-learn's trees and solvers, and UMAP, take it: a matrix of 32-bit indices where it is sparse.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from proxembed.tables.rows import for_solvers
-    >>> for_solvers(sp.csr_array(sp.eye_array(2))).indices.dtype.name
-    'int32'
-    """
+    """X as scikit-learn's trees and solvers, and UMAP, take it: a matrix of 32-bit indices where it is sparse."""
     return small_indices(sparse.csr_matrix(X)) if sparse.issparse(X) else X

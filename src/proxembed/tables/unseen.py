@@ -31,20 +31,7 @@ class UnseenCellsWarning(UserWarning):
 
 @dataclass
 class UnseenCells:
-    """The cells of a column of new rows, beside those of the training rows.
-
-    Parameters
-    ----------
-    column : str
-    values : sequence of str
-        The categories, or the names in lists, of the training rows.
-    alone : float
-        Share of the cells of the training rows whose values no other training row has.
-    filled : int
-        Number of cells of the new rows that are not empty.
-    unseen : Counter
-        Those with no value of the training rows.
-    """
+    """The cells of a column of new rows, beside those of the training rows."""
 
     column: str
     values: Sequence[str]
@@ -63,21 +50,7 @@ class UnseenCells:
 
     @property
     def notes(self) -> list[str]:
-        """What a person must be told of the column.
-
-        Examples
-        --------
-        >>> from proxembed.tables.unseen import UnseenCells
-        >>> sex = UnseenCells("sex", ["M", "F"], 0.0)
-        >>> sex.add(["male", "female", "male"])
-        >>> print(*sex.notes)
-        sex: 3 of 3 cells are unknown to the model, such as 'male' and 'female'; the training rows have 'M' and 'F'
-        >>> code = UnseenCells("zip", ["01234", "20095"], 0.0)
-        >>> code.add(["1234", "20095"])
-        >>> print(*code.notes)
-        zip: 1 of 2 cells lack the leading zeros of the training rows, such as '1234' for '01234'; write the column as
-        text, with its zeros
-        """
+        """What a person must be told of the column."""
         padded = self._padded()
         short = sum(self.unseen[cell] for cell in padded)
         others = Counter({cell: count for cell, count in self.unseen.items() if cell not in padded})
@@ -117,42 +90,19 @@ class UnseenCells:
 
 
 def unseen_of(column: str, values: Sequence[str], cells: Iterable[Any]) -> UnseenCells:
-    """What new cells of a column are compared with, from its cells in the training rows.
-
-    Examples
-    --------
-    >>> from proxembed.tables.unseen import unseen_of
-    >>> unseen_of("kind", ["a", "b"], ["a", "a", "b", ""]).alone
-    0.3333333333333333
-    """
+    """What new cells of a column are compared with, from its cells in the training rows."""
     return UnseenCells(column, values, share_alone(cells))
 
 
 def share_alone(cells: Iterable[Any]) -> float:
-    """Share of the filled cells with no value that another cell has.
-
-    Examples
-    --------
-    >>> from proxembed.tables.unseen import share_alone
-    >>> share_alone([("a", "b"), ("b",), ("c",), ()])
-    0.3333333333333333
-    """
+    """Share of the filled cells with no value that another cell has."""
     filled = [set(cell) if isinstance(cell, tuple) else {cell} for cell in cells if cell]
     counts = Counter(chain.from_iterable(filled))
     return sum(all(counts[value] == 1 for value in cell) for cell in filled) / max(len(filled), 1)
 
 
 def unseen_notes(train: TableRows, new: TableRows) -> list[str]:
-    """The notes on columns of categories and of lists of names of new rows.
-
-    Examples
-    --------
-    >>> from proxembed.tables import Column, TableRows
-    >>> from proxembed.tables.unseen import unseen_notes
-    >>> old, new = (TableRows.of({"kind": cells}, [Column("kind", "category")]) for cells in (["a", "a"], ["A"]))
-    >>> unseen_notes(old, new)
-    ["kind: 1 of 1 cells are unknown to the model, such as 'A'; the training rows have 'a'"]
-    """
+    """The notes on columns of categories and of lists of names of new rows."""
     found = []
     for column in train.columns:
         if column.kind in ("category", "names"):
@@ -182,21 +132,7 @@ def warn_of(found: Iterable[UnseenCells]) -> None:
 
 @contextmanager
 def parts_of_one_file() -> Iterator[None]:
-    """Warn once of the rows of all parts, when all went through.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from proxembed.tables.unseen import UnseenCells, parts_of_one_file, warn_of
-    >>> with warnings.catch_warnings(record=True) as caught, parts_of_one_file():
-    ...     warnings.simplefilter("always")
-    ...     for cell in ("male", "female"):
-    ...         part = UnseenCells("sex", ["M", "F"], 0.0)
-    ...         part.add([cell])
-    ...         warn_of([part])
-    >>> print(caught[0].message)
-    sex: 2 of 2 cells are unknown to the model, such as 'male' and 'female'; the training rows have 'M' and 'F'
-    """
+    """Warn once of the rows of all parts, when all went through."""
     gathered: dict[str, UnseenCells] = {}
     token = _FILE.set(gathered)
     try:

@@ -21,11 +21,7 @@ def take_labels(y: Any, rows: Any) -> Any:
 
 
 def known_cells(unknown: Any, rows: np.ndarray) -> np.ndarray | None:
-    """The cells of some rows that are known, bool (m, c); None if all are.
-
-    >>> known_cells(sparse.csc_array([[True, False], [False, False]]), np.array([0])).tolist()
-    [[False, True]]
-    """
+    """The cells of some rows that are known, bool (m, c); None if all are."""
     if unknown is None:
         return None
     cells = sparse.csr_array(unknown)[rows].toarray()
@@ -66,10 +62,6 @@ def known_labels(
     """The rows of ``known_rows``, from which a classifier can learn, and their labels; raises if there are none.
 
     ``target_type``: "classes" for the labels of some rows if those of all were checked; None: that of the estimator.
-
-    >>> X, labels = known_labels("it", np.eye(3), ["a", "b", "a"])
-    >>> labels.classes_.tolist()
-    ['a', 'b']
     """
     name = type(estimator).__name__
     if y is None:
@@ -85,11 +77,7 @@ def known_labels(
 
 
 def known_rows_per_label(labels: LabelMatrix) -> Iterator[tuple[Any, np.ndarray]]:
-    """For each label the rows whose cell is known, and whether they carry it.
-
-    >>> [column.tolist() for _, column in known_rows_per_label(LabelMatrix.of([[1, np.nan], [0, 1]]))]
-    [[True, False], [True]]
-    """
+    """For each label the rows whose cell is known, and whether they carry it."""
     Y, known = labels.Y.toarray() > 0, labels.known_cells
     for j in range(labels.c):
         rows = slice(None) if known is None else np.flatnonzero(known[:, j])
@@ -97,11 +85,7 @@ def known_rows_per_label(labels: LabelMatrix) -> Iterator[tuple[Any, np.ndarray]
 
 
 def smoothed_log_odds(positive: Any, known: Any) -> Any:
-    """Log odds of one more row with the label after ``positive`` of ``known`` rows: its share is (p + 1) / (n + 2).
-
-    >>> round(float(smoothed_log_odds(0, 8)), 3)
-    -2.197
-    """
+    """Log odds of one more row with the label after ``positive`` of ``known`` rows: its share is (p + 1) / (n + 2)."""
     return np.log((positive + 1) / (known - positive + 1))
 
 

@@ -304,12 +304,7 @@ class LabelMatrix:
 
 
 def refuse_many_numbers(classes: np.ndarray, rows: int, target_type: str | None) -> None:
-    """Raise a ValueError for 1-D classes that are ``too_many_numbers``, unless ``target_type`` says "classes".
-
-    >>> refuse_many_numbers(np.arange(30), 60, None)
-    Traceback (most recent call last):
-    ValueError: y holds 30 different whole numbers in 60 rows, 2 rows each: pass target_type='classes' if they are ...
-    """
+    """Raise a ValueError for 1-D classes that are ``too_many_numbers``, unless ``target_type`` says "classes"."""
     if target_type is None and too_many_numbers(len(classes), rows) and _are_numbers(classes):
         raise ValueError(": ".join(many_numbers("y", len(classes), rows)) + ".")
 
@@ -319,11 +314,7 @@ def _are_numbers(classes: np.ndarray) -> bool:
 
 
 def rows_with_known_cell(unknown: Any, n: int) -> np.ndarray:
-    """Which of n rows have at least one known cell; ``unknown`` is the n x c mask of unknown cells, None for none.
-
-    >>> rows_with_known_cell(sparse.csc_array([[True, False], [True, True]]), 2).tolist()
-    [True, False]
-    """
+    """Which of n rows have at least one known cell; ``unknown`` is the n x c mask of unknown cells, None for none."""
     if unknown is None:
         return np.ones(n, dtype=bool)
     return np.asarray(unknown.sum(axis=1)).ravel() < unknown.shape[1]

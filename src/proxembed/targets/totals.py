@@ -26,12 +26,6 @@ class LabelTotals:
     """Totals over the rows that take part: ``n`` rows, ``gram`` Y'Y, ``shares`` Y'M^-1 1, the rows with ``several``
     labels and with ``none``, ``counts`` Y'1 if cells of Y are shares (else None: the diagonal of Y'Y). For methods that
     need all labels first: ``shared`` Y'M^-1 Y and the distinct label ``sets`` with their rows; else None.
-
-    Examples
-    --------
-    >>> totals = LabelTotals.of(LabelMatrix.of([[1, 0], [1, 1]])).merged(LabelTotals.of(LabelMatrix.of([[0, 1]])))
-    >>> totals.n, totals.nk.tolist(), totals.several
-    (3, [2.0, 2.0], 1)
     """
 
     classes_: np.ndarray
@@ -209,12 +203,6 @@ def labels_of_block(y: Any, means: Any = None) -> tuple[LabelMatrix | None, np.n
 
     Rows whose labels are all known take part; with ``means`` of the labels also those with a known cell, each unknown
     cell at its mean. Raises PartlyKnownRow for such a row if ``means`` is "ask".
-
-    >>> labels, index, n = labels_of_block(["a", None, "b"])
-    >>> labels.classes_.tolist(), index.tolist(), n
-    (['a', 'b'], [0, 2], 3)
-    >>> labels_of_block([[1, float("nan")], [0, 1]], np.array([0.5, 0.25]))[0].Y.toarray().tolist()
-    [[1.0, 0.25], [0.0, 1.0]]
     """
     if all_unknown(y):
         return None, np.empty(0, dtype=np.intp), y.shape[0] if hasattr(y, "shape") else len(y)

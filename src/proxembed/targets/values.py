@@ -113,9 +113,6 @@ def entries(y: Any) -> np.ndarray:
     """y as a 1-D or 2-D array: an array in its own type, a list as Python objects.
 
     Raises ValueError for rows of different lengths, other numbers of axes and complex numbers.
-
-    >>> entries([2**53 + 1, None]).tolist(), entries([[1, 0], [0, 1]]).shape
-    ([9007199254740993, None], (2, 2))
     """
     try:
         array = _listed([_row(row) for row in y]) if isinstance(y, list | tuple) else np.asarray(y)
@@ -165,9 +162,6 @@ def classes_of(y: Any) -> np.ndarray:
     """1-D classes exactly as they came in: an array of one type where it holds them all, else of Python objects.
 
     Raises ValueError as ``entries`` and ``class_values`` do; where some are unknown they stay as they are.
-
-    >>> classes_of([2, 1]).dtype.kind, classes_of(["a", None]).tolist()
-    ('i', ['a', None])
     """
     y = entries(unwrapped(y)[0])
     plain = y.dtype != object or y.ndim != 1 or missing_entries(y).any()
@@ -178,9 +172,6 @@ def class_values(known: np.ndarray) -> np.ndarray:
     """Known classes that are Python objects as an array of one type, where it holds each of them exactly.
 
     Raises ValueError for objects that are neither numbers nor text, and for different kinds of them.
-
-    >>> class_values(np.array([3, 1], dtype=object)).dtype.kind, class_values(np.array(["a", "a\\0"], dtype=object))
-    ('i', array(['a', 'a\\x00'], dtype=object))
     """
     values = known.tolist()
     types = set(map(type, values))
@@ -207,11 +198,7 @@ def _plain(value: Any) -> Any:
 
 
 def object_array(values: Iterable[Any]) -> np.ndarray:
-    """A 1-D array of Python objects, whatever they are.
-
-    >>> object_array([("a", "b"), ("c", "d")]).shape
-    (2,)
-    """
+    """A 1-D array of Python objects, whatever they are."""
     values = list(values)
     return np.fromiter(values, dtype=object, count=len(values))
 
@@ -230,20 +217,12 @@ def refuse_fractions(known: np.ndarray) -> None:
 
 
 def too_many_numbers(distinct: int, rows: int) -> bool:
-    """Whether this many different whole numbers in this many rows are classes only if the caller says so.
-
-    >>> too_many_numbers(20, 20), too_many_numbers(40, 120), too_many_numbers(214, 442)
-    (False, False, True)
-    """
+    """Whether this many different whole numbers in this many rows are classes only if the caller says so."""
     return distinct > MOST_NUMBERS and rows < LEAST_ROWS_OF_EACH * distinct
 
 
 def many_numbers(what: str, distinct: int, rows: int) -> tuple[str, str]:
-    """The reason and the remedy for whole numbers that are ``too_many_numbers``.
-
-    >>> many_numbers("y", 214, 442)[0]
-    'y holds 214 different whole numbers in 442 rows, 2 rows each'
-    """
+    """The reason and the remedy for whole numbers that are ``too_many_numbers``."""
     each = rows // distinct
     return (
         f"{what} holds {distinct} different whole numbers in {rows:,} rows, {each} row{'s' * (each != 1)} each",
@@ -255,9 +234,6 @@ def dense_labels(Y: Any) -> np.ndarray:
     """A 0/1 label matrix without unknown cells as a boolean array (n, c); sparse input becomes one byte an entry.
 
     Raises ValueError for other values, masked cells among them.
-
-    >>> dense_labels(sparse.eye_array(2)).tolist()
-    [[True, False], [False, True]]
     """
     Y, _ = unwrapped(Y)
     Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)

@@ -44,28 +44,7 @@ PAIRS = ((BEST_METHOD, ALL_FEATURES), (BEST_METHOD, BEST_RIVAL))
 
 
 def data_and_head(kind: str, X: Any, y: Any, options: Any, **given: Any) -> tuple[Any, dict[str, Any]]:
-    """The data set of a call from Python, checked, and the head of its record with the call that repeats it.
-
-    Parameters
-    ----------
-    kind : {"compare", "search"}
-        The function that was called.
-    X, y : as for ``compare``
-    options : CompareOptions or SearchOptions
-    **given : ``groups``, ``test`` and the columns of a file, as for ``compare``
-
-    Returns
-    -------
-    Dataset, dict
-
-    Examples
-    --------
-    >>> from proxembed.workflow.comparison import data_and_head
-    >>> from proxembed.workflow.options import CompareOptions
-    >>> X = [[0.0], [1.0], [2.0], [3.0]]
-    >>> data_and_head("compare", X, [0, 1, 0, 1], CompareOptions(), groups=[3, 3, 4, 4], test=None)[1]["command"]
-    'proxembed.compare(X, y, groups=groups)'
-    """
+    """The data set of a call from Python, checked, and the head of its record with the call that repeats it."""
     dataset = labelled_data(X, y, caller=kind, **given)
     file = X if isinstance(X, str | Path) else None
     check_labels(dataset, "y" if file is None else file)
@@ -179,26 +158,7 @@ def compare(
 def run_comparison(
     dataset: Any, options: CompareOptions, head: dict[str, Any], folder: str | Path | None, progress: Progress = silent
 ) -> Comparison:
-    """Run the protocol, look at held-out rows, make the record: what ``compare`` and the program both do.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    options : CompareOptions
-    head : dict
-        ``kind``, ``command``, ``seed`` and ``data_hash`` of the record.
-    folder : str or Path, optional
-    progress : callable
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    KeyboardInterrupt
-        It came before any arm was finished.
-    """
+    """Run the protocol, look at held-out rows, make the record: what ``compare`` and the program both do."""
     protocol = protocol_of(options, dataset)
     with nullcontext() if folder is None else run_folder(Path(folder), EVIDENCE) as place:
         results = run(protocol, dataset, progress)
@@ -250,15 +210,7 @@ def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int, splits: int 
 
 
 def pairs_of(wanted: Sequence[tuple[str, str]], arms: tuple[Arm, ...]) -> tuple[tuple[str, str], ...]:
-    """The pairs to test; each side is an arm, "raw", "best method" or "best rival", in any case.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.arms import method_arms
-    >>> from proxembed.workflow.comparison import pairs_of
-    >>> pairs_of((("opls", "raw"),), method_arms(["opls"]))
-    (('OPLS', 'all features'),)
-    """
+    """The pairs to test; each side is an arm, "raw", "best method" or "best rival", in any case."""
     known = {name.lower(): name for name in (*(arm.name for arm in arms), *SIDES)} | {"raw": ALL_FEATURES}
     pairs = []
     for pair in wanted:
@@ -300,14 +252,7 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
 
 
 def map_options(rows: list[dict[str, Any]], lay_out: bool = True) -> dict[str, Any]:
-    """What ``held_out_evidence`` shows beside planes: layouts, and supervised UMAP where it took part.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.comparison import map_options
-    >>> map_options([{"arm": "supervised UMAP"}])
-    {'lay_out': True, 'supervised_umap': True}
-    """
+    """What ``held_out_evidence`` shows beside planes: layouts, and supervised UMAP where it took part."""
     return {"lay_out": lay_out, "supervised_umap": any(row["arm"] == SupervisedUMAP.title for row in rows)}
 
 

@@ -42,41 +42,7 @@ TRIALS_KEPT = 1000
 
 @dataclass(frozen=True)
 class Found:
-    """What a search has found on the training rows.
-
-    Parameters
-    ----------
-    leaders : tuple of (name, estimator)
-        The best few, best first, unfitted and at their best sizes.
-    trials : list of dict
-        As the record holds them, see ``complete_scores``.
-    seconds : float
-    interrupted : bool
-        Whether an interruption ended the search.
-    adaptive : dict or None
-        The section of the page on the adaptive model.
-    scaling : str or None
-        The kind of scaling that was chosen on the training rows; None: what suits the features.
-    work : float
-        Units of work that were done, by forecast.
-    by_clock : bool
-        Whether the emergency clock ended the search.
-    choice : dict or None
-        The choice of the search, where it is final: its ``method`` and ``k``, ``mean`` over the folds, ``score`` (the
-        choice repeated without each fold, scored on it), ``folds``, ``anchored``, ``configurations``. None where the
-        folds of the comparison alone choose among the leaders.
-    by_fold : dict of (name, k) -> array of shape (folds,)
-        Scores of the leaders on the folds of that choice, larger being better.
-    repeated : array of shape (folds,) or None
-        The scores of which ``score`` is the mean, likewise.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.workflow.engines import Found
-    >>> Found((("OPLS", OPLS(n_components=3)),), [], 0.0).sizes
-    {3}
-    """
+    """What a search has found on the training rows."""
 
     leaders: tuple[tuple[str, Any], ...]
     trials: list[dict[str, Any]]
@@ -91,11 +57,7 @@ class Found:
     repeated: np.ndarray | None = None
 
     def choose(self, entries: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
-        """The choice among the leaders at all their sizes, by the folds of the search and those of the comparison.
-
-        Both are folds of the training rows; without a choice of the search those of the comparison alone count. The
-        untuned kernel form is left only for more than one paired standard error.
-        """
+        """The choice among the leaders at all their sizes, by the folds of the search and those of the comparison."""
         leaders = dict(self.leaders)
         ours = [entry for entry in entries if entry["arm"] in leaders and entry["components"] and not entry["failures"]]
         if self.choice is not None:
@@ -137,17 +99,6 @@ class Found:
 def with_layouts(found: Found, options: SearchOptions, n_rows: int) -> Found:
     """What was found, led by layouts of all components of the leaders (and of Kernelized(OPLS()), where no methods are
     named), for a map whose search has tried no layouts.
-
-    The folds of the comparison choose among all of these.
-
-    Examples
-    --------
-    >>> from proxembed import MDDM
-    >>> from proxembed.workflow.engines import Found, with_layouts
-    >>> from proxembed.workflow.options import SearchOptions
-    >>> found = Found((("MDDM", MDDM(n_components=2)),), [], 0.0)
-    >>> [name for name, _ in with_layouts(found, SearchOptions(goal="map"), 100).leaders]
-    ['Layout(MDDM)', 'Layout(Kernelized(OPLS))', 'MDDM']
     """
     methods = [
         clone(method).set_params(n_components=None) for _, method in found.leaders if not isinstance(method, Layout)
@@ -164,20 +115,7 @@ def with_layouts(found: Found, options: SearchOptions, n_rows: int) -> Found:
 def run_engine(
     options: SearchOptions, dataset: Any, split: Any, progress: Any, plan: Any = None, storage: Any = None
 ) -> Found:
-    """The search on the training rows, within its part of the plan; groups and time are respected by its folds.
-
-    ``storage`` is a Ledger that keeps what is finished, or None.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.engines import run_engine
-    >>> from proxembed.workflow.labelled_data import with_test_rows
-    >>> from proxembed.workflow.options import SearchOptions
-    >>> options = SearchOptions(methods="opls", n_components=2, max_trials=1)
-    >>> run_engine(options, *with_test_rows(digits(), 0), None).leaders
-    (('OPLS', OPLS(n_components=2)),)
-    """
+    """The search on the training rows, within its part of the plan; groups and time are respected by its folds."""
     train = training_rows(dataset, split.train)
     engine = adaptive_models if options.engine == "defc" else registered_methods
     return engine(options, train, progress, plan, storage)
@@ -237,17 +175,7 @@ def registered_methods(
 
 
 def training_rows(dataset: Any, rows: Any) -> Any:
-    """The data set of training rows, without groups where no two of these rows share one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.data import Dataset
-    >>> from proxembed.workflow.engines import training_rows
-    >>> data = Dataset(np.eye(4), np.eye(4), groups=[0, 0, 1, 2])
-    >>> training_rows(data, [0, 1, 2]).groups.tolist(), training_rows(data, [0, 2, 3]).groups
-    ([0, 0, 1], None)
-    """
+    """The data set of training rows, without groups where no two of these rows share one."""
     train = dataset.take(rows)
     shared = train.groups is None or len(np.unique(train.groups)) < train.X.shape[0]
     return train if shared else replace(train, groups=None)
@@ -276,13 +204,7 @@ def _work(options: SearchOptions, plan: Any) -> WorkBudget | None:
 
 
 def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:
-    """Fit a search; whether Ctrl-C came into it, also into its last fit, which takes nothing from what was searched.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        Nothing was searched by then.
-    """
+    """Fit a search; whether Ctrl-C came into it, also into its last fit, which takes nothing from what was searched."""
     try:
         return study.fit(*data, **more).interrupted_
     except KeyboardInterrupt:
@@ -335,31 +257,13 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any
 
 
 def leader(found: dict[str, Any]) -> tuple[str, Any]:
-    """The name and the model of an evaluation.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.engines import leader
-    >>> params = {"n_friends": 6, "n_enemies": None, "lam": 0.1}
-    >>> found = {"switches": (3, 5, 0, 5, 1, 2, 2, 0), "params": params, "k": 2}
-    >>> name, model = leader(found)
-    >>> name, model.n_friends, model.n_enemies
-    ('DEFC [3,5,0,5,1,2,2,0]', 6, None)
-    """
+    """The name and the model of an evaluation."""
     model = EmbeddingModel.from_switches(found["switches"], found["params"], n_components=found["k"])
     return f"DEFC {vector_text(found['switches'])}", model
 
 
 def rows_for_defc(train: Any) -> Any:
-    """The rows that the adaptive model learns from; refused where there are too many to compare them all.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.engines import rows_for_defc
-    >>> from proxembed.data import digits
-    >>> rows_for_defc(digits()).X.shape[0]
-    1797
-    """
+    """The rows that the adaptive model learns from; refused where there are too many to compare them all."""
     known = np.flatnonzero(LabelMatrix.of(train.y).rows_known)
     if not len(known):
         raise OptionError("engine", "defc", "needs rows whose labels are all known; use the engine 'methods'.")
@@ -374,15 +278,7 @@ def rows_for_defc(train: Any) -> Any:
 
 
 def as_trials(leaderboard: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The best 1,000 evaluations of the adaptive model in the form of the trials of the other engine.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.engines import as_trials
-    >>> entry = {"switches": (3, 5), "params": {"n_friends": 3}, "k": 2, "score": 0.5, "seconds": 0.1, "failed": None}
-    >>> as_trials([entry])[0]["method"]
-    'DEFC [3,5]'
-    """
+    """The best 1,000 evaluations of the adaptive model in the form of the trials of the other engine."""
     return [
         {
             "method": f"DEFC {vector_text(entry['switches'])}",

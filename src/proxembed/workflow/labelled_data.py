@@ -49,37 +49,7 @@ OF_FILES = tuple(name for name in declared(Columns) if name != "groups")
 def labelled_data(
     X: Any, y: Any = None, *, groups: Any = None, test: Any = None, caller: str | None = None, **columns: Any
 ) -> Dataset:
-    """The data set of a run.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d), DataFrame, file name, or Dataset
-    y : labels in any form, if X does not hold them
-    groups : array of shape (n,), the name of a column, or False for no groups
-        None: an identifier, such as ``patient``, that several rows share.
-    test : rows of X to hold out (numbers, or a boolean array of shape (n,)), or a file name
-    caller : {"search", "compare"}, optional
-        The function to which the arguments were given, for errors.
-    **columns : as of ``Columns``
-        Of a file or a DataFrame, and ``target_type`` of any labels.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError, ValueError
-        The data cannot be read, or an argument does not fit their kind.
-    TypeError
-        The name of an argument is unknown.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.labelled_data import labelled_data
-    >>> labelled_data([[0.0], [1.0], [2.0]], [{"a"}, {"a", "b"}, set()])
-    Dataset(name='data', n=3, d=1, labels=2)
-    """
+    """The data set of a run."""
     given = {name: value for name, value in columns.items() if value is not None}
     if unknown := set(columns) - set(OF_FILES):
         raise TypeError(_unknown_option(sorted(unknown)[0], caller))
@@ -130,21 +100,7 @@ def _of_anndata(
 
 
 def rows_in_order(X: Any, beside: Any, what: str) -> tuple[Any, tuple[str, ...]]:
-    """Labels or groups of pandas in the order of the index of X, and a note if they are not in that order.
-
-    Raises
-    ------
-    ValueError
-        The indices differ, or do not say whether they name the rows.
-
-    Examples
-    --------
-    >>> from pandas import DataFrame, Series
-    >>> from proxembed.workflow.labelled_data import rows_in_order
-    >>> X, y = DataFrame({"x": [1, 2]}, index=["a", "b"]), Series([0, 1], index=["b", "a"])
-    >>> rows_in_order(X, y, "y")[0].tolist(), rows_in_order(X, y, "y")[1]
-    ([1, 0], ('y is put in the order of the index of X',))
-    """
+    """Labels or groups of pandas in the order of the index of X, and a note if they are not in that order."""
     if not (hasattr(X, "iloc") and hasattr(beside, "iloc")) or len(X) != len(beside):
         return beside, ()
     rows, own = X.index, beside.index
@@ -213,11 +169,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, target_type: str | None = None) -> D
 
 
 def labels_of(y: Any, columns: Columns) -> LabelColumns:
-    """The labels in y by the rules that hold for the label columns of a table.
-
-    One column of two truth words (yes and no, 1 and 0, 1 and -1) is one label, any other one holds classes, or the
-    labels of each row.
-    """
+    """The labels in y by the rules that hold for the label columns of a table."""
     named = label_columns(y)
     if named is None:
         found = LabelMatrix.of(y)
@@ -269,15 +221,7 @@ def _listed(names: str | Sequence[str] | None) -> list[str]:
 
 
 def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, list[str]]:
-    """The label file (or ARFF attributes) among the names given as labels, and the names of columns among them.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from proxembed.workflow.labelled_data import label_file
-    >>> label_file(Path("toy.arff"), ["a", "b"]), label_file(Path("toy.csv"), ["a", "b"])
-    ((['a', 'b'], []), (None, ['a', 'b']))
-    """
+    """The label file (or ARFF attributes) among the names given as labels, and the names of columns among them."""
     files = [name for name in names if Path(name).is_file()]
     if path.suffix.lower() == ".npy":
         if not files:
@@ -289,20 +233,7 @@ def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, li
 
 
 def check_labels(dataset: Dataset, file: object = "y") -> None:
-    """Raise ValueError for labels that hold nothing to learn: none given, the same in every row, or too few rows.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    file : object
-        Where the labels come from, for the message.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.labelled_data import check_labels
-    >>> check_labels(digits())
-    """
+    """Raise ValueError for labels that hold nothing to learn: none given, the same in every row, or too few rows."""
     known = np.flatnonzero(rows_scored(dataset))
     remedy = "check y" if file == "y" else "check which columns hold the labels (labels)"
     if not len(known):
@@ -326,30 +257,12 @@ def check_labels(dataset: Dataset, file: object = "y") -> None:
 
 
 def has_test_rows(dataset: Dataset) -> bool:
-    """Whether the data, or who passed them, name test rows.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.labelled_data import has_test_rows
-    >>> has_test_rows(digits())
-    False
-    """
+    """Whether the data, or who passed them, name test rows."""
     return dataset.train_idx is not None and dataset.test_idx is not None
 
 
 def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
-    """The data set with a split into training and test rows: its own, else a quarter of the rows held out, with a note.
-
-    Rows of two groups have no test rows: the held-out part is empty.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.labelled_data import with_test_rows
-    >>> len(with_test_rows(digits(), 0)[1].held_out)
-    445
-    """
+    """The data set with a split into training and test rows: its own, else a quarter of the rows held out, with a note."""
     kind, groups = splitting_kind(dataset, Splitting()), dataset.groups
     if not has_test_rows(dataset) and kind == "groups" and groups is not None and len(np.unique(groups)) == 2:
         note = (
@@ -367,15 +280,7 @@ def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
 
 
 def n_features(dataset: Dataset) -> int:
-    """Number of features of the training rows: of a table, those that its columns become.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.labelled_data import n_features
-    >>> n_features(digits())
-    64
-    """
+    """Number of features of the training rows: of a table, those that its columns become."""
     if not isinstance(dataset.X, TableRows):
         return dataset.X.shape[1]
     rows = dataset.X if dataset.train_idx is None else dataset.X[dataset.train_idx]
@@ -383,20 +288,7 @@ def n_features(dataset: Dataset) -> int:
 
 
 def component_range(sizes: tuple[int, ...] | None, dataset: Dataset) -> tuple[int, ...]:
-    """The sizes asked for, or those that the search tries, as far as there are features.
-
-    Raises
-    ------
-    OptionError
-        A size above the number of features.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.labelled_data import component_range
-    >>> component_range(None, digits()), component_range((2, 3), digits())
-    ((2, 5, 7, 10), (2, 3))
-    """
+    """The sizes asked for, or those that the search tries, as far as there are features."""
     d = n_features(dataset)
     if sizes is None:
         return tuple(sorted({min(k, d) for k in component_sizes(dataset.Y.shape[1])}))
@@ -407,15 +299,7 @@ def component_range(sizes: tuple[int, ...] | None, dataset: Dataset) -> tuple[in
 
 
 def has_whole_rows(dataset: Dataset) -> bool:
-    """Whether the labels of at least half of the rows with a known label are all known.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.labelled_data import has_whole_rows
-    >>> has_whole_rows(digits())
-    True
-    """
+    """Whether the labels of at least half of the rows with a known label are all known."""
     if dataset.unknown is None:
         return True
     holes = dataset.unknown.sum(axis=1)
@@ -428,28 +312,7 @@ MOST_ROWS, MOST_CELLS = 5000, 20_000_000
 
 
 def leaks(dataset: Dataset) -> list[str]:
-    """Notes on columns of a table that alone predict a label, with an area under the ROC curve above .99.
-
-    At most 5,000 rows are looked at, none of them a test row that the file names. Words of texts are left out.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.data import Dataset
-    >>> from proxembed.workflow.labelled_data import leaks
-    >>> x = np.arange(20.0)
-    >>> data = Dataset(x[:, None], (x > 9)[:, None], ["closed"], ["done"], source={"format": "table"})
-    >>> leaks(data)
-    ["closed alone predicts 'done' (AUC 1.000): leave it out (drop) if it is known only after the label"]
-    """
+    """Notes on columns of a table that alone predict a label, with an area under the ROC curve above .99."""
     if (dataset.source or {}).get("format") != "table":
         return []
     rows = np.arange(dataset.X.shape[0]) if dataset.train_idx is None else dataset.train_idx
@@ -472,32 +335,12 @@ def leaks(dataset: Dataset) -> list[str]:
 
 
 def with_leaks(dataset: Dataset) -> Dataset:
-    """The data set with a note for each leak, which results and pages show.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.data import Dataset
-    >>> from proxembed.workflow.labelled_data import with_leaks
-    >>> x = np.arange(20.0)
-    >>> data = Dataset(x[:, None], (x > 9)[:, None], ["closed"], ["done"], source={"format": "table"})
-    >>> with_leaks(data).notes[0][:29]
-    "closed alone predicts 'done' "
-    """
+    """The data set with a note for each leak, which results and pages show."""
     return replace(dataset, notes=(*dataset.notes, *leaks(dataset)))
 
 
 def label_areas(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Area under the ROC curve of each column for each label, in the better direction; 0 for labels of few rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.workflow.labelled_data import label_areas
-    >>> x = np.arange(10.0)[:, None]
-    >>> label_areas(np.hstack([x, -x, 0 * x]), x > 4).tolist()
-    [[1.0], [1.0], [0.5]]
-    """
+    """Area under the ROC curve of each column for each label, in the better direction; 0 for labels of few rows."""
     positive = Y.sum(axis=0)
     negative = len(Y) - positive
     enough = (positive >= LEAST) & (negative >= LEAST)

@@ -44,18 +44,7 @@ EXTENSION = "MESD"  # which wraps the methods of one label by itself
 
 @dataclass
 class LargeFit:
-    """A labelled table that exceeds the memory, and the sample of it that is worked on in its place.
-
-    Attributes
-    ----------
-    table : LargeTable
-    sample : Dataset
-        Rows drawn at random, at least 20 (or all) of each label.
-    rows : int
-        Rows that are read at a time.
-    spread : bool
-        Whether the workers of the active cluster (``sources.cluster.on_cluster``) read the rows, each its own.
-    """
+    """A labelled table that exceeds the memory, and the sample of it that is worked on in its place."""
 
     table: LargeTable
     sample: Dataset
@@ -63,32 +52,7 @@ class LargeFit:
     spread: bool = False
 
     def fit(self, method: Any, scaling: str | None = None, progress: Progress = silent) -> EmbeddingPipeline:
-        """The pipeline of a method, its embedding fitted on all rows, its read-out on the sample.
-
-        Features of numbers are standardised by all rows, too; another scaling, or the encoding of other columns, is
-        learned from the sample.
-
-        Raises
-        ------
-        ValueError
-            The method cannot be fitted by parts; the message names what serves instead.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from proxembed import OPLS
-        >>> from proxembed.data import Columns, digits
-        >>> from proxembed.data.table_writer import TableWriter
-        >>> from proxembed.workflow.large_fit import large_fit
-        >>> data = digits()
-        >>> file = pathlib.Path(tempfile.mkdtemp(), "digits.parquet")
-        >>> columns = dict(zip(data.feature_names, data.X.T)) | dict(zip(data.label_names, data.Y.toarray().T))
-        >>> with TableWriter(file) as table:
-        ...     table.add(columns)
-        >>> large = large_fit(file, Columns(labels=data.label_names), memory=500_000)
-        >>> large.sample.X.shape[0] < 1000, large.fit(OPLS(n_components=3)).transform(data.X).shape
-        (True, (1797, 3))
-        """
+        """The pipeline of a method, its embedding fitted on all rows, its read-out on the sample."""
         X, y = self.sample.X, training_labels(self.sample) if self.table.single_label else self.sample.y
         scaling = choose_scaling(X, LabelMatrix.of(self.sample.y), self.sample.groups) if scaling is None else scaling
         model = embedding_pipeline(method, X, scaling=scaling)
@@ -161,27 +125,12 @@ def read_piece(shared: tuple[Any, dict[str, Any], int], item: tuple[Any, Any]) -
 
 
 def scaled_by_all_rows(first: Any) -> bool:
-    """Whether the first step of a pipeline is a scaling that a fit by parts learns from all rows.
-
-    Examples
-    --------
-    >>> from proxembed import Scaling
-    >>> from proxembed.workflow.large_fit import scaled_by_all_rows
-    >>> scaled_by_all_rows(Scaling("standard")), scaled_by_all_rows(Scaling("tfidf"))
-    (True, False)
-    """
+    """Whether the first step of a pipeline is a scaling that a fit by parts learns from all rows."""
     return getattr(first, "kind", None) in BY_SUMS
 
 
 def methods_by_parts() -> tuple[str, ...]:
-    """Names of the methods that a search tries where all rows are to be fitted by parts; the simple first.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.large_fit import methods_by_parts
-    >>> methods_by_parts()[:2], "lpp" in methods_by_parts()
-    (('opls', 'kernelized'), False)
-    """
+    """Names of the methods that a search tries where all rows are to be fitted by parts; the simple first."""
     by_sums = [name for name, cls in estimators("method").items() if getattr(cls(), "from_sums", None) is not None]
     names = [name.lower() for name in by_sums if name not in {*rival_methods(), EXTENSION}]
     return (*FIRST, *(name for name in names if name not in FIRST))
@@ -195,36 +144,7 @@ def large_fit(
     seed: int = 0,
     spread: bool = False,
 ) -> LargeFit | None:
-    """A table that is read by parts, with a sample of its rows, where it needs more than the memory; else None.
-
-    Parameters
-    ----------
-    path : Path
-    columns : Columns
-    memory : float, optional
-        Bytes; None: half of what is free.
-    sample : int, optional
-        Rows of the sample; None: what fits the memory, at most 50,000.
-    seed : int, default=0
-        Of the sample.
-    spread : bool, default=False
-        Whether the workers of a cluster are to read it, however small it is.
-
-    Raises
-    ------
-    DataError
-        The table cannot be read, or too few rows fit the memory to show all labels.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data import Columns
-    >>> from proxembed.workflow.large_fit import large_fit
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.csv")
-    >>> size = file.write_text("hue,sea\\n0.5,1\\n0.25,0\\n")
-    >>> large_fit(file, Columns(labels=("sea",))) is None
-    True
-    """
+    """A table that is read by parts, with a sample of its rows, where it needs more than the memory; else None."""
     if not path.exists() or not (takes(path) or spread):
         return None
     most = free_memory() // 2 if memory is None else memory

@@ -88,11 +88,7 @@ def stored_work(folder: Path, options: SearchOptions) -> float | None:
 def stored_study(
     place: RunFolder | None, options: SearchOptions, dataset: Any, work: float, resume: bool, progress: Progress
 ) -> Iterator[Ledger | None]:
-    """The ledger of a run, to which its engine adds, while the block lasts; None without a folder.
-
-    With ``resume`` it goes on with the study that is there, else it replaces it. ``work`` is the budget, kept for the
-    run that resumes.
-    """
+    """The ledger of a run, to which its engine adds, while the block lasts; None without a folder."""
     if place is None:
         yield None
         return
@@ -271,27 +267,7 @@ def run_search(
     resume: bool = False,
     large: LargeFit | None = None,
 ) -> SearchResult:
-    """Do the whole job, phase by phase: what ``search`` and the program both do.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    options : SearchOptions
-    head : dict
-        ``kind``, ``command``, ``seed`` and ``data_hash`` of the record.
-    folder : str or Path, optional
-    progress : callable
-    started : float, optional
-        ``clock.now()`` when the command began; None: now.
-    resume : bool, default=False
-        Whether the run goes on with the study that the folder holds.
-    large : LargeFit, optional
-        The table of which ``dataset`` is a sample: the last fit is on all of its rows, beyond the budget.
-
-    Returns
-    -------
-    SearchResult
-    """
+    """Do the whole job, phase by phase: what ``search`` and the program both do."""
     if not has_test_rows(dataset):
         options = replace(options, refit_all=True)
     started = clock.now() if started is None else started
@@ -360,10 +336,7 @@ def comparison_folds(options: SearchOptions, n_folds: int | None = None) -> Spli
 
 
 def compared(job: Job) -> Results | None:
-    """The best few that were found beside the rivals: folds inside the training rows, the test rows once.
-
-    None where an interruption came before the comparison had an arm.
-    """
+    """The best few that were found beside the rivals: folds inside the training rows, the test rows once."""
     if job.found.interrupted:
         return None
     options, found, plan = job.options, job.found, job.plan
@@ -412,18 +385,7 @@ def choice_facts(name: str, method: Any) -> dict[str, Any]:
 
 
 def repeat_command(command: str, plan: Plan) -> str:
-    """The command that repeats a run whatever the machine does: its work in place of its seconds.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> from proxembed.workflow.main_job import repeat_command
-    >>> plan = SimpleNamespace(bounded=True, work=44.0, options=SimpleNamespace(engine="methods"))
-    >>> repeat_command("proxembed search a.csv --max-seconds 30 -o out", plan)
-    'proxembed search a.csv -o out --max-work 44'
-    >>> repeat_command("proxembed.search(X, y, max_seconds=30, seed=1)", plan)
-    'proxembed.search(X, y, seed=1, max_work=44)'
-    """
+    """The command that repeats a run whatever the machine does: its work in place of its seconds."""
     if not plan.bounded or plan.options.engine == "defc":
         return command
     if command.startswith("proxembed.search("):
@@ -469,10 +431,7 @@ def concluded(job: Job, results: Results) -> SearchResult:
 
 
 def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tuple[Any, dict[str, Any]]:
-    """The model of the choice, and on how many rows it is fitted, whether on all.
-
-    Of a table by parts these are all of its rows, where the method can be fitted so; else the sample.
-    """
+    """The model of the choice, and on how many rows it is fitted, whether on all."""
     rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is job.dataset}
     if job.large is None:
         return fit_on(method, fitted_on, scaling=scaling), rows
@@ -524,11 +483,7 @@ def rows_of_model(options: SearchOptions, dataset: Any) -> Any:
 
 
 def best_choice(summary: dict[str, Any], found: Found, goal: str | None = None) -> tuple[str, Any, int | None]:
-    """The name, the method and its k in the comparison: what was chosen, for a goal if one is named.
-
-    The goals other than to compress are chosen for by their measure; of that one the smallest size is taken that keeps
-    what all features have.
-    """
+    """The name, the method and its k in the comparison: what was chosen, for a goal if one is named."""
     leaders, chosen = dict(found.leaders), summary["choice"] or {"method": None}
     ranked = sorted(summary["best"], key=lambda entry: entry["arm"] != chosen["method"])
     if goal == "compress" and goal in summary["verdict"]["goals"]:
@@ -547,9 +502,6 @@ def rival_ahead(
 ) -> tuple[str, Any, int | None] | None:
     """The rival embedding that is best on the folds of the comparison, with its estimator and k, if it is ahead of our
     choice by more than one paired standard error; None if no rival is, or if no goal asks for it.
-
-    Rivals that embed nothing, or each size by a fit of its own, have no model that could be saved; a map has two
-    coordinates.
     """
     if goal not in RIVAL_GOALS:
         return None
@@ -582,11 +534,7 @@ def say_saved(summary: dict[str, Any], goal: str | None, name: str, k: int | Non
 
 
 def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
-    """The diagnosis on the test rows, of fits on at most 5,000 training rows (1,000 where all pairs are compared).
-
-    None without shuffles. The folds of the training rows would not do: the method is the best of many on them, and no
-    shuffle was searched.
-    """
+    """The diagnosis on the test rows, of fits on at most 5,000 training rows (1,000 where all pairs are compared)."""
     options, dataset, split, plan = job.options, job.dataset, shown_rows(job), job.plan
     if plan.cuts.shuffles == 0:
         return None

@@ -32,31 +32,7 @@ MAP_SUFFIXES = (".html", ".png", ".svg")
 
 
 def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, several_labels: bool = True) -> Layout:
-    """The unfitted layout of a method by name, for a number of training rows.
-
-    Parameters
-    ----------
-    method : str or None
-        As ``catalogue.method_named`` takes it; None: Kernelized(OPLS()). A kernel has 1,000 prototypes above 3,000
-        rows.
-    layout : str
-        As in ``Layout``.
-    seed : int
-    n_rows : int
-    several_labels : bool
-        Whether rows carry several labels.
-
-    Raises
-    ------
-    ValueError
-        Unknown names, a layout as the method, or (OptionError) a library that is not installed.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.map_job import map_layout
-    >>> map_layout(None, "sklearn", 0, 5000)
-    Layout(layout='sklearn', method=Kernelized(n_prototypes=1000, random_state=0))
-    """
+    """The unfitted layout of a method by name, for a number of training rows."""
     if method is None:
         inner: Any = Kernelized()
     else:
@@ -83,35 +59,7 @@ def draw_map(
     command: str = "",
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows.
-
-    Parameters
-    ----------
-    dataset : proxembed.data.Dataset
-    method, layout, seed : as in ``map_layout``
-    command : str
-        How to repeat it, for the page.
-    progress : callable, optional
-        Called as ``progress(done, total, text)``.
-
-    Returns
-    -------
-    dict
-        From ``report.map_page.map_record``.
-
-    Raises
-    ------
-    ValueError
-        Labels that tell nothing apart, or what ``map_layout`` refuses.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.map_job import draw_map
-    >>> found = draw_map(digits().take(range(200)), "opls", "sklearn")
-    >>> found["train"], found["held_out"], found["method"]
-    (152, 48, 'OPLS')
-    """
+    """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows."""
     check_labels(dataset, dataset.name)
     dataset, split = with_test_rows(dataset, seed)
     chosen = map_layout(method, layout, seed, len(split.train), several_labels=not dataset.single_label)
@@ -131,31 +79,13 @@ def draw_map(
 
 
 def forecast_text(layout: Layout, shape: Shape) -> str:
-    """How long the maps of a layout take on this machine, about.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS, Layout
-    >>> from proxembed.evaluate.costs import Shape
-    >>> from proxembed.workflow.map_job import forecast_text
-    >>> forecast_text(Layout(OPLS()), Shape(2000, 50, 50.0, 5)).startswith("2 maps of about ")
-    True
-    """
+    """How long the maps of a layout take on this machine, about."""
     one, honest = (fit_work(clone(layout).set_params(honest=each), shape) / machine_speed() for each in (False, True))
     return f"2 maps of about {one:,.0f} s each; where these flatter the training rows, 2 honest ones of {honest:,.0f} s"
 
 
 def check_map_path(path: Path) -> Path:
-    """The path of a map, whose name ends in .html, .png or .svg.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from proxembed.workflow.map_job import check_map_path
-    >>> check_map_path(Path("map.pdf"))
-    Traceback (most recent call last):
-    ValueError: -o 'map.pdf' must end in .html, .png or .svg.
-    """
+    """The path of a map, whose name ends in .html, .png or .svg."""
     if path.suffix not in MAP_SUFFIXES:
         raise ValueError(f"-o {str(path)!r} must end in .html, .png or .svg.")
     return path
@@ -168,16 +98,7 @@ def write_map(record: dict[str, Any], path: Path) -> None:
 
 
 def map_facts(record: dict[str, Any]) -> dict[str, Any]:
-    """The figures of a map as plain data, for programs and the terminal.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.map_job import draw_map, map_facts
-    >>> facts = map_facts(draw_map(digits().take(range(200)), "pca", "sklearn"))
-    >>> facts["method"], list(facts["maps"][0])
-    ('PCA', ['map', 'inside', 'outside', 'among', 'null'])
-    """
+    """The figures of a map as plain data, for programs and the terminal."""
     names = ("inside", "outside", "among")
     maps = []
     for pair in record["pairs"]:

@@ -36,34 +36,7 @@ def through_model(
     memory: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, int]:
-    """Write what a saved model makes of the rows of a file, in their order, with their ids first.
-
-    Parameters
-    ----------
-    model : Path
-        A saved model that tells how its training rows were read.
-    file : Path
-        New rows, in any format.
-    out : Path
-        .csv, .parquet or .npz; it is written under another name, then renamed.
-    columns_of : callable
-        Of the model, the features of some rows and the source of the model: named columns for a table, and named arrays
-        for .npz, of which those without a row per row (names) are taken from the first part.
-    memory : int, optional
-        Bytes that may be used: rows that need more are read, embedded and written part by part. None: half of the
-        memory that is free.
-    progress : callable
-
-    Returns
-    -------
-    dict
-        Numbers of ``rows`` and ``columns``.
-
-    Raises
-    ------
-    ValueError
-        The model does not tell how its rows were read, or the file does not fit it.
-    """
+    """Write what a saved model makes of the rows of a file, in their order, with their ids first."""
     fitted, source = load(model), load_source(model)
     if source is None:
         raise ValueError(
@@ -85,18 +58,7 @@ def through_model(
 
 
 def part_rows(file: Path, source: Mapping[str, Any], memory: float) -> tuple[int | None, int | None]:
-    """Rows of a part that fits into the memory, None where all rows fit; and the number of all rows, if known.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import numpy as np
-    >>> from proxembed.workflow.new_rows import part_rows
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "new.npy")
-    >>> np.save(file, np.ones((5000, 3)))
-    >>> part_rows(file, {"n_features": 3}, 1e9), part_rows(file, {"n_features": 3}, 1e5)
-    ((None, 5000), (694, 5000))
-    """
+    """Rows of a part that fits into the memory, None where all rows fit; and the number of all rows, if known."""
     size, total = size_of(file)
     if COPIES * size <= memory:
         return None, total
@@ -105,14 +67,7 @@ def part_rows(file: Path, source: Mapping[str, Any], memory: float) -> tuple[int
 
 
 def free_memory() -> int:
-    """Bytes of memory that are free, of the machine or of what its container may use.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.new_rows import free_memory
-    >>> free_memory() > 1 << 20
-    True
-    """
+    """Bytes of memory that are free, of the machine or of what its container may use."""
     from proxembed.data.unpacking import memory_limit
 
     known = Path("/proc/meminfo")
@@ -122,14 +77,7 @@ def free_memory() -> int:
 
 
 def rate_text(done: int, total: int | None, seconds: float) -> str:
-    """Rows so far, rows per second, and the time left where it can be told.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.new_rows import rate_text
-    >>> rate_text(30_000, 90_000, 2.0), rate_text(10, None, 0.1)
-    ('rows, 30,000: 15,000 per second, 4 s left', 'rows, 10: 100 per second')
-    """
+    """Rows so far, rows per second, and the time left where it can be told."""
     rate = done / max(seconds, 1e-9)
     left = "" if total is None else f", {max(total - done, 0) / rate:.0f} s left"
     return f"rows, {done:,}: {rate:,.0f} per second{left}"
@@ -165,19 +113,7 @@ class _Table:
 
 @contextmanager
 def writer(path: Path) -> Iterator[_Arrays | _Table]:
-    """What writes parts of rows to a file: named columns to .csv or .parquet, arrays to .npz.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import numpy as np
-    >>> from proxembed.workflow.new_rows import writer
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "z.npz")
-    >>> with writer(file) as written:
-    ...     written.add({"z0": [1.0]}, ("a",), {"Z": np.ones((1, 1))})
-    >>> np.load(file)["ids"].tolist()
-    ['a']
-    """
+    """What writes parts of rows to a file: named columns to .csv or .parquet, arrays to .npz."""
     if path.suffix.lower() == ".npz":
         gathered = _Arrays()
         yield gathered

@@ -31,33 +31,7 @@ from .record import named_labels
 def method_with(
     method: str, size: int | None, settings: Mapping[str, Any], seed: int, *, several_labels: bool
 ) -> BaseEstimator:
-    """The unfitted estimator of a method's name, with parameters.
-
-    Parameters
-    ----------
-    method : str
-        One name, as ``catalogue.method_named`` takes it.
-    size : int or None
-        Number of components.
-    settings : mapping of str to value
-        Parameters by name; "method__ridge" is the ridge of a wrapped method, and a parameter that holds a method takes
-        the name of one.
-    seed : int
-        Of a method that draws.
-    several_labels : bool
-        Whether rows carry several labels.
-
-    Raises
-    ------
-    ValueError
-        An unknown name, parameter or value, or a method that cannot embed new rows.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.one_fit import method_with
-    >>> method_with("opls", 2, {"ridge": 0.1}, 0, several_labels=True)
-    OPLS(n_components=2, ridge=0.1)
-    """
+    """The unfitted estimator of a method's name, with parameters."""
     if method.strip().lower() == "all":
         raise ValueError("--method 'all' is not one method; compare methods with `proxembed compare`.")
     estimator = method_arms([method], several_labels=several_labels)[0].estimator
@@ -80,15 +54,7 @@ def method_with(
 
 
 def method_parameters(estimator: BaseEstimator) -> set[str]:
-    """The parameters of a method whose value is another method.
-
-    Examples
-    --------
-    >>> from proxembed import SSDR
-    >>> from proxembed.workflow.one_fit import method_parameters
-    >>> sorted(method_parameters(SSDR()))
-    ['supervised', 'unsupervised']
-    """
+    """The parameters of a method whose value is another method."""
     kinds = {name: spec.kind for name, (_, spec) in declared(type(estimator)).items()}
     return {name for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, BaseEstimator)}
 
@@ -116,15 +82,7 @@ def fit_and_save(
     large: LargeFit | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Fit the pipeline on all rows and write the model and its card; what was done, as plain data.
-
-    Where the data set is the sample of a ``large`` table, the embedding is fitted on all rows of that.
-
-    Raises
-    ------
-    ValueError, OSError
-        The method cannot be fitted, or the files cannot be written.
-    """
+    """Fit the pipeline on all rows and write the model and its card; what was done, as plain data."""
     started = perf_counter()
     scaling = choose_scaling(dataset.X, LabelMatrix.of(dataset.y), dataset.groups)
     if large is None:
@@ -153,38 +111,7 @@ def fit_and_save(
 def diagnose_method(
     dataset: Dataset, estimator: BaseEstimator, n_folds: int = 3, *, n_all: int | None = None, **options: Any
 ) -> dict[str, Any]:
-    """Diagnose a method, with scaling, on folds that respect the groups and the order of time of a data set.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    estimator : unfitted method
-    n_folds : int, default=3
-    n_all : int, optional
-        The rows of the table of which the data set is a sample.
-    **options
-        As ``evaluate.diagnose.diagnose`` takes them: ``n_shuffles``, ``n_resamples``, ``measure``, ``seed``,
-        ``n_jobs``.
-
-    Returns
-    -------
-    dict
-        ``method``, and what ``Diagnosis.describe`` returns, labels by name.
-
-    Raises
-    ------
-    ValueError
-        The method cannot be fitted, an option is out of range, or the rows cannot be split.
-
-    Examples
-    --------
-    >>> from proxembed import OPLS
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.one_fit import diagnose_method
-    >>> found = diagnose_method(digits().take(range(200)), OPLS(n_components=2), n_shuffles=19, n_resamples=2)
-    >>> found["method"], found["passed"]
-    ('OPLS', True)
-    """
+    """Diagnose a method, with scaling, on folds that respect the groups and the order of time of a data set."""
     scaling = choose_scaling(dataset.X, LabelMatrix.of(dataset.y), dataset.groups)
     model = embedding_pipeline(estimator, dataset.X, readout=False, scaling=scaling)
     n_folds = fold_limit(dataset, n_folds)
@@ -200,17 +127,7 @@ def groups_of(dataset: Dataset) -> int | None:
 
 
 def verdict(found: Diagnosis, groups: int | None = None) -> str:
-    """What a diagnosis says, in one sentence; ``groups`` is the number of groups of the rows.
-
-    Examples
-    --------
-    >>> from proxembed import Diagnosis
-    >>> from proxembed.workflow.one_fit import verdict
-    >>> verdict(Diagnosis("AP", 0.5, 0.6, 0.9, (0.2, 0.3), 1 / 3, False, (), (1.0,), (0.0,), 0, 10))
-    'Cannot tell: 2 shuffles of the labels are too few; take 19 or more.'
-    >>> verdict(Diagnosis("AP", 0.5, 0.6, 0.9, (0.2,) * 19, 1 / 20, True, (), (1.0,), (0.0,), 0, 10))
-    'Better than shuffled labels: no shuffle of 19 reaches 0.500 on held-out rows; all features have 0.600.'
-    """
+    """What a diagnosis says, in one sentence; ``groups`` is the number of groups of the rows."""
     if groups is not None and groups < LEAST_GROUPS:
         return f"Cannot tell: the rows are of {groups} groups; {LEAST_GROUPS} or more are needed."
     shuffles, reached = len(found.null), sum(value >= found.held_out for value in found.null)

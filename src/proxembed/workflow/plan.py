@@ -72,26 +72,7 @@ class Cuts:
 
 @dataclass
 class Plan:
-    """The budget of one search, its cuts, and the forecast of each phase.
-
-    Attributes
-    ----------
-    work : float
-        Units of work of the whole command; infinite without a budget.
-    cuts : Cuts
-    phases : dict
-        Forecast work: "search", "comparison", "diagnosis", "last fit and page".
-    rivals : tuple of Entrant
-        The rivals that suit the data, but all features.
-    scalings : int
-        Kinds of scaling that each training part is tried with.
-    whole_rows : bool
-        Whether the labels of at least half of the rows are all known.
-    too_dear : list of str
-        What the search had to leave out.
-    by_clock : list of str
-        What the emergency clock decided.
-    """
+    """The budget of one search, its cuts, and the forecast of each phase."""
 
     work: float
     options: SearchOptions
@@ -288,10 +269,7 @@ class Plan:
 
     @property
     def forecast_line(self) -> str:
-        """The forecast of every phase in words.
-
-        As in "search 20 s, comparison 25 s, diagnosis 8 s, last fit and page 4 s: about 57 of 60 s".
-        """
+        """The forecast of every phase in words."""
         each = {phase: self.seconds(phase) for phase in self.phases}
         asked: Any
         if self.options.max_work is not None:
@@ -313,10 +291,7 @@ class Plan:
 
 
 def drawn_part(split: Split, rows: int | None, test_rows: int | None, seed: int) -> Split:
-    """Draw ``rows`` of the training rows and ``test_rows`` of the test rows of a split at random, without replacement.
-
-    None, or a number of at least the rows that there are, keeps all of them.
-    """
+    """Draw ``rows`` of the training rows and ``test_rows`` of the test rows of a split at random, without replacement."""
     draw = np.random.default_rng(seed)
     train, held_out = (
         known if some is None or some >= len(known) else np.sort(draw.permutation(known)[:some])

@@ -36,32 +36,7 @@ SAVED = (MODEL, CARD, EMBEDDING)
 
 
 class RunFolder:
-    """A folder that holds, of the names that are a run's own, what this run has written.
-
-    Parameters
-    ----------
-    folder : Path
-    names : sequence of str
-        The files that the run may write. Those of an earlier run leave the folder with the first one that is written;
-        other files are let alone.
-
-    Attributes
-    ----------
-    written : list of str
-        What the run has written, in the order of the names.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.workflow.record import RunFolder
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     _ = (Path(place) / "b").write_text("of an earlier run")
-    ...     run = RunFolder(Path(place), ["a", "b"])
-    ...     run.write({"a": b"new"})
-    ...     [path.name for path in Path(place).iterdir()], run.written
-    (['a'], ['a'])
-    """
+    """A folder that holds, of the names that are a run's own, what this run has written."""
 
     def __init__(self, folder: Path, names: Sequence[str] = ()):
         self.folder, self.names = folder, tuple(names)
@@ -91,15 +66,7 @@ class RunFolder:
 
 @contextmanager
 def note_written(run: RunFolder) -> Iterator[None]:
-    """Add to an error or an interruption a note of what the run has written.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from proxembed.workflow.record import RunFolder, note_written
-    >>> with note_written(RunFolder(Path("out"))):
-    ...     pass
-    """
+    """Add to an error or an interruption a note of what the run has written."""
     try:
         yield
     except BaseException as error:
@@ -111,35 +78,7 @@ def note_written(run: RunFolder) -> Iterator[None]:
 
 @contextmanager
 def run_folder(folder: Path, names: Sequence[str] = ()) -> Iterator[RunFolder]:
-    """The folder of a run, made and proven writable before the long part starts, and this run's alone until its end.
-
-    Where nothing is put in it, a folder that was made goes again. An error or an interruption that ends the run gets a
-    note of what it has written.
-
-    Parameters
-    ----------
-    folder : Path
-    names : sequence of str
-        The files that the run may write; see ``RunFolder``.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be made or written, or one of the names is that of a folder.
-    ValueError
-        Another run that has not ended writes there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from proxembed.workflow.record import run_folder
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     with run_folder(Path(place) / "new" / "out") as run:
-    ...         made = run.folder.is_dir()
-    ...     made, (Path(place) / "new").exists()
-    (True, False)
-    """
+    """The folder of a run, made and proven writable before the long part starts, and this run's alone until its end."""
     made = written_place(folder)
     new = [path for path in (made, *made.parents) if not path.exists()]
     try:
@@ -157,16 +96,7 @@ def run_folder(folder: Path, names: Sequence[str] = ()) -> Iterator[RunFolder]:
 
 
 def npz_bytes(arrays: Mapping[str, Any]) -> bytes:
-    """Arrays as a compressed .npz file; text is stored as fixed-width text, never as objects.
-
-    Examples
-    --------
-    >>> import io
-    >>> import numpy as np
-    >>> from proxembed.workflow.record import npz_bytes
-    >>> np.load(io.BytesIO(npz_bytes({"Z": [[1.0]]})))["Z"].tolist()
-    [[1.0]]
-    """
+    """Arrays as a compressed .npz file; text is stored as fixed-width text, never as objects."""
     buffer = io.BytesIO()
     stored: Any = {name: np.asarray(values) for name, values in arrays.items()}
     np.savez_compressed(buffer, **stored)
@@ -177,15 +107,7 @@ BLOCK = 1 << 20
 
 
 def file_hash(path: Path) -> str | None:
-    """The SHA-256 of a data file, or of the Parquet files of a folder; None where there is no such file.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from proxembed.workflow.record import file_hash
-    >>> file_hash(Path("no such file")) is None
-    True
-    """
+    """The SHA-256 of a data file, or of the Parquet files of a folder; None where there is no such file."""
     files = parquet_files(path) if path.is_dir() else [path] * path.is_file()
     if not files:
         return None
@@ -199,30 +121,13 @@ def file_hash(path: Path) -> str | None:
 
 
 def run_head(kind: str, command: str, seed: int, file: str | Path | None = None) -> dict[str, Any]:
-    """What the record of a run begins with: kind, command, seed, and the hash of its data file.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.record import run_head
-    >>> run_head("search", "proxembed demo", 0)["data_hash"] is None
-    True
-    """
+    """What the record of a run begins with: kind, command, seed, and the hash of its data file."""
     data_hash = None if file is None else file_hash(Path(file))
     return {"kind": kind, "command": command, "seed": seed, "data_hash": data_hash}
 
 
 def retry_once(results: Results, step: Callable[[], Any]) -> Any:
-    """The result of a short step that writes up finished work: interrupted once, it is begun again.
-
-    The results are marked as interrupted then; a second interruption ends the run.
-
-    Examples
-    --------
-    >>> from proxembed.evaluate.results import Results
-    >>> from proxembed.workflow.record import retry_once
-    >>> retry_once(Results({}, {}), lambda: "the summary")
-    'the summary'
-    """
+    """The result of a short step that writes up finished work: interrupted once, it is begun again."""
     try:
         return step()
     except KeyboardInterrupt:
@@ -231,14 +136,7 @@ def retry_once(results: Results, step: Callable[[], Any]) -> Any:
 
 
 def unfinished(head: dict[str, Any], **parts: Any) -> dict[str, bytes]:
-    """The file of a run that has no summary yet: its command, and the parts of the record that there are.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.record import unfinished
-    >>> list(unfinished({"kind": "search", "command": "proxembed search a.csv", "seed": 0}, search={"trials": []}))
-    ['unfinished.json']
-    """
+    """The file of a run that has no summary yet: its command, and the parts of the record that there are."""
     return unfinished_file(make_unfinished(**head, **parts))
 
 
@@ -248,25 +146,7 @@ def unfinished_file(record: dict[str, Any]) -> dict[str, bytes]:
 
 
 class RunRecord:
-    """The evidence of a comparison: a record that grows part by part, each part in the folder before the next begins.
-
-    Parameters
-    ----------
-    folder : RunFolder or None
-        Where each part is written when it is finished, the page last; None keeps all in memory.
-    results : Results
-        Marked as interrupted where an interruption comes into the writing, which is then begun again.
-    head : dict
-        ``kind``, ``command``, ``seed`` and ``data_hash`` of the record.
-    summary : callable
-        Returns the summary of the results. Predictions and single values are in the folder before it is called.
-    **parts : sections of the record that are there already
-
-    Attributes
-    ----------
-    record : dict
-        What is in results.json.
-    """
+    """The evidence of a comparison: a record that grows part by part, each part in the folder before the next begins."""
 
     def __init__(
         self,
@@ -340,10 +220,7 @@ def saved_model(
     command: str,
     sampled: int | None = None,
 ) -> dict[str, bytes]:
-    """The model with its card, and embedding.npz: Z and ids of all rows, as the saved model puts them.
-
-    Rows that the model was fitted on look better than new ones; the map of the page shows test rows instead.
-    """
+    """The model with its card, and embedding.npz: Z and ids of all rows, as the saved model puts them."""
     card = model_card(model, fitted_on, summary, command, sampled)
     files = model_files(model, folder / MODEL, source=source_of(dataset), card=card)
     arrays = {"Z": embedding_part(model).transform(dataset.X)}
@@ -353,15 +230,7 @@ def saved_model(
 
 
 def named_labels(diagnosis: dict[str, Any], dataset: Any) -> dict[str, Any]:
-    """A diagnosis with the names of labels where it has the numbers of their columns.
-
-    Examples
-    --------
-    >>> from proxembed.data import digits
-    >>> from proxembed.workflow.record import named_labels
-    >>> named_labels({"worse_labels": [{"label": "1", "n": 3}]}, digits())
-    {'worse_labels': [{'label': 'prime', 'n': 3}]}
-    """
+    """A diagnosis with the names of labels where it has the numbers of their columns."""
     if dataset.of_classes:
         return diagnosis
     worse = [{**row, "label": dataset.label_names[int(row["label"])]} for row in diagnosis["worse_labels"]]
@@ -388,12 +257,5 @@ def model_section(model: Any, stability: Any = None) -> dict[str, Any]:
 
 
 def complete_scores(trials: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The trials for the record; scores of those that were sorted out early are on fewer rows and are left out.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.record import complete_scores
-    >>> complete_scores([{"method": "OPLS", "complete": False, "scores": {2: 0.9}}])
-    [{'method': 'OPLS', 'complete': False, 'scores': None}]
-    """
+    """The trials for the record; scores of those that were sorted out early are on fewer rows and are left out."""
     return [trial if trial["complete"] else {**trial, "scores": None} for trial in trials]

@@ -220,16 +220,7 @@ class SearchResult(Comparison):
 
 
 def leaderboard_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """One record per arm at its best size: means over the folds, test values where there are some, seconds.
-
-    Examples
-    --------
-    >>> from proxembed.workflow.results import leaderboard_rows
-    >>> scores = {"AP (ridge)": {"mean": 0.5, "test": 0.4}}
-    >>> best = {"arm": "OPLS", "rival": False, "k": 2, "scores": scores, "seconds": 0.1, "failures": []}
-    >>> leaderboard_rows({"best": [best]})
-    [{'arm': 'OPLS', 'rival': False, 'k': 2, 'AP (ridge)': 0.5, 'test AP (ridge)': 0.4, 'seconds': 0.1}]
-    """
+    """One record per arm at its best size: means over the folds, test values where there are some, seconds."""
     tested = any(score["test"] is not None for entry in summary["best"] for score in entry["scores"].values())
     rows = []
     for entry in summary["best"]:

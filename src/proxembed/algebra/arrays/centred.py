@@ -200,7 +200,8 @@ class CentredMatrix:
 
     def tdot_under(self, P: np.ndarray, U: Any, chunk: int = 16) -> np.ndarray:
         """P'(X - 1 mean')'U, k x c, for sparse U: by the product that is kept, or a few columns of a wide one at a
-        time."""
+        time.
+        """
         if self.shape[1] * U.shape[1] * 8 <= FEW_BYTES or (self._last is not None and self._last[0] is U):
             return matmul(P.T, self.tdot(U))
         parts = range(0, U.shape[1], chunk)
@@ -269,7 +270,8 @@ class CentredMatrix:
 
     def gram_from(self, raw: np.ndarray) -> np.ndarray | None:
         """``gram()`` from the Gram matrix of ``given``; None where the correction would cancel, or where columns are
-        centred in place."""
+        centred in place.
+        """
         if self.mean is None:
             return raw
         if self.taken is not None:

@@ -28,14 +28,7 @@ Open = Callable[[], Tile]
 
 
 class InsideClasses(ABC):
-    """sum_k S_k A_k S_k', S_k the selection of the rows of class k; a row may be in several classes.
-
-    Attributes
-    ----------
-    n : int, the rows.
-    index : list of (n_k,) arrays, the rows of each class.
-    members : list of ClassLaplacian, those that share one pass.
-    """
+    """sum_k S_k A_k S_k', S_k the selection of the rows of class k; a row may be in several classes."""
 
     def __init__(self, n: int, index: Sequence[np.ndarray]):
         self.n = n
@@ -228,7 +221,8 @@ def slices(size: int, step: int, start: int = 0) -> list[slice]:
 
 def _upper_rows(tile: Tile, part: slice, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows ``part`` of (upper half of A) Z, half of the square on the diagonal included; and the sums of these rows
-    and of their columns."""
+    and of their columns.
+    """
     product = np.zeros((part.stop - part.start, Z.shape[1]))
     rows, columns = np.zeros(part.stop - part.start), np.empty(len(Z) - part.start)
     for place in [part, *slices(len(Z), WIDE, part.stop)]:

@@ -40,27 +40,7 @@ Product = Callable[[np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray
 
 
 class Moments:
-    """Sums over n rows x (of d features) with factors f (of p columns) and several row weights w.
-
-    Parameters
-    ----------
-    d : int, features.
-    weights : int, the number of row weights; the first are ones.
-    p : int, columns of the factors.
-    formed : row weights whose Gram matrix is wanted.
-    inner : whether the Gram matrix of the factors is wanted.
-
-    Attributes
-    ----------
-    n : rows.
-    origin : (d,) o, the mean of the rows; 0 as long as all rows are sparse (``raw``).
-    masses, firsts, counts : sum w_j, sum w_j (x - o) and the rows with w_j != 0, for each j.
-    products, factor_sums, squares : sum (x - o)f' (d, p), sum f and sum f^2 (p,).
-    inner : sum ff' (p, p), or None.
-    norms : (d,) sum (x - o)^2 of each feature, where no Gram matrix is formed (else of no entries).
-    first, varies : (d,) the first row, and whether a feature has another value in some row.
-    filled : (d,) rows with a stored entry, of sparse rows.
-    """
+    """Sums over n rows x (of d features) with factors f (of p columns) and several row weights w."""
 
     def __init__(self, d: int, weights: int, p: int, *, formed: Sequence[int] = (), inner: bool = False):
         self.n, self.raw, self.origin = 0, False, np.zeros(d)
@@ -83,7 +63,8 @@ class Moments:
 
     def scatter(self) -> tuple[float, float]:
         """The sums of squares of the rows about 0 and about their mean; NaN where only Gram matrices under other
-        weights are formed."""
+        weights are formed.
+        """
         if 0 not in self.shared and not len(self.norms):
             return np.nan, np.nan
         total = float(np.trace(self._grams[self.shared[0]]) if self.shared else self.norms.sum())

@@ -324,7 +324,8 @@ def _leading(product: Any, null: Any, known: np.ndarray, k: int, budget: int | N
 
 def _start(n: int, known: int = 0) -> np.ndarray:
     """The same start every time, and another beside known vectors: of a repeated eigenvalue the first start holds what
-    was found."""
+    was found.
+    """
     return np.random.default_rng(known).standard_normal(n)
 
 

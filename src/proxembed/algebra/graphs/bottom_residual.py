@@ -126,7 +126,8 @@ def _ritz(M: Any, null: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _by_factor(A: Any, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
     """Lanczos on A^+ A^+' off the null space, by a factor of A without the row and column of one root in each closed
-    component: what is left is regular, and solves with A exactly where the right side is in its range."""
+    component: what is left is regular, and solves with A exactly where the right side is in its range.
+    """
     n = A.shape[0]
     rest = np.setdiff1d(np.arange(n), roots)
     factor = factorised(A[rest][:, rest])

@@ -266,7 +266,8 @@ def _conjugate_block(M: _Normal, B: np.ndarray, start: np.ndarray) -> tuple[np.n
 
 def _bicgstab(A: Any, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
     """Every column, in blocks shared out among threads; runs begin again from where the last one led, and without the
-    factor where it led nowhere."""
+    factor where it led nowhere.
+    """
     A = sparse.csr_array(A)
     factor = incomplete(A)
     out, blocks = np.array(start), -(-B.shape[1] // COLUMNS)
@@ -315,7 +316,8 @@ def _run(
     A: Any, R: np.ndarray, goal: np.ndarray, limit: int, factor: Incomplete | None = None, trans: str = "N"
 ) -> tuple[np.ndarray, int]:
     """The correction for the residual block R, which is used up; the factor is applied from the right. A column stops
-    at its goal, and where the method breaks down or has grown beyond its start, then with the best that it had."""
+    at its goal, and where the method breaks down or has grown beyond its start, then with the best that it had.
+    """
     n, c = R.shape
     out, least = np.zeros((n, c)), np.linalg.norm(R, axis=0)
     first = np.array(least)

@@ -62,23 +62,6 @@ class Operator:
     (X'AX), ``diagonal``, ``trace_on`` (the trace of X'AX), ``low_rank`` (A = F S F', which opens the thin route),
     ``graph`` (a sparse matrix). Fits on rows in blocks need two more methods: ``add_sums`` (what is to be summed) and
     ``compressed`` (the operator on few rows with the same sums).
-
-    Examples
-    --------
-    Each entry smoothed over its two neighbours on a circle:
-
-    >>> import numpy as np
-    >>> from proxembed.algebra.operators.structured import Centering, Operator
-    >>> class Circulant(Operator):
-    ...     def __init__(self, n):
-    ...         self.n = n
-    ...     def __matmul__(self, V):
-    ...         return V / 2 + (np.roll(V, 1, axis=0) + np.roll(V, -1, axis=0)) / 4
-    >>> smoothing = Circulant(4)
-    >>> smoothing.todense()[0].tolist(), smoothing.diagonal().tolist()
-    ([0.5, 0.25, 0.0, 0.25], [0.5, 0.5, 0.5, 0.5])
-    >>> (smoothing - 0.5 * Centering()).sandwich(np.eye(4)[:, :2]).tolist()
-    [[0.125, 0.375], [0.375, 0.125]]
     """
 
     n: Any = None  # an int, or None where any size fits
@@ -135,12 +118,14 @@ class Operator:
 
     def is_scatter(self, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
         """Whether X'AX is the weighted Gram matrix of the centred rows by construction; ``weights=None`` stands for
-        ones."""
+        ones.
+        """
         return False
 
     def is_squared_scatter(self, rows: CentredMatrix, uniform: bool) -> bool:
         """Whether A = Xc Xc' with the centred rows themselves, so that Xc'A Xc is the square of their scatter
-        matrix."""
+        matrix.
+        """
         return False
 
     def in_coordinates(self, coordinates: RowSpace) -> np.ndarray:
@@ -544,7 +529,8 @@ class Multiple(Operator):
 
 class Sum(Operator):
     """Sum of c_i A_i. Terms are flattened; equal diagonals of opposite sign cancel, so that low rank is seen as low
-    rank."""
+    rank.
+    """
 
     def __init__(self, parts: list[tuple[float, Operator]]):
         self.parts = [(c * coefficient, leaf) for c, op in parts for coefficient, leaf in op.terms()]

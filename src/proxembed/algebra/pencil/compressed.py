@@ -125,19 +125,7 @@ def left_rows(
 
 
 class Compression:
-    """The rows of a template, compressed, from their moments.
-
-    Parameters
-    ----------
-    template, demand : as stated on no rows, with the totals of all.
-    moments : Moments of all rows, in the order of the demand.
-    width : the features that the rows stand for, where they are not their columns.
-
-    Raises
-    ------
-    ValueError
-        X is constant, where it is centred.
-    """
+    """The rows of a template, compressed, from their moments."""
 
     def __init__(self, template: Template, demand: Demand, moments: Moments, width: int | None = None):
         self.template, self.demand, self.centred = template, demand, template.offset is not None
@@ -308,7 +296,8 @@ class Compression:
 
     def factor(self, F: Any, center: np.ndarray | None) -> np.ndarray:
         """A factor of the rows, less center (1'F) / (1'center) where ``center`` is given, as one of the compressed
-        rows."""
+        rows.
+        """
         if F is self.demand.X:
             if (center is None) == self.centred or (self.centred and self.demand.weight(center)):
                 raise TypeError("X as a factor must be centred as the rows are.")

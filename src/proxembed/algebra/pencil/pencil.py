@@ -80,7 +80,8 @@ def diagonal_of(B: np.ndarray) -> np.ndarray | None:
 
 def relative_residual(AP: np.ndarray, BP: np.ndarray, w: np.ndarray, level: float = 0.0) -> float:
     """||AP - BP diag(w)|| over ||BP|| times the largest |w|; ``level`` is the size of all eigenvalues, beside which
-    those found may be zero."""
+    those found may be zero.
+    """
     scale = max(float(np.abs(w).max(initial=0.0)), ZERO * level) * frobenius(BP)
     return frobenius(AP - BP * w) / scale if scale > 0 else 0.0
 

@@ -185,7 +185,8 @@ class Problem:
 
     def shifts(self, ridge: float) -> tuple[float, tuple[float, ...]] | None:
         """(c, r) with Bp + ridge I = c (S + r_1 I)(S + r_2 I)... and every r positive; None where there is no such
-        form."""
+        form.
+        """
         c0 = self.template.b + ridge
         if self.powers is None or c0 <= 0 or self.powers[0] <= 0:
             return None

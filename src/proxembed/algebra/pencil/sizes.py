@@ -15,7 +15,8 @@ NORM_TOLERANCE = 1e-8
 
 def objective_size(problem: Problem, kind: str) -> float:
     """The absolute trace of R'AR + aI, a counted min(n, d) times ("trace"), or its largest absolute eigenvalue on the
-    row space ("spectral")."""
+    row space ("spectral").
+    """
     template = problem.template
     if kind == "trace":
         trace = template.A.trace_on(problem.rows)

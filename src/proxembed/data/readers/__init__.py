@@ -218,10 +218,7 @@ def checked_rows(path: Path, source: dict[str, Any], rows: NamedRows) -> NamedRo
 
 
 def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
-    """The reader of a file by its suffix, or of a folder of Parquet files.
-
-    `accepted` and `of_folder` are the remedies for another name and another folder.
-    """
+    """The reader of a file by its suffix, or of a folder of Parquet files."""
     check_exists(path)
     if path.is_dir():
         if not parquet_files(path):

@@ -126,10 +126,7 @@ Columns.__doc__ = with_parameters(Columns)
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns of one table by purpose, every name its own; in the order of the file.
-
-    `unkept` are those that `Columns.keep` leaves out.
-    """
+    """The columns of one table by purpose, every name its own; in the order of the file."""
 
     labels: tuple[str, ...]
     features: tuple[str, ...]
@@ -147,19 +144,7 @@ class Roles:
 
 
 def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
-    """Roles of the columns of one file.
-
-    A column named in full for two purposes, or matched by the globs of two, is refused; where one names it in full,
-    the glob of the other passes it by. Raises DataError for names and globs that match no column.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from proxembed.data.readers.columns import Columns, resolve
-    >>> resolve(Columns(labels=("t_*",), drop=("*_no",)), ["t_a", "x", "row_no", "t_b"], Path("f.csv"))
-    Roles(labels=('t_a', 't_b'), features=('x',), text=(), id=None, groups=None, time=None,
-    unkept=())
-    """
+    """Roles of the columns of one file."""
     asked: dict[str, Sequence[str]] = {"labels": columns.labels, "text": columns.text}
     for field in SINGLE:
         value = getattr(columns, field)
@@ -255,11 +240,7 @@ def _twice(path: Path | str, name: str, one: str, other: str) -> DataError:
 
 
 class Cells:
-    """The cells of one column as codes into their distinct values; -1 where the cell is empty.
-
-    `missing` holds the texts that stand for an empty cell, and `more` what a file has for it beside them, such as -999;
-    None (NULL) and NaN always do.
-    """
+    """The cells of one column as codes into their distinct values; -1 where the cell is empty."""
 
     def __init__(self, missing: Iterable[str] = MISSING, more: Sequence[str] = ()) -> None:
         self._missing, self._more = frozenset(missing), tuple(more)
@@ -301,30 +282,14 @@ class Cells:
 
 
 def is_number(value: object) -> bool:
-    """Whether a cell is a number, or text that reads as one.
-
-    Examples
-    --------
-    >>> from proxembed.data.readers.columns import is_number
-    >>> [is_number(value) for value in (3, " 2.5 ", "1e-3", "red", True)]
-    [True, True, True, False, False]
-    """
+    """Whether a cell is a number, or text that reads as one."""
     if isinstance(value, str):
         return NUMBER.fullmatch(value.strip()) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def truth(value: object, signed: bool = False) -> int | None:
-    """1 or 0 for a cell of a label column, None for anything else; ``signed``: of a column of 1 and -1.
-
-    Examples
-    --------
-    >>> from proxembed.data.readers.columns import truth
-    >>> [truth(value) for value in ("1", "0.0", "True", False, 1.0, "2", "yes", "maybe")]
-    [1, 0, 1, 0, 1, None, 1, None]
-    >>> [truth(value, signed=True) for value in (-1, "+1", 0)]
-    [0, 1, None]
-    """
+    """1 or 0 for a cell of a label column, None for anything else; ``signed``: of a column of 1 and -1."""
     if isinstance(value, str):
         word = value.strip()
         if word.casefold() in YES | NO:
@@ -341,14 +306,7 @@ def is_minus_one(value: object) -> bool:
 
 
 def name_of(value: object) -> str:
-    """Name of a class or a group from its cell: whole numbers without a decimal point, text without outer blanks.
-
-    Examples
-    --------
-    >>> from proxembed.data.readers.columns import name_of
-    >>> [name_of(value) for value in (" red ", "2.0", "007", 3.0, True)]
-    ['red', '2', '007', '3', 'True']
-    """
+    """Name of a class or a group from its cell: whole numbers without a decimal point, text without outer blanks."""
     if isinstance(value, str):
         value = value.strip()
         return class_name(float(value)) if "." in value and NUMBER.fullmatch(value) else value
@@ -356,16 +314,7 @@ def name_of(value: object) -> str:
 
 
 def seconds(value: object, style: str = "iso") -> float | None:
-    """A cell of a time column as a number: numbers as they are, dates as seconds since 1970 (UTC where no zone).
-
-    Returns None for anything else. `style` is how dates are written: "iso", "dmy" or "mdy".
-
-    Examples
-    --------
-    >>> from proxembed.data.readers.columns import seconds
-    >>> [seconds(value) for value in (5, "2.5", "1970-01-02", "1970-01-01T00:01:00+00:00", "31.12.1999")]
-    [5.0, 2.5, 86400.0, 60.0, None]
-    """
+    """A cell of a time column as a number: numbers as they are, dates as seconds since 1970 (UTC where no zone)."""
     if is_number(value):
         number = float(value)  # type: ignore[arg-type]  # is_number does not narrow
         return number if np.isfinite(number) else None

@@ -20,14 +20,6 @@ class MergedLinesWarning(UserWarning):
 class MergedLines:
     """Counts quoted cells that hold whole lines of their table: as many separators before and after each line end as
     the rows have, with values of the columns between them. A text of several lines does not.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The columns.
-    places : dict
-        What they hold.
-    separator : str
     """
 
     def __init__(self, names: Sequence[str], places: dict[str, str], separator: str) -> None:

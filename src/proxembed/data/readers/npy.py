@@ -23,10 +23,7 @@ LABEL_FILES = "a CSV or Parquet table, or a .npy file with classes or an indicat
 
 
 class Npy(Reader):
-    """A 2-D array of `numpy.save`, labelled row by row by a table or a second array.
-
-    Of a table, the columns named as labels are read, or, without such names, all columns that have no other purpose.
-    """
+    """A 2-D array of `numpy.save`, labelled row by row by a table or a second array."""
 
     name = "npy"
     suffixes = (".npy",)

@@ -31,11 +31,7 @@ FORM = "save X (or data, indices, indptr, shape of CSR) and Y with numpy.savez, 
 
 
 class Npz(Reader):
-    """Archives of `numpy.savez`, never unpickled.
-
-    Keys: X, or data, indices, indptr and shape of a CSR matrix; Y (or y): n x c indicator (NaN = unknown) or 1-D
-    classes; optionally classes, label_names, feature_names, train_idx, test_idx, licence. Other keys are left alone.
-    """
+    """Archives of `numpy.savez`, never unpickled."""
 
     name = "npz"
     suffixes = (".npz",)

@@ -21,20 +21,7 @@ SUFFIXES = (".parquet", ".pq")
 
 
 def parquet_files(folder: Path) -> list[Path]:
-    """The Parquet files in a folder, and in its subfolders such as ``year=2024``, in the order of their names.
-
-    Names that begin with _ or . are left out, as Spark and dask mark what is no data.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data.readers.parquet_parts import parquet_files
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> for name in ("part-1.parquet", "part-0.parquet", "_SUCCESS", "notes.txt"):
-    ...     (folder / name).touch()
-    >>> [file.name for file in parquet_files(folder)]
-    ['part-0.parquet', 'part-1.parquet']
-    """
+    """The Parquet files in a folder, and in its subfolders such as ``year=2024``, in the order of their names."""
     found = []
     for path in sorted(path for path in folder.iterdir() if not path.name.startswith(("_", "."))):
         if path.is_dir():
@@ -46,11 +33,7 @@ def parquet_files(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Part:
-    """Row groups of a file, of which the first begins with the row ``start``.
-
-    ``groups`` are the rows of each, by its number; ``size`` the bytes that the cells of the file take unpacked,
-    ``keys`` the columns that its folders give.
-    """
+    """Row groups of a file, of which the first begins with the row ``start``."""
 
     path: Path
     groups: dict[int, int]
@@ -77,39 +60,7 @@ class Part:
 
 
 class ParquetParts:
-    """Parquet files as one table: the columns of the first, in the types that hold those of all.
-
-    Of a folder, subfolders such as ``year=2024`` give a column each.
-
-    Parameters
-    ----------
-    path : Path
-        A file or a folder.
-
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-    parts : tuple of Part
-
-    Raises
-    ------
-    DataError
-        A file cannot be read, or has other columns than the first one.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data.readers.parquet_parts import ParquetParts
-    >>> from proxembed.data.table_writer import TableWriter
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> for year in (2023, 2024):
-    ...     (folder / f"year={year}").mkdir()
-    ...     with TableWriter(folder / f"year={year}" / "part-0.parquet") as table:
-    ...         table.add({"hue": [0.5, 0.25]})
-    >>> table = ParquetParts(folder)
-    >>> table.schema.names, table.rows, [batch["year"].to_pylist() for batch in table.batches(["year"], 10)]
-    (['hue', 'year'], 4, [[2023, 2023], [2024, 2024]])
-    """
+    """Parquet files as one table: the columns of the first, in the types that hold those of all."""
 
     def __init__(self, path: Path) -> None:
         files = parquet_files(path) if path.is_dir() else [path]

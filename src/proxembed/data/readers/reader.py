@@ -21,29 +21,7 @@ NamedRows = tuple[Matrix | TableRows, tuple[str, ...] | None]
 
 
 class Reader(ABC):
-    """A file format: `read` for labelled files, `read_rows` for new rows in the columns of a training file.
-
-    A subclass with suffixes joins `READERS`; its file in this package is all that a new format takes.
-
-    Attributes
-    ----------
-    name : str
-        Format in `Dataset.source`.
-    suffixes : tuple of str
-        Ends of file names, in lower case with their dot; ``.gz`` after them is none of the reader's concern.
-    accepts : str
-        The suffixes and what such a file holds, for the message that lists the accepted formats.
-    place : int
-        Place in that list; equal places stand in the order of their definition.
-    takes_columns : bool
-        Whether `Columns` may name the purposes of columns.
-
-    Examples
-    --------
-    >>> from proxembed.data.readers import READERS
-    >>> READERS[".libsvm"].name, READERS[".libsvm"] is READERS[".svm"]
-    ('svmlight', True)
-    """
+    """A file format: `read` for labelled files, `read_rows` for new rows in the columns of a training file."""
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]] = ()
@@ -75,17 +53,7 @@ class Reader(ABC):
         return (PACKED if path.suffix.lower() == ".gz" else 1) * path.stat().st_size, None
 
     def source(self, data: Dataset) -> dict[str, Any]:
-        """What `read_rows` must know of a training file: its format, number of features, and their names if any.
-
-        Examples
-        --------
-        >>> from proxembed.data import Dataset
-        >>> from proxembed.data.readers import READERS
-        >>> READERS[".arff"].source(Dataset([[0.0, 1.0]], [[1]], feature_names=["hue", "size"]))
-        {'format': 'arff', 'n_features': 2, 'names': ['hue', 'size']}
-        >>> READERS[".npz"].source(Dataset([[0.0, 1.0]], [[1]]))
-        {'format': 'npz', 'n_features': 2}
-        """
+        """What `read_rows` must know of a training file: its format, number of features, and their names if any."""
         if data.source is not None:
             return data.source
         found = source_by_name(self.name, data)
@@ -96,27 +64,12 @@ READERS: dict[str, Reader] = {}
 
 
 def source_by_name(format: str, data: Dataset) -> dict[str, Any]:
-    """The source of a file that names its features.
-
-    Examples
-    --------
-    >>> from proxembed.data import Dataset
-    >>> from proxembed.data.readers.reader import source_by_name
-    >>> source_by_name("arff", Dataset([[0.0, 1.0]], [[1]]))
-    {'format': 'arff', 'n_features': 2, 'names': ['x0', 'x1']}
-    """
+    """The source of a file that names its features."""
     return {"format": format, "n_features": data.X.shape[1], "names": list(data.feature_names)}
 
 
 def numbered(d: int) -> list[str]:
-    """The names of d features of an array without names.
-
-    Examples
-    --------
-    >>> from proxembed.data.readers.reader import numbered
-    >>> numbered(2)
-    ['x0', 'x1']
-    """
+    """The names of d features of an array without names."""
     return [f"x{j}" for j in range(d)]
 
 
@@ -125,27 +78,12 @@ def _unnamed(data: Dataset) -> bool:
 
 
 def readers() -> list[Reader]:
-    """Every format once, in the order of the list of accepted formats.
-
-    Examples
-    --------
-    >>> from proxembed.data.readers.reader import readers
-    >>> [reader.name for reader in readers()]
-    ['table', 'npz', 'npy', 'arff', 'svmlight']
-    """
+    """Every format once, in the order of the list of accepted formats."""
     return sorted(dict.fromkeys(READERS.values()), key=lambda reader: reader.place)
 
 
 def feature_names(source: dict[str, Any]) -> list[str] | None:
-    """Names of the features of a training file; None where it had none.
-
-    Examples
-    --------
-    >>> from proxembed.data.readers.reader import feature_names
-    >>> vector = {"name": "v", "kind": "vector", "size": 2}
-    >>> feature_names({"format": "table", "features": [{"name": "x", "kind": "number"}, vector]})
-    ['x', 'v[0]', 'v[1]']
-    """
+    """Names of the features of a training file; None where it had none."""
     if "columns" in source:
         return [facts["name"] for facts in source["columns"]]
     if source.get("format") == "table":
@@ -154,13 +92,6 @@ def feature_names(source: dict[str, Any]) -> list[str] | None:
 
 
 def width(source: dict[str, Any]) -> int | None:
-    """Number of features of a training file, where its source tells.
-
-    Examples
-    --------
-    >>> from proxembed.data.readers.reader import width
-    >>> width({"format": "npy", "n_features": 3}), width({})
-    (3, None)
-    """
+    """Number of features of a training file, where its source tells."""
     names = feature_names(source)
     return source.get("n_features") if names is None else len(names)

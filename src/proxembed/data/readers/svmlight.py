@@ -25,12 +25,7 @@ PAIR = re.compile(rb"(\d+):" + NUMBER + rb"|qid:\d+")
 
 
 class Svmlight(Reader):
-    """svmlight and LIBSVM files.
-
-    Labels are the distinct whole numbers of the file, in rising order; features are named by their index in the file,
-    which counts from 0 where a 0 occurs and from 1 otherwise; a row may have no label. Test files and new rows that
-    count otherwise than the training file are refused.
-    """
+    """svmlight and LIBSVM files."""
 
     name = "svmlight"
     suffixes = (".svm", ".svmlight", ".libsvm", ".txt", ".scale", ".t", ".tr", ".val")
@@ -75,10 +70,7 @@ class Svmlight(Reader):
         )
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
-        """Features by their index; a file may stop short of the last ones.
-
-        Rows are counted as the training file counts them; if it is of another format, from 0 where a 0 occurs.
-        """
+        """Features by their index; a file may stop short of the last ones."""
         X = sparse.csr_array(_load([path])[0])
         from_zero, d = 0 in X.indices, width(source)
         start = source.get("start", 1) if source.get("format") == self.name else int(not from_zero)

@@ -90,18 +90,7 @@ class Table(Reader):
 
 
 def parts_of(file: TableFile, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
-    """The columns that the training file had as features, and the ids, about ``rows`` rows at a time.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data.readers.table import parts_of
-    >>> from proxembed.data.readers.table_file import open_table
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
-    >>> size = file.write_text("x\\n1\\n2\\n")
-    >>> [X.tolist() for X, ids in parts_of(open_table(file), {"names": ["x"]}, 1)]
-    [[[1.0], [2.0]]]
-    """
+    """The columns that the training file had as features, and the ids, about ``rows`` rows at a time."""
     parts = PartsOfTable(file, rows)
     while not parts.ended:
         yield _new_rows(parts, source)
@@ -148,11 +137,7 @@ def _new_rows(file: Any, source: dict[str, Any]) -> NamedRows:
 
 
 def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: LabelColumns | None = None) -> Dataset:
-    """The data set of a training table, and perhaps of a test table with the same columns.
-
-    A table of numbers and vectors alone gives a matrix, any other `TableRows`. `given` are the labels of a table
-    that holds none.
-    """
+    """The data set of a training table, and perhaps of a test table with the same columns."""
     file = files[0]
     columns, told = with_row_names(file, columns)
     roles = resolve(columns, file.names, file.path)
@@ -261,19 +246,7 @@ def _whole_matrix(
 
 
 def labels_alone(file: TableFile, columns: Columns, most: int) -> LabelColumns:
-    """The labels of all rows of a table whose features need not fit in memory; ``most`` rows are read at a time.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data import Columns
-    >>> from proxembed.data.readers.table import labels_alone
-    >>> from proxembed.data.readers.table_file import open_table
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "toy.csv")
-    >>> size = file.write_text("hue,sky\\n0.5,clear\\n0.25,grey\\n0.75,grey\\n0.5,clear\\n")
-    >>> labels_alone(open_table(file), Columns(labels=("sky",)), 1000).names
-    ('clear', 'grey')
-    """
+    """The labels of all rows of a table whose features need not fit in memory; ``most`` rows are read at a time."""
     roles = resolve(columns, file.names, file.path)
     named = roles.labels or [name for name in roles.features if file.places[name] != "other"]
     first = None if roles.labels else FIRST_ROWS
@@ -289,10 +262,7 @@ def _gather(
     most: int | None = None,
     first: int | None = None,
 ) -> Gathered:
-    """One pass over a file in blocks; `others` holds, for each column read as cells, what its empty cells hold.
-
-    With `first` it ends at the block that holds the row of this number.
-    """
+    """One pass over a file in blocks; `others` holds, for each column read as cells, what its empty cells hold."""
     features = FeatureReader(file, kinds)
     cells = {name: Cells(empty, missing) for name, empty in others.items()}
     rows = 0
@@ -402,15 +372,7 @@ def _others(roles: Roles) -> dict[str, Sequence[str]]:
 
 
 def stem(path: Path) -> str:
-    """The name of a file or folder without its suffixes for format and compression.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from proxembed.data.readers.table import stem
-    >>> stem(Path("folder/new.csv.gz")), stem(Path("rows.parquet"))
-    ('new', 'rows')
-    """
+    """The name of a file or folder without its suffixes for format and compression."""
     name = re.sub(r"\.gz$", "", (path if path.name else path.resolve()).name, flags=re.IGNORECASE)
     return name if path.is_dir() and Path(name).suffix.lower() not in SUFFIXES else Path(name).stem
 
@@ -466,11 +428,7 @@ def _filled(part: Gathered, name: str, purpose: str, remedy: str) -> None:
 
 @dataclass(frozen=True)
 class MixedRows:
-    """The feature columns of one or two files, training rows first.
-
-    `rows` is None if there are problems, which are as `TableFaults` takes them, or if no column is a feature.
-    `described` holds name, reading and an example of every column.
-    """
+    """The feature columns of one or two files, training rows first."""
 
     rows: Any  # TableRows; None where no column is mixed
     readings: tuple[Reading, ...]
@@ -503,10 +461,7 @@ def is_matrix(file: TableFile, names: Sequence[str], decimal: str | None = None)
 
 
 def _shows_points(file: TableFile) -> bool:
-    """Whether the first rows of a file of text show that points are decimal marks.
-
-    Only a file separated by semicolons may have decimal commas; a cell such as 1.234 does not tell.
-    """
+    """Whether the first rows of a file of text show that points are decimal marks."""
     if getattr(file, "separator", ",") != ";":
         return True
     pointed = (cell for cells in getattr(file, "first", {}).values() for cell in map(str.strip, cells) if "." in cell)

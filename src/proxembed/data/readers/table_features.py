@@ -17,10 +17,7 @@ GROWTH = 1.25
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature column of the training file.
-
-    `kind` is "number" or "vector" (`size` numbers).
-    """
+    """One feature column of the training file."""
 
     name: str
     kind: str
@@ -47,10 +44,7 @@ class Feature:
 
 
 class FeatureReader:
-    """Gathers the feature columns of one file, block by block.
-
-    `kinds` names each column with its kind (see `Feature`), in the order of the matrix.
-    """
+    """Gathers the feature columns of one file, block by block."""
 
     def __init__(self, file: TableFile, kinds: dict[str, str]) -> None:
         self.file, self.kinds, self.rows = file, kinds, 0

@@ -55,10 +55,7 @@ class TableFile(Protocol):
         """Bytes that all rows take in memory, about."""
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
-        """Rows in file order: for each column, wanted as "number", "cells", "text" or "vector".
-
-        ``most`` rows are wanted at a time; None: all of them together, which raises where they do not fit in memory.
-        """
+        """Rows in file order: for each column, wanted as "number", "cells", "text" or "vector"."""
 
     def place(self, row: int) -> str:
         """Where a row of the table (counted from 0) stands: its line, or its row number."""
@@ -111,10 +108,7 @@ class Block:
         return indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
 
     def vectors(self, name: str) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
-        """A column of vectors as all their values in a row and the length of each; -1 for an empty cell.
-
-        Cells of text are numbers in brackets, separated by blanks or commas. Raises ValueError for one that is not.
-        """
+        """A column of vectors as all their values in a row and the length of each; -1 for an empty cell."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -346,7 +340,8 @@ def _picked(batches: Iterable[Any], rows: NDArray[np.integer]) -> Iterator[Any]:
 
 class ParquetFile:
     """A Parquet file, or a folder of them as one table; index columns that pandas wrote are left out unless they are
-    named for a purpose."""
+    named for a purpose.
+    """
 
     typed = True
     row_names: str | None = None
@@ -487,27 +482,7 @@ def _checked_names(names: tuple[str, ...], path: Path, line: int | None) -> tupl
 
 
 class PartsOfTable:
-    """A table whose every reading goes on where the last one ended, with the next rows alone.
-
-    Every reading asks for the same columns. Rows are counted from the first of the file in errors.
-
-    Parameters
-    ----------
-    file : TableFile
-    rows : int
-        Rows of a part; more where the file gives larger blocks.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data.readers.table_file import open_table
-    >>> from proxembed.data.readers.table_file import PartsOfTable
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
-    >>> size = file.write_text("x\\n1\\n2\\n")
-    >>> table = PartsOfTable(open_table(file), 1)
-    >>> [block.rows for block in table.blocks({"x": "number"})], table.ended
-    ([2], True)
-    """
+    """A table whose every reading goes on where the last one ended, with the next rows alone."""
 
     def __init__(self, file: TableFile, rows: int) -> None:
         self.path, self.names, self.typed, self.places = file.path, file.names, file.typed, file.places

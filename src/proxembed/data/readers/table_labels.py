@@ -34,12 +34,7 @@ LIKELY = re.compile(
 
 @dataclass(frozen=True)
 class LabelColumns:
-    """Labels of one file: their names, the indicator and the mask of unknown cells, both n x c, and what is told.
-
-    `negative` is what a cell of a lone column of 0 and 1 holds where the row has not the label, such as ``False``.
-    `values` are the cells of a lone column as they came in: of each class, or of one label (without it, with it).
-    `columns` are the names of the columns of labels beside a table, each with a cell.
-    """
+    """Labels of one file: their names, the indicator and the mask of unknown cells, both n x c, and what is told."""
 
     names: tuple[str, ...]
     Y: sparse.csc_array
@@ -52,11 +47,7 @@ class LabelColumns:
 
 @dataclass(frozen=True)
 class LoneForm:
-    """How the cells of a lone label column become label names.
-
-    `open` says that an empty cell is unknown; else it is a row without labels. `note` is what is told of it, and
-    `classes` says that a cell is one class.
-    """
+    """How the cells of a lone label column become label names."""
 
     names: Callable[[Any], tuple[str, ...]]
     open: bool = True
@@ -70,13 +61,7 @@ def read_labels(
     empty: str = "no labels",
     target_type: str | None = None,
 ) -> list[LabelColumns]:
-    """The labels of a training file, and of its test file, from the cells of their label columns.
-
-    `empty` says what empty cells of joined labels mean, "no labels" or "unknown". `target_type` "classes" accepts any
-    number of classes that are whole numbers.
-
-    Raises DataError where no form of labels fits, or the training file has none.
-    """
+    """The labels of a training file, and of its test file, from the cells of their label columns."""
     file, columns = parts[0]
     if not columns:
         raise file.fault(None, "no column is named as a label", "name one or more, such as labels='topic_*'")
@@ -107,17 +92,7 @@ def read_labels(
 
 
 def likely_labels(columns: dict[str, Cells]) -> tuple[Option, ...]:
-    """The argument that names the columns that may be the labels, () if no column looks like it.
-
-    By their names; else the last column of few values, each of several rows.
-
-    Examples
-    --------
-    >>> from proxembed.data.readers.columns import Cells
-    >>> from proxembed.data.readers.table_labels import likely_labels
-    >>> likely_labels({"age": Cells(), "topic_a": Cells(), "topic_b": Cells()})
-    (('labels', 'topic_*'),)
-    """
+    """The argument that names the columns that may be the labels, () if no column looks like it."""
     found = [name for name in columns if LIKELY.search(name)]
     start = os.path.commonprefix(found)
     if len(found) > 1 and len(start) > 1 and not start[-1].isalnum():
@@ -298,10 +273,7 @@ def _indicator(file: TableFile, columns: dict[str, Cells], signed: bool) -> Labe
 
 
 def _not_zero_or_one(file: TableFile, columns: dict[str, Cells], name: str, code: int) -> DataError:
-    """The error for a cell that is neither 0 nor 1.
-
-    That it stands for an empty cell is proposed where every label column with it has other cells of 0 and of 1 alone.
-    """
+    """The error for a cell that is neither 0 nor 1."""
     value = name_of(columns[name].values[code])
     held = [[name_of(each) for each in cells.values] for cells in columns.values()]
     others = [{truth(each) for each in values if each != value} for values in held if value in values]
@@ -334,10 +306,7 @@ def _in_order(names: set[str]) -> list[str]:
 
 
 def _joined(values: Sequence[object]) -> str | None:
-    """What seems to join labels: the parts are at most as many as the cells, or occur as cells themselves.
-
-    A comma also stands in names: it joins where parts occur as cells, and are no more than the cells.
-    """
+    """What seems to join labels: the parts are at most as many as the cells, or occur as cells themselves."""
     texts = {value.strip() for value in values if isinstance(value, str)}
     for join in JOINS:
         joint = {text for text in texts if join in text}

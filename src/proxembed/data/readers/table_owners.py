@@ -30,19 +30,7 @@ from proxembed.tables.reading import row_numbers_note
 
 
 def with_row_names(file: TableFile, columns: Columns) -> tuple[Columns, tuple[str, ...]]:
-    """The purposes of columns with a first column that has no name as row ids, and a note on it.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data import Columns
-    >>> from proxembed.data.readers.table_file import open_table
-    >>> from proxembed.data.readers.table_owners import with_row_names
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
-    >>> size = file.write_text(",x,y\\na,3,0\\nb,4,1\\n")
-    >>> with_row_names(open_table(file), Columns(labels=("y",)))[0].id
-    'Unnamed: 0'
-    """
+    """The purposes of columns with a first column that has no name as row ids, and a note on it."""
     name = file.row_names
     if name is None or columns.keep or name not in resolve(columns, file.names, file.path).features:
         return columns, ()
@@ -54,50 +42,21 @@ def with_row_names(file: TableFile, columns: Columns) -> tuple[Columns, tuple[st
 
 
 def shared_names(roles: Roles, columns: Columns) -> list[str]:
-    """Columns that are not features and may still group the rows if no groups are named.
-
-    Examples
-    --------
-    >>> from proxembed.data.readers.columns import Columns, Roles, resolve
-    >>> from proxembed.data.readers.table_owners import shared_names
-    >>> roles = Roles(("sick",), ("age",), unkept=("patient_id", "ward"))
-    >>> shared_names(roles, Columns()), shared_names(roles, Columns(groups=False))
-    (['patient_id'], [])
-    """
+    """Columns that are not features and may still group the rows if no groups are named."""
     if columns.groups is not None or roles.time is not None:
         return []
     return [name for name in (*roles.unkept, roles.id) if name is not None and identifier_name(name)]
 
 
 def number_columns(X: Matrix, features: Sequence[Feature], left: Collection[str] = ()) -> dict[str, Any]:
-    """The features of a matrix that are numbers, by name; without those of ``left``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.data.readers.table_features import Feature
-    >>> from proxembed.data.readers.table_owners import number_columns
-    >>> features = [Feature("place", "vector", 2), Feature("size", "number")]
-    >>> number_columns(np.array([[1.0, 2.0, 3.0]]), features)
-    {'size': array([3.])}
-    """
+    """The features of a matrix that are numbers, by name; without those of ``left``."""
     starts = np.cumsum([0, *(len(feature.names) for feature in features)])
     pairs = zip(starts, features, strict=False)
     return {each.name: X[:, start] for start, each in pairs if each.kind == "number" and each.name not in left}
 
 
 def suspected_rows(X: Matrix, features: Sequence[Feature]) -> list[str]:
-    """The columns of numbers that may say which row it is: by their names, or because they count the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed.data.readers.table_features import Feature
-    >>> from proxembed.data.readers.table_owners import suspected_rows
-    >>> X = np.column_stack([np.arange(12.0), np.ones(12), np.ones(12)])
-    >>> suspected_rows(X, [Feature("n", "number"), Feature("size", "number"), Feature("patient", "number")])
-    ['n', 'patient']
-    """
+    """The columns of numbers that may say which row it is: by their names, or because they count the rows."""
     numbers = number_columns(X, features)
     return [name for name, cells in numbers.items() if says_which_row(name) or _counts_rows(cells)]
 
@@ -116,10 +75,7 @@ def table_owners(
     sets: NDArray[np.integer],
     numbers: Mapping[str, NDArray[np.floating]] | None = None,
 ) -> Owners:
-    """What is decided about the identifiers among the columns that were read, and among ``shared_names``.
-
-    ``sets`` are the label sets by row (``label_sets``), ``numbers`` the features that were read as numbers alone.
-    """
+    """What is decided about the identifiers among the columns that were read, and among ``shared_names``."""
     shared = {name: (cells[name].values, cells[name].codes) for name in shared_names(roles, columns)}
     known = [*readings, *(each for each in read_columns(shared, missing=(), others=True))]
     codes = {reading.name: cells[reading.name].codes for reading in known if reading.role == "groups"}
@@ -155,21 +111,7 @@ def _whole_or_words(values: Sequence[Any]) -> bool:
 
 
 def without_row_numbers(file: TableFile, columns: Columns, most: int) -> tuple[Columns, tuple[str, ...]]:
-    """The purposes of the columns of a table of which samples are read, row numbers dropped, and notes on these.
-
-    ``most`` rows are read at a time.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from proxembed.data import Columns
-    >>> from proxembed.data.readers.table_file import open_table
-    >>> from proxembed.data.readers.table_owners import without_row_numbers
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "t.csv")
-    >>> size = file.write_text("n,x,y\\n" + "".join(f"{j},{j % 3},{j % 2}\\n" for j in range(12)))
-    >>> without_row_numbers(open_table(file), Columns(labels=("y",)), 1000)[0].drop
-    ('n',)
-    """
+    """The purposes of the columns of a table of which samples are read, row numbers dropped, and notes on these."""
     features = () if columns.keep else resolve(columns, file.names, file.path).features
     numbers = [name for name in features if file.places[name] == "number"]
     counted = _counting(file, numbers, most, first=True)

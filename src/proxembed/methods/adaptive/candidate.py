@@ -60,7 +60,8 @@ class Embedded:
 @dataclass(frozen=True)
 class Setting:
     """What all candidates on one part share: its rows (columns that vary), labels, cache and settings; ``width``: the
-    features given to fit, constant ones among them."""
+    features given to fit, constant ones among them.
+    """
 
     X: Matrix
     X_val: Matrix
@@ -338,9 +339,6 @@ class Candidate:
 def flat_columns(Z: np.ndarray, reach: float, P: np.ndarray) -> int:
     """How many of the first columns of Z = T P hold one value, up to the rounding of the product; the longest row of T
     has the length ``reach``.
-
-    >>> flat_columns(np.array([[1.0, 0.0], [1.0 + 1e-15, 2.0]]), 1.0, np.array([[1.0, 0.0], [1.0, 2.0]]))
-    1
     """
     for j, (column, vector) in enumerate(zip(Z.T, P.T, strict=True)):
         if np.ptp(column) > COINCIDE * reach * np.sqrt(vector @ vector):
@@ -349,11 +347,7 @@ def flat_columns(Z: np.ndarray, reach: float, P: np.ndarray) -> int:
 
 
 def size_of(value: Any) -> int:
-    """Bytes of the arrays in the value of a stage.
-
-    >>> size_of((np.zeros(3), 1.0))
-    24
-    """
+    """Bytes of the arrays in the value of a stage."""
     if isinstance(value, tuple):
         return sum(size_of(part) for part in value)
     return int(getattr(value, "nbytes", 0))
@@ -367,11 +361,6 @@ def effective_lam(objective: str, lam: float, M_A: np.ndarray, M_B: np.ndarray, 
     """lam as it is used: "raw" as it is; "trace" in units of tr M_B / min(n, d) in (18), of |tr M_A| / tr M_B in (17).
 
     ``dimensions`` is min(n, d) of the features that are projected. Where M_B is zero, (17) has only its first part.
-
-    Examples
-    --------
-    >>> effective_lam("ratio", 0.5, np.eye(2), 4 * np.eye(2), 2, "trace")
-    2.0
     """
     b = float(np.trace(M_B))
     if scale == "raw":
@@ -386,12 +375,6 @@ def solve_ratio(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """The k largest eigenvalues of (M_A, M_B + lam I), their vectors with P'(M_B + lam I)P = I, and how often lam was
     taken tenfold, up to five times, because the constraint was not positive definite to working precision.
-
-    Examples
-    --------
-    >>> w, P, raised = solve_ratio(np.diag([1.0, 6.0]), np.diag([0.0, 1.0]), 0.5, 1, 2)
-    >>> w.round(6).tolist(), np.abs(P).round(2).tolist(), raised
-    ([4.0], [[0.0], [0.82]], 0)
     """
     lam += NEVER_SINGULAR * max(float(np.trace(M_B)), 0.0) / dimensions
     for raised in range(MOST_RAISES + 1):

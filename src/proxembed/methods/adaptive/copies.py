@@ -29,13 +29,7 @@ DIGITS = 3
 
 @dataclass(frozen=True)
 class Limits:
-    """How far numbers of neighbours go: rows, the largest class, and the two largest classes together.
-
-    Examples
-    --------
-    >>> Limits.of(LabelMatrix.of([0, 0, 0, 1, 1, 2]))
-    Limits(rows=6, largest=3, largest_two=5)
-    """
+    """How far numbers of neighbours go: rows, the largest class, and the two largest classes together."""
 
     rows: int
     largest: int
@@ -53,11 +47,6 @@ class Limits:
 class Domain:
     """The range of one parameter: ``kind`` is "choice", "log" (a number) or "integer" (drawn on a log scale, with a
     mass of a tenth on the upper end, at which the relation holds for all pairs).
-
-    Examples
-    --------
-    >>> Domain("log", 0.01, 10.0).sample(np.random.default_rng(0))
-    0.0645
     """
 
     kind: str
@@ -85,16 +74,6 @@ def domain(name: str, switches: Switches, limits: Limits) -> Domain:
 
     A sigma is a multiple of the median squared distance of the preprocessed rows, lam a multiple of the balance of
     both parts of the objective.
-
-    Raises
-    ------
-    ValueError
-        For a name that is no parameter of this model.
-
-    Examples
-    --------
-    >>> domain("n_friends", Switches(3, 5, 0, 5, 1, 2, 2, 0), Limits(6, 3, 5))
-    Domain(kind='integer', low=1, high=2)
     """
     if name not in switches.numeric():
         raise ValueError(f"name={name!r} is no parameter of this model, which has {', '.join(switches.numeric())}.")
@@ -113,26 +92,13 @@ def domain(name: str, switches: Switches, limits: Limits) -> Domain:
 
 
 def sample(switches: Switches, limits: Limits, rng: np.random.Generator) -> dict[str, float | int]:
-    """A value for each parameter of a model.
-
-    Examples
-    --------
-    >>> sorted(sample(Switches(3, 5, 0, 5, 1, 2, 2, 0), Limits(6, 3, 5), np.random.default_rng(0)))
-    ['lam', 'n_enemies', 'n_friends', 'similarity_sigma']
-    """
+    """A value for each parameter of a model."""
     return {name: domain(name, switches, limits).sample(rng) for name in switches.numeric()}
 
 
 @dataclass(frozen=True)
 class Copies:
-    """The copies of n rows: ``row`` of each, ascending, and ``labels``, one per copy, ascending in a row.
-
-    Examples
-    --------
-    >>> copies = Copies.of(LabelMatrix.of([{"a", "b"}, set(), {"b"}]))
-    >>> copies.row.tolist(), copies.labels.Y.toarray().tolist()
-    ([0, 0, 2], [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    """
+    """The copies of n rows: ``row`` of each, ascending, and ``labels``, one per copy, ascending in a row."""
 
     row: np.ndarray
     labels: LabelMatrix
@@ -154,24 +120,13 @@ class Copies:
         return sp.csr_array((np.ones(size), np.arange(size), pointers), shape=(self.n, size))
 
     def spread(self, W: np.ndarray) -> np.ndarray:
-        """An n x n array over rows as one over their copies.
-
-        >>> Copies.of(LabelMatrix.of([{"a", "b"}, {"b"}])).spread(np.array([[1, 2], [3, 4]]))
-        array([[1, 1, 2],
-               [1, 1, 2],
-               [3, 3, 4]])
-        """
+        """An n x n array over rows as one over their copies."""
         size = len(self.row)
         guard_dense((size, size), f"The pairs of the {size:,} copies of {self.n:,} rows (multilabel='mesd')")
         return W[np.ix_(self.row, self.row)]
 
     def collapse(self, W: np.ndarray) -> np.ndarray:
-        """An array over copies as one over rows, n x n, by sums.
-
-        >>> Copies.of(LabelMatrix.of([{"a", "b"}, {"b"}])).collapse(np.arange(9.0).reshape(3, 3))
-        array([[ 8.,  7.],
-               [13.,  8.]])
-        """
+        """An array over copies as one over rows, n x n, by sums."""
         return np.ascontiguousarray((self._gathers @ (self._gathers @ W).T).T)
 
     def ranks(self, S: np.ndarray, options: PairOptions) -> Ranks:
@@ -185,14 +140,7 @@ class Copies:
 
 
 def limits_of(labels: LabelMatrix, options: PairOptions) -> Limits:
-    """How far numbers of neighbours go on rows of these labels, or on their copies where these are counted.
-
-    Examples
-    --------
-    >>> labels = LabelMatrix.of([{"a", "b"}, {"a"}, {"b"}, {"c"}])
-    >>> limits_of(labels, PairOptions()), limits_of(labels, PairOptions(multilabel="mesd"))
-    (Limits(rows=4, largest=2, largest_two=4), Limits(rows=5, largest=2, largest_two=4))
-    """
+    """How far numbers of neighbours go on rows of these labels, or on their copies where these are counted."""
     copies = copies_of(distinguishing_labels(labels), options)
     return Limits.of(labels if copies is None else copies.labels)
 

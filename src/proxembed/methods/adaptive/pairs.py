@@ -54,11 +54,6 @@ class PairLabels:
 def distinguishing_labels(labels: LabelMatrix) -> LabelMatrix:
     """The labels by which pairs of rows are friends or enemies: those that some row has; of a single one that not all
     rows have, two classes, the rows without it and the rows with it.
-
-    Examples
-    --------
-    >>> distinguishing_labels(LabelMatrix.of([{"a"}, set()])).Y.toarray().tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
     """
     labels = labels.drop_empty()
     if labels.c != 1 or labels.one_hot:
@@ -68,14 +63,7 @@ def distinguishing_labels(labels: LabelMatrix) -> LabelMatrix:
 
 
 def pair_weights(S: np.ndarray, raw: bool = False) -> np.ndarray:
-    """g(s) = max(s, 0) / max|s|: similarities as weights that are never negative and at most 1; raw: S as it is.
-
-    Examples
-    --------
-    >>> pair_weights(np.array([[2.0, -1.0], [-1.0, 4.0]]))
-    array([[0.5, 0. ],
-           [0. , 1. ]])
-    """
+    """g(s) = max(s, 0) / max|s|: similarities as weights that are never negative and at most 1; raw: S as it is."""
     if raw:
         return S
     top = max(float(S.max()), -float(S.min()))
@@ -124,14 +112,7 @@ def _nearest_pairs(ranks: np.ndarray, k: int, weights: np.ndarray | None) -> np.
 
 
 def global_fisher(T: np.ndarray, labels: LabelMatrix) -> tuple[np.ndarray, np.ndarray]:
-    """T'L(W_b)T and T'L(W_w)T of all pairs: the scatter between and within classes, no n x n matrix.
-
-    Examples
-    --------
-    >>> S_b, S_w = global_fisher(np.array([[0.0], [2.0], [4.0], [6.0]]), LabelMatrix.of([0, 0, 1, 1]))
-    >>> S_b.tolist(), S_w.tolist()
-    ([[16.0]], [[4.0]])
-    """
+    """T'L(W_b)T and T'L(W_w)T of all pairs: the scatter between and within classes, no n x n matrix."""
     m, nk = labels.m, labels.nk
     mean = (m @ T) / labels.nt
     centred = T - mean
@@ -146,13 +127,6 @@ def laplacian_product(T: np.ndarray, W: np.ndarray) -> np.ndarray:
     """T'L(W)T of a symmetric n x n array W, as a sparse product where few entries are not 0.
 
     The product is zero where it is no more than the rounding of its two parts: pairs with a weight coincide then.
-
-    Examples
-    --------
-    >>> laplacian_product(np.array([[0.0], [3.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
-    array([[9.]])
-    >>> laplacian_product(np.array([[0.7], [0.7], [0.7]]), np.full((3, 3), 0.1))
-    array([[0.]])
     """
     pairs = W != 0
     few = np.count_nonzero(pairs) < DENSE_FROM * W.size
@@ -176,11 +150,7 @@ def _sparse(W: np.ndarray, pairs: np.ndarray) -> sp.csr_array:
 
 
 def count(k: float | None) -> int:
-    """A number of neighbours as one that rank matrices can be compared with; None or infinity is all of them.
-
-    >>> count(3), count(None) == count(float("inf"))
-    (3, True)
-    """
+    """A number of neighbours as one that rank matrices can be compared with; None or infinity is all of them."""
     return NEVER - 1 if k is None or k >= NEVER else max(1, int(k))
 
 
@@ -196,36 +166,7 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class PairOptions:
-    """The same for every candidate, and no part of its switches.  [mu2012defc]
-
-    Parameters
-    ----------
-    link : "undirected" | "mutual", whether one row or both must list the other.
-    enemy_pool : "pair" | "other", whether the enemies of a row in another class are among its nearest rows of both
-        classes (so that rows inside their class have none for few of these), or are its nearest of the other class.
-    g_raw : whether a similarity as weight of a pair is taken as it is, below 0 and of any size as well; else as
-        max(s, 0) / max|s|. The ratio may then need a larger lam, which the repairs name, or have no solution.
-    lam_scale : "trace" | "raw", the unit of lam.
-    multilabel : "sets" | "mesd", how rows of several labels are paired. By their label sets: friends share a label,
-        enemies share none, and either count once. Or as copies of the row, one for each label [mu2012mesd]: each copy
-        has friends of its label and enemies of every other, and two rows weigh as many pairs of copies as are related.
-        Lists then hold copies, each in a place of its own, none of the row itself and none of rows without labels;
-        equally near ones come in the order of rows, then of labels. Two rows may so be friends by one label and
-        enemies by others. With one label per row both are the same.
-    label_similarity : "dice" | "jaccard" | "constant", weight of friends by their label sets; of "sets" alone.
-
-    Raises
-    ------
-    ValueError
-        For a value that is not one of these.
-
-    Examples
-    --------
-    >>> PairOptions(link="xor")
-    Traceback (most recent call last):
-        ...
-    ValueError: link='xor' is not known; choose one of 'undirected', 'mutual'.
-    """
+    """The same for every candidate, and no part of its switches.  [mu2012defc]"""
 
     link: str = "undirected"
     enemy_pool: str = "pair"
@@ -240,12 +181,7 @@ class PairOptions:
 
     @classmethod
     def taken_from(cls, estimator: Any) -> dict[str, Any]:
-        """The options of an estimator that has them as parameters, by name.
-
-        >>> from types import SimpleNamespace
-        >>> PairOptions.taken_from(SimpleNamespace(**vars(PairOptions()), k=3)) == vars(PairOptions())
-        True
-        """
+        """The options of an estimator that has them as parameters, by name."""
         return {field.name: getattr(estimator, field.name) for field in fields(cls)}
 
 
@@ -281,31 +217,6 @@ def directed_ranks(S: np.ndarray, labels: LabelMatrix, enemy_pool: str = "pair")
     least of these. Enemies of i are the rows that share no label with it; each is sought, per label u it has, among the
     rows of u and those that share a label with i (``enemy_pool="pair"``), or among the enemies of label u alone
     ("other"). Neighbours are sought among all rows.
-
-    Parameters
-    ----------
-    S : (n, n) similarities, finite; the diagonal is not looked at.
-    labels : the label sets of the n rows, all known.
-    enemy_pool : "pair" | "other"
-
-    Returns
-    -------
-    Ranks
-
-    Raises
-    ------
-    ValueError
-        For S of another shape, a pool that is not known, or three n x n matrices above the size guard.
-
-    Examples
-    --------
-    >>> S = -np.abs(np.subtract.outer([0.0, 1.0, 3.0, 7.0], [0.0, 1.0, 3.0, 7.0]))
-    >>> directed_ranks(S, LabelMatrix.of([0, 0, 1, 1])).enemies[:2, 2:]
-    array([[2, 3],
-           [2, 3]], dtype=int32)
-    >>> directed_ranks(S, LabelMatrix.of([0, 0, 1, 1]), "other").enemies[:2, 2:]
-    array([[1, 2],
-           [1, 2]], dtype=int32)
     """
     check_option("enemy_pool", enemy_pool)
     n = labels.n
@@ -325,13 +236,6 @@ def directed_ranks(S: np.ndarray, labels: LabelMatrix, enemy_pool: str = "pair")
 def rank_matrices(S: np.ndarray, labels: LabelMatrix, link: str = "undirected", enemy_pool: str = "pair") -> Ranks:
     """R_F, R_E, R_N: related for k neighbours where R <= k, if either row lists the other ("undirected"), or both do
     ("mutual").  [mu2012defc]
-
-    Examples
-    --------
-    >>> S = -np.abs(np.subtract.outer([0.0, 1.0, 3.0, 7.0], [0.0, 1.0, 3.0, 7.0]))
-    >>> rank_matrices(S, LabelMatrix.of([0, 0, 1, 1])).enemies[:2, 2:]
-    array([[2, 3],
-           [1, 2]], dtype=int32)
     """
     check_option("link", link)
     both = np.minimum if link == "undirected" else np.maximum
@@ -349,7 +253,8 @@ def _nearest_first(S: np.ndarray, rows: slice) -> np.ndarray:
 
 def _of_classes(order: np.ndarray, rows: slice, labels: LabelMatrix, found: Ranks, slots: int) -> None:
     """One class per row: the place inside each class by a stable sort of the classes along the order; ``slots`` is how
-    many places among enemies each row of the own class takes, 0 or 1."""
+    many places among enemies each row of the own class takes, 0 or 1.
+    """
     small = np.uint8 if labels.c <= 256 else np.int32
     y = labels.Y.tocsr().indices.astype(small)
     near = y[order]

@@ -135,15 +135,7 @@ def squared_distances(left: CentredRows, right: CentredRows, G: np.ndarray) -> n
 
 
 def inner(left: CentredRows, right: CentredRows) -> InnerProducts:
-    """All that the measures need to know of two sets of rows.
-
-    Examples
-    --------
-    >>> X = CentredRows(np.array([[1.0, 0.0], [0.0, 2.0]]))
-    >>> inner(X, X).d2
-    array([[0., 5.],
-           [5., 0.]])
-    """
+    """All that the measures need to know of two sets of rows."""
     with np.errstate(over="ignore", invalid="ignore"):
         G = inner_products(left, right)
         d2 = squared_distances(left, right, G)
@@ -151,31 +143,17 @@ def inner(left: CentredRows, right: CentredRows) -> InnerProducts:
 
 
 def matrix_bytes(X: Matrix) -> int:
-    """Bytes of a dense or CSR matrix.
-
-    >>> matrix_bytes(np.zeros((2, 3)))
-    48
-    """
+    """Bytes of a dense or CSR matrix."""
     return sum(part.nbytes for part in ((X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)))
 
 
 def state_bytes(state: ScalingState) -> int:
-    """Bytes of what a scaling has learned.
-
-    >>> state_bytes(scaling_fit("center", np.zeros((2, 3))))
-    24
-    """
+    """Bytes of what a scaling has learned."""
     return sum(value.nbytes for value in vars(state).values() if isinstance(value, np.ndarray))
 
 
 def varying(X: Matrix) -> np.ndarray:
-    """The columns that are not constant over the rows.
-
-    Examples
-    --------
-    >>> varying(np.array([[1.0, 0.0], [1.0, 2.0]])).tolist()
-    [1]
-    """
+    """The columns that are not constant over the rows."""
     largest, smallest = X.max(axis=0), X.min(axis=0)
     if sp.issparse(X):
         largest, smallest = largest.toarray().reshape(-1), smallest.toarray().reshape(-1)
@@ -193,7 +171,8 @@ RANK = 1e-12  # smallest eigenvalue of the Gram matrix, as a share of the larges
 @dataclass(frozen=True)
 class Space:
     """Row-space coordinates: ``T`` (n, r) of the fit, ``T_new`` (m, r); ``basis`` makes them of the features, or of
-    inner products with the rows of the fit. ``width``: the features that these are coordinates of."""
+    inner products with the rows of the fit. ``width``: the features that these are coordinates of.
+    """
 
     T: np.ndarray
     T_new: np.ndarray
@@ -224,13 +203,7 @@ def by_features(rows: CentredRows) -> bool:
 
 
 def feature_space(X: np.ndarray, X_new: np.ndarray, width: int, state: ScalingState | None = None) -> Space:
-    """Coordinates of dense features by the eigenvectors of X'X.
-
-    Examples
-    --------
-    >>> feature_space(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([[3.0, 3.0]]), 2).T.shape
-    (2, 1)
-    """
+    """Coordinates of dense features by the eigenvectors of X'X."""
     w, V = descending(gram(X))
     basis = V[:, _kept(w)]
     return Space(matmul(X, basis), matmul(X_new, basis), basis, width, state)

@@ -32,31 +32,7 @@ class StageRows:
 
 
 class Stages:
-    """The stages of candidates on one part of the data.  [mu2012defc]
-
-    Parameters
-    ----------
-    part : rows, labels and rows to place. A single label is taken as two classes, rows with it and rows without.
-    cache : object with ``get`` and ``put``, or None. Keys are tuples that begin with ``name``.
-    name : tuple that tells this part, and the options, from others in the same cache.
-    k_cap : most components.
-    **options : those of ``PairOptions``.
-
-    Raises
-    ------
-    ValueError
-        For labels that do not differ between rows or are unknown, for numbers of rows or features that disagree, and
-        for an option that is not known.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 3.0], [5.0, 5.0]])
-    >>> stages = Stages(StageRows(X, LabelMatrix.of([0, 0, 1, 1]), X[:1]))
-    >>> found = stages.embed(Switches(2, 0, 0, 5, 2, 1, 2, 0), {"similarity_sigma": 1.0, "n_neighbors": 3, "lam": 0.1})
-    >>> found.Z.shape, found.Z_val.shape, found.failed
-    ((4, 2), (1, 2), None)
-    """
+    """The stages of candidates on one part of the data.  [mu2012defc]"""
 
     def __init__(
         self,
@@ -93,25 +69,7 @@ class Stages:
         return self.labels.n
 
     def embed(self, switches: Switches, params: Mapping[str, float]) -> Embedded:
-        """The embedding of both parts by one candidate, for every k up to min(r, k_cap, n - 1).
-
-        Parameters
-        ----------
-        switches : the options; ``canonical()`` is up to the caller.
-        params : a value for each name of ``switches.numeric()``; others are not looked at. sigma: multiple of the
-            median squared distance; n_friends, n_enemies, n_neighbors: an integer, None or infinity for all; lam: see
-            ``lam_scale``.
-
-        Returns
-        -------
-        Embedded
-            With ``failed`` where the candidate cannot be used on these data; nothing is raised for that.
-
-        Raises
-        ------
-        ValueError
-            For a parameter that is missing.
-        """
+        """The embedding of both parts by one candidate, for every k up to min(r, k_cap, n - 1)."""
         values = switches.values(params)
         repairs = [f"{self._dropped} constant features removed"] if self._dropped else []
         try:

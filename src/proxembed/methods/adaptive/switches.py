@@ -50,33 +50,7 @@ WORDS = {
 
 @dataclass(frozen=True, order=True)
 class Switches:
-    """The options of the six stages as eight integers.  [mu2012defc]
-
-    Parameters
-    ----------
-    p : 0 none, 1 unit rows, 2 centring, 3 standardisation, 4 PCA, 5 whitening, of the features
-    r : 0 none, 1 dot, 2 polynomial, 3 cosine, 4 Tanimoto, 5 Euclidean, 6 Gaussian, 7 alternative weight,
-        8 correlation: the relation features
-    t : as p, of the relation features
-    s : 1 dot, 2 polynomial, 3 cosine, 4 Tanimoto, 5 Gaussian, 6 alternative weight, 7 correlation: the similarity
-        that neighbours and pair weights come from
-    em : 1 friends and enemies, 2 local Fisher
-    g : pair weights, 1 constant, 2 the similarity
-    eo : 1 difference, 2 ratio, 3 enemies only, 4 friends only
-    o : 1 makes the projection orthonormal
-
-    Raises
-    ------
-    ValueError
-        For a switch that is no integer in its range.
-
-    Examples
-    --------
-    >>> Switches(0, 6, 1, 6, 2, 1, 2, 0).numeric()
-    ('relation_sigma', 'similarity_tau', 'n_neighbors', 'lam')
-    >>> Switches(1, 1, 4, 1, 1, 1, 3, 1).canonical().as_tuple()
-    (1, 3, 2, 3, 1, 1, 3, 0)
-    """
+    """The options of the six stages as eight integers.  [mu2012defc]"""
 
     p: int
     r: int
@@ -100,11 +74,7 @@ class Switches:
 
     @classmethod
     def of(cls, vector: Any) -> Switches:
-        """From eight integers in the order p, r, t, s, em, g, eo, o.
-
-        >>> Switches.of([3, 5, 0, 5, 2, 2, 2, 0]).options()["relation"]
-        'euclidean'
-        """
+        """From eight integers in the order p, r, t, s, em, g, eo, o."""
         if isinstance(vector, Switches):
             return vector
         values = list(vector)
@@ -162,7 +132,8 @@ class Switches:
 
     def numeric(self) -> tuple[str, ...]:
         """The names of the parameters that this model has, in order; k, found for all values at once, is not among
-        them."""
+        them.
+        """
         names = []
         options = self.options()
         for role in ("relation", "similarity"):
@@ -183,12 +154,7 @@ class Switches:
         return {name: params[name] for name in self.numeric()}
 
     def describe(self) -> str:
-        """The model in words.
-
-        >>> print(Switches(3, 5, 0, 5, 1, 2, 2, 1).describe())
-        features standardised; relation features: euclidean, as they are; neighbours by gaussian; friends and enemies,
-        weighted by similarity; largest ratio of enemies to friends; orthonormal projection
-        """
+        """The model in words."""
         o = {name: WORDS.get(value, value) for name, value in self.options().items()}
         relation = "no relation features"
         if self.r:

@@ -56,7 +56,8 @@ def tell_unsettled(estimator: Any, found: Ascent, stacklevel: int) -> None:
 
 class Extrapolation:
     """Anderson's method for a fixed point u = g(u): the combination of the last steps whose residual is least.
-    [anderson1965iterative]"""
+    [anderson1965iterative]
+    """
 
     def __init__(self, size: int, memory: int = MEMORY):
         self.steps, self.changes = np.empty((memory, size)), np.empty((memory, size))

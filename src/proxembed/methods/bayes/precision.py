@@ -32,12 +32,6 @@ def spd_inverse(K: np.ndarray) -> tuple[np.ndarray, float]:
     where it is in Fortran order.
 
     Where rounding has left K indefinite, 1e-10 of its mean diagonal is added once; ValueError where that is too little.
-
-    Examples
-    --------
-    >>> C, logdet = spd_inverse(np.array([[4.0, 0.0], [0.0, 16.0]], order="F"))
-    >>> np.abs(C).tolist(), round(logdet, 6)
-    ([[0.25, 0.0], [0.0, 0.0625]], -4.158883)
     """
     diagonal = np.diag(K).copy()
     factor, info = dpotrf(K, lower=1, clean=0, overwrite_a=1)
@@ -58,11 +52,6 @@ def inverse_stack(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """K_i^-1, symmetric to the last bit, and log|K_i^-1| of a stack (b, m, m) of positive definite matrices.
 
     Mended once or refused like a single one.
-
-    Examples
-    --------
-    >>> inverse_stack(np.array([[[4.0]]]))[0].tolist()
-    [[[0.25]]]
     """
     try:  # numpy's stacks: threads that share out one small matrix would wait for each other
         factor = np.linalg.cholesky(K)
@@ -186,12 +175,6 @@ def posterior(X: CentredMatrix, v: float, shared: bool) -> FeaturePosterior | Ro
     """The cheapest route for these sizes.
 
     Raises ValueError where both sides are too long: above 5,000 for a precision an entry, 10,000 for one per column.
-
-    Examples
-    --------
-    >>> X = CentredMatrix(np.ones((4, 2)))
-    >>> posterior(X, 1.0, shared=False).refresh(np.ones((2, 1)), np.ones((4, 1)), False).round(3).tolist()
-    [[0.444], [0.444]]
     """
     n, d = X.shape
     limit = CHOLESKY_LIMIT if shared else DENSE_LIMIT
@@ -260,14 +243,7 @@ class TrainingRows:
         return cls(None, X.X.copy()) if X.shape[0] < DUAL_BELOW * X.shape[1] else cls(X.gram())
 
     def quadratic_forms(self, new: Any, P: np.ndarray, v: float) -> np.ndarray:
-        """x'K_s^-1 x of new rows x, (m, R), for prior precisions P (d, R) and K_s = diag(P_s) + X'X / v.
-
-        Examples
-        --------
-        >>> rows = TrainingRows.of(CentredMatrix(np.ones((3, 1))))
-        >>> rows.quadratic_forms(np.array([[2.0]]), np.array([[1.0]]), 1.0).tolist()
-        [[1.0]]
-        """
+        """x'K_s^-1 x of new rows x, (m, R), for prior precisions P (d, R) and K_s = diag(P_s) + X'X / v."""
         form = self._by_rows if self.gram is None else self._by_features
         return np.column_stack([form(new, p, v) for p in P.T])
 

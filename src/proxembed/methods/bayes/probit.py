@@ -30,13 +30,7 @@ CERTAIN = -float(np.log(np.finfo(float).eps / 2))  # log odds from which a proba
 
 
 def probit_log_odds(mean: np.ndarray, variance: np.ndarray, gap: float, log_prior: np.ndarray | None) -> np.ndarray:
-    """log P(+) / P(-) of t ~ N(mean, variance) outside (-gap, gap); log weights of the sides, (2, L), or None.
-
-    Examples
-    --------
-    >>> probit_log_odds(np.array([0.0, 1.0]), np.array([1.0, 1.0]), 0.0, None).round(4).tolist()
-    [0.0, 1.6683]
-    """
+    """log P(+) / P(-) of t ~ N(mean, variance) outside (-gap, gap); log weights of the sides, (2, L), or None."""
     root = np.sqrt(variance)
     odds = log_ndtr((mean - gap) / root) - log_ndtr((-mean - gap) / root)
     return odds if log_prior is None else odds + (log_prior[1] - log_prior[0])

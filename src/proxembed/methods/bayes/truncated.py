@@ -21,13 +21,7 @@ LOG_ROOT_TWO_PI = float(0.5 * np.log(2.0 * np.pi))
 
 
 def hazard(x: np.ndarray) -> np.ndarray:
-    """h(x) = phi(x) / Phi(x), the inverse Mills ratio; relative accuracy wherever it is a floating-point number.
-
-    Examples
-    --------
-    >>> hazard(np.array([0.0, -1e6])).round(6).tolist()
-    [0.797885, 1000000.000001]
-    """
+    """h(x) = phi(x) / Phi(x), the inverse Mills ratio; relative accuracy wherever it is a floating-point number."""
     x = np.asarray(x, dtype=np.float64)
     with np.errstate(over="ignore", under="ignore"):
         found = ROOT_TWO_OVER_PI / erfcx(x * -ROOT_HALF)
@@ -38,25 +32,13 @@ def hazard(x: np.ndarray) -> np.ndarray:
 
 
 def excess(x: np.ndarray) -> np.ndarray:
-    """delta(x) = x + h(x) > 0: how far beyond the cut the mean of the cut normal lies.
-
-    Examples
-    --------
-    >>> excess(np.array([-1e6, 3.0])).tolist()
-    [9.99999999998e-07, 3.00443783904...]
-    """
+    """delta(x) = x + h(x) > 0: how far beyond the cut the mean of the cut normal lies."""
     x = np.asarray(x, dtype=np.float64)
     return _excess(x, hazard(x))
 
 
 def variance(x: np.ndarray) -> np.ndarray:
-    """1 - h(x) delta(x) > 0, the variance of the cut normal.
-
-    Examples
-    --------
-    >>> variance(np.array([-1e6, 0.0, 50.0])).round(15).tolist()
-    [1e-12, 0.36338022763..., 1.0]
-    """
+    """1 - h(x) delta(x) > 0, the variance of the cut normal."""
     x = np.asarray(x, dtype=np.float64)
     h = hazard(x)
     found = 1.0 - h * _excess(x, h)
@@ -85,13 +67,7 @@ def _fractions(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def labelled_mean(mean: np.ndarray, sign: np.ndarray, margin: float) -> np.ndarray:
-    """E[t] of t ~ N(mean, 1) cut to sign t > margin; sign is +1 or -1.
-
-    Examples
-    --------
-    >>> labelled_mean(np.array([0.0, -1e6]), np.array([1.0, 1.0]), 0.0).tolist()
-    [0.79788456080286..., 9.99999999998e-07]
-    """
+    """E[t] of t ~ N(mean, 1) cut to sign t > margin; sign is +1 or -1."""
     return sign * (margin + excess(sign * mean - margin))
 
 
@@ -99,12 +75,6 @@ def labelled_moments(mean: np.ndarray, sign: np.ndarray, margin: float) -> tuple
     """E[t] of ``labelled_mean`` and log P(sign t > margin), from one hazard: log Phi(x) = log phi(x) - log h(x).
 
     The logarithm is right to 1e-14 of itself or absolutely, whichever is more: what a sum of them needs.
-
-    Examples
-    --------
-    >>> t, log_mass = labelled_moments(np.array([0.0]), np.array([1.0]), 0.0)
-    >>> t.round(6).tolist(), log_mass.round(6).tolist()
-    ([0.797885], [-0.693147])
     """
     x = sign * mean - margin
     h = hazard(x)
@@ -116,14 +86,7 @@ def labelled_moments(mean: np.ndarray, sign: np.ndarray, margin: float) -> tuple
 def gap_mean(
     mean: np.ndarray, gap: float, log_negative: np.ndarray, log_positive: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """E[t] and log Zeta of t ~ N(mean, 1) with weights c- below -gap, 0 in the gap and c+ above it.
-
-    Examples
-    --------
-    >>> t, _ = gap_mean(np.array([0.0, 2.0]), 0.5, np.log(0.5), np.log(0.5))
-    >>> t.round(4).tolist()
-    [0.0, 2.1192]
-    """
+    """E[t] and log Zeta of t ~ N(mean, 1) with weights c- below -gap, 0 in the gap and c+ above it."""
     above, below = mean - gap, -mean - gap
     up, down = log_positive + log_ndtr(above), log_negative + log_ndtr(below)
     log_zeta = np.logaddexp(up, down)

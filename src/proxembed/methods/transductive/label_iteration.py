@@ -29,9 +29,6 @@ def simplex_weights(L: np.ndarray, reg: float) -> np.ndarray:
 
     v >= 0 with Lv >= 1 and v'(Lv - 1) = 0, over its sum: found by exchanging sets of indices between v > 0 and v = 0
     (block principal pivoting, [portugal1994bpp]). Equal weights where L = 0. reg : above 0, so that L is definite.
-
-    >>> simplex_weights(np.array([[[1.0, 2.0], [2.0, 9.0]], [[1.0, 0.0], [0.0, 3.0]]]), 1e-12).round(6).tolist()
-    [[1.0, 0.0], [0.75, 0.25]]
     """
     b, K, _ = L.shape
     trace = np.einsum("ijj->i", L)
@@ -78,7 +75,8 @@ KEPT_BYTES = 1 << 29  # of the Gram matrices of the features, which are made ane
 @dataclass(frozen=True)
 class Blend:
     """How weights are made: share ``alpha`` of the labels, factor ``scale`` on their Gram matrices, ridge ``reg`` in
-    units of the mean diagonal, and ``kind``."""
+    units of the mean diagonal, and ``kind``.
+    """
 
     alpha: float
     reg: float
@@ -87,7 +85,8 @@ class Blend:
 
     def weights(self, P: np.ndarray, Q: np.ndarray | None, powers: np.ndarray | None, d: int) -> np.ndarray:
         """The weights (b, K) of a block from its Gram matrices (b, K, K), those of the labels Q over the features'
-        powers of two; Q None: of the features alone."""
+        powers of two; Q None: of the features alone.
+        """
         if Q is None:
             L = np.array(P)
         elif powers is None:
@@ -103,11 +102,7 @@ class Blend:
 
 
 def unscaled(G: np.ndarray, powers: np.ndarray | None, sign: int) -> np.ndarray:
-    """G_i times 2^(sign p_i); infinite beyond the largest number.
-
-    >>> unscaled(np.array([1.0, 3.0]), np.array([0, 1]), 2).tolist()
-    [1.0, 12.0]
-    """
+    """G_i times 2^(sign p_i); infinite beyond the largest number."""
     if powers is None:
         return G
     with np.errstate(over="ignore"):
@@ -115,22 +110,14 @@ def unscaled(G: np.ndarray, powers: np.ndarray | None, sign: int) -> np.ndarray:
 
 
 def clipped(w: np.ndarray) -> np.ndarray:
-    """Weights below 0 set to 0 and the rest brought to sum 1; equal weights if all are 0 or less.
-
-    >>> clipped(np.array([[1.5, -0.5, 0.5], [0.0, 0.0, 0.0]])).round(3).tolist()
-    [[0.75, 0.0, 0.25], [0.333, 0.333, 0.333]]
-    """
+    """Weights below 0 set to 0 and the rest brought to sum 1; equal weights if all are 0 or less."""
     w = np.maximum(w, 0.0)
     total = w.sum(axis=1, keepdims=True)
     return np.where(total > 0, w / np.where(total > 0, total, 1.0), 1.0 / w.shape[1])
 
 
 def label_grams(own: np.ndarray, F: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """(f_j - f_i)'(f_l - f_i) of rows with labels ``own`` (b, c) and their neighbours among the rows of F.
-
-    >>> label_grams(np.array([[1.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[0, 1]])).tolist()
-    [[[1.0, 0.0], [0.0, 1.0]]]
-    """
+    """(f_j - f_i)'(f_l - f_i) of rows with labels ``own`` (b, c) and their neighbours among the rows of F."""
     difference = F[index].astype(np.float64) - own[:, None, :].astype(np.float64)
     return difference @ difference.transpose(0, 2, 1)
 
@@ -224,7 +211,8 @@ def new_weights(
     X: Any, queries: Any, index: np.ndarray, blend: Blend, labels: np.ndarray | None = None, F: Any = None
 ) -> np.ndarray:
     """The weights that rebuild new rows from their neighbours in X; ``labels`` of the new rows and F of X's rows take
-    part where they are given."""
+    part where they are given.
+    """
     m, K = index.shape
     c = 1 if labels is None else labels.shape[1]
     weights = np.empty((m, K))
@@ -247,7 +235,8 @@ OBJECTIVES = ("paper", "exact")
 class Inference:
     """How labels are inferred: "paper" solves (I - W + B) F = B Y, "exact" ((I - W)'(I - W) + B) F = B Y on the free
     cells, B the strength of the prior: on the known cells ("masked"), on all ("paper"), or known cells are fixed
-    ("hard") and B = 0."""
+    ("hard") and B = 0.
+    """
 
     objective: str = "paper"
     prior: str = "hard"
@@ -258,7 +247,8 @@ class Inference:
         self, W: Any, known: np.ndarray, Y: np.ndarray, unreached: np.ndarray, start: np.ndarray, first: str = ""
     ) -> Solved:
         """F (n x c) from W (CSR), the mask of known cells (n x c), their labels, the cells without a path to a known
-        one, which take the share of the label among known cells, a start (n x c) and the route to try first."""
+        one, which take the share of the label among known cells, a start (n x c) and the route to try first.
+        """
         A = sparse.csr_array(sparse.eye_array(W.shape[0]) - W)
         out = np.where(known, Y, 0.0)
         solvers, steps, residual = [], 0, 0.0
@@ -292,11 +282,7 @@ class Inference:
 
 
 def column_groups(*masks: np.ndarray) -> list[np.ndarray]:
-    """The columns of masks (n x c) in groups of equal ones, in order of their first: they share a linear system.
-
-    >>> [g.tolist() for g in column_groups(np.array([[True, False, True], [False, False, False]]))]
-    [[0, 2], [1]]
-    """
+    """The columns of masks (n x c) in groups of equal ones, in order of their first: they share a linear system."""
     packed = np.packbits(np.vstack(masks), axis=0)
     groups: dict[bytes, list[int]] = {}
     for j in range(packed.shape[1]):
@@ -321,7 +307,8 @@ class Outcome:
 @dataclass
 class Alternation:
     """``decide`` maps soft labels to labels (n x c of bool); ``start`` is "features" or "zero"; ``gains``: a label once
-    found stays."""
+    found stays.
+    """
 
     weights: LocalWeights
     known: np.ndarray
@@ -424,7 +411,8 @@ class Alternation:
 
     def _least(self, cycle: list[np.ndarray], soft: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The labels of a cycle of smallest cost and the soft labels they came from; leaves the weights made from
-        these labels."""
+        these labels.
+        """
         members = [self._unpacked(bits) for bits in cycle]
         costs = []
         for F in members:

@@ -28,11 +28,6 @@ def label_correlation(
     exp(-|y_s - y_t|^2 / tau), tau None: the median over pairs of labels; "chen" exp(-(1 - cosine) / tau), tau None: 1.
     A callable is given Y (CSC of 0 and 1) and gives Sigma; a ValueError is raised where that is not symmetric, finite
     and c x c.
-
-    >>> Y = sparse.csc_array([[1.0, 1.0], [1.0, 0.0]])
-    >>> label_correlation(Y).round(3)
-    array([[1.   , 0.707],
-           [0.707, 1.   ]])
     """
     c = Y.shape[1]
     guard_dense((c, c), "The correlation of labels")
@@ -50,11 +45,7 @@ def label_correlation(
 
 
 def laplacian(Sigma: np.ndarray, normalized: bool = False) -> np.ndarray:
-    """D - Sigma, D the diagonal of row sums, or I - D^-1/2 Sigma D^-1/2.
-
-    >>> laplacian(np.array([[1.0, 0.5], [0.5, 1.0]])).tolist()
-    [[0.5, -0.5], [-0.5, 0.5]]
-    """
+    """D - Sigma, D the diagonal of row sums, or I - D^-1/2 Sigma D^-1/2."""
     degree = Sigma.sum(axis=1)
     if not normalized:
         return np.diag(degree) - Sigma
@@ -83,13 +74,7 @@ def degrees(W: sparse.csr_array) -> np.ndarray:
 
 
 def harmonic(W: sparse.csr_array, known: np.ndarray, reached: np.ndarray) -> tuple[np.ndarray, Any, Any]:
-    """Rows u, Luu and Wu of the unlabelled rows that labels reach: Luu Zu = Wu Y0 is the harmonic function.
-
-    >>> path = sparse.csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
-    >>> rows, A, M = harmonic(path, np.array([True, False, True]), np.ones(3, dtype=bool))
-    >>> rows.tolist(), A.toarray().tolist(), M.toarray().tolist()
-    ([1], [[2.0]], [[1.0, 0.0, 1.0]])
-    """
+    """Rows u, Luu and Wu of the unlabelled rows that labels reach: Luu Zu = Wu Y0 is the harmonic function."""
     rows = np.flatnonzero(reached & ~known)
     links = W[rows]
     return rows, sparse.csr_array(sparse.diags_array(degrees(links)) - links[:, rows]), links
@@ -102,11 +87,7 @@ def on_rows(A: sparse.csr_array, reached: np.ndarray) -> tuple[np.ndarray, Any, 
 
 
 def normalized_laplacian(W: sparse.csr_array) -> sparse.csr_array:
-    """I - D^-1/2 W D^-1/2, the row of an isolated node that of I.
-
-    >>> normalized_laplacian(sparse.csr_array([[0.0, 4.0], [4.0, 0.0]])).toarray().tolist()
-    [[1.0, -1.0], [-1.0, 1.0]]
-    """
+    """I - D^-1/2 W D^-1/2, the row of an isolated node that of I."""
     root = sparse.diags_array(np.sqrt(reciprocal(degrees(W))))
     return sparse.csr_array(sparse.eye_array(W.shape[0]) - root @ W @ root)
 

@@ -36,19 +36,12 @@ def hidden_fifth(rows: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """A fifth of the labelled rows, labels spread evenly: hidden to tune a cut on.
 
     rows : numbers of the labelled rows. Y : (n, c) of bool.
-
-    >>> hidden_fifth(np.arange(2, 12), np.arange(12)[:, None] % 2 > 0).shape
-    (2,)
     """
     return rows[next(iter(label_folds(FIFTHS, Y[rows])))[1]]
 
 
 def one_cut(soft: np.ndarray, Y: np.ndarray) -> float:
-    """The cut of all labels where micro F1 is largest, from 0.01 to 0.99; soft labels and labels are (m, c).
-
-    >>> one_cut(np.array([[0.2], [0.6], [0.8]]), np.array([[False], [True], [True]]))
-    0.4
-    """
+    """The cut of all labels where micro F1 is largest, from 0.01 to 0.99; soft labels and labels are (m, c)."""
     return float(np.clip(tune_thresholds(soft, Y).global_cut, *CUTS))
 
 
@@ -56,9 +49,6 @@ def mass_cuts(shares: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """Class-mass normalisation as cuts: label j where q h / sum h > (1 - q)(1 - h) / sum (1 - h).  [zhu2003gfhf]
 
     shares : (m, c), h of the rows whose mass counts. prior : (c,), q, the share of labelled rows with each label.
-
-    >>> mass_cuts(np.array([[0.1], [0.3]]), np.array([0.5])).round(3)
-    array([0.2])
     """
     own, rest = shares.sum(axis=0), (1.0 - shares).sum(axis=0)
     above, below = (1.0 - prior) * own, prior * rest
@@ -67,11 +57,7 @@ def mass_cuts(shares: np.ndarray, prior: np.ndarray) -> np.ndarray:
 
 
 def mass_weights(shares: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Class-mass normalisation for one class per row: the largest q h / sum h is chosen.  [zhu2003gfhf]
-
-    >>> mass_weights(np.array([[0.2, 0.8], [0.3, 0.7]]), np.array([0.5, 0.5])).round(3)
-    array([1.   , 0.333])
-    """
+    """Class-mass normalisation for one class per row: the largest q h / sum h is chosen.  [zhu2003gfhf]"""
     mass = shares.sum(axis=0)
     return np.divide(prior, mass, out=np.ones(len(prior)), where=mass > 0)
 
@@ -79,9 +65,6 @@ def mass_weights(shares: np.ndarray, prior: np.ndarray) -> np.ndarray:
 def cut_at_half(shares: np.ndarray, cuts: np.ndarray, n_labelled: int) -> np.ndarray:
     """Probabilities from shares h: their odds scaled so that the cut t comes to 0.5, and all drawn to 0.5 as two
     more rows would draw a rate, one with the label and one without.
-
-    >>> cut_at_half(np.array([[0.2, 0.0, 1.0]]), np.array([0.2, 0.0, 0.3]), 8).tolist()
-    [[0.5, 0.1, 0.9]]
     """
     above, below = shares * (1.0 - cuts), (1.0 - shares) * cuts
     total = above + below
@@ -90,22 +73,14 @@ def cut_at_half(shares: np.ndarray, cuts: np.ndarray, n_labelled: int) -> np.nda
 
 
 def distributions(shares: np.ndarray, weights: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Rows of weighted shares that sum to 1; the prior where no class has any.
-
-    >>> distributions(np.array([[0.2, 0.6], [0.0, 0.0]]), np.ones(2), np.array([0.1, 0.9])).round(3).tolist()
-    [[0.25, 0.75], [0.1, 0.9]]
-    """
+    """Rows of weighted shares that sum to 1; the prior where no class has any."""
     mass = shares * weights
     total = mass.sum(axis=1, keepdims=True)
     return np.where(total > 0, np.divide(mass, total, out=np.zeros_like(mass), where=total > 0), prior)
 
 
 def agreeing(soft: np.ndarray, F: np.ndarray) -> np.ndarray:
-    """Soft labels of classes, that of the predicted one raised to a bit above the others where it is below.
-
-    >>> agreeing(np.array([[0.75, 0.25], [0.25, 0.5]]), np.array([[0.0, 1.0], [0.0, 1.0]])).tolist()
-    [[0.75, 0.7500000074505806], [0.25, 0.5]]
-    """
+    """Soft labels of classes, that of the predicted one raised to a bit above the others where it is below."""
     others = np.where(F > 0, -np.inf, soft).max(axis=1, keepdims=True)
     least = others + np.maximum(abs(others), 1.0) * 2.0**-27
     return np.where(F > 0, np.maximum(soft, least), soft)
@@ -401,11 +376,7 @@ NO_EDGE = 1e-12
 
 
 def neighbour_pattern(index: np.ndarray, weights: np.ndarray | None = None) -> sparse.csr_array:
-    """The edges from each row to its neighbours, n x n CSR of ones; those of weight 0 left out where weights are given.
-
-    >>> neighbour_pattern(np.array([[1], [0]]), np.array([[1.0], [0.0]])).toarray().tolist()
-    [[0.0, 1.0], [0.0, 0.0]]
-    """
+    """The edges from each row to its neighbours, n x n CSR of ones; those of weight 0 left out where weights are given."""
     n, K = index.shape
     kept = np.ones(index.shape, dtype=bool) if weights is None else np.abs(weights) > NO_EDGE
     ends = np.append(0, np.cumsum(kept.sum(axis=1)))
@@ -413,14 +384,7 @@ def neighbour_pattern(index: np.ndarray, weights: np.ndarray | None = None) -> s
 
 
 def reaches(edges: sparse.csr_array, labelled: np.ndarray) -> np.ndarray:
-    """True for rows with a path along the edges to a labelled row, and for these; one search against the edges.
-
-    >>> edges = sparse.csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
-    >>> reaches(edges, np.array([True, False, False])).tolist()
-    [True, False, False]
-    >>> reaches(edges, np.array([False, False, True])).tolist()
-    [True, True, True]
-    """
+    """True for rows with a path along the edges to a labelled row, and for these; one search against the edges."""
     n = edges.shape[0]
     roots = np.flatnonzero(labelled)
     back = sparse.csr_array(edges.T)

@@ -36,28 +36,7 @@ def next_generation(
     rng: np.random.Generator,
     same: Callable[[Genome], Hashable] = lambda genome: genome,
 ) -> list[Genome]:
-    """The best two, and offspring of parents that have won a tournament of two; 25 in all.  [mu2012defc]
-
-    Parameters
-    ----------
-    population : the genomes of this generation, at least one.
-    score : the larger the better.
-    cross : from (number of the child, better parent, worse parent) to a child; four fifths of the offspring.
-    mutate : from a parent to a child; the others.
-    rng : decides the tournaments.
-    same : what two genomes of one individual have in common: the elite are two different ones, where there are two.
-
-    Returns
-    -------
-    list of genomes
-        The elite first.
-
-    Examples
-    --------
-    >>> found = next_generation([1, 5, 3], float, lambda i, a, b: a + b, lambda a: a + 1, np.random.default_rng(0))
-    >>> found[:2], len(found)
-    ([5, 3], 25)
-    """
+    """The best two, and offspring of parents that have won a tournament of two; 25 in all.  [mu2012defc]"""
 
     def winner() -> Genome:
         a, b = (population[i] for i in rng.integers(len(population), size=2))
@@ -77,13 +56,7 @@ def next_generation(
 
 
 def mutated_genes(number: int, rng: np.random.Generator) -> np.ndarray:
-    """Which genes of a genome mutate: each with probability 0.1, at least one; bool (number,).
-
-    Examples
-    --------
-    >>> mutated_genes(3, np.random.default_rng(0)).tolist()
-    [False, False, True]
-    """
+    """Which genes of a genome mutate: each with probability 0.1, at least one; bool (number,)."""
     hit = rng.random(number) < MUTATION
     if not hit.any():
         hit[rng.integers(number)] = True
@@ -164,11 +137,7 @@ def close_generation(study: Study, number: int, scores: Sequence[float]) -> None
 
 @register("reduced8")
 class Reduced8(ModelStrategy):
-    """Eight models: each gets an eighth of the evaluations for its parameters.  [mu2012defc]
-
-    Standardised features; polynomial or Euclidean relations; pairs by polynomial or Gaussian similarity, which weighs
-    them; both criteria; the ratio. A model that finds no new setting leaves its share to the others.
-    """
+    """Eight models: each gets an eighth of the evaluations for its parameters.  [mu2012defc]"""
 
     words = "the reduced search over eight models"
 
@@ -185,14 +154,7 @@ class Reduced8(ModelStrategy):
 
 @register("ga")
 class NestedGA(ModelStrategy):
-    """A genetic algorithm over the eight switches, 25 models a generation.  [mu2012defc]
-
-    The fitness of a model is the best score that the search of its parameters has found; the elite are two different
-    models. Switches are crossed gene by gene and mutate to another option. A model that is bred again goes on with its
-    parameters, with half the budget. The search ends with 150 distinct models, or after 5 generations without a better
-    score. A bound on evaluations is shared among the models that are still to come: as many as can have 25 settings
-    each, but 50 at least, so that models are bred from models.
-    """
+    """A genetic algorithm over the eight switches, 25 models a generation.  [mu2012defc]"""
 
     words, evaluations, ends = "the nested genetic algorithm", 4000, True
 
@@ -260,11 +222,7 @@ class RandomModels(ModelStrategy):
 
 
 def random_genome(rng: np.random.Generator) -> Switches:
-    """Any of the 72,576 switch vectors, each as likely.
-
-    >>> random_genome(np.random.default_rng(0)).as_tuple()
-    (5, 5, 3, 2, 1, 1, 1, 0)
-    """
+    """Any of the 72,576 switch vectors, each as likely."""
     return Switches(*(int(rng.integers(first, first + len(values))) for _, values, first in OPTIONS.values()))
 
 
@@ -295,33 +253,7 @@ Setting = tuple[float, ...]
 
 
 class ParameterSearch:
-    """The search of one model's parameters: 25 settings a generation.  [mu2012defc]
-
-    Whole numbers are crossed gene by gene and mutate by a new draw; others, on a log scale of length 1, are crossed by
-    going from the worse parent past the better one, or to a point of the box between both, in turn, and mutate by a
-    Gaussian step whose size falls from 0.2 to 0.05. A model with one parameter gets a grid, one with none its only
-    setting.
-
-    Parameters
-    ----------
-    switches : the model.
-    limits : what the parameters may be on these labels.
-    rng : draws everything.
-    bounded : whether 8 generations after the first population (nine populations in all), or 3 without a better score,
-        end the search; else it goes on until nothing new is found.
-
-    Examples
-    --------
-    >>> switches = Switches(3, 5, 0, 5, 2, 2, 2, 0)
-    >>> search = ParameterSearch(switches, Limits(40, 20, 40), np.random.default_rng(0))
-    >>> asked = search.ask(25)
-    >>> len(asked), list(asked[0])
-    (25, ['similarity_sigma', 'n_neighbors', 'lam'])
-    >>> for params in asked:
-    ...     search.tell(params, -abs(math.log10(params["lam"])))
-    >>> len(search.ask(25)) > 10
-    True
-    """
+    """The search of one model's parameters: 25 settings a generation.  [mu2012defc]"""
 
     def __init__(self, switches: Switches, limits: Limits, rng: np.random.Generator, *, bounded: bool = True):
         self.switches, self._rng, self._bounded = switches, rng, bounded
@@ -334,10 +266,7 @@ class ParameterSearch:
         self.finished = False
 
     def ask(self, number: int) -> list[dict[str, float]]:
-        """Up to ``number`` settings that were never asked for; none when the search has ended.
-
-        A generation is bred only when the scores of the one before it are told.
-        """
+        """Up to ``number`` settings that were never asked for; none when the search has ended."""
         if not self._waiting and not self.finished and number > 0:
             self._waiting = self._next()
             self.finished = not self._waiting
@@ -431,14 +360,7 @@ def _value(limits: Domain, place: float) -> float:
 
 
 def grid(limits: Domain, number: int = POPULATION) -> list[float]:
-    """All choices, or up to ``number`` values evenly spaced on a log scale, both ends among them.
-
-    Examples
-    --------
-    >>> from proxembed.methods.adaptive.copies import Domain
-    >>> grid(Domain("log", 0.01, 1.0), 3), grid(Domain("integer", 1, 4), 100)
-    ([0.01, 0.1, 1.0], [1, 2, 3, 4])
-    """
+    """All choices, or up to ``number`` values evenly spaced on a log scale, both ends among them."""
     if limits.kind == "choice":
         return list(range(int(limits.low), int(limits.high) + 1))
     return list(dict.fromkeys(limits.clip(value) for value in np.geomspace(limits.low, limits.high, number)))

@@ -33,28 +33,7 @@ MAX_BYTES = 2**30
 
 
 class StageCache:
-    """A cache of stages with a limit of bytes.  [mu2012defc]
-
-    A value above the limit is not kept. A copy sent to another process starts empty, with the same limit.
-
-    Parameters
-    ----------
-    max_bytes : int, default=2**30
-        Limit of the sum of the sizes that ``put`` was told, from 0 (keeps nothing) up.
-
-    Raises
-    ------
-    ValueError
-        For a limit below 0.
-
-    Examples
-    --------
-    >>> cache = StageCache(100)
-    >>> cache.put(("a",), "first", 60)
-    >>> cache.put(("b",), "second", 60)
-    >>> cache.get(("a",)), cache.get(("b",)), cache.stats()["evictions"]
-    (None, 'second', 1)
-    """
+    """A cache of stages with a limit of bytes.  [mu2012defc]"""
 
     def __init__(self, max_bytes: int = MAX_BYTES):
         if not max_bytes >= 0:
@@ -106,20 +85,12 @@ EVERY_TO, PER_OCTAVE = 16, 4
 
 
 def default_measure(labels: LabelMatrix) -> str:
-    """ "subset accuracy" with one class per row, else "macro F1".
-
-    >>> default_measure(LabelMatrix.of([0, 1])), default_measure(LabelMatrix.of([[1, 1], [0, 1]]))
-    ('subset accuracy', 'macro F1')
-    """
+    """ "subset accuracy" with one class per row, else "macro F1"."""
     return ACCURACY if labels.form == "classes" else MACRO_F1
 
 
 def predicted_measure(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
-    """The measure of a name; ValueError for one that reads neither predicted labels nor scores.
-
-    >>> predicted_measure("macro F1").reads
-    'labels'
-    """
+    """The measure of a name; ValueError for one that reads neither predicted labels nor scores."""
     found = measure_of(measure)
     if found.reads not in ("labels", "scores"):
         names = ", ".join(name for name, each in MEASURES.items() if each.reads in ("labels", "scores"))
@@ -131,11 +102,6 @@ def searched_sizes(classifier: Any, k_max: int) -> list[int]:
     """The numbers of components at which a search looks, ascending: all of them with Fisher discriminants, which cost
     next to nothing; with nearest rows and other classifiers all up to 16, then four an octave, and the last.
     [mu2012defc]
-
-    Examples
-    --------
-    >>> searched_sizes("1nn", 40)[14:], len(searched_sizes("flda", 40))
-    ([15, 16, 19, 23, 27, 32, 38, 40], 40)
     """
     if isinstance(classifier, str) and classifier == "flda":
         return list(range(1, k_max + 1))
@@ -152,32 +118,7 @@ def prefix_predictions(
     sizes: Sequence[int] | None = None,
     one_label: bool | None = None,
 ) -> Iterator[np.ndarray]:
-    """Labels that a classifier predicts from the first k columns, for each k.  [mu2012defc]
-
-    Parameters
-    ----------
-    classifier : "1nn" | "flda" | "svm" | classifier of scikit-learn, fitted anew for each number of columns
-    Z : (n, k_max) array, rows of the fit
-    labels : their labels, all known
-    Z_val : (m, k_max) array
-    sizes : numbers of columns, ascending; None for 1 to k_max
-    one_label : whether each row gets exactly one label, but for "1nn"; None: where each row of the fit has exactly one
-
-    Returns
-    -------
-    iterator of bool arrays of shape (m, c)
-
-    Raises
-    ------
-    ValueError
-        For a classifier that is not known.
-
-    Examples
-    --------
-    >>> Z, labels = np.array([[0.0, 9.0], [1.0, 0.0]]), LabelMatrix.of([0, 1])
-    >>> [found.tolist() for found in prefix_predictions("1nn", Z, labels, np.array([[0.9, 8.0]]))]
-    [[[False, True]], [[True, False]]]
-    """
+    """Labels that a classifier predicts from the first k columns, for each k.  [mu2012defc]"""
     check_classifier(classifier)
     sizes = _sizes(Z, sizes)
     if (other := other_classifier(classifier)) is not None:
@@ -205,35 +146,7 @@ def prefix_scores(
     sizes: Sequence[int] | None = None,
     one_label: bool | None = None,
 ) -> np.ndarray:
-    """The measure of the predictions from the first k columns, larger is better, for each k.  [mu2012defc]
-
-    Parameters
-    ----------
-    classifier : "1nn" | "flda" | "svm" | classifier of scikit-learn, fitted anew for each number of columns
-    Z : (n, k_max) array, rows of the fit
-    labels : their labels, all known
-    Z_val : (m, k_max) array
-    labels_val : labels of these rows, with the columns of ``labels``
-    measure : a measure of predicted labels ("subset accuracy", "macro F1", ...) or of scores ("macro average
-        precision", ...; 1-NN scores a label by the nearest row's); a loss has its sign changed
-    sizes : numbers of columns, ascending; None for 1 to k_max
-    one_label : as in ``prefix_predictions``
-
-    Returns
-    -------
-    (len(sizes),) array
-
-    Raises
-    ------
-    ValueError
-        For a classifier or measure that is not known.
-
-    Examples
-    --------
-    >>> Z, labels = np.array([[0.0, 9.0], [1.0, 0.0]]), LabelMatrix.of([0, 1])
-    >>> prefix_scores("1nn", Z, labels, np.array([[0.9, 8.0], [1.0, 1.0]]), labels, "subset accuracy").tolist()
-    [0.5, 1.0]
-    """
+    """The measure of the predictions from the first k columns, larger is better, for each k.  [mu2012defc]"""
     chosen = predicted_measure(measure)
     Y = labels_val.Y.toarray() > 0
     if chosen.reads == "scores":
@@ -277,11 +190,7 @@ RAISED = "it raised "  # begins the reason of a candidate that ended in an excep
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one candidate has reached: ``score`` (larger is better, -inf where it failed) with ``k`` components.
-
-    ``switches`` is the canonical vector, ``by_fold`` the score at k of each held-out part, ``repairs`` the rules that
-    made the candidate usable, ``failed`` None or the reason why it is not.
-    """
+    """What one candidate has reached: ``score`` (larger is better, -inf where it failed) with ``k`` components."""
 
     switches: tuple[int, ...]
     params: dict[str, Any]
@@ -299,12 +208,7 @@ class Evaluation:
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Evaluation:
-        """The evaluation of its plain data.
-
-        >>> failed = Evaluation((3, 5), {"lam": 0.1}, -np.inf, None, (), 0.1, failed="no pairs")
-        >>> Evaluation.of(failed.plain()) == failed
-        True
-        """
+        """The evaluation of its plain data."""
         lists = {name: tuple(plain[name]) for name in ("switches", "repairs")}
         by_fold = tuple(float(score) for score in plain["by_fold"])
         return cls(**plain | lists | {"score": float(plain["score"]), "by_fold": by_fold})
@@ -325,44 +229,7 @@ class _Fold:
 
 
 class Objective(Evaluator):
-    """The score of candidates on held-out rows.  [mu2012defc]
-
-    Every stage that candidates share is made once, for each held-out part, up to ``cache_bytes`` in all. A copy sent to
-    another process makes its stages anew.
-
-    Parameters
-    ----------
-    X : (n, d) array or CSR.
-    labels : their labels, all known.
-    splits : list of (rows trained on, rows held out), or one pair (X_val, labels_val) of further rows.
-    classifier : "1nn" | "flda" | "svm" | classifier of scikit-learn
-    measure : a measure of ``prefix_scores``; None: subset accuracy with one class per row, else macro F1.
-    k_cap : most components.
-    all_k : whether every number of components is scored, not only those of ``searched_sizes``.
-    cache_bytes : limit of the stages kept; 0 keeps none.
-    **options : those of ``PairOptions``, the same for every candidate.
-
-    Attributes
-    ----------
-    one_label : whether exactly one label per row is predicted, in every held-out part alike: rows are of one class,
-        or every row has exactly one label.
-
-    Raises
-    ------
-    ValueError
-        For a classifier, measure or option that is not known, no split, or labels that cannot be used.
-
-    Examples
-    --------
-    >>> from proxembed.data import banana
-    >>> data = banana(60)
-    >>> labels = LabelMatrix.of(data.Y.toarray().argmax(axis=1))
-    >>> objective = Objective(data.X, labels, [(np.arange(40), np.arange(40, 60))])
-    >>> params = {"similarity_sigma": 0.1, "n_neighbors": 39, "lam": 1.0}
-    >>> found = objective.evaluate(Switches(3, 5, 0, 5, 2, 2, 2, 0), params)
-    >>> found.k, found.score > 0.8
-    (2, True)
-    """
+    """The score of candidates on held-out rows.  [mu2012defc]"""
 
     def __init__(
         self,
@@ -424,23 +291,7 @@ class Objective(Evaluator):
         return _Fold(stages, labels, labels_val)
 
     def evaluate(self, switches: Any, params: Mapping[str, float]) -> Evaluation:
-        """The score of one candidate with the best number of components; equal ones go to the smallest.
-
-        Parameters
-        ----------
-        switches : Switches, or eight integers.
-        params : a value for each name of ``Switches.numeric()``.
-
-        Returns
-        -------
-        Evaluation
-            With ``failed`` where the candidate cannot be used or its classifier raises an exception.
-
-        Raises
-        ------
-        ValueError
-            For a parameter that is missing.
-        """
+        """The score of one candidate with the best number of components; equal ones go to the smallest."""
         start = perf_counter()
         switches = Switches.of(switches).canonical()
         values = switches.values(params)
@@ -510,23 +361,12 @@ class Objective(Evaluator):
 
 
 def ranked(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """Best first; equal scores by fewer components, then as they come.
-
-    >>> first, second = (Evaluation((), {}, 0.5, k, (0.5,), 0.0) for k in (3, 2))
-    >>> [found.k for found in ranked([first, second])]
-    [2, 3]
-    """
+    """Best first; equal scores by fewer components, then as they come."""
     return sorted(evaluations, key=lambda found: (-found.score, found.k or np.inf))
 
 
 def best_size(sizes: Sequence[int], scores: np.ndarray) -> tuple[int, float, tuple[float, ...]]:
-    """The number of components with the best mean over the parts, the smallest of equal ones; its mean and its scores.
-
-    ``scores`` has a row for each part.
-
-    >>> best_size([1, 2, 4], np.array([[0.5, 0.8, 0.7], [0.5, 0.6, 0.7]]))
-    (2, 0.7, (0.8, 0.6))
-    """
+    """The number of components with the best mean over the parts, the smallest of equal ones; its mean and its scores."""
     mean = scores.mean(axis=0)
     best = int((mean >= mean.max() - EQUAL).argmax())
     return sizes[best], float(mean[best]), tuple(scores[:, best].tolist())
@@ -537,15 +377,7 @@ def _is_further(splits: Any) -> bool:
 
 
 def aligned(labels: LabelMatrix, like: LabelMatrix) -> LabelMatrix:
-    """Labels with the columns of ``like``; classes that ``like`` does not have leave their rows without a label.
-
-    Raises ValueError where neither the names of the labels nor their number agree.
-
-    Examples
-    --------
-    >>> aligned(LabelMatrix.of(["b", "d"]), LabelMatrix.of(["a", "b", "c"])).Y.toarray().tolist()
-    [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
-    """
+    """Labels with the columns of ``like``; classes that ``like`` does not have leave their rows without a label."""
     if labels.form in ("classes", "sets") and labels.form == like.form:
         place = {name: column for column, name in enumerate(like.classes_.tolist())}
         known = [(j, place[name]) for j, name in enumerate(labels.classes_.tolist()) if name in place]

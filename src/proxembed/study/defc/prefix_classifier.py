@@ -30,21 +30,13 @@ SVM = "svm"
 
 
 def is_unfitted_classifier(value: Any) -> bool:
-    """Whether a value is an instance of a classifier that can be cloned.
-
-    >>> from sklearn.svm import LinearSVC
-    >>> is_unfitted_classifier(LinearSVC()), is_unfitted_classifier(LinearSVC), is_unfitted_classifier("svm")
-    (True, False, False)
-    """
+    """Whether a value is an instance of a classifier that can be cloned."""
     return not isinstance(value, type | str) and hasattr(value, "get_params") and is_classifier(value)
 
 
 def other_classifier(value: Any) -> Any:
     """The classifier of scikit-learn that a value is, or names ("svm": a linear one of standardised components); None
     where it is none.
-
-    >>> other_classifier("svm").steps[-1][1], other_classifier("1nn")
-    (LinearSVC(dual=False), None)
     """
     if isinstance(value, str):
         svm = make_pipeline(StandardScaler(), LinearSVC(dual=False)).set_output(transform="default")
@@ -53,19 +45,7 @@ def other_classifier(value: Any) -> Any:
 
 
 class AnyClassifier:
-    """A classifier fitted to the rows of an embedding.
-
-    One class per row where ``one_label`` says so (None: where each row of the fit has exactly one), else a classifier
-    per label.
-
-    Examples
-    --------
-    >>> from sklearn.svm import LinearSVC
-    >>> labels = LabelMatrix.of(["a", "a", "b", "b"])
-    >>> fitted = AnyClassifier(LinearSVC(), np.array([[0.0], [1.0], [4.0], [5.0]]), labels)
-    >>> fitted.labels(np.array([[0.5], [4.5]])).tolist(), int(fitted.scores(np.array([[0.5]])).argmax())
-    ([[True, False], [False, True]], 0)
-    """
+    """A classifier fitted to the rows of an embedding."""
 
     @callers_configuration()
     def __init__(self, classifier: Any, Z: np.ndarray, labels: LabelMatrix, one_label: bool | None = None):
@@ -125,14 +105,7 @@ def check_classifier(classifier: Any) -> None:
 
 
 def cross_fitted(Z: np.ndarray, labels: LabelMatrix, sizes: Sequence[int]) -> Iterator[np.ndarray]:
-    """Scores of every row by discriminants that have not seen it, (n, c), for each number of columns of ``sizes``.
-
-    Examples
-    --------
-    >>> Z, labels = np.arange(10.0)[:, None], LabelMatrix.of(np.arange(10)[:, None] > [4, 7])
-    >>> next(cross_fitted(Z, labels, [1])).shape
-    (10, 2)
-    """
+    """Scores of every row by discriminants that have not seen it, (n, c), for each number of columns of ``sizes``."""
     folds = list(label_folds(FOLDS, labels.Y.toarray() > 0))
     parts = [of_labels(Z[train], labels.take(train)).scores(Z[held_out], sizes) for train, held_out in folds]
     order = np.argsort(np.concatenate([held_out for _, held_out in folds]))
@@ -143,34 +116,6 @@ def cross_fitted(Z: np.ndarray, labels: LabelMatrix, sizes: Sequence[int]) -> It
 class PrefixClassifier(LabelClassifier, abstract=True):
     """The classifier of an embedding search: the nearest row, Fisher discriminants with a shared covariance, or any
     classifier of scikit-learn ("svm": a linear one).  [mu2012defc]
-
-    One label per row: the class of the nearest row, or the class of the largest discriminant. Several: the label set of
-    the nearest row, or the labels whose discriminant exceeds its cut, by the shared rule on cross-fitted scores; of
-    another classifier what one of it per label predicts.
-
-    Parameters
-    ----------
-    classifier : {"1nn", "flda", "svm"} or classifier of scikit-learn, default="1nn"
-    one_label : bool or None, default=None
-        Whether each row gets exactly one label, but for "1nn"; None: where each row of the fit has exactly one.
-
-    Attributes
-    ----------
-    classes_ : array of shape (c,)
-        Classes, or names of the label columns.
-    thresholds_ : Thresholds or None
-        Cuts of the discriminants where rows have several labels.
-
-    Raises
-    ------
-    ValueError
-        ``classifier`` is unknown, or X or y cannot be used.
-
-    Examples
-    --------
-    >>> Z = np.array([[0.0], [1.0], [4.0], [5.0]])
-    >>> PrefixClassifier("flda").fit(Z, ["a", "a", "b", "b"]).predict([[2.4], [2.6]]).tolist()
-    ['a', 'b']
     """
 
     def __init__(self, classifier: Any = "1nn", *, one_label: Any = None):

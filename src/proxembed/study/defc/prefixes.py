@@ -23,27 +23,7 @@ RIDGE = 1e-6
 
 
 def nearest_prefixes(Z: np.ndarray, Z_new: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    """The nearest row of Z to each row of Z_new by the first k columns, for each k of ``sizes`` (ascending).
-
-    Squared distances count as equal within 1e-12 of the least one and the squared length of the new row about the mean
-    of Z; of equal ones the lowest row number is taken.
-
-    Parameters
-    ----------
-    Z : (n, k_max) array
-    Z_new : (m, k_max) array
-    sizes : numbers of columns, ascending, from 1 to k_max
-
-    Returns
-    -------
-    int array of shape (len(sizes), m)
-
-    Examples
-    --------
-    >>> Z = np.array([[0.0, 9.0], [1.0, 0.0], [1.0, 1.0]])
-    >>> nearest_prefixes(Z, np.array([[0.9, 0.8]]), [1, 2]).tolist()
-    [[1], [2]]
-    """
+    """The nearest row of Z to each row of Z_new by the first k columns, for each k of ``sizes`` (ascending)."""
     last = sizes[-1]
     unit = _unit(Z[:, :last], Z_new[:, :last])
     mean = (Z[:, :last] * unit).mean(axis=0)
@@ -95,16 +75,7 @@ def _first_of_least(half: np.ndarray, squares: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Discriminants:
-    """Fisher's linear discriminants with a shared covariance, for every number of leading columns.  [fisher1936]
-
-    With one label per row: Gaussian classes with the pooled covariance. With several: two such classes a label, with it
-    and without it. The covariance gets a ridge of 1e-6 of the mean variance of the columns so far, so that
-    discriminants of k columns are the same whether more follow or not.
-
-    ``root`` (k, k) upper triangular, u = (z - mean) root; ``high`` (c, k) means of the labels as u, or gaps of both
-    means; ``middle`` and ``spread`` (c, k) sums over the columns so far; ``prior`` (c,) log odds; ``fixed`` (c,) bool:
-    labels that no row has or all have, whose score is the prior.
-    """
+    """Fisher's linear discriminants with a shared covariance, for every number of leading columns.  [fisher1936]"""
 
     mean: np.ndarray
     root: np.ndarray
@@ -117,15 +88,7 @@ class Discriminants:
 
     @classmethod
     def fit(cls, Z: np.ndarray, labels: LabelMatrix, one_label: bool | None = None) -> Discriminants:
-        """From rows and their labels, all known; one_label: whether labels are classes, None: where a row has one each.
-
-        Examples
-        --------
-        >>> Z = np.array([[0.0], [1.0], [4.0], [5.0]])
-        >>> found = Discriminants.fit(Z, LabelMatrix.of([0, 0, 1, 1]))
-        >>> next(found.scores(np.array([[2.4]]), [1])).round(2)
-        array([[ 0.8, -0.8]])
-        """
+        """From rows and their labels, all known; one_label: whether labels are classes, None: where a row has one each."""
         return (_of_classes if single_label(labels, one_label) else of_labels)(Z, labels)
 
     def scores(self, Z_new: np.ndarray, sizes: Sequence[int]) -> Iterator[np.ndarray]:
@@ -164,13 +127,7 @@ class Discriminants:
 
 
 def single_label(labels: LabelMatrix, one_label: bool | None) -> bool:
-    """Whether exactly one label per row is to be predicted; None: where each of these rows has exactly one.
-
-    Raises a ValueError where one is asked for and rows have several or none.
-
-    >>> single_label(LabelMatrix.of([0, 1]), None), single_label(LabelMatrix.of([[1, 0], [0, 1]]), False)
-    (True, False)
-    """
+    """Whether exactly one label per row is to be predicted; None: where each of these rows has exactly one."""
     if one_label and not labels.one_hot:
         raise ValueError("one_label=True needs rows with exactly one label each; pass such rows, or one_label=None.")
     return labels.one_hot if one_label is None else bool(one_label)

@@ -44,14 +44,7 @@ from .prefix_classifier import CLASSIFIERS, PrefixClassifier, is_unfitted_classi
 def grown(
     params: dict[str, float], switches: Switches, old: Limits, new: Limits, factor: float
 ) -> dict[str, float | None]:
-    """Parameters for more rows: numbers of neighbours in proportion, those that meant all rows still do.
-
-    Examples
-    --------
-    >>> params = {"similarity_sigma": 1.0, "n_friends": 4, "n_enemies": 39, "lam": 0.1}
-    >>> grown(params, Switches(3, 5, 0, 5, 1, 1, 2, 0), Limits(40, 20, 40), Limits(80, 40, 80), 2)
-    {'similarity_sigma': 1.0, 'n_friends': 8, 'n_enemies': None, 'lam': 0.1}
-    """
+    """Parameters for more rows: numbers of neighbours in proportion, those that meant all rows still do."""
     found: dict[str, float | None] = dict(params)
     for name in params.keys() & COUNTS:
         all_rows = params[name] >= domain(name, switches, old).high
@@ -62,16 +55,7 @@ def grown(
 def carried_over(
     params: dict[str, float], switches: Any, searched: LabelMatrix, rows: float, labels: LabelMatrix, **options: Any
 ) -> dict[str, float | None]:
-    """Parameters found by fits on ``rows`` of the rows searched (of folds the mean), for a fit on other rows.
-
-    ``options`` are those of ``PairOptions`` with which they were found.
-
-    Examples
-    --------
-    >>> searched, params = LabelMatrix.of([0, 1] * 20), {"n_friends": 4, "lam": 0.1}
-    >>> carried_over(params, (3, 5, 0, 5, 1, 1, 2, 0), searched, 32, searched)
-    {'n_friends': 5, 'lam': 0.1}
-    """
+    """Parameters found by fits on ``rows`` of the rows searched (of folds the mean), for a fit on other rows."""
     if labels.n == rows:
         return dict(params)
     old, new = (limits_of(each, PairOptions(**options)) for each in (searched, labels))
@@ -97,10 +81,7 @@ def joined(X: Any, labels: LabelMatrix, further: tuple[Any, LabelMatrix]) -> tup
 
 
 def refitted(best: Evaluation, params: dict[str, Any], X: Any, labels: LabelMatrix, **options: Any) -> EmbeddingModel:
-    """The best candidate on these rows, with its number of components, or as many as it has here.
-
-    ``options`` are those of ``PairOptions`` with which it was found.
-    """
+    """The best candidate on these rows, with its number of components, or as many as it has here."""
     model = EmbeddingModel.from_switches(best.switches, params, n_components=best.k, n_landmarks=None, **options)
     try:
         return model.fit(X, labels)
@@ -337,10 +318,7 @@ class DEFC(SearchEstimator):
         return X_val, labels_val
 
     def _refit_best(self, study: Study, known: Any, further: Any, seed: int) -> list[Evaluation]:
-        """Refit the best candidate whose classifier can be fitted on all rows; the outcomes, with those that cannot.
-
-        What was searched is kept before each refit, so that a KeyboardInterrupt leaves it.
-        """
+        """Refit the best candidate whose classifier can be fitted on all rows; the outcomes, with those that cannot."""
         outcomes = list(study.outcomes)
         while (best := ranked(outcomes)[0]).failed is None:
             self._keep(study, outcomes, best)
