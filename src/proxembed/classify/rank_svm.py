@@ -176,7 +176,8 @@ class RankSVM(LabelClassifier):
 
 
 class Pairs(NamedTuple):
-    """Pairs of a label that a row carries and one that it does not carry: row numbers, both columns, 1 / their number."""
+    """Pairs of a label that a row carries and one that it does not carry: row numbers, both columns, 1 / their
+    number."""
 
     rows: np.ndarray
     carried: np.ndarray

@@ -30,7 +30,8 @@ FEWER = "give fewer rows or features, or fewer processes (--jobs 1) where there 
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn errors about input, output and memory into one line and exit code 2, an interruption into a line and a code."""
+    """Turn errors about input, output and memory into one line and exit code 2, an interruption into a line
+    and a code."""
     with interruptible():
         try:
             yield

@@ -313,7 +313,8 @@ def one_hot(y: ArrayLike, label_names: Sequence[str] | None = None) -> tuple[spa
 
 
 def indicator_and_unknown(Y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """An n x c array of 0 and 1, or -1 and 1, that is NaN where unknown, as an indicator and the mask of unknown cells."""
+    """An n x c array of 0 and 1, or -1 and 1, that is NaN where unknown, as an indicator and the mask of
+    unknown cells."""
     if Y.dtype.kind != "f":
         return Y, None
     unknown = np.isnan(Y)

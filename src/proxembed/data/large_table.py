@@ -123,7 +123,8 @@ def takes(path: Path) -> bool:
 
 
 def stratified_rows(Y: sparse.csr_array, rows: int, seed: int) -> NDArray[np.intp]:
-    """Sorted numbers of rows drawn at random, with at least 20 of each label, or all; more than ``rows`` where needed."""
+    """Sorted numbers of rows drawn at random, with at least 20 of each label, or all; more than ``rows`` where
+    needed."""
     n = Y.shape[0]
     order = np.random.default_rng(seed).permutation(n)
     columns = sparse.csc_array(Y[order])

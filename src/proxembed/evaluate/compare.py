@@ -51,7 +51,8 @@ def equal_rows(row: np.ndarray, table: np.ndarray) -> np.ndarray:
 
 
 def gain_on_folds(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """Gain on each fold of what is best on the other folds: 0 if the best of the side ahead equals a row of the other."""
+    """Gain on each fold of what is best on the other folds: 0 if the best of the side ahead equals a row of
+    the other."""
     gain = chosen_elsewhere(ours) - chosen_elsewhere(theirs)
     ahead, behind = (ours, theirs) if gain.mean() > 0 else (theirs, ours)
     tied = any(equal_rows(ahead[i], behind).any() for i in _best_rows(ahead))

@@ -74,7 +74,8 @@ class Results:
 
 
 def predictions_npz(results: Results) -> bytes:
-    """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were scored."""
+    """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were
+    scored."""
     folds = [TEST] if TEST in results.folds else list(results.held_out)
     keys = [key for key in results.predictions if key[2] in folds]
     arrays = {

@@ -156,7 +156,8 @@ def _check(dataset: Any) -> None:
 
 
 def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, store: Any = None) -> Results:
-    """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split for all k."""
+    """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split
+    for all k."""
     started = time.perf_counter()
     _check(dataset)
     splits = _splits(protocol, dataset)

@@ -320,7 +320,8 @@ class ScoreReadings(Readings):
 
 
 class LookupReadings(ScoreReadings):
-    """Readings of shares of labels, such as a forest's: new rows stand at their shares, training rows at their labels."""
+    """Readings of shares of labels, such as a forest's: new rows stand at their shares, training rows at their
+    labels."""
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
         super().__init__(Z, Z_held_out, part)

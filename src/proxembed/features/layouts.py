@@ -55,7 +55,8 @@ def check_installed(name: str, layout: str) -> None:
 
 
 def layout_named(layout: str) -> str:
-    """The layout that "auto" stands for: openTSNE, else umap-learn, else scikit-learn's t-SNE; any other name itself."""
+    """The layout that "auto" stands for: openTSNE, else umap-learn, else scikit-learn's t-SNE; any other name
+    itself."""
     if layout != "auto":
         return layout
     return "opentsne" if tsne_installed() else "umap" if umap_installed() else "sklearn"

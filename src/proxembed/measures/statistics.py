@@ -38,7 +38,8 @@ def nadeau_bengio_p(differences: Sequence[float] | np.ndarray, train: float, hel
 def bayesian_correlated_t(
     differences: Sequence[float] | np.ndarray, train: float, held_out: float, rope: float = ROPE
 ) -> dict[str, float] | None:
-    """Posterior probabilities that the mean difference over folds is below, within or above the region of equivalence."""
+    """Posterior probabilities that the mean difference over folds is below, within or above the region of
+    equivalence."""
     _check_rope(rope)
     differences = np.asarray(differences, dtype=float)
     if len(differences) < 2:

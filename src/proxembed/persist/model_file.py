@@ -278,7 +278,8 @@ def model_files(
 
 
 def check_model_path(path: str | Path) -> Path:
-    """Prove that a model and its card can be saved under a name, before the long part starts; nothing is left behind."""
+    """Prove that a model and its card can be saved under a name, before the long part starts; nothing is left
+    behind."""
     path = Path(path)
     _check_suffix(path)
     check_writable(path)

@@ -271,7 +271,8 @@ def _paths(graph: sp.csr_array, sources: np.ndarray, both: bool, limit: float = 
 
 
 def connected(graph: Any, X: Matrix, *, how: str = "connect", metric: Any = "euclidean") -> Any:
-    """A graph in one piece: with the shortest edges between its components, or its largest one.  [tenenbaum2000isomap]"""
+    """A graph in one piece: with the shortest edges between its components, or its largest one.
+    [tenenbaum2000isomap]"""
     if how not in DISCONNECTED:
         raise ValueError(f"disconnected={how!r} is not known; choose one of {', '.join(DISCONNECTED)}.")
     graph = sorted_edges(graph)

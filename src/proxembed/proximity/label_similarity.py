@@ -116,7 +116,8 @@ def latent_labels(
     n_latent: int | None = None,
     centred: bool = False,
 ) -> np.ndarray:
-    """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows.  [mu2012mesd]"""
+    """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows.
+    [mu2012mesd]"""
     if callable(kind):
         return _points(kind, sets, "label sets")
     _check_latent(kind)

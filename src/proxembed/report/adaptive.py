@@ -33,7 +33,8 @@ def vector_text(switches: Sequence[int]) -> str:
 
 
 def best_of_each_model(leaderboard: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The best evaluation of each vector of switches, in the order of the leaderboard; those that failed are left out."""
+    """The best evaluation of each vector of switches, in the order of the leaderboard; those that failed are
+    left out."""
     found: dict[tuple[int, ...], dict[str, Any]] = {}
     for entry in leaderboard:
         if not entry["failed"] and math.isfinite(entry["score"]):

@@ -44,7 +44,8 @@ def label_proximity(labels: LabelMatrix) -> np.ndarray:
 
 
 def agreement(A: np.ndarray, G: np.ndarray) -> float | None:
-    """Correlation of two matrices over the pairs i < j (Mantel's r); None where one of them is constant.  [mantel1967]"""
+    """Correlation of two matrices over the pairs i < j (Mantel's r); None where one of them is constant.
+    [mantel1967]"""
     pairs = np.triu_indices(len(A), 1)
     a, g = A[pairs], G[pairs]
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(g) == 0:

@@ -20,7 +20,8 @@ LACKS = {
 
 
 def worded(summary: dict[str, Any]) -> dict[str, Any]:
-    """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, a ``note`` and a ``text``."""
+    """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, a ``note`` and a
+    ``text``."""
     verdict = summary["verdict"]
     if verdict["lacks"]:
         return {**summary, "verdict": {**verdict, "text": LACKS[verdict["lacks"]], "note": ""}}

@@ -65,7 +65,8 @@ def component_sizes(n_labels: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method to search: a registered class, for a wrapper perhaps the one class that it wraps, and fixed parameters."""
+    """A method to search: a registered class, for a wrapper perhaps the one class that it wraps, and fixed
+    parameters."""
 
     cls: type[Any]
     inner: type | None = None
@@ -246,8 +247,8 @@ DIGITS = 3
 
 @cache
 def table() -> list[dict[str, Any]]:
-    """The sets: ``name``, ``shape`` (n, d, w, c as of ``costs.Shape``) and ``winners``, names by measure, best first."""
     """The sets: ``name``, ``shape`` (n, d, w, c as of ``costs.Shape``), ``winners``: names by measure, best first."""
+    return json.loads(files(__package__).joinpath("portfolio.json").read_text())["sets"]
 
 
 def winners(shape: Shape, neighbors: bool = False, without: Collection[str] = ()) -> list[Any]:

@@ -225,7 +225,8 @@ def best_trial(trials: Iterable[MethodTrial]) -> MethodTrial | None:
 
 
 def finalists(trials: Iterable[MethodTrial]) -> list[MethodTrial]:
-    """The trials for the final folds: the furthest and best of each of the best eight families, the best of all first."""
+    """The trials for the final folds: the furthest and best of each of the best eight families, the best of
+    all first."""
     usable = sorted((t for t in trials if t.outcomes and not t.failure), key=MethodTrial.standing, reverse=True)
     families: dict[str, MethodTrial] = {}
     for t in usable:

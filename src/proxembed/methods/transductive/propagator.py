@@ -376,7 +376,8 @@ NO_EDGE = 1e-12
 
 
 def neighbour_pattern(index: np.ndarray, weights: np.ndarray | None = None) -> sparse.csr_array:
-    """The edges from each row to its neighbours, n x n CSR of ones; those of weight 0 left out where weights are given."""
+    """The edges from each row to its neighbours, n x n CSR of ones; those of weight 0 left out where weights
+    are given."""
     n, K = index.shape
     kept = np.ones(index.shape, dtype=bool) if weights is None else np.abs(weights) > NO_EDGE
     ends = np.append(0, np.cumsum(kept.sum(axis=1)))

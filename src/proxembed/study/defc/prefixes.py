@@ -88,7 +88,8 @@ class Discriminants:
 
     @classmethod
     def fit(cls, Z: np.ndarray, labels: LabelMatrix, one_label: bool | None = None) -> Discriminants:
-        """From rows and their labels, all known; one_label: whether labels are classes, None: where a row has one each."""
+        """From rows and their labels, all known; one_label: whether labels are classes, None: where a row has
+        one each."""
         return (_of_classes if single_label(labels, one_label) else of_labels)(Z, labels)
 
     def scores(self, Z_new: np.ndarray, sizes: Sequence[int]) -> Iterator[np.ndarray]:
