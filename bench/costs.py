@@ -32,9 +32,9 @@ from proxembed.evaluate.part import Part  # noqa: E402
 from proxembed.evaluate.scoring import Readings, embed  # noqa: E402
 from proxembed.features.scaling import scaling_apply  # noqa: E402
 from proxembed.features.table import features_fit  # noqa: E402
-from proxembed.measures.bootstrap import drawn_weights, precision_gain  # noqa: E402
 from proxembed.measures.metrics import average_precision  # noqa: E402
 from proxembed.measures.neighbors import neighbor_weights  # noqa: E402
+from proxembed.measures.statistics import drawn_weights, precision_gain  # noqa: E402
 from proxembed.methods.forest import ForestLeaves  # noqa: E402
 from proxembed.methods.pipeline import embedding_pipeline, fit_model  # noqa: E402
 from proxembed.methods.views import Views  # noqa: E402

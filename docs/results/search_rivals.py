@@ -20,7 +20,7 @@ from proxembed.data import Dataset, read
 from proxembed.evaluate.arms import ALL_FEATURES, entrants
 from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.run import run
-from proxembed.evaluate.summary import summarise
+from proxembed.evaluate.verdict import summarise
 from proxembed.execute.atomic_files import write_whole
 from proxembed.splits.splits import Splitting, standard_split
 from proxembed.workflow.plan import drawn_part

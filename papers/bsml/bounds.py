@@ -11,8 +11,7 @@ from papers.bsml.fits import StandardSplit
 from proxembed.algebra.arrays.blas import one_thread
 from proxembed.methods.bayes.ascent import ascend
 from proxembed.methods.bayes.coupled import Coupled, Hyper, State, start
-from proxembed.methods.bayes.targets import Targets
-from proxembed.methods.bayes.truncated import GammaPrior
+from proxembed.methods.bayes.truncated import GammaPrior, Targets
 
 RUNS = {
     f"{init}, {'extrapolated' if accelerate else 'plain'}": (init, accelerate)

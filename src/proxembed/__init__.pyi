@@ -1,5 +1,10 @@
 """The public names of proxembed and the modules that define them, for type checkers, editors and `__init__.py`."""
 
+from proxembed.methods.preserving import DONPP as DONPP
+from proxembed.methods.preserving import OLPPR as OLPPR
+from proxembed.methods.preserving import ONPPR as ONPPR
+from proxembed.methods.preserving import SONPP as SONPP
+
 from .algebra.template import patch_alignment as patch_alignment
 from .blocks.row_blocks import RowBlocks as RowBlocks
 from .classify.flda import FLDAClassifier as FLDAClassifier
@@ -19,10 +24,6 @@ from .methods.around import Scaled as Scaled
 from .methods.bayes.bsml import BSML as BSML
 from .methods.bayes.bsml import BSSML as BSSML
 from .methods.bayes.probit import VariationalProbit as VariationalProbit
-from .methods.class_preserving import DONPP as DONPP
-from .methods.class_preserving import OLPPR as OLPPR
-from .methods.class_preserving import ONPPR as ONPPR
-from .methods.class_preserving import SONPP as SONPP
 from .methods.dependence import CCA as CCA
 from .methods.dependence import HSL as HSL
 from .methods.dependence import MDDM as MDDM

@@ -9,7 +9,7 @@ from oracles.local import Copies as Duplicated
 from proxembed import DEFC, EmbeddingModel
 from proxembed.methods.adaptive import Limits, PairOptions, StageRows, Stages, Switches, limits_of
 from proxembed.methods.adaptive import candidate as candidates
-from proxembed.methods.adaptive import stages as of_stages
+from proxembed.methods.adaptive import candidate as of_stages
 from proxembed.methods.adaptive.copies import Copies
 from proxembed.methods.adaptive.pairs import PairLabels, enemy_matrix, fisher_matrices, friend_matrix, rank_matrices
 from proxembed.targets.labels import LabelMatrix

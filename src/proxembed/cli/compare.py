@@ -5,9 +5,8 @@ from typing import Any
 
 import typer
 
-from .columns import table_options, training_data
 from .interruption import leave_interrupted
-from .options import DATA, JSON, TEST, program_options, takes
+from .options import DATA, JSON, TEST, program_options, table_options, takes, training_data
 from .refusal import refusals
 from .terminal import head, print_json, print_summary, progress_bar
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .columns import dataset_from
-from .options import JSON, TEST, in_program_words, takes
+from .options import JSON, TEST, dataset_from, in_program_words, takes
 from .refusal import refusals
 from .terminal import command, print_json
 
@@ -46,7 +45,7 @@ def print_card(dataset: Dataset, facts: dict[str, Any]) -> None:
     from rich.text import Text
 
     from proxembed.report import data_card
-    from proxembed.tables.visible import visible
+    from proxembed.tables.notes import visible
 
     console = Console()
     if dataset.columns is not None:

@@ -4,9 +4,22 @@ from typing import Any
 
 import typer
 
-from .columns import checked_data, dataset_from, large_table, table_options
 from .fit import setting
-from .options import DATA, JSON, JUDGED, MEMORY, METHOD, SAMPLE, SETTINGS, SIZE, takes
+from .options import (
+    DATA,
+    JSON,
+    JUDGED,
+    MEMORY,
+    METHOD,
+    SAMPLE,
+    SETTINGS,
+    SIZE,
+    checked_data,
+    dataset_from,
+    large_table,
+    table_options,
+    takes,
+)
 from .refusal import refusals
 from .terminal import notes, print_json
 
@@ -55,7 +68,7 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     if json_output:
         print_json(found)
         return
-    from proxembed.tables.visible import visible
+    from proxembed.tables.notes import visible
 
     rows = f"{found['n']:,} rows" + (f" of {found['n_all']:,}" if found["n_all"] else "")
     stable = found["stability"]

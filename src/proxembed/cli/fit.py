@@ -7,8 +7,21 @@ from typing import Any
 
 import typer
 
-from .columns import dataset_from, large_table, table_options
-from .options import DATA, JSON, JUDGED, MEMORY, METHOD, SAMPLE, SETTINGS, SIZE, TIME, takes
+from .options import (
+    DATA,
+    JSON,
+    JUDGED,
+    MEMORY,
+    METHOD,
+    SAMPLE,
+    SETTINGS,
+    SIZE,
+    TIME,
+    dataset_from,
+    large_table,
+    table_options,
+    takes,
+)
 from .refusal import refusals
 from .terminal import command, notes, print_json, progress_bar
 

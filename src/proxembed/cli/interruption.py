@@ -46,7 +46,7 @@ def leave_interrupted(line: str) -> NoReturn:
 
 def say(line: str) -> None:
     """Print one line on standard error, with control characters shown; do nothing if the terminal is gone."""
-    from proxembed.tables.visible import visible
+    from proxembed.tables.notes import visible
 
     shown = " ".join(visible(line).split())
     with suppress(OSError):  # the terminal may be gone

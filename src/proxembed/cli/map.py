@@ -5,8 +5,7 @@ from typing import Any
 
 import typer
 
-from .columns import dataset_from, table_options
-from .options import DATA, JSON, TEST, TRIED, complete_methods, takes
+from .options import DATA, JSON, TEST, TRIED, complete_methods, dataset_from, table_options, takes
 from .refusal import refusals
 from .terminal import command, notes, print_json, progress_bar
 

@@ -10,9 +10,20 @@ import typer
 
 from proxembed.execute import clock
 
-from .columns import checked_data, large_table, table_options, training_data
 from .interruption import leave_interrupted
-from .options import DATA, JSON, MEMORY, SAMPLE, TEST, program_options, takes
+from .options import (
+    DATA,
+    JSON,
+    MEMORY,
+    SAMPLE,
+    TEST,
+    checked_data,
+    large_table,
+    program_options,
+    table_options,
+    takes,
+    training_data,
+)
 from .refusal import refusals
 from .terminal import head, notes, print_json, print_summary, progress_bar
 

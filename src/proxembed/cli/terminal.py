@@ -94,10 +94,10 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    from proxembed.evaluate.summary import rows_of_folds
+    from proxembed.evaluate.verdict import rows_of_folds
     from proxembed.report import score_text
     from proxembed.report.views import shown_measures, with_values
-    from proxembed.tables.visible import visible_texts
+    from proxembed.tables.notes import visible_texts
 
     summary = visible_texts(summary)
     facts = summary["dataset"]
@@ -161,7 +161,7 @@ def print_summary(
     from rich.text import Text
 
     from proxembed.report import choice_text
-    from proxembed.tables.visible import visible, visible_texts
+    from proxembed.tables.notes import visible, visible_texts
 
     summary, tested, cuts, repeat = visible_texts((summary, list(tested), list(cuts), repeat))
     console = Console()
@@ -193,7 +193,7 @@ def print_verdict(verdict: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from proxembed.tables.visible import visible_texts
+    from proxembed.tables.notes import visible_texts
 
     verdict = visible_texts(verdict)
     console = Console()

@@ -12,7 +12,8 @@ from proxembed.data.dataset import Dataset
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.openml import Table
 from proxembed.data.readers.columns import Columns, resolve
-from proxembed.data.spellings import with_spelling_notes
+
+from .dataset import with_spelling_notes
 
 NEEDED = ("obs", "var_names", "X")
 

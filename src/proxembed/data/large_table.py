@@ -21,8 +21,9 @@ from proxembed.data.readers.reader import NamedRows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, read_table, stem
 from proxembed.data.readers.table_file import ParquetFile, open_table
 from proxembed.data.readers.table_owners import with_row_names, without_row_numbers
-from proxembed.data.spellings import with_spelling_notes
 from proxembed.tables import TableRows
+
+from .dataset import with_spelling_notes
 
 BLOCK_ROWS = 65_536
 LEAST_OF_EACH = 20  # rows of a sample that have a label, where there are as many

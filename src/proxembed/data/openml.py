@@ -17,7 +17,8 @@ from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff_header import Attribute
 from proxembed.data.readers.columns import Cells, Columns, is_minus_one, resolve, truth
 from proxembed.data.readers.table_labels import LabelColumns, read_labels
-from proxembed.data.spellings import with_spelling_notes
+
+from .dataset import with_spelling_notes
 
 
 def fetch_openml_dataset(

@@ -1,7 +1,6 @@
 """The methods, one family a file; importing this package fills the registry."""
 
 from . import (
-    class_preserving,
     dependence,
     fisher,
     forest,
@@ -20,6 +19,7 @@ from . import (
 )
 from . import dependence as hypergraph
 from . import manifold as isomap
+from . import preserving as class_preserving
 
 __all__ = [
     "class_preserving",

@@ -12,11 +12,10 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
 
 from ..params import constant, integers, log, param
-from .class_preserving import DONPP
 from .fisher import FDA, MMC
 from .local import DNE, LFDA, MFA
 from .mope import MOPE
-from .preserving import LPP, OLPP, ONPP, NeighborProjection
+from .preserving import DONPP, LPP, OLPP, ONPP, NeighborProjection
 from .semisupervised import OBJECTIVE, SSDR, PartlyLabelled
 from .variance import PCA
 

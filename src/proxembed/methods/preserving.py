@@ -4,21 +4,27 @@ of its neighbours."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import all_ones
+from proxembed.algebra.graphs.class_residuals import ClassResiduals, class_residual
 from proxembed.algebra.operators.inverse import SquaredResidual
-from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, Operator, Sparse
+from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, LowRank, Operator, Sparse
 from proxembed.algebra.template import Template, centred
 from proxembed.estimator.base import Prepared, SpectralEmbedder
-from proxembed.estimator.neighborly import Linked, Neighborly
+from proxembed.estimator.neighborly import MATRICES, METRIC_DOC, ROW_METRICS, SCALE_DOC, Linked, Neighborly
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
+from proxembed.params import integers
+from proxembed.proximity.weights import LOCAL_NEIGHBORS, edge_weights, weighted_links
 
 from ..params import log, param
 from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights
+from .local import GIVEN_DOC, LINK_WEIGHTS, at_most, check_classes, labelled_graph, link_kind, link_scale, point_enemies
 
 
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
@@ -240,3 +246,237 @@ class ONPP(_Reconstructing):
 
     def template(self, rows: Rows) -> Template:
         return Template(-self._residuals(rows), offset=rows.ones, sense=-1)
+
+
+REPULSION_DOC = (
+    "Weight of a repelling link from the features; alternative, the published one, sees the origin." + GIVEN_DOC
+)
+TAU_DOC = 'Width of these weights; None: 1 for "alternative", else the median squared distance over the graph.'
+WHOLE_DOC = (
+    "Neighbours in the class that reconstruct a row, at most all; None: the whole class. A class with more rows than "
+    "dimensions reconstructs everything, and the error that is minimised is then noise."
+)
+REG_DOC = "Share of the trace added to the systems of the reconstruction weights."
+
+
+class ClassPreserving(SpectralEmbedder, abstract=True):
+    """A projection made from near rows inside classes or between them, by one metric.  [kokiopoulou2009repulsion]"""
+
+    metric: Any = param(default="euclidean", choices=ROW_METRICS, callable=True, doc=METRIC_DOC)
+
+
+class OLPPR(ClassPreserving, labels="single"):
+    """Orthogonal locality preserving projection with repulsion: minimise L(Ws) - beta L(Wr), P'P = I.
+    [kokiopoulou2009repulsion]
+
+    Rows of one class are drawn together, and near rows of different classes, linked in the graph of nearest rows, repel
+    each other. There is no inverse, so no ridge. One class per row; ``MESD(OLPPR())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array of the minimised matrix, ascending.
+
+    Raises
+    ------
+    ValueError
+        For several labels per row (the message names MESD), n_components above the rank, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import OLPPR
+    >>> from sklearn.datasets import load_iris
+    >>> OLPPR(n_components=2).fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    n_neighbors: int = param(
+        default=5, low=1, integer=True, search=integers(2, 20), doc="Neighbours of a row in the graph of repulsion."
+    )
+    beta: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the repulsion.")
+    ws: str = param(
+        default="normalized",
+        choices=("normalized", "indicator"),
+        doc="Weights inside a class: 1 over its size (within-class scatter), or 1.",
+    )
+    balance: str | None = param(
+        default=None,
+        choices=(None, "trace"),
+        search=(None, "trace"),
+        doc='"trace": the repulsion is first brought to the trace of the attraction.',
+    )
+    weights: Any = param(default="alternative", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=REPULSION_DOC)
+    n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
+    tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
+
+    def template(self, rows: Rows) -> Template:
+        inside = rows.class_mean() if self.ws == "normalized" else LowRank(rows.labels.Y)
+        attraction = Laplacian(rows.weigh(inside))
+        repulsion = repulsive(rows, self.n_neighbors, self.weights, self.tau, self.n_scale, self.metric)
+        beta = self.beta
+        if self.balance == "trace":
+            X = CentredMatrix.centred(rows.X, rows.ones)
+            other = repulsion.trace_on(X)
+            beta *= attraction.trace_on(X) / other if other > 0 else 1.0
+        return Template(beta * repulsion - attraction, offset=rows.mass, sense=-1)
+
+
+class SONPP(ClassPreserving, labels="single"):
+    """Supervised orthogonal neighbourhood preserving projection: minimise (I - W)'(I - W), W inside classes, P'P = I.
+    [kokiopoulou2007onpp]
+
+    Each row is reconstructed from rows of its own class, and the projection preserves these reconstructions. A class of
+    one row adds nothing. With ``n_neighbors=None`` and many more features than rows per class, many directions have
+    eigenvalue zero: the space that they span is defined, but the single directions are not. One class per row;
+    ``MESD(SONPP())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array of the minimised matrix, ascending.
+
+    Raises
+    ------
+    ValueError
+        For several labels per row (the message names MESD), no class of two rows, n_components above the rank, bad X or
+        y.
+
+    Examples
+    --------
+    >>> from proxembed import SONPP
+    >>> from sklearn.datasets import load_iris
+    >>> SONPP(n_components=2).fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    n_neighbors: int | None = param(
+        default=5, low=1, integer=True, choices=(None,), search=integers(3, 15), doc=WHOLE_DOC
+    )
+    reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
+
+    def template(self, rows: Rows) -> Template:
+        check_classes(self, rows)
+        return Template(-reconstructions(rows, self.n_neighbors, self.reg, self.metric), offset=rows.mass, sense=-1)
+
+
+class DONPP(ClassPreserving, labels="single"):
+    """Discriminative orthogonal neighbourhood preserving projection: minimise (I - W)'(I - W) - beta L(G + G').
+    [zhang2010donpp]
+
+    Preserves the reconstruction of each row from its own class (W), and moves each row away from its nearest rows of
+    other classes (G). One class per row; ``MESD(DONPP())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array of the minimised matrix, ascending.
+
+    Raises
+    ------
+    ValueError
+        For several labels per row (the message names MESD), n_components above the rank, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import DONPP
+    >>> from sklearn.datasets import load_iris
+    >>> DONPP(n_components=2).fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    n_neighbors: int | None = param(
+        default=None, low=1, integer=True, choices=(None,), search=integers(3, 15), doc=WHOLE_DOC
+    )
+    n_enemies: int = param(
+        default=5, low=1, integer=True, search=integers(2, 15), doc="Nearest rows of other classes of a row."
+    )
+    beta: float = param(default=0.1, low=0, high=1, search=(0.0, 1.0), doc="Weight of the rows of other classes.")
+    reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
+
+    def template(self, rows: Rows) -> Template:
+        G = rows.weigh(point_enemies(rows, self.n_enemies, "directed", metric=self.metric), same_class=False)
+        M = reconstructions(rows, self.n_neighbors, self.reg, self.metric)
+        return Template(self.beta * Laplacian(Sparse(G + G.T)) - M, offset=rows.mass, sense=-1)
+
+
+class ONPPR(ClassPreserving, labels="single"):
+    """Orthogonal neighbourhood preserving projection with repulsion: minimise (I - W)'(I - W) - beta L(Wr), P'P = I.
+    [kokiopoulou2009repulsion]
+
+    Preserves the reconstruction of each row from its own class (W), while near rows of different classes, linked in the
+    graph of nearest rows, repel each other (Wr). One class per row; ``MESD(ONPPR())`` takes several.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, P'.
+    mean_ : (d,) array subtracted before projection.
+    eigenvalues_ : (k,) array of the minimised matrix, ascending.
+
+    Raises
+    ------
+    ValueError
+        For several labels per row (the message names MESD), n_components above the rank, bad X or y.
+
+    Examples
+    --------
+    >>> from proxembed import ONPPR
+    >>> from sklearn.datasets import load_iris
+    >>> ONPPR(n_components=2).fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 2)
+    """
+
+    n_neighbors: int | None = param(
+        default=5, low=1, integer=True, choices=(None,), search=integers(3, 15), doc=WHOLE_DOC
+    )
+    n_enemies: int = param(
+        default=5, low=1, integer=True, search=integers(2, 20), doc="Neighbours of a row in the graph of repulsion."
+    )
+    beta: float = param(default=1.0, above=0, search=log(1e-2, 1e2), doc="Weight of the repulsion.")
+    reg: float = param(default=1e-3, low=0, search=log(1e-4, 1e-1), doc=REG_DOC)
+    weights: Any = param(default="alternative", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=REPULSION_DOC)
+    n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
+    tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
+
+    def template(self, rows: Rows) -> Template:
+        repulsion = repulsive(rows, self.n_enemies, self.weights, self.tau, self.n_scale, self.metric)
+        M = reconstructions(rows, self.n_neighbors, self.reg, self.metric)
+        return Template(self.beta * repulsion - M, offset=rows.mass, sense=-1)
+
+
+def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int, metric: Any) -> Operator:
+    """L(Wr): the graph of the K nearest rows without its links inside a class, weighted by features, or as given, and
+    by copies.
+    """
+    graph = labelled_graph(rows, K, metric=metric)
+    if isinstance(kind, str):
+        weights = edge_weights(rows.X, graph, kind, tau=tau, scale=link_scale(rows, kind, n_scale, metric=metric))
+    else:
+        weights = weighted_links(rows.X, edge_weights(rows.X, graph, "constant"), link_kind(rows, kind))
+    pairs = rows.copy_pairs(weights, same=False)
+    return Laplacian(Sparse(rows.weigh(weights.multiply(pairs).tocsr(), same_class=False)))
+
+
+def reconstructions(rows: Rows, K: int | None, reg: float, metric: Any) -> Operator:
+    """sum_k S_k (I - W_k)' V_k (I - W_k) S_k', W_k the reconstruction weights inside class k from K rows or from all,
+    V_k the weights of the copies; a class of one row has no term.
+    """
+    if K is None:
+        classes = [(index, weight) for index, weight in rows.classes() if len(index) > 1]
+        return ClassResiduals(rows.n, [class_residual(rows.X, index, reg, weight) for index, weight in classes])
+    parts = []
+    found = rows.class_neighbors(at_most(K, rows), metric=metric)
+    for (index, near), (_, weight) in zip(found, rows.classes(), strict=True):
+        if len(index) < 2:
+            continue
+        w = reconstruction_weights(rows.X[index], near.index, reg=reg) * np.sqrt(weight)[:, None]
+        others = np.column_stack([index, index[near.index]])
+        values = np.column_stack([np.sqrt(weight), -w])
+        starts = np.arange(len(index) + 1) * others.shape[1]
+        parts.append(sparse.csr_array((values.ravel(), others.ravel(), starts), shape=(len(index), rows.n)))
+    if not parts:
+        return ClassResiduals(rows.n, [])
+    R = sparse.vstack(parts, format="csr")
+    return Sparse(R.T @ R)

@@ -24,7 +24,7 @@ from proxembed.data.errors import DataError
 from proxembed.data.unpacking import check_array, check_arrays, most_unpacked
 from proxembed.execute.atomic_files import check_place, check_writable, write_whole
 from proxembed.features.scaling import BY_SUMS
-from proxembed.tables.visible import visible
+from proxembed.tables.notes import visible
 
 from .former_names import PRESENT_NAMES
 

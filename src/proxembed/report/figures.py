@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from proxembed.evaluate.arms import ALL_FEATURES
-from proxembed.evaluate.summary import rows_of_folds
+from proxembed.evaluate.verdict import rows_of_folds
 from proxembed.measures.measures import unit_of_measure
-from proxembed.tables.visible import visible
+from proxembed.tables.notes import visible
 
 from .matrices import unpacked
 from .views import RAMP

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.tables.visible import visible_texts
+from proxembed.tables.notes import visible_texts
 
 from .figures import COLOURS, INK, MARKERS, svg_text
 from .page import templates

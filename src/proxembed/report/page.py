@@ -10,7 +10,7 @@ from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.results import sign_of
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import TOLERANCE
-from proxembed.tables.visible import visible_texts
+from proxembed.tables.notes import visible_texts
 
 from . import views
 from .adaptive import adaptive_view, convergence

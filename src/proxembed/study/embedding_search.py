@@ -34,8 +34,7 @@ from proxembed.targets.labels import LabelMatrix
 
 from .candidates import FIRST, Candidate, candidates, component_sizes
 from .method_strategies import MethodStrategy
-from .strategies import STRATEGIES, SearchStrategy
-from .study import Study
+from .study import STRATEGIES, SearchStrategy, Study
 from .trials import Choice, FoldParts, FoldScores, MethodTrial, chosen, final_fold_count, fold_count, untuned
 
 

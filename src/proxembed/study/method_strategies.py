@@ -22,8 +22,7 @@ from proxembed.methods.layout import Layout
 
 from .candidates import Candidate, Draws, winners
 from .optuna_study import imported, optuna_installed, tpe_proposal
-from .strategies import SearchStrategy, register
-from .study import Study
+from .study import SearchStrategy, Study, register
 from .trials import FINALISTS, KEEP, MethodTrial, Rung, best_trial, finalists, untuned
 
 WIDTH = 9

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from proxembed.execute.executor import Progress, silent
-from proxembed.execute.loop import Loop, Work
+from proxembed.execute.loop import Loop, Strategy, Work
 
 
 class Study(Loop):
@@ -83,3 +84,26 @@ class Study(Loop):
             at, total = len(self.outcomes), int(self.max_evals)
         best = "" if self.best_score == -math.inf else f"best {self.best_score:.3f}, "
         self._progress(at, total, f"search, {len(self.entered)} trials: {best}now {work.trial.title}")
+
+
+class SearchStrategy(Strategy):
+    """How a search goes on; ``space`` is what is searched: "methods" (``EmbeddingSearch``) or "models" (``DEFC``)."""
+
+    space: ClassVar[str]
+
+
+STRATEGIES: dict[str, dict[str, type[Any]]] = {}
+Registered = TypeVar("Registered", bound=type[SearchStrategy])
+
+
+def register(name: str) -> Callable[[Registered], Registered]:
+    """Add a strategy to those that searches, the program and the page know by name; a ValueError if it is taken."""
+
+    def add(cls: Registered) -> Registered:
+        known = STRATEGIES.setdefault(cls.space, {})
+        if name in known:
+            raise ValueError(f"a strategy named {name!r} is registered for {cls.space} already; choose another name.")
+        known[name] = cls
+        return cls
+
+    return add

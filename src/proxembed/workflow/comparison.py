@@ -27,7 +27,7 @@ from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import label_precisions
 from proxembed.evaluate.rivals.maps import SupervisedUMAP
 from proxembed.evaluate.run import run
-from proxembed.evaluate.summary import summarise
+from proxembed.evaluate.verdict import summarise
 from proxembed.execute.executor import Progress, silent
 from proxembed.measures.measures import neighbors_of
 from proxembed.methods.pipeline import fit_on

@@ -29,7 +29,7 @@ from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import TEST, Results, label_precisions, sign_of
 from proxembed.evaluate.run import run
-from proxembed.evaluate.summary import summarise
+from proxembed.evaluate.verdict import summarise
 from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent
 from proxembed.execute.ledger import STUDY, Ledger, as_json, digest, read_header

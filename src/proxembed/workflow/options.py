@@ -323,7 +323,7 @@ def known_strategies(engine: str) -> tuple[str, ...]:
     """Names of the strategies of an engine; loads them."""
     from proxembed.study.defc.model_strategies import ModelStrategy
     from proxembed.study.method_strategies import MethodStrategy
-    from proxembed.study.strategies import STRATEGIES
+    from proxembed.study.study import STRATEGIES
 
     return tuple(STRATEGIES[(ModelStrategy if engine == "defc" else MethodStrategy).space])
 

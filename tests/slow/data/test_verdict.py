@@ -11,7 +11,7 @@ from proxembed.data import read
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.run import run
-from proxembed.evaluate.summary import summarise
+from proxembed.evaluate.verdict import summarise
 from proxembed.splits.splits import Splitting, standard_split
 
 

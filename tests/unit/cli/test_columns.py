@@ -8,8 +8,8 @@ import typer
 from typer.testing import CliRunner
 
 from proxembed.cli import app
-from proxembed.cli.columns import dataset_from
 from proxembed.cli.data import data
+from proxembed.cli.options import dataset_from
 from proxembed.data import Columns, DataError, digits, read
 
 TABLE = "doc,hue,who,when,note,t_a,t_b\n" + "".join(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from proxembed.data import Columns, Dataset, read
-from proxembed.data.spellings import spelling_notes
+from proxembed.data.dataset import spelling_notes
 from proxembed.workflow.labelled_data import labelled_data
 
 

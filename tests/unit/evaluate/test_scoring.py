@@ -15,7 +15,7 @@ from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.run import run
 from proxembed.evaluate.scoring import Measures, Scores, embed, refit_on_inner_folds, score
-from proxembed.evaluate.summary import summarise
+from proxembed.evaluate.verdict import summarise
 from proxembed.measures.measures import AVERAGE_PRECISION, measure_of
 from proxembed.splits.splits import Split, Splitting
 

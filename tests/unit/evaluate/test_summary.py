@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from proxembed.evaluate import summary
+from proxembed.evaluate import verdict as summary
 from proxembed.evaluate.results import Results
 from proxembed.report import leaderboard_csv, worded
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from proxembed.measures.bootstrap import drawn_weights, precision_gain, redrawn_gain, weighted_average_precision
 from proxembed.measures.measures import MEASURES
 from proxembed.measures.metrics import average_precision, macro_average_precision
+from proxembed.measures.statistics import drawn_weights, precision_gain, redrawn_gain, weighted_average_precision
 
 
 def made(n=60, c=3, seed=0, shift=0.0):

@@ -4,7 +4,7 @@ import numpy as np
 
 from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.results import Results
-from proxembed.evaluate.summary import summarise
+from proxembed.evaluate.verdict import summarise
 from proxembed.report import label_section, make_record, map_section, proximity_section, worded
 
 HOSTILE = (

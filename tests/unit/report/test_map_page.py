@@ -14,7 +14,7 @@ from proxembed.data import Dataset
 from proxembed.evaluate.evidence import Places
 from proxembed.report.map_page import UNITS, map_image, map_page_html, map_record
 from proxembed.splits.splits import Split
-from proxembed.tables.visible import visible
+from proxembed.tables.notes import visible
 from unit.report.synthetic import HOSTILE
 from unit.report.test_page import Tags
 

@@ -14,7 +14,7 @@ from proxembed.report.figures import COLOURS, LINES, k_curve, line_looks, matrix
 from proxembed.report.matrices import unpacked
 from proxembed.report.record import SECTIONS
 from proxembed.report.sections import leak_warnings
-from proxembed.tables.visible import visible
+from proxembed.tables.notes import visible
 from unit.report.synthetic import HOSTILE, made_record
 
 SHOWN = tuple(map(visible, HOSTILE))

@@ -14,7 +14,7 @@ from proxembed.data import Dataset
 from proxembed.persist import model_card
 from proxembed.report import page_html, verdict_card
 from proxembed.report.figures import svg_text
-from proxembed.tables.visible import visible, visible_texts
+from proxembed.tables.notes import visible, visible_texts
 from unit.report.synthetic import HOSTILE, made_record
 
 CONTROL = "".join(map(chr, [*range(9), 11, 12, *range(14, 32), 127, *range(128, 160), 0x202E, 0x2066, 0x200B, 0xDC80]))

@@ -18,10 +18,11 @@ from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, NamedRows, Reader, readers, width
-from proxembed.data.spellings import with_spelling_notes
 from proxembed.data.unpacking import check_exists
 from proxembed.tables import TableRows
 from proxembed.tables.rows import small_indices
+
+from ..dataset import with_spelling_notes
 
 OF_FOLDER = "name one file in it"
 

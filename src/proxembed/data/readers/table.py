@@ -15,7 +15,6 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, Option, TableFaults, shorten
-from proxembed.data.label_sets import label_sets
 from proxembed.data.readers.columns import Cells, Columns, Roles, name_of, required, resolve, seconds
 from proxembed.data.readers.merged_lines import MergedLinesWarning
 from proxembed.data.readers.parquet_parts import SUFFIXES
@@ -38,6 +37,8 @@ from proxembed.tables.owners import group_codes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.reading import cell_text, holds_missing_code
 from proxembed.tables.unseen import unseen_notes
+
+from .table_labels import label_sets
 
 FIRST_ROWS = 10_000  # that are read of a table whose labels are not named
 ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}

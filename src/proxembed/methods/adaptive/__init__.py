@@ -1,10 +1,9 @@
 """The adaptive embedding model: six stages, with the switches and parameters that a search may set."""
 
-from .candidate import Embedded
+from .candidate import Embedded, StageRows, Stages
 from .copies import Limits, domain, limits_of, sample
 from .embedding_model import EmbeddingModel
 from .pairs import PairOptions
-from .stages import StageRows, Stages
 from .switches import Switches
 
 __all__ = [

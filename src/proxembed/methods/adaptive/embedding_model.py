@@ -15,10 +15,9 @@ from proxembed.features.prototypes import LANDMARK_COUNT, LANDMARK_SEED_DOC, lan
 from proxembed.params import SEED, integers, log, param
 from proxembed.targets.labels import LabelMatrix
 
-from .candidate import Embedded
+from .candidate import Embedded, StageRows, Stages
 from .pairs import CHOICES, PairOptions
 from .points import Projection, float64
-from .stages import StageRows, Stages
 from .switches import CRITERIA, OBJECTIVES, OPTIONS, PAIR_WEIGHTS, PREPROCESSINGS, RELATIONS, SIMILARITIES, Switches
 
 EXACT_UP_TO, LANDMARKS = 5000, 2000  # a fit takes n^3 multiplications and some ten n x n arrays

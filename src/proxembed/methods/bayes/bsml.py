@@ -25,8 +25,7 @@ from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import Coupled, Hyper, State, start
 from .precision import TrainingRows
 from .probit import MOST_SWEEPS, ProbitClassifier, check_hyper, probit_log_odds
-from .targets import Targets, absent_odds
-from .truncated import GammaPrior
+from .truncated import GammaPrior, Targets, absent_odds
 
 ONES, SPARSE = (1.0,) * 6, (1.0, 1.0, 1e-10, 1e10, 1.0, 1.0)
 ACTIVE = 1e-3

@@ -20,8 +20,7 @@ from proxembed.algebra.pencil.symmetric import fix_signs
 from proxembed.classify.neighbors import nearest_rows
 
 from .precision import inverse_stack, left_singular, may_keep, posterior, ridge_diagonal, ridge_with_level
-from .targets import Targets
-from .truncated import LOG_TWO_PI, GammaPrior, Precision
+from .truncated import LOG_TWO_PI, GammaPrior, Precision, Targets
 
 LARGEST_SQUARES = 1e280
 

@@ -23,8 +23,7 @@ from proxembed.targets.labels import LabelMatrix
 from .ascent import Ascent, ascend, tell_unsettled
 from .coupled import SCORE, check_size
 from .precision import TrainingRows, may_keep, posterior
-from .targets import Targets, absent_odds
-from .truncated import LOG_TWO_PI, GammaPrior, Precision
+from .truncated import LOG_TWO_PI, GammaPrior, Precision, Targets, absent_odds
 
 CERTAIN = -float(np.log(np.finfo(float).eps / 2))  # log odds from which a probability rounds to 1
 

@@ -23,7 +23,7 @@ from proxembed.execute.ledger import as_json
 from proxembed.execute.loop import Evaluator
 from proxembed.measures.measures import MACRO_F1, MEASURES, Measure, measure_of
 from proxembed.methods.adaptive import Embedded, Limits, PairOptions, StageRows, Stages, Switches, limits_of
-from proxembed.methods.adaptive.stages import K_CAP
+from proxembed.methods.adaptive.candidate import K_CAP
 from proxembed.targets.labels import LabelMatrix
 
 from .prefix_classifier import AnyClassifier, check_classifier, cross_fitted, other_classifier

@@ -28,8 +28,8 @@ from proxembed.methods.adaptive import (
     domain,
     limits_of,
 )
+from proxembed.methods.adaptive.candidate import K_CAP
 from proxembed.methods.adaptive.embedding_model import COUNTS, chosen_landmarks
-from proxembed.methods.adaptive.stages import K_CAP
 from proxembed.params import SEED, declared, param
 from proxembed.study.study import Study
 from proxembed.targets.known import known_labels

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from unit.adaptive.refusals import assert_refused_for_its_reason
 
 from designs import WHOLE
 from proxembed import EmbeddingModel
 from proxembed.methods.adaptive import Limits, PairOptions, StageRows, Stages, Switches, limits_of, sample
+from proxembed.methods.adaptive.candidate import K_CAP
 from proxembed.methods.adaptive.pairs import rank_matrices
-from proxembed.methods.adaptive.stages import K_CAP
 from proxembed.targets.labels import LabelMatrix
-from unit.adaptive.refusals import assert_refused_for_its_reason
 
 EVERY = list(Switches.all())
 MANY = 500 if WHOLE else 120  # candidates that are drawn

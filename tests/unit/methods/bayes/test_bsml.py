@@ -13,7 +13,7 @@ import strategies
 from designs import pairwise
 from oracles.coupled import Plain
 from proxembed import BSML, BSSML, load, save
-from proxembed.methods.bayes import targets
+from proxembed.methods.bayes import truncated as targets
 from proxembed.methods.bayes.coupled import Coupled
 
 HYPER = (1.3, 0.7, 0.9, 1.4, 1.1, 0.8)

@@ -11,7 +11,7 @@ from designs import pairwise
 from proxembed import BSML, BSSML
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.methods.bayes.coupled import ridge_scores, start
-from proxembed.methods.bayes.targets import Targets
+from proxembed.methods.bayes.truncated import Targets
 
 
 def problem(n=30, d=7, c=3):
