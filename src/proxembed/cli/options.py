@@ -1,4 +1,4 @@
-"""Parse option texts into values of the workflow, and name options as on the command line."""
+"""Options of the program: texts into values of the workflow, names as on the command line, columns of a table."""
 
 from __future__ import annotations
 

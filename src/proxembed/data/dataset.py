@@ -1,4 +1,4 @@
-"""A labelled data set in memory: features, label indicator, names and the standard split."""
+"""A labelled data set in memory: features, label indicator, names and split; and labels of several spellings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Diagnosis of an embedding: what labels shuffled at random give, optimism, labels that got worse, stability."""
+"""Diagnosis of an embedding: what labels shuffled at random give, optimism, labels that got worse, stability; and the
+cross-fitted embedding of any estimator."""
 
 import inspect
 import warnings

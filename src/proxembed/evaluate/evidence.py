@@ -1,4 +1,4 @@
-"""What the test rows say of a chosen embedding: a map beside rivals and shuffled labels, each label's score."""
+"""What the test rows say of a chosen embedding: maps beside rivals and shuffled labels, each label's score."""
 
 from __future__ import annotations
 

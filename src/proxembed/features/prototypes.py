@@ -1,4 +1,4 @@
-"""Choice of prototypes for relation features: real rows of X or centroids, without duplicates, seeded."""
+"""Prototypes of relation features: real rows of X or centroids, without duplicates, seeded; and landmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of differences: over the folds of one data set, whose training parts overlap, and across data sets."""
+"""Statistics of differences: over folds, across data sets, and of test rows drawn with replacement (bootstrap)."""
 
 import math
 from collections.abc import Sequence

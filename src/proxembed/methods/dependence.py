@@ -1,4 +1,4 @@
-"""Dependence between features and labels: CCA, PLS, OPLS, MDDM and SFEHS."""
+"""Dependence between features and labels: CCA, PLS, OPLS, MDDM and SFEHS, and HSL on the hypergraph of labels."""
 
 from __future__ import annotations
 

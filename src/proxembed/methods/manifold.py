@@ -1,4 +1,4 @@
-"""Distances kept: classical multidimensional scaling of rows or of given dissimilarities."""
+"""Distances kept: classical multidimensional scaling, Gower's formula for new rows, and Isomap."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Neighbourhood preservation by projections: LPP and OLPP keep neighbours together, NPP and ONPP keep how a row is made
-of its neighbours."""
+"""Neighbourhood preservation by projections: LPP, OLPP, NPP and ONPP, by classes OLPP-R, SONPP, DONPP
+and ONPP-R."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One .skops file a model: arrays and numbers, no code, checked before anything in it is built."""
+"""One .skops file per model: arrays and numbers, no code, checked before anything is built; and the model card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Psi: weights from features (W) and similarities from labels (G) combined into one proximity, pair by pair."""
+"""Psi: weights from features (W) and similarities from labels (G) combined into one proximity, pair by pair, and its
+largest entries per row."""
 
 from __future__ import annotations
 

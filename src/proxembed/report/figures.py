@@ -1,4 +1,4 @@
-"""Static figures: the k-curve as SVG text, once for wide and once for narrow screens, and matrices as PNG."""
+"""Static figures: the k-curve as SVG text for wide and narrow screens, matrices and lines of panels as PNG."""
 
 from __future__ import annotations
 

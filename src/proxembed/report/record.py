@@ -1,4 +1,4 @@
-"""The record of a run: plain data in results.json, from which the page and the files are made again."""
+"""The record of a run: plain data in results.json, from which the page and the files are made, and these files."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Sections of the record as plain data: the held-out map, the table of labels, the components."""
+"""Sections of the record as plain data: the held-out map, the table of labels, the components, the data card."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
-"""The search space: which methods fit the labels, and parameters drawn from the ranges that the methods declare."""
+"""The search space: which methods fit the labels, parameters drawn from declared ranges, and configurations that have
+won on other data sets."""
 
 from __future__ import annotations
 

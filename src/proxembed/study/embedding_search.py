@@ -1,4 +1,4 @@
-"""EmbeddingSearch: the search as a scikit-learn estimator."""
+"""EmbeddingSearch: the search as a scikit-learn estimator, and what it shares with DEFC."""
 
 from __future__ import annotations
 

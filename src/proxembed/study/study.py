@@ -1,4 +1,4 @@
-"""The study: the loop of a search, with its trials, its best score and its history."""
+"""The study: a loop with its trials, its best score and its history; and the registry of strategies with a name."""
 
 from __future__ import annotations
 

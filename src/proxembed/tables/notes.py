@@ -1,4 +1,4 @@
-"""Notes on the columns of a table: a few of each kind, and the names of the other columns."""
+"""Notes on the columns of a table: a few of each kind, the names of the others, and characters that cannot be seen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One method with its parameters, fitted on a data set and saved: what `proxembed fit` does."""
+"""One method with parameters, fitted or diagnosed on a data set: what `proxembed fit` and `proxembed diagnose` do."""
 
 from __future__ import annotations
 

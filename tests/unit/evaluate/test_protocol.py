@@ -11,12 +11,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 
 from clocks import set_clock
-from proxembed import OPLS, Scaling
+from proxembed import OPLS, LabelScores, Scaling
 from proxembed.classify import MultiOutputRidge
 from proxembed.classify.thresholds import apply_thresholds, cross_fitted_scores, tune_thresholds
 from proxembed.data import Dataset
 from proxembed.estimator.traits import Traits
-from proxembed.evaluate import LabelScores
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.protocol import Protocol

@@ -8,9 +8,8 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
 
-from proxembed import OPLS
+from proxembed import OPLS, LabelScores
 from proxembed.data import Dataset
-from proxembed.evaluate import LabelScores
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.run import run

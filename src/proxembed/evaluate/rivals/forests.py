@@ -1,4 +1,4 @@
-"""Rivals that are random forests: the scores of one, and the proximity of rows in its leaves."""
+"""Rivals made of trees: the scores of a random forest, the proximity of rows in its leaves, and gradient boosting."""
 
 from typing import Any, Self
 

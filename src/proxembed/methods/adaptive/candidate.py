@@ -1,4 +1,5 @@
-"""Candidate: one model on one part of the data, stage by stage; each stage is made once, or taken from the cache."""
+"""Candidate: one model on one part of the data, stage by stage; each stage is made once, or taken from the cache; its
+criterion, and candidates one after another on the same rows."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge
 
-from proxembed.evaluate import LabelScores
+from proxembed import LabelScores
 
 
 @pytest.fixture
