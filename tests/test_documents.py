@@ -1,6 +1,7 @@
 """The pages say what the code does: the commands, settings, files, layers and versions that they name exist."""
 
 import ast
+import inspect
 import re
 import shlex
 import sys
@@ -254,7 +255,7 @@ def test_every_public_name_has_one_page():
     assert len(paths) == len(set(paths)) and api_pages.public_names() <= set(paths)
     files = [entry.page.lower() for group in api_pages.groups().values() for entry in group]
     assert len(files) == len(set(files))  # also where capitals make no difference to a file system
-    assert "proxembed.targets.labels.LabelMatrix" in paths and "proxembed.data.from_anndata" in paths
+    assert "proxembed.targets.LabelMatrix" in paths and "proxembed.data.from_anndata" in paths
 
 
 @pytest.mark.parametrize(
@@ -264,7 +265,7 @@ def test_every_public_name_has_one_page():
         ("MESD(FDA())", "proxembed.MESD"),
         ("SemiSupervised", "proxembed.SemiSupervised"),
         ("proxembed.search(X, y)", "proxembed.search"),
-        ("LabelMatrix", "proxembed.targets.labels.LabelMatrix"),
+        ("LabelMatrix", "proxembed.targets.LabelMatrix"),
         ("search", None),
         ("X.mean()", None),
         ("n_components=2", None),
@@ -339,3 +340,29 @@ def test_what_the_readme_installs_runs_its_commands():
 def test_the_page_on_methods_includes_the_table_of_the_readme():
     for marker in re.findall(r':(?:start-after|end-before): "(.*)"', PAGES["docs/which_method.md"]):
         assert PAGES["README.md"].count(marker) == 1, marker
+
+
+def test_examples_stand_on_public_names():
+    """Nothing shows, and no one reads, an example of an internal name."""
+    shown = set()
+    for thing in (entry.thing for entries in api_pages.groups().values() for entry in entries):
+        shown.add(f"{thing.__module__}.{thing.__qualname__}")
+        for base in thing.__mro__ if inspect.isclass(thing) else ():
+            shown |= {f"{base.__module__}.{base.__qualname__}.{name}" for name in vars(base) if name[0] != "_"}
+    with_examples = set()
+    for path in (ROOT / "src" / "proxembed").rglob("*.py"):
+        module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+        with_examples |= {f"{module}.{name}" for name in names_with_examples(ast.parse(path.read_text("utf-8")))}
+    assert with_examples - shown == set() and len(with_examples) > 100
+
+
+def names_with_examples(tree: ast.AST, outer: str = "") -> list[str]:
+    """Dotted names of the functions and classes below a node whose docstrings hold an example."""
+    found = []
+    for node in ast.iter_child_nodes(tree):
+        named = isinstance(node, ast.FunctionDef | ast.ClassDef)
+        name = f"{outer}.{node.name}".lstrip(".") if named else outer
+        if named and ">>>" in (ast.get_docstring(node) or ""):
+            found.append(name)
+        found += names_with_examples(node, name)
+    return found
