@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from unit.transductive.test_ssdr_mc import micro_f1
+from unit.methods.transductive.test_ssdr_mc import micro_f1
 
 from proxembed import SSDRMC
 
