@@ -2,6 +2,7 @@
 
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
+
 from unit.study.defc.test_defc import (
     arcs,
     found,
