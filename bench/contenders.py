@@ -29,7 +29,7 @@ def multi_label_methods() -> dict[str, Callable[[], Any]]:
     found = {
         cls.__name__: cls
         for cls in listed
-        if isinstance(cls, type) and issubclass(cls, Embedder) and cls.labels == "multi"
+        if isinstance(cls, type) and issubclass(cls, Embedder) and cls.class_traits.labels == "multi"
         if cls.__name__ not in NON_LINEAR_OR_WRAPPING
     }
     return found | {"MESD(FDA)": lambda: MESD(FDA()), "MESD(MMC)": lambda: MESD(MMC())}

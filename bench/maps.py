@@ -64,7 +64,7 @@ def random_part(data: Dataset) -> Part:
 
 
 def figures(estimator: Any, part: Part) -> dict[str, float]:
-    labels = part.labels if estimator.labels is not None else None
+    labels = part.labels if estimator.class_traits.labels is not None else None
     train = estimator.fit_transform(part.X, labels)
     return map_figures(train, estimator.transform(part.X_held_out), part.Y, part.Y_held_out)
 

@@ -60,8 +60,7 @@ def one_fit(folder: Path, name: str, algorithm: str) -> None:
     """Fit in this process and print what was measured, as one line of JSON."""
     import numpy as np
 
-    from proxembed.proximity import backends as neighbors
-    from proxembed.proximity import labelled
+    from proxembed.proximity import backends, labelled
     from proxembed.proximity.backends import settled
 
     X = np.load(folder / "X.npy")
@@ -70,9 +69,9 @@ def one_fit(folder: Path, name: str, algorithm: str) -> None:
         y[np.random.default_rng(1).random(len(y)) > 0.02] = np.nan
     library = settled(X, len(X), K, "euclidean", algorithm)
     if library != "exact":
-        neighbors.nearest(X[:WARMING], K, algorithm=library)
+        backends.nearest(X[:WARMING], K, algorithm=library)
     searches = []
-    for module, part in ((neighbors, "approximate_nearest"), (neighbors, "exact_nearest"), (labelled._Search, "lists")):
+    for module, part in ((backends, "approximate_nearest"), (backends, "exact_nearest"), (labelled._Search, "lists")):
         setattr(module, part, timed(getattr(module, part), searches))
     start = time.perf_counter(), time.process_time()
     fitted = estimator(name, algorithm).fit(X, y)

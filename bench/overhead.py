@@ -20,10 +20,8 @@ from typing import Any
 
 from measure import show, within
 from proxembed.data import read
-from proxembed.evaluate import run as parallel
-from proxembed.evaluate import verdict
+from proxembed.evaluate import run, verdict
 from proxembed.study import embedding_search, trials
-from proxembed.study import trials as fold_parts
 from proxembed.workflow import main_job
 from proxembed.workflow.options import SearchOptions
 
@@ -31,10 +29,10 @@ DATA = Path(os.environ.get("PROXEMBED_DATA", Path(__file__).parents[2] / "shared
 SETS, WORK, LIMIT = ("emotions", "scene"), 120.0, 10.0
 TIMED = (
     ("trials", trials, "score"),
-    ("trials", fold_parts, "make_part"),
+    ("trials", trials, "make_part"),
     ("trials", embedding_search, "choose_scaling"),
-    ("arms", parallel, "score"),
-    ("arms", parallel, "prepare"),
+    ("arms", run, "score"),
+    ("arms", run, "prepare"),
     ("test rows", main_job, "held_out_evidence"),
     ("diagnosis", main_job, "diagnose"),
     ("intervals", verdict.TestGains, "versus"),

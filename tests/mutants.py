@@ -104,14 +104,14 @@ FAULTS = (
     ),
     Fault(
         "every seen row is given the place of the first training row",
-        "rows.py",
+        "estimator/rows.py",
         "np.where(self.prints[place] == prints, self.first[place], -1)",
         "np.where(self.prints[place] == prints, 0 * self.first[place], -1)",
         "Isomap",
     ),
     Fault(
         "masked arrays are accepted",
-        "validation.py",
+        "estimator/validation.py",
         '    if masked:\n        raise ValueError(f"{name} has {masked} masked',
         '    if False:\n        raise ValueError(f"{name} has {masked} masked',
         "OPLS or PCA",

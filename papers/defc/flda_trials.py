@@ -15,7 +15,8 @@ from papers.mesd_mope.reuters_ten import Stage
 from proxembed import Kernelized
 from proxembed.classify import FLDAClassifier
 from proxembed.evaluate.results import reason_of
-from proxembed.measures.metrics import dense_labels, label_f1, macro_f1
+from proxembed.measures.metrics import label_f1, macro_f1
+from proxembed.targets.values import dense_labels
 
 ALL_POSITIVE = 1 - 1e-9
 THRESHOLDS = ("midpoint", "prior")

@@ -22,7 +22,6 @@ from proxembed.measures.measures import MEASURES
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.study import candidates as space
 from proxembed.study import trials
-from proxembed.study import trials as fold_parts
 from proxembed.study.method_strategies import Halving
 from proxembed.study.study import Study
 
@@ -234,8 +233,8 @@ def test_rows_with_unknown_labels_are_never_held_out(made, monkeypatch):
     y = Y.astype(float)
     y[::5] = np.nan
     kept = []
-    whole = fold_parts.make_part
-    monkeypatch.setattr(fold_parts, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
+    whole = trials.make_part
+    monkeypatch.setattr(trials, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         searched = found(X, y)
@@ -250,8 +249,8 @@ def test_rows_with_unknown_labels_are_never_held_out(made, monkeypatch):
 
 def test_groups_are_never_parted(made, monkeypatch):
     groups, kept = np.arange(150) // 10, []
-    whole = fold_parts.make_part
-    monkeypatch.setattr(fold_parts, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
+    whole = trials.make_part
+    monkeypatch.setattr(trials, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
     EmbeddingSearch(["opls"], max_trials=1).fit(*made, groups=groups)
     assert all(not np.isin(groups[train], groups[held_out]).any() for train, held_out in kept) and len(kept) == 5
 

@@ -1,6 +1,6 @@
 """The published figures on scene, and the sweeps that extrapolation saves on yeast."""
 
-from unit.bayes.test_published import (
+from unit.methods.bayes.test_published import (
     assert_bsml_as_published,
     assert_bssml_as_published,
     assert_extrapolation_saves_sweeps,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from unit.transductive.test_ssdr_mc import micro_f1
 
 from proxembed import SSDRMC
+from unit.methods.transductive.test_ssdr_mc import micro_f1
 
 
 def test_scene(data_folder):

@@ -2,7 +2,8 @@
 
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
-from unit.defc.test_defc import (
+
+from unit.study.defc.test_defc import (
     arcs,
     found,
     made,
