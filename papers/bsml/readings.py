@@ -15,8 +15,7 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 
 from papers.difference import LEVEL, Difference
-from proxembed.measures.calibration import log_loss
-from proxembed.measures.metrics import dense_labels, hamming_loss, macro_f1, micro_f1
+from proxembed.measures.metrics import dense_labels, hamming_loss, log_loss, macro_f1, micro_f1
 
 HAMMING, AUC, MACRO, MICRO = "Hamming loss", "average AUC", "macro F1", "micro F1"
 LOG_LOSS = "log-loss"

@@ -24,7 +24,7 @@ from proxembed.study import candidates as space
 from proxembed.study import trials
 from proxembed.study import trials as fold_parts
 from proxembed.study.method_strategies import Halving
-from proxembed.study.study import Study
+from proxembed.study.trials import Study
 
 FAST = ["opls", "mvmd", "mmc"]
 
