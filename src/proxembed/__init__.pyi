@@ -1,10 +1,5 @@
 """The public names of proxembed and the modules that define them, for type checkers, editors and `__init__.py`."""
 
-from proxembed.methods.preserving import DONPP as DONPP
-from proxembed.methods.preserving import OLPPR as OLPPR
-from proxembed.methods.preserving import ONPPR as ONPPR
-from proxembed.methods.preserving import SONPP as SONPP
-
 from .algebra.template import patch_alignment as patch_alignment
 from .blocks.row_blocks import RowBlocks as RowBlocks
 from .classify.flda import FLDAClassifier as FLDAClassifier
@@ -60,10 +55,14 @@ from .methods.named_combinations import ssdr_donpp as ssdr_donpp
 from .methods.named_combinations import ssdr_lfda as ssdr_lfda
 from .methods.named_combinations import ssdr_mfa as ssdr_mfa
 from .methods.pipeline import fit_on as fit_on
+from .methods.preserving import DONPP as DONPP
 from .methods.preserving import LPP as LPP
 from .methods.preserving import NPP as NPP
 from .methods.preserving import OLPP as OLPP
+from .methods.preserving import OLPPR as OLPPR
 from .methods.preserving import ONPP as ONPP
+from .methods.preserving import ONPPR as ONPPR
+from .methods.preserving import SONPP as SONPP
 from .methods.relation import RelationFeatures as RelationFeatures
 from .methods.relation import Scaling as Scaling
 from .methods.semisupervised import SSDR as SSDR

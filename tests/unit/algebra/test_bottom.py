@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
 from designs import each_value
+from proxembed.algebra.arrays import matrix
 from proxembed.algebra.arrays.matrix import estimated_fill, factor_fits, fill
 from proxembed.algebra.graphs import bottom as room
-from proxembed.algebra.graphs import matrix
 from proxembed.algebra.graphs.bottom import bottom, leading
 from proxembed.algebra.operators.structured import Diagonal, LowRank, Sparse
 from proxembed.algebra.pencil.direct import solve_graph

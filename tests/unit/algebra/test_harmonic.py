@@ -6,8 +6,8 @@ from scipy import sparse
 from scipy.linalg import solve_sylvester
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays import blas
-from proxembed.algebra.graphs import harmonic, matrix
+from proxembed.algebra.arrays import blas, matrix
+from proxembed.algebra.graphs import harmonic
 from proxembed.algebra.graphs.harmonic import least_eigenvalue, shifted_solves, sylvester
 from proxembed.proximity.graph import feature_graph
 from proxembed.proximity.weights import edge_weights

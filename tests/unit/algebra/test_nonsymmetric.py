@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays import blas
-from proxembed.algebra.graphs import matrix, nonsymmetric
+from proxembed.algebra.arrays import blas, matrix
+from proxembed.algebra.graphs import nonsymmetric
 from proxembed.algebra.graphs.nonsymmetric import (
     SOLVERS,
     Incomplete,
