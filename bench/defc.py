@@ -121,7 +121,7 @@ def arcs(quick: bool) -> None:
 
     from proxembed import DEFC
     from proxembed.data import banana
-    from proxembed.study.defc.prefix_classifier import PrefixClassifier
+    from proxembed.study.defc.prefixes import PrefixClassifier
     from proxembed.targets.labels import LabelMatrix
 
     lines = []

@@ -8,8 +8,8 @@ from pathlib import Path
 import typer
 
 from benchmarks import HOME, N_FOLDS, PAGE, PROTOCOLS, TRACKS
-from proxembed.cli.interruption import leave_interrupted
 from proxembed.cli.refusal import refusals
+from proxembed.cli.terminal import leave_interrupted
 from proxembed.workflow.options import RunOptions, check_option
 
 VARIABLE = "PROXEMBED_DATA"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import typer
 
-from proxembed.cli.interruption import leave_interrupted
 from proxembed.cli.refusal import refusals
+from proxembed.cli.terminal import leave_interrupted
 from proxembed.workflow.options import RunOptions, check_option
 
 VARIABLE = "PROXEMBED_DATA"

@@ -19,7 +19,7 @@ from proxembed.data.readers import READERS
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.measures.measures import MEASURES
 from proxembed.study.defc.model_strategies import ModelStrategy
-from proxembed.study.study import STRATEGIES
+from proxembed.study.trials import STRATEGIES
 from proxembed.workflow import engines
 from proxembed.workflow.labelled_data import TEST_SHARE
 

@@ -15,8 +15,7 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 
 from papers.difference import LEVEL, Difference
-from proxembed.measures.calibration import log_loss
-from proxembed.measures.metrics import hamming_loss, macro_f1, micro_f1
+from proxembed.measures.metrics import hamming_loss, log_loss, macro_f1, micro_f1
 from proxembed.targets.values import dense_labels
 
 HAMMING, AUC, MACRO, MICRO = "Hamming loss", "average AUC", "macro F1", "micro F1"

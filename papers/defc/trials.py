@@ -23,7 +23,7 @@ from proxembed.methods.adaptive import Switches
 from proxembed.methods.adaptive.copies import Domain, Limits
 from proxembed.study.defc.model_strategies import POPULATION, ParameterSearch, grid
 from proxembed.study.defc.objective import EQUAL, Objective, aligned, prefix_scores
-from proxembed.study.defc.prefix_classifier import PrefixClassifier
+from proxembed.study.defc.prefixes import PrefixClassifier
 from proxembed.targets.labels import LabelMatrix
 
 PERMUTED = "DEFC, reduced8, permuted labels"

@@ -9,8 +9,7 @@ from scipy import sparse
 
 from designs import WHOLE, covering, whole
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassWeights
-from proxembed.algebra.graphs.class_residuals import ClassResiduals, Residual
+from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassResiduals, ClassWeights, Residual
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import (
     Centering,

@@ -25,8 +25,7 @@ from proxembed import OPLS, RowBlocks, Scaled, Scaling, Thresholded, diagnose
 from proxembed.data import Dataset
 from proxembed.methods.pipeline import fit_on
 from proxembed.proximity.backends import nearest
-from proxembed.workflow.map_job import draw_map
-from proxembed.workflow.one_fit import diagnose_method
+from proxembed.workflow.one_fit import diagnose_method, draw_map
 from worker_tasks import NeedsFrame
 
 N_NEW = 7

@@ -18,7 +18,7 @@ from contracts.estimators import SPECTRAL, build, gram_distance, kind
 from designs import WHOLE, each_value, pairwise
 from proxembed import FDA, RowBlocks
 from proxembed.algebra.operators.structured import Centering
-from proxembed.algebra.pencil.collinear import near_collinear
+from proxembed.algebra.pencil.eigen import near_collinear
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.template import Template
 

@@ -13,7 +13,7 @@ from identities.comparison import DIFFERENT, gram_distance
 from identities.local_problems import assert_close, matrices, problems, rows_of
 from oracles import dense, local
 from proxembed import FDA, LFDA, MFA, OLPPR, SONPP, Kernelized
-from proxembed.algebra.graphs.class_residuals import class_residual
+from proxembed.algebra.arrays.class_blocks import class_residual
 from proxembed.estimator.rows import Rows
 from proxembed.proximity.reconstruction import reconstruction_weights
 from proxembed.targets.labels import LabelMatrix

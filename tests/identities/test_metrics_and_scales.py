@@ -41,7 +41,7 @@ from proxembed.estimator.neighborly import ROW_METRICS
 from proxembed.estimator.rows import Rows
 from proxembed.proximity.backends import nearest
 from proxembed.proximity.graph import close_graph, full_graph, rows_within
-from proxembed.proximity.measured import OF_BITS, OF_SCIPY
+from proxembed.proximity.search import OF_BITS, OF_SCIPY
 from proxembed.targets.labels import LabelMatrix
 
 N, D, K = 50, 9, 4

@@ -8,7 +8,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
 from proxembed.estimator.validation import checked_features, learning
-from proxembed.execute.configuration import callers_configuration
+from proxembed.execute.executor import callers_configuration
 from proxembed.params import Param, accept_classes, check_params, param, safe_repr
 from proxembed.splits.splitters import FOLDS, index_pairs, parts_of
 from proxembed.targets.known import known_labels

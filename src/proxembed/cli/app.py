@@ -15,7 +15,6 @@ from .data import data
 from .demo import demo
 from .diagnose import diagnose
 from .fit import fit
-from .interruption import say
 from .map import map
 from .methods import methods
 from .options import FLAGS, LISTS
@@ -23,6 +22,7 @@ from .predict import predict
 from .refusal import refusals
 from .report import report
 from .search import search
+from .terminal import say
 from .transform import transform
 
 NOBODY_READS = 141  # the code that a shell reports for a program ended by SIGPIPE

@@ -5,10 +5,9 @@ from typing import Any
 
 import typer
 
-from .interruption import leave_interrupted
 from .options import DATA, JSON, TEST, program_options, table_options, takes, training_data
 from .refusal import refusals
-from .terminal import head, print_json, print_summary, progress_bar
+from .terminal import head, leave_interrupted, print_json, print_summary, progress_bar
 
 
 @takes("columns", "compare", n_jobs=-1)

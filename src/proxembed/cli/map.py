@@ -34,7 +34,7 @@ def map(
     """Draw a map of the rows, with held-out rows and the map of shuffled labels beside it."""
     with refusals():
         from proxembed.execute.atomic_files import check_writable
-        from proxembed.workflow.map_job import check_map_path, draw_map, map_facts, write_map
+        from proxembed.workflow.one_fit import check_map_path, draw_map, map_facts, write_map
 
         for path in out:
             check_writable(check_map_path(path))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 from typer.models import ArgumentInfo
 
-from .interruption import say
+from .terminal import say
 
 if TYPE_CHECKING:
     from proxembed.workflow.options import RunOptions

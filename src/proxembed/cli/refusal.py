@@ -8,9 +8,8 @@ from contextlib import contextmanager
 
 import typer
 
-from .interruption import interruptible, leave_interrupted, say
 from .options import in_program_words, option_text, option_words
-from .terminal import command
+from .terminal import command, interruptible, leave_interrupted, say
 
 PERMISSION = "change its permissions, or name another place"
 REMEDIES = {

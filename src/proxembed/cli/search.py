@@ -10,7 +10,6 @@ import typer
 
 from proxembed.execute import clock
 
-from .interruption import leave_interrupted
 from .options import (
     DATA,
     JSON,
@@ -25,7 +24,7 @@ from .options import (
     training_data,
 )
 from .refusal import refusals
-from .terminal import head, notes, print_json, print_summary, progress_bar
+from .terminal import head, leave_interrupted, notes, print_json, print_summary, progress_bar
 
 if TYPE_CHECKING:
     from proxembed.workflow.options import SearchOptions

@@ -1,21 +1,23 @@
-"""Terminal output of a run: progress and notes on standard error, the table, and last the verdict."""
+"""Terminal of a run: progress and notes on standard error, the table, last the verdict; and the signals that end it."""
 
 import json
 import re
 import shlex
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
-from .interruption import say
-
 FORECAST = "forecast"
 COLOURS_OF_WORDS = {"better": "green", "worse": "red", "cannot tell": "yellow"}
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # not every system has them all
+_received: list[int] = []
 
 
 def command() -> str:
@@ -203,3 +205,44 @@ def print_verdict(verdict: dict[str, Any]) -> None:
         parts = (f"{goal['title']}: ", "bold"), (f"{goal['word']}. ", word), goal["sentence"]
         console.print(Text.assemble(*parts))
     console.print(Text(verdict["note"] or verdict["text"]))
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let each of the signals raise KeyboardInterrupt, unless it is ignored (as under ``nohup``) or already handled."""
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        _received.append(number)
+        raise KeyboardInterrupt
+
+    _received.clear()
+    earlier: dict[int, Any] = {}
+    try:
+        for name in SIGNALS if threading.current_thread() is threading.main_thread() else ():
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                earlier[number] = signal.signal(number, interrupt)
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+def exit_code() -> int:
+    """128 plus the number of the first signal received, as in shells; 130 for Ctrl-C."""
+    return 128 + (_received[0] if _received else signal.SIGINT)
+
+
+def leave_interrupted(line: str) -> NoReturn:
+    """Print what an interruption has left, and exit with its code."""
+    say(f"interrupted; {line}")
+    raise typer.Exit(exit_code())
+
+
+def say(line: str) -> None:
+    """Print one line on standard error, with control characters shown; do nothing if the terminal is gone."""
+    from proxembed.tables.notes import visible
+
+    shown = " ".join(visible(line).split())
+    with suppress(OSError):  # the terminal may be gone
+        typer.echo(f"proxembed: {shown}", err=True)

@@ -19,8 +19,8 @@ from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import NamedRows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, read_table, stem
+from proxembed.data.readers.table_features import with_row_names, without_row_numbers
 from proxembed.data.readers.table_file import ParquetFile, open_table
-from proxembed.data.readers.table_owners import with_row_names, without_row_numbers
 from proxembed.tables import TableRows
 
 from .dataset import with_spelling_notes

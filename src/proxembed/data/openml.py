@@ -14,7 +14,7 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, shorten
-from proxembed.data.readers.arff_header import Attribute
+from proxembed.data.readers.arff import Attribute
 from proxembed.data.readers.columns import Cells, Columns, is_minus_one, resolve, truth
 from proxembed.data.readers.table_labels import LabelColumns, read_labels
 

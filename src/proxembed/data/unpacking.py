@@ -1,4 +1,4 @@
-"""Bytes of data files, plain or packed; what packed ones take in memory is checked before they are unpacked."""
+"""Bytes of data files, plain or packed, and their text; what packed ones take is checked before they are unpacked."""
 
 from __future__ import annotations
 
@@ -162,3 +162,16 @@ def too_large(path: Path, what: str, size: int, most: int, remedy: str = SMALLER
     """The error for data that would not leave room for work on them."""
     reason = f"{what} would take {size_text(size)}, above {size_text(most)}, the most that may be unpacked here"
     return DataError.at(path, None, reason, remedy)
+
+
+def decode(line: bytes, path: Path, number: int) -> str:
+    """Line as text, UTF-8 only."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError.at(
+            path,
+            number,
+            f"byte {error.start + 1} of the line is not UTF-8",
+            "save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8)",
+        ) from error

@@ -27,8 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.algebra.arrays.blas import one_pool
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.moments import Moments
-from proxembed.algebra.pencil.collinear import warn_near_collinear
-from proxembed.algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve
+from proxembed.algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve, warn_near_collinear
 from proxembed.algebra.pencil.symmetric import fix_signs
 from proxembed.algebra.template import Template
 from proxembed.blocks import RowBlocks, blocks_of, transform_lazily
@@ -207,7 +206,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         """What each feature of X contributes to combinations of the features that are made of it.
 
         ``weights`` is (k, r), one row per combination; returns (k, d). Where X itself is what is combined, these are
-        the weights; a kernel or a relation to prototypes gives the effects of ``pairs.effects.relation_effects``,
+        the weights; a kernel or a relation to prototypes gives the effects of ``pairs.relation.relation_effects``,
         a forest those of its splits.
         """
         return weights
@@ -649,7 +648,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         of the component by the feature, with the sign of the mean derivative, times the standard deviation of the
         feature, both over the prototypes (all training rows without ``n_prototypes``; derivatives at 200 at most).
         A kernel that is a function has no derivative here: its effects are changes under permutation. See
-        ``pairs.effects.relation_effects``.
+        ``pairs.relation.relation_effects``.
 
         Parameters
         ----------

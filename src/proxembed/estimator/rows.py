@@ -22,7 +22,7 @@ from proxembed.proximity import labelled
 from proxembed.proximity.backends import Neighbors, nearest
 from proxembed.proximity.distances import canonical, pair_distances
 from proxembed.proximity.labelled import Searched
-from proxembed.proximity.measured import all_distances, as_cosine, is_measured
+from proxembed.proximity.search import all_distances, as_cosine, is_measured
 from proxembed.proximity.weights import given_weights
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix

@@ -14,7 +14,7 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 from proxembed.algebra.arrays.centred import CentredMatrix, rounding_of_sums
 from proxembed.algebra.arrays.matrix import entry_bounds, float_matrix, largest_entry
 from proxembed.blocks import RowBlocks, is_dask
-from proxembed.execute.configuration import own_configuration
+from proxembed.execute.executor import own_configuration
 from proxembed.tables.frames import frame_of, refuse_equal_names
 from proxembed.targets.values import MOMENTS
 

@@ -12,7 +12,7 @@ from proxembed.estimator.catalogue import estimators, method_named, method_names
 from proxembed.params import declared
 
 from .costs import shape_of
-from .rivals.baselines import AllFeatures
+from .rivals.linear import AllFeatures
 from .rivals.rival import FOREST_ROWS, DataFacts, Rival, rival_methods, rivals
 
 ALL_FEATURES = AllFeatures.title

@@ -19,17 +19,16 @@ from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
 from proxembed.blocks import RowBlocks, blocks_of
 from proxembed.blocks.row_blocks import length
 from proxembed.estimator.base import Estimator
-from proxembed.execute.configuration import callers_configuration, own_configuration
+from proxembed.execute.executor import callers_configuration, own_configuration
 from proxembed.execute.ledger import digest
 from proxembed.execute.loop import Evaluator, Loop, OneBatch, Trial, Work
 from proxembed.measures.measures import AVERAGE_PRECISION, Measure, measure_of
 from proxembed.measures.metrics import average_precision
 from proxembed.measures.neighbors import new_neighbor_weights
+from proxembed.methods.around import embedded
 from proxembed.methods.pipeline import embedding_part
-from proxembed.methods.sizes import embedded
 from proxembed.params import accept_classes
-from proxembed.splits.crossfit import crossfit, crossfit_blocks
-from proxembed.splits.splits import Split
+from proxembed.splits.splits import Split, crossfit, crossfit_blocks
 from proxembed.splits.splitters import StratifiedFolds, as_splits
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
@@ -43,7 +42,7 @@ def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, gr
     """Out-of-fold embedding of training rows: each row embedded by a model fitted without it.
 
     A supervised embedding shows its own rows as better separated than new ones. The folds' embeddings are carried onto
-    that of the model fitted on all rows, as ``splits.crossfit.crossfit`` describes.
+    that of the model fitted on all rows, as ``splits.splits.crossfit`` describes.
 
     Parameters
     ----------

@@ -15,12 +15,11 @@ from proxembed.estimator.base import Estimator
 from proxembed.estimator.catalogue import title_of
 from proxembed.execute.executor import Progress
 from proxembed.features.layouts import NeighborMap, layout_named
-from proxembed.measures.calibration import label_calibration_error, platt_apply, platt_fit
-from proxembed.measures.metrics import average_precision, jaccard_at_k
+from proxembed.measures.metrics import average_precision, jaccard_at_k, label_calibration_error, platt_apply, platt_fit
 from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
+from proxembed.methods.around import embedded_within_bound, with_size
 from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import unseen_scores
-from proxembed.methods.sizes import embedded_within_bound, with_size
 from proxembed.proximity.reordering import even_sample
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix

@@ -24,12 +24,11 @@ from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.estimator.traits import Traits
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.execute.ledger import as_json
-from proxembed.measures.calibration import platt_apply, platt_fit
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
-from proxembed.measures.metrics import macro_average_precision, row_jaccard
+from proxembed.measures.metrics import macro_average_precision, platt_apply, platt_fit, row_jaccard
 from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
+from proxembed.methods.around import bounded_by_labels, embedded, with_size
 from proxembed.methods.pipeline import fold_scores, unseen_embeddings
-from proxembed.methods.sizes import bounded_by_labels, embedded, with_size
 
 from .arms import Arm
 from .part import Part

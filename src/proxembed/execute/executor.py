@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
+from contextvars import ContextVar
 from functools import cache, partial
 from multiprocessing import resource_tracker
 from typing import Any
@@ -25,9 +26,9 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.externals.loky.process_executor import ShutdownExecutorError
 from joblib.parallel import get_active_backend
+from sklearn import config_context, get_config
 
 from proxembed.blocks.cluster import ClusterTasks, active_client, cores, leave_interruptions
-from proxembed.execute.configuration import carried
 
 Progress = Callable[[int, int, str], None]
 Task = Callable[[Any, Any], Any]
@@ -36,6 +37,8 @@ PARENT_SECONDS = 1.0  # between two looks of a worker whether its parent is ther
 MAPPED = 10_000  # bytes of an array from which on it is sent once, by memory map
 ENDED = BrokenProcessPool, ShutdownExecutorError  # a worker was ended; the second where items were still dispatched
 _received: dict[str, Any] = {}
+OWN: dict[str, Any] = {"transform_output": "default", "enable_metadata_routing": False}
+_callers: ContextVar[dict[str, Any] | None] = ContextVar("callers", default=None)
 
 
 def silent(done: int, total: int, text: str) -> None:
@@ -240,3 +243,50 @@ def _warn_again(told: list[Warned]) -> None:
 def _alone_in_worker(task: Task, shared: Any, item: Any) -> Any:
     with parallel_config(backend="sequential"):
         return task(shared, item)
+
+
+@contextmanager
+def own_configuration(*, keeps_routing: bool = False) -> Iterator[None]:
+    """Run a block, or a decorated function, with arrays as the output of transformers, without metadata routing."""
+    found = get_config()
+    theirs, own = {name: found[name] for name in OWN}, dict(OWN)
+    if keeps_routing:
+        own["enable_metadata_routing"] = theirs["enable_metadata_routing"]
+    outer = _callers.get()
+    token = _callers.set(theirs if outer is None else outer)
+    try:
+        with config_context(**own):
+            yield
+    finally:
+        _callers.reset(token)
+
+
+@contextmanager
+def callers_configuration() -> Iterator[None]:
+    """Run a block under the configuration of the caller: for the calls of estimators that a caller has passed."""
+    theirs = _callers.get()
+    if theirs is None:
+        yield
+        return
+    token = _callers.set(None)
+    try:
+        with config_context(**theirs):
+            yield
+    finally:
+        _callers.reset(token)
+
+
+def carried(task: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A task that runs under the configurations in force here, also in a worker, which starts with the default one."""
+    return partial(_under, get_config(), _callers.get(), task)
+
+
+def _under(
+    configuration: dict[str, Any], theirs: dict[str, Any] | None, task: Callable[[Any, Any], Any], *args: Any
+) -> Any:
+    token = _callers.set(theirs)
+    try:
+        with config_context(**configuration):
+            return task(*args)
+    finally:
+        _callers.reset(token)

@@ -15,7 +15,7 @@ from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.pencil.symmetric import descending, fix_signs, lead_signs
-from proxembed.execute.configuration import own_configuration
+from proxembed.execute.executor import own_configuration
 from proxembed.proximity.backends import nearest
 
 LAYOUTS = ("opentsne", "umap", "sklearn")

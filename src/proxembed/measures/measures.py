@@ -14,15 +14,16 @@ import numpy as np
 
 from proxembed.params import call_user_function, safe_repr
 
-from .calibration import calibration_error, log_loss
 from .metrics import (
     balanced_accuracy,
+    calibration_error,
     hamming_loss,
     instance_accuracy,
     instance_f1,
     instance_precision,
     instance_recall,
     jaccard_at_k,
+    log_loss,
     macro_auc,
     macro_average_precision,
     macro_f1,

@@ -21,9 +21,15 @@ from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
 from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
 
 from ..features.prototypes import PROTOTYPES, prototypes
-from ..pairs.effects import column_deviations, relation_effects
 from ..pairs.formulas import gaussian
-from ..pairs.relation import checked_relation, median_squared_distance, prototype_scales, relation
+from ..pairs.relation import (
+    checked_relation,
+    column_deviations,
+    median_squared_distance,
+    prototype_scales,
+    relation,
+    relation_effects,
+)
 from ..params import call_user_function, methods, param
 from .dependence import OPLS
 from .relation import KERNEL_MATRIX, KERNELS, RELATION_METRICS, SEED_DOC, WIDTHS, measure_named, sample_size

@@ -15,7 +15,7 @@ from proxembed.estimator.wrapper import FitWrapper
 from proxembed.features.layouts import LAYOUTS, NeighborMap, check_installed, layout_named
 
 from ..params import SEED, param
-from ..splits.crossfit import crossfit
+from ..splits.splits import crossfit
 from ..splits.splitters import GroupFolds, StratifiedFolds, as_splits
 from .kernelized import Kernelized
 

@@ -18,16 +18,16 @@ from sklearn.utils.metaestimators import available_if
 from proxembed.blocks import is_dask
 from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.traits import Traits
-from proxembed.execute.configuration import own_configuration
+from proxembed.execute.executor import own_configuration
 from proxembed.features.scaling import scaling_kind as scaling_kind
 from proxembed.tables import TableRows
-from proxembed.tables.frame_matrix import matrix_by_name
 from proxembed.tables.frames import frame_of, rows_of, with_columns
+from proxembed.tables.rows import matrix_by_name
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import class_values, classes_of, object_array
 
+from .around import embedded_within_bound
 from .relation import RelationFeatures, Scaling
-from .sizes import embedded_within_bound
 from .table_encoder import TableEncoder
 
 CUT_FOLDS = 3

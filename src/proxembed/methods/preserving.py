@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.class_blocks import ClassResiduals, class_residual
 from proxembed.algebra.arrays.matrix import all_ones
-from proxembed.algebra.graphs.class_residuals import ClassResiduals, class_residual
 from proxembed.algebra.operators.inverse import SquaredResidual
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, LowRank, Operator, Sparse
 from proxembed.algebra.template import Template, centred

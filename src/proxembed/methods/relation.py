@@ -21,9 +21,8 @@ from proxembed.targets.labels import LabelMatrix
 
 from ..features.prototypes import PROTOTYPES, prototypes
 from ..features.scaling import BY_SUMS, SCALINGS, ColumnSums, ScalingState, scaling_apply, scaling_fit
-from ..pairs.effects import relation_effects
 from ..pairs.formulas import RELATIONS, PairMeasure, measures_for
-from ..pairs.relation import median_squared_distance, prototype_scales, relation
+from ..pairs.relation import median_squared_distance, prototype_scales, relation, relation_effects
 from ..params import check_params, log, param
 
 KERNELS = {kernel: measure.uses["relation"] for kernel, measure in measures_for("kernel").items()}

@@ -14,9 +14,9 @@ from proxembed.estimator.validation import in_range, refuse_masked
 from ..features.scaling import scaling_apply, scaling_kind
 from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, read_columns
-from ..tables.frame_matrix import columns_by_position
 from ..tables.frames import FrameColumn, frame_of, is_frame, named_columns, rows_of
 from ..tables.notes import few_names, few_notes
+from ..tables.rows import columns_by_position
 from ..tables.unseen import warn_of
 
 

@@ -26,7 +26,7 @@ from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 
 from ..features.leaves import forest_targets
-from ..pairs.effects import column_deviations
+from ..pairs.relation import column_deviations
 from ..params import SEED, Param, methods, param
 from .forest import ForestLeaves, ForestVotes, averaged_rows, distinct_folds
 from .kernelized import Kernelized

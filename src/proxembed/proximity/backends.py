@@ -22,11 +22,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from proxembed.algebra.arrays.blas import in_threads, threads
-from proxembed.execute.configuration import own_configuration
+from proxembed.execute.executor import own_configuration
 
 from .distances import METRICS, canonical, check_metric, pair_distances
-from .measured import OF_SCIPY, as_cosine, is_measured, nearest_by_blocks
-from .search import exact_nearest, queried, rank_in, suits_tree
+from .search import OF_SCIPY, as_cosine, exact_nearest, is_measured, nearest_by_blocks, queried, rank_in, suits_tree
 
 BLOCK = 1 << 16
 PER_ROOT = 4  # inverted lists for each root of the rows

@@ -20,8 +20,7 @@ from proxembed.algebra.arrays.matrix import Matrix, guard_dense, short_indices
 
 from .backends import Neighbors, check_any_metric, check_shapes, nearest
 from .distances import Side, canonical, check_distances, pair_distances, plan_tiles, tile
-from .measured import all_distances, as_cosine, is_measured, pairs_within
-from .search import each_in_threads, rounded_up
+from .search import all_distances, as_cosine, each_in_threads, is_measured, pairs_within, rounded_up
 
 OF_NEIGHBORS = ("undirected", "mutual", "directed")
 GRAPH_KINDS = (*OF_NEIGHBORS, "closeness", "full")

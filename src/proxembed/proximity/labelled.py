@@ -21,8 +21,7 @@ from proxembed.targets.labels import LabelMatrix
 from .backends import SAMPLE, EnemyLists, Neighbors, check_count, check_library, measured, nearest, settled
 from .distances import canonical, check_distances, check_metric
 from .graph import check_kind
-from .measured import is_measured
-from .search import Lists, exact_lists, given_lists, queried_lists, rank_in
+from .search import Lists, exact_lists, given_lists, is_measured, queried_lists, rank_in
 
 LINKS = ("undirected", "directed", "mutual")
 PAIRS = 1 << 16

@@ -21,8 +21,7 @@ from proxembed.pairs.formulas import PairMeasure, cosine, measures_for, weights_
 from .backends import nearest
 from .distances import DIGITS, canonical, checked, extreme_powers, pair_distances, squared_norms
 from .graph import edge_geodesics, edge_rows, geodesics, reversed_edges, sorted_edges
-from .measured import as_cosine, dense_rows, distance_blocks, is_measured
-from .search import stand_in
+from .search import as_cosine, dense_rows, distance_blocks, is_measured, stand_in
 
 PAIR_ENTRIES = 1 << 17
 KENDALL_ROWS = 2000

@@ -10,7 +10,7 @@ from typing import Any
 from proxembed.measures.measures import is_loss, unit_of_measure
 from proxembed.methods.adaptive import Switches
 from proxembed.study.defc.model_strategies import ModelStrategy
-from proxembed.study.study import STRATEGIES
+from proxembed.study.trials import STRATEGIES
 
 from .figures import COLOURS, svg_text
 

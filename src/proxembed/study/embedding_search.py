@@ -34,8 +34,19 @@ from proxembed.targets.labels import LabelMatrix
 
 from .candidates import FIRST, Candidate, candidates, component_sizes
 from .method_strategies import MethodStrategy
-from .study import STRATEGIES, SearchStrategy, Study
-from .trials import Choice, FoldParts, FoldScores, MethodTrial, chosen, final_fold_count, fold_count, untuned
+from .trials import (
+    STRATEGIES,
+    Choice,
+    FoldParts,
+    FoldScores,
+    MethodTrial,
+    SearchStrategy,
+    Study,
+    chosen,
+    final_fold_count,
+    fold_count,
+    untuned,
+)
 
 
 def _takes_progress(function: Any) -> bool:

@@ -22,8 +22,7 @@ from proxembed.methods.layout import Layout
 
 from .candidates import Candidate, Draws, winners
 from .optuna_study import imported, optuna_installed, tpe_proposal
-from .study import SearchStrategy, Study, register
-from .trials import FINALISTS, KEEP, MethodTrial, Rung, best_trial, finalists, untuned
+from .trials import FINALISTS, KEEP, MethodTrial, Rung, SearchStrategy, Study, best_trial, finalists, register, untuned
 
 WIDTH = 9
 TOGETHER = 3  # proposals of a model before it learns what they gave

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .candidates import Candidate, Draws
-from .study import Study
-from .trials import MethodTrial
+from .trials import MethodTrial, Study
 
 LEARNED = 5  # proposals for one trial, before random ones: a model may ask for one again and again
 REMEDY = 'install it by pip install "proxembed[search]"'

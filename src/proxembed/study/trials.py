@@ -1,13 +1,13 @@
-"""One configuration on one split: fitted once, read out at every size, timed, and never the end of the search."""
+"""One configuration on one split: fitted once and read out at every size; and the study, the loop of such trials."""
 
 from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from proxembed.evaluate.part import Part, make_part
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures, Scores, score
 from proxembed.execute.budget import WorkBudget
-from proxembed.execute.loop import Evaluator, Trial
+from proxembed.execute.executor import Progress, silent
+from proxembed.execute.loop import Evaluator, Loop, Strategy, Trial, Work
 from proxembed.measures.measures import Measure
 from proxembed.measures.statistics import choose, expected_score, repeated_scores
 from proxembed.methods.layout import Layout
@@ -400,3 +401,100 @@ def _arm(config: Any) -> Arm:
     """A configuration as an arm, of which one fit serves all sizes."""
     most = declared(type(config))["n_components"][1].high
     return Arm(title_of(config), config, largest=None if most is None else int(most))
+
+
+class Study(Loop):
+    """A search: what was tried so far, what it may spend, and the loop that carries it on."""
+
+    def __init__(
+        self,
+        evaluator: Any,
+        *,
+        seed: int = 0,
+        max_trials: int | None = None,
+        patience: int | None = None,
+        progress: Progress | None = None,
+        **bounds: Any,
+    ):
+        super().__init__(evaluator, lone_here=True, report=Study._show, **bounds)
+        self.seed, self.max_trials, self.patience = seed, max_trials, math.inf if patience is None else patience
+        self.entered: dict[Any, Any] = {}
+        self.history: list[dict[str, Any]] = []
+        self._progress, self._improved = silent if progress is None else progress, 0
+
+    @property
+    def trials(self) -> list[Any]:
+        """Trials of which something is finished."""
+        return [trial for trial in self.entered.values() if trial.outcomes]
+
+    @property
+    def trials_left(self) -> float:
+        """How many more trials the budget has."""
+        return math.inf if self.max_trials is None else max(self.max_trials - len(self.entered), 0)
+
+    @property
+    def best_score(self) -> float:
+        """The best score so far, -inf without any."""
+        return self.history[-1]["best"] if self.history else -math.inf
+
+    @property
+    def perfect(self) -> bool:
+        """Whether no score can be better than the best."""
+        return self.best_score >= self.evaluator.perfect
+
+    @property
+    def spent(self) -> bool:
+        """Whether a bound or the patience is reached; never before the first outcome."""
+        return super().spent or bool(self.outcomes) and len(self.outcomes) - self._improved >= self.patience
+
+    @property
+    def over(self) -> bool:
+        """Whether the budget is spent, or no score can be better than the best."""
+        return self.spent or self.perfect
+
+    def generator(self, *key: int) -> np.random.Generator:
+        """The generator of the numbers that belong to this key alone."""
+        return np.random.default_rng(np.random.SeedSequence([self.seed, *key]))
+
+    def _record(self, trial: Any, step: Any, outcome: Any, ended: float) -> None:
+        super()._record(trial, step, outcome, ended)
+        score, best = trial.score, self.best_score
+        if score > best:
+            self._improved = len(self.outcomes)
+        seconds = max(ended - self._started, self.history[-1]["seconds"] if self.history else 0.0)
+        self.history.append({"evaluations": len(self.outcomes), "seconds": seconds, "best": max(score, best)})
+
+    def _show(self, work: Work, done: bool) -> None:
+        """Report seconds where they are bounded, else work, evaluations or trials."""
+        at, total = len(self.entered), self.max_trials or 0
+        if self.seconds < math.inf:
+            at, total = int(min(self.seconds - self.left, self.seconds)), int(self.seconds)
+        elif self.work < math.inf:
+            at, total = int(min(self.work_done, self.work)), int(self.work)
+        elif self.max_evals < math.inf:
+            at, total = len(self.outcomes), int(self.max_evals)
+        best = "" if self.best_score == -math.inf else f"best {self.best_score:.3f}, "
+        self._progress(at, total, f"search, {len(self.entered)} trials: {best}now {work.trial.title}")
+
+
+class SearchStrategy(Strategy):
+    """How a search goes on; ``space`` is what is searched: "methods" (``EmbeddingSearch``) or "models" (``DEFC``)."""
+
+    space: ClassVar[str]
+
+
+STRATEGIES: dict[str, dict[str, type[Any]]] = {}
+Registered = TypeVar("Registered", bound=type[SearchStrategy])
+
+
+def register(name: str) -> Callable[[Registered], Registered]:
+    """Add a strategy to those that searches, the program and the page know by name; a ValueError if it is taken."""
+
+    def add(cls: Registered) -> Registered:
+        known = STRATEGIES.setdefault(cls.space, {})
+        if name in known:
+            raise ValueError(f"a strategy named {name!r} is registered for {cls.space} already; choose another name.")
+        known[name] = cls
+        return cls
+
+    return add

@@ -2,8 +2,7 @@
 
 from .column import CellError, Column
 from .frames import coded
-from .owners import Owners, owners
-from .reading import Reading, read_columns
+from .reading import Owners, Reading, owners, read_columns
 from .rows import TableRows
 
 __all__ = ["CellError", "Column", "Owners", "Reading", "TableRows", "coded", "owners", "read_columns"]

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import MISSING
+from .cells import MISSING, is_empty
 from .dates import hours, seconds
 from .lists import listed
-from .plain import is_empty
 from .quantities import number
 
 FAST = {int, float}  # types of which NumPy makes numbers as float() does

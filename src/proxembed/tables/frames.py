@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .cells import plain_value
 from .column import is_real
-from .plain import plain_value
 
 SHOWN = 5
 Coded = tuple[NDArray[np.integer], list[Hashable]]

@@ -18,7 +18,7 @@ from scipy import sparse
 from proxembed.algebra.arrays.blas import symmetric_from_lower
 from proxembed.algebra.arrays.centred import block_rows
 from proxembed.algebra.pencil.symmetric import numerical_rank
-from proxembed.tables.plain import is_empty
+from proxembed.tables.cells import is_empty
 from proxembed.tables.rows import small_indices
 
 from .values import (

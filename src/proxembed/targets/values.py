@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
+from proxembed.tables.cells import is_empty, plain_value
 from proxembed.tables.frames import frame_of, refuse_equal_names
-from proxembed.tables.plain import is_empty, plain_value
 
 COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
 FORMS = "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."

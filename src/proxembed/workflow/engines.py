@@ -25,8 +25,7 @@ from proxembed.study.candidates import suited
 from proxembed.study.defc.model_strategies import ModelStrategy
 from proxembed.study.defc.search import DEFC, carried_over
 from proxembed.study.embedding_search import FINAL_SEED, EmbeddingSearch
-from proxembed.study.study import STRATEGIES
-from proxembed.study.trials import final_fold_count, fold_count, untuned
+from proxembed.study.trials import STRATEGIES, final_fold_count, fold_count, untuned
 from proxembed.targets.labels import LabelMatrix
 
 from .labelled_data import component_range

@@ -16,9 +16,8 @@ from proxembed.blocks import RowBlocks, is_dask
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, from_anndata, read
 from proxembed.data.dataset import with_spelling_notes
 from proxembed.data.errors import shorten
-from proxembed.data.readers.frame import FrameFile, label_columns
 from proxembed.data.readers.table import first_cell, read_table
-from proxembed.data.readers.table_labels import LabelColumns, read_labels
+from proxembed.data.readers.table_labels import FrameFile, LabelColumns, label_columns, read_labels
 from proxembed.evaluate.part import rows_scored
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import table_fit

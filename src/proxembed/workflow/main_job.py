@@ -35,8 +35,8 @@ from proxembed.execute.executor import Progress, silent
 from proxembed.execute.ledger import STUDY, Ledger, as_json, digest, read_header
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, JACCARD, measure_of, neighbors_of
 from proxembed.measures.statistics import choose
+from proxembed.methods.around import with_size
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labels
-from proxembed.methods.sizes import with_size
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits

@@ -14,8 +14,7 @@ from proxembed.data import read_rows, row_parts, size_of
 from proxembed.data.readers.reader import width
 from proxembed.data.table_writer import TableWriter
 from proxembed.execute.atomic_files import staged
-from proxembed.execute.configuration import own_configuration
-from proxembed.execute.executor import Progress, silent
+from proxembed.execute.executor import Progress, own_configuration, silent
 from proxembed.persist import load, load_source
 from proxembed.tables.unseen import parts_of_one_file
 

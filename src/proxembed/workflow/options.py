@@ -323,7 +323,7 @@ def known_strategies(engine: str) -> tuple[str, ...]:
     """Names of the strategies of an engine; loads them."""
     from proxembed.study.defc.model_strategies import ModelStrategy
     from proxembed.study.method_strategies import MethodStrategy
-    from proxembed.study.study import STRATEGIES
+    from proxembed.study.trials import STRATEGIES
 
     return tuple(STRATEGIES[(ModelStrategy if engine == "defc" else MethodStrategy).space])
 
@@ -336,7 +336,7 @@ def on_requested_cluster(run: Callable[..., Any]) -> Callable[..., Any]:
         from joblib import effective_n_jobs
 
         from proxembed.blocks.cluster import on_cluster
-        from proxembed.execute.configuration import own_configuration
+        from proxembed.execute.executor import own_configuration
 
         n_workers = effective_n_jobs(-1 if options.n_jobs == 1 else options.n_jobs)
         with on_cluster(options.dask, n_workers), own_configuration():

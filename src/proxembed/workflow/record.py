@@ -14,7 +14,7 @@ from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.evaluate.evidence import Evidence
 from proxembed.evaluate.results import Results, predictions_npz
 from proxembed.execute.atomic_files import alone_in, check_place, write_whole, written_place
-from proxembed.execute.configuration import own_configuration
+from proxembed.execute.executor import own_configuration
 from proxembed.methods.pipeline import embedding_part, source_of
 from proxembed.persist import model_card, model_files
 from proxembed.report import (

@@ -9,10 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 
 from designs import each_value
+from proxembed.algebra.arrays import matrix
+from proxembed.algebra.arrays.matrix import estimated_fill, factor_fits, fill
 from proxembed.algebra.graphs import bottom as room
-from proxembed.algebra.graphs import order
 from proxembed.algebra.graphs.bottom import bottom, leading
-from proxembed.algebra.graphs.order import estimated_fill, factor_fits, fill
 from proxembed.algebra.operators.structured import Diagonal, LowRank, Sparse
 from proxembed.algebra.pencil.direct import solve_graph
 
@@ -139,7 +139,7 @@ def test_columns_that_the_matrix_links_stay_together():
 def test_the_order_of_a_large_graph_changes_nothing_but_rounding(name, solver, monkeypatch):
     M, null = PROBLEMS[name]()
     as_it_is = bottom(M, null, 3, solver=solver)
-    monkeypatch.setattr(order, "ORDERED_FROM", 1)
+    monkeypatch.setattr(matrix, "ORDERED_FROM", 1)
     moved = bottom(M, null, 3, solver=solver)
     np.testing.assert_allclose(moved.eigenvalues, as_it_is.eigenvalues, rtol=1e-8)
     np.testing.assert_allclose(moved.Z, as_it_is.Z, rtol=0, atol=1e-5)
@@ -152,13 +152,13 @@ def test_linked_rows_come_near_each_other(monkeypatch):
     path = laplacian(sparse.diags_array([np.ones(n - 1)] * 2, offsets=(-1, 1)))
     mixed = np.random.default_rng(0).permutation(n)
     M = sparse.csr_array(path[mixed][:, mixed])
-    np.testing.assert_array_equal(order.near_order(M), np.arange(n))
-    monkeypatch.setattr(order, "ORDERED_FROM", n)
-    found = order.near_order(M)
-    again = order.permuted(M, found).tocoo()
+    np.testing.assert_array_equal(matrix.near_order(M), np.arange(n))
+    monkeypatch.setattr(matrix, "ORDERED_FROM", n)
+    found = matrix.near_order(M)
+    again = matrix.permuted(M, found).tocoo()
     assert np.abs(again.row - again.col).max() == 1 and sorted(found) == list(range(n))
     x = np.arange(n, dtype=float)
-    np.testing.assert_allclose(order.restored(order.permuted(M, found) @ x[found], found), M @ x, atol=1e-9)
+    np.testing.assert_allclose(matrix.restored(matrix.permuted(M, found) @ x[found], found), M @ x, atol=1e-9)
 
 
 @pytest.mark.parametrize("solver", ROUTES)
@@ -255,11 +255,11 @@ def test_a_row_that_all_others_are_linked_to_leaves_them_in_place(monkeypatch):
     n = 2000
     path = sparse.diags_array([np.ones(n - 1)] * 2, offsets=(-1, 1)).tolil()
     mixed = np.random.default_rng(0).permutation(n)
-    monkeypatch.setattr(order, "ORDERED_FROM", n)
-    moved = order.near_order(sparse.csr_array(path)[mixed][:, mixed])
+    monkeypatch.setattr(matrix, "ORDERED_FROM", n)
+    moved = matrix.near_order(sparse.csr_array(path)[mixed][:, mixed])
     assert not np.array_equal(moved, np.arange(n))
     path[0, 1:] = path[1:, 0] = 1.0
-    np.testing.assert_array_equal(order.near_order(sparse.csr_array(path)[mixed][:, mixed]), np.arange(n))
+    np.testing.assert_array_equal(matrix.near_order(sparse.csr_array(path)[mixed][:, mixed]), np.arange(n))
 
 
 def test_the_cost_of_a_factor_is_estimated():

@@ -6,8 +6,8 @@ from scipy import sparse
 from scipy.linalg import solve_sylvester
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays import blas
-from proxembed.algebra.graphs import harmonic, order
+from proxembed.algebra.arrays import blas, matrix
+from proxembed.algebra.graphs import harmonic
 from proxembed.algebra.graphs.harmonic import least_eigenvalue, shifted_solves, sylvester
 from proxembed.proximity.graph import feature_graph
 from proxembed.proximity.weights import edge_weights
@@ -118,9 +118,9 @@ def test_one_and_two_threads_give_the_same_bits(monkeypatch):
 def test_the_order_of_a_large_graph_changes_nothing_but_rounding(monkeypatch):
     A, T, B = system(500, 6, 3, 0)
     as_it_is = sylvester(A, T, B, solver="cg").Z
-    monkeypatch.setattr(order, "ORDERED_FROM", 1)
+    monkeypatch.setattr(matrix, "ORDERED_FROM", 1)
     moved = sylvester(A, T, B, solver="cg").Z
-    assert not np.array_equal(order.near_order(A), np.arange(500))
+    assert not np.array_equal(matrix.near_order(A), np.arange(500))
     np.testing.assert_allclose(moved, as_it_is, rtol=0, atol=1e-9 * np.abs(as_it_is).max())
     np.testing.assert_allclose(A @ moved + moved @ T, B, rtol=0, atol=1e-9)
 
@@ -141,7 +141,7 @@ def test_where_conjugate_gradients_fail_a_factor_is_made(monkeypatch):
 
 
 def test_a_factor_that_does_not_fit_is_not_made(monkeypatch):
-    monkeypatch.setattr(order, "MAX_DENSE_BYTES", 1)
+    monkeypatch.setattr(matrix, "MAX_DENSE_BYTES", 1)
     assert shifted_solves(path(600), np.zeros(1), np.eye(600)[:, :1]).solver == "cg"
 
 

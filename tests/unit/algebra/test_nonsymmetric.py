@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays import blas
-from proxembed.algebra.graphs import nonsymmetric, order
+from proxembed.algebra.arrays import blas, matrix
+from proxembed.algebra.graphs import nonsymmetric
 from proxembed.algebra.graphs.nonsymmetric import (
     SOLVERS,
     Incomplete,
@@ -187,6 +187,6 @@ def test_every_route_is_tried_until_one_solves(monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(nonsymmetric, "LONG", 0.0)
         assert nonsymmetric._routes(A, 1, "")[0] == ["bicgstab", "ilu", "factor", "normal"]
-        patched.setattr(order, "ENTRY_BYTES", np.inf)
+        patched.setattr(matrix, "ENTRY_BYTES", np.inf)
         assert nonsymmetric._routes(A, 1, "")[0] == ["bicgstab", "ilu", "normal"]
         assert nonsymmetric._routes(A, 1, "ilu")[0][0] == "ilu" != nonsymmetric._routes(A, 1, "none")[0][0]

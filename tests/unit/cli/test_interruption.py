@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from proxembed.cli import app
-from proxembed.cli.interruption import exit_code, interruptible
+from proxembed.cli.terminal import exit_code, interruptible
 from proxembed.evaluate.results import Results
 from proxembed.persist import load
 from proxembed.study import trials

@@ -8,8 +8,8 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 import typer
 
-from proxembed.cli.interruption import interruptible, say
 from proxembed.cli.refusal import refusals
+from proxembed.cli.terminal import interruptible, say
 
 
 def told(error, capsys):

@@ -18,7 +18,7 @@ from proxembed.methods.pipeline import embedding_pipeline
 from proxembed.persist import load
 from proxembed.report import adaptive
 from proxembed.report.adaptive import adaptive_view
-from proxembed.study.defc.prefix_classifier import CLASSIFIERS
+from proxembed.study.defc.prefixes import CLASSIFIERS
 from proxembed.workflow import engines, main_job, options
 from proxembed.workflow.options import SearchOptions
 from runs import quick_runs, without_split

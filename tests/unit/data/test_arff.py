@@ -10,7 +10,7 @@ from scipy import sparse
 
 from proxembed.data import read
 from proxembed.data.readers import arff
-from proxembed.data.readers.arff_header import read_header, tokens, unquote
+from proxembed.data.readers.arff import read_header, tokens, unquote
 
 nan = float("nan")
 

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from proxembed.data import Columns, DataError
-from proxembed.data.readers.frame import FrameFile
 from proxembed.data.readers.table import read_table
+from proxembed.data.readers.table_labels import FrameFile
 from proxembed.tables.frames import FrameColumn
 
 N = 12

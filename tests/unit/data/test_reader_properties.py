@@ -16,8 +16,7 @@ from scipy import sparse
 from designs import WHOLE
 from proxembed.data import DataError, Dataset, read
 from proxembed.data.readers import arff
-from proxembed.data.readers.arff import _SparseRows
-from proxembed.data.readers.arff_header import Attribute
+from proxembed.data.readers.arff import Attribute, _SparseRows
 
 DENSE = b"""@relation 'toy set: -C 2'
 % a note

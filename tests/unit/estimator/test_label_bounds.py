@@ -11,7 +11,7 @@ from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures, embed, score
 from proxembed.execute.budget import WorkBudget
 from proxembed.measures.measures import MEASURES
-from proxembed.methods.sizes import bounded_by_labels
+from proxembed.methods.around import bounded_by_labels
 from proxembed.splits.splits import Split
 from proxembed.study.trials import FoldParts, FoldScores
 from proxembed.targets.labels import LabelMatrix

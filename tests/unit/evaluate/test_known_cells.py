@@ -13,9 +13,8 @@ from proxembed.evaluate.part import make_part
 from proxembed.evaluate.rivals.forests import ForestScores
 from proxembed.evaluate.rivals.linear import LogisticScores, SVMScores
 from proxembed.evaluate.scoring import Readings
-from proxembed.measures.calibration import label_calibration_error, platt_fit
 from proxembed.measures.measures import MEASURES
-from proxembed.measures.metrics import row_jaccard
+from proxembed.measures.metrics import label_calibration_error, platt_fit, row_jaccard
 from proxembed.measures.neighbors import neighbor_scores
 from proxembed.measures.statistics import drawn_weights, precision_gain, redrawn_gain
 from proxembed.targets.labels import LabelMatrix

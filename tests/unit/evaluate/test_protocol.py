@@ -20,9 +20,16 @@ from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.run import run
-from proxembed.measures.calibration import log_loss, platt_apply, platt_fit
 from proxembed.measures.measures import MEASURES
-from proxembed.measures.metrics import hamming_loss, jaccard_at_k, macro_average_precision, macro_f1
+from proxembed.measures.metrics import (
+    hamming_loss,
+    jaccard_at_k,
+    log_loss,
+    macro_average_precision,
+    macro_f1,
+    platt_apply,
+    platt_fit,
+)
 from proxembed.splits.splits import Splitting, make_splits
 
 RAW = Arm("all features", None, rival=True)

@@ -15,7 +15,7 @@ from proxembed.data import digits
 from proxembed.execute.executor import Executor, in_this_process, workers
 from proxembed.execute.ledger import Ledger
 from proxembed.execute.loop import Evaluator, Strategy, Trial, Work
-from proxembed.study.study import Study
+from proxembed.study.trials import Study
 from worker_tasks import count, nested, process, total
 
 DATA = digits().take(range(150))

@@ -17,7 +17,7 @@ import signal, sys
 told = open(sys.argv[1], "w")
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r})
-from proxembed.cli.interruption import exit_code, interruptible
+from proxembed.cli.terminal import exit_code, interruptible
 from proxembed.execute.executor import Executor
 from worker_tasks import held
 try:

@@ -21,7 +21,7 @@ from proxembed.execute import clock
 from proxembed.execute.ledger import Ledger
 from proxembed.execute.loop import Evaluator, Loop, OneBatch, Strategy, Trial, Work
 from proxembed.study.defc.objective import Objective
-from proxembed.study.study import Study
+from proxembed.study.trials import Study
 from proxembed.targets.labels import LabelMatrix
 
 

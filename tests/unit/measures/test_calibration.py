@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.metrics import log_loss as oracle_log_loss
 
-from proxembed.measures.calibration import (
+from proxembed.measures.metrics import (
     Platt,
     calibration_error,
     label_calibration_error,

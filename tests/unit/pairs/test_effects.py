@@ -8,8 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from proxembed import FDA, MESD, OPLS, PCA, SSDR, Kernelized, RelationFeatures
-from proxembed.pairs.effects import LEAST_ROWS, MOST_ROWS, column_deviations, relation_effects
-from proxembed.pairs.relation import relation
+from proxembed.pairs.relation import LEAST_ROWS, MOST_ROWS, column_deviations, relation, relation_effects
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 5)) * [1.0, 3.0, 0.2, 1.0, 1.0] + [0.0, 5.0, 0.0, 0.0, 1.0]
@@ -115,7 +114,7 @@ def test_precomputed_kernels_have_the_weights_of_their_standardised_columns():
 def test_few_rows_are_looked_at_where_prototypes_are_many(monkeypatch):
     seen = []
     relations = lambda kind, A, B, **more: seen.append(len(A)) or relation(kind, A, B, **more)  # noqa: E731
-    monkeypatch.setattr("proxembed.pairs.effects.relation", relations)
+    monkeypatch.setattr("proxembed.pairs.relation.relation", relations)
     relation_effects("dot", rng.normal(size=(1000, 3)), np.ones((1, 1000)))
     relation_effects("dot", np.ones((2000, 5000)), np.ones((1, 2000)))
     assert seen[0] == MOST_ROWS and sum(seen[1:]) == LEAST_ROWS

@@ -10,7 +10,6 @@ from designs import each_value
 from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.methods.adaptive.points import Preprocessing, inner
 from proxembed.methods.adaptive.switches import PREPROCESSINGS, SWITCHED
-from proxembed.pairs.effects import relation_effects
 from proxembed.pairs.formulas import (
     LARGEST_DEGREE,
     MEASURES,
@@ -20,7 +19,7 @@ from proxembed.pairs.formulas import (
     measures_for,
     median_or_mean,
 )
-from proxembed.pairs.relation import median_squared_distance, relation
+from proxembed.pairs.relation import median_squared_distance, relation, relation_effects
 from proxembed.proximity.graph import full_graph
 from proxembed.proximity.label_similarity import LATENT_SIMILARITIES, latent_between
 from proxembed.proximity.weights import WEIGHTS, edge_weights

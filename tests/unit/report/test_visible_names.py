@@ -8,8 +8,7 @@ import pytest
 
 from proxembed import PCA
 from proxembed.cli.data import print_card
-from proxembed.cli.interruption import say
-from proxembed.cli.terminal import print_summary
+from proxembed.cli.terminal import print_summary, say
 from proxembed.data import Dataset
 from proxembed.persist import model_card
 from proxembed.report import page_html, verdict_card

@@ -13,8 +13,7 @@ from proxembed.splits.splits import Split
 from proxembed.splits.splitters import StratifiedFolds, as_splits
 from proxembed.study import method_strategies
 from proxembed.study.method_strategies import layouts_of_best
-from proxembed.study.study import Study
-from proxembed.study.trials import FoldParts, FoldScores, MethodTrial, Rung, Scores, finalists
+from proxembed.study.trials import FoldParts, FoldScores, MethodTrial, Rung, Scores, Study, finalists
 from proxembed.targets.labels import LabelMatrix
 
 

@@ -12,8 +12,7 @@ from proxembed.splits.splits import Split
 from proxembed.study import method_strategies, optuna_study, trials
 from proxembed.study.candidates import FIRST, candidates
 from proxembed.study.method_strategies import Auto, behind
-from proxembed.study.study import Study
-from proxembed.study.trials import FoldParts, FoldScores, Rung
+from proxembed.study.trials import FoldParts, FoldScores, Rung, Study
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow.options import OptionError, SearchOptions
 

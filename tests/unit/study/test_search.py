@@ -23,7 +23,7 @@ from proxembed.measures.metrics import macro_average_precision
 from proxembed.study import candidates as space
 from proxembed.study import trials
 from proxembed.study.method_strategies import Halving
-from proxembed.study.study import Study
+from proxembed.study.trials import Study
 
 FAST = ["opls", "mvmd", "mmc"]
 

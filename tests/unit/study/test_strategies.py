@@ -11,10 +11,10 @@ from proxembed import DEFC, OPLS, EmbeddingSearch
 from proxembed.execute.budget import WorkBudget
 from proxembed.execute.loop import Evaluator, Strategy, Trial, Work
 from proxembed.methods.adaptive import Switches
-from proxembed.study import study as strategies
+from proxembed.study import trials as strategies
 from proxembed.study.defc.model_strategies import ModelStrategy, work_on
 from proxembed.study.method_strategies import MethodStrategy
-from proxembed.study.study import STRATEGIES, Study, register
+from proxembed.study.trials import STRATEGIES, Study, register
 from proxembed.workflow.options import OptionError, SearchOptions
 
 rng = np.random.default_rng(0)

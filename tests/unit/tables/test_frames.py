@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from proxembed import PCA, TableEncoder
-from proxembed.tables.frame_matrix import matrix_by_name
 from proxembed.tables.frames import FrameColumn, columns_by_name, frame_of, named_columns, rows_of
+from proxembed.tables.rows import matrix_by_name
 from proxembed.workflow.labelled_data import labelled_data
 
 F = pd.DataFrame({"a": [1.0, 2.0], "b": [3, 4], "Long name": [5.0, 6.0]})

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from proxembed import TableEncoder
-from proxembed.tables.plain import plain_value
+from proxembed.tables.cells import plain_value
 
 VECTORS = [[float(i), float(i * i % 7)] for i in range(20)]
 

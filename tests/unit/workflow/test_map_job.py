@@ -5,7 +5,7 @@ import pytest
 
 from proxembed import MESD, OPLS, Kernelized
 from proxembed.data import Dataset
-from proxembed.workflow.map_job import draw_map, map_facts, map_layout, write_map
+from proxembed.workflow.one_fit import draw_map, map_facts, map_layout, write_map
 from proxembed.workflow.options import OptionError
 
 RNG = np.random.default_rng(0)

@@ -24,11 +24,17 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.arrays.matrix import MAX_DENSE_BYTES, guard_dense, short_indices
-from proxembed.algebra.graphs.order import factor_fits, fill
+from proxembed.algebra.arrays.matrix import (
+    MAX_DENSE_BYTES,
+    factor_fits,
+    fill,
+    guard_dense,
+    near_order,
+    permuted,
+    restored,
+    short_indices,
+)
 from proxembed.algebra.pencil.symmetric import fix_signs, orthonormal_columns, top
-
-from .order import near_order, permuted, restored
 
 SOLVERS = ("auto", "dense", "shift-invert", "lanczos")
 DENSE_UP_TO = 400

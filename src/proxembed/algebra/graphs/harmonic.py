@@ -19,12 +19,10 @@ from scipy.sparse.linalg import splu
 from sklearn.exceptions import ConvergenceWarning
 
 from proxembed.algebra.arrays.blas import in_threads
-from proxembed.algebra.arrays.matrix import short_indices
-from proxembed.algebra.graphs.order import estimated_fill, factor_fits
+from proxembed.algebra.arrays.matrix import estimated_fill, factor_fits, near_order, permuted, restored, short_indices
 from proxembed.algebra.pencil.symmetric import descending
 
 from .bottom import bottom
-from .order import near_order, permuted, restored
 
 SOLVERS = ("auto", "factor", "cg")
 FACTOR_UP_TO = 400  # rows: a factor costs next to nothing

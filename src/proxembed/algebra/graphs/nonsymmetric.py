@@ -18,8 +18,7 @@ from scipy.sparse.linalg import LinearOperator, gmres, spilu, splu
 from sklearn.exceptions import ConvergenceWarning
 
 from proxembed.algebra.arrays.blas import in_threads
-from proxembed.algebra.arrays.matrix import short_indices
-from proxembed.algebra.graphs.order import estimated_fill, factor_fits
+from proxembed.algebra.arrays.matrix import estimated_fill, factor_fits, short_indices
 
 from .harmonic import conjugate_steps, shifted_solves
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from proxembed.data.dataset import Dataset, indicator_and_unknown
 from proxembed.data.errors import DataError, numpy_error_text, shorten
 from proxembed.data.readers.columns import Columns
-from proxembed.data.readers.frame import array_labels
 from proxembed.data.readers.reader import Labels, NamedRows, Reader
 from proxembed.data.readers.table import Table, beside
+from proxembed.data.readers.table_labels import array_labels
 from proxembed.data.unpacking import check_array, most_unpacked, opened
 
 LABEL_FILES = "a CSV or Parquet table, or a .npy file with classes or an indicator of 0 and 1 (NaN where unknown)"

@@ -15,9 +15,9 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, Matrix, class_name, indicator_and_unknown, one_hot
 from proxembed.data.errors import DataError, numpy_error_text, shorten
 from proxembed.data.readers.columns import Columns, required
-from proxembed.data.readers.frame import array_labels
 from proxembed.data.readers.reader import Labels, NamedRows, Reader, feature_names, numbered, source_by_name
 from proxembed.data.readers.svmlight import MAX_FEATURES
+from proxembed.data.readers.table_labels import array_labels
 from proxembed.data.unpacking import check_arrays, most_unpacked, opened
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")

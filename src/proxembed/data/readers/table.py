@@ -16,26 +16,25 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, Option, TableFaults, shorten
 from proxembed.data.readers.columns import Cells, Columns, Roles, name_of, required, resolve, seconds
-from proxembed.data.readers.merged_lines import MergedLinesWarning
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, NamedRows, Reader
-from proxembed.data.readers.table_features import Feature, FeatureReader
-from proxembed.data.readers.table_file import CsvFile, PartsOfTable, TableFile, open_table
-from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
-from proxembed.data.readers.table_owners import (
+from proxembed.data.readers.table_features import (
+    Feature,
+    FeatureReader,
     number_columns,
     shared_names,
     suspected_rows,
     table_owners,
     with_row_names,
 )
+from proxembed.data.readers.table_file import CsvFile, MergedLinesWarning, PartsOfTable, TableFile, open_table
+from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
 from proxembed.tables.notes import few_names, few_notes
-from proxembed.tables.owners import group_codes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
-from proxembed.tables.reading import cell_text, holds_missing_code
+from proxembed.tables.reading import cell_text, group_codes, holds_missing_code
 from proxembed.tables.unseen import unseen_notes
 
 from .table_labels import label_sets

@@ -1,16 +1,31 @@
-"""Feature columns of a table as one matrix: numbers and vectors."""
+"""Feature columns of a table as one matrix, and the columns that say whose row it is and group the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from proxembed.data.dataset import Matrix
 from proxembed.data.errors import DataError, shorten
+from proxembed.data.readers.columns import Cells, Columns, Roles, resolve
 from proxembed.data.readers.table_file import Block, TableFile
+from proxembed.tables import Owners, Reading, owners, read_columns
+from proxembed.tables.column import word_of
+from proxembed.tables.identifiers import (
+    FEWEST_OWNERS,
+    TRIED,
+    WHOLE,
+    are_numbers,
+    identifier_name,
+    says_which_row,
+    settles,
+)
+from proxembed.tables.notes import few_notes
+from proxembed.tables.reading import entities_of, row_numbers_note
 
 GROWTH = 1.25
 
@@ -150,3 +165,114 @@ class FeatureReader:
             f"the cell of feature {shorten(name)} is {found}",
             "fill in missing feature values, drop the row, or leave the column out (drop)",
         )
+
+
+def with_row_names(file: TableFile, columns: Columns) -> tuple[Columns, tuple[str, ...]]:
+    """The purposes of columns with a first column that has no name as row ids, and a note on it."""
+    name = file.row_names
+    if name is None or columns.keep or name not in resolve(columns, file.names, file.path).features:
+        return columns, ()
+    if columns.id is not None:
+        return replace(columns, drop=(*columns.drop, name)), ("the first column has no name and is left out",)
+    keep = f"keep={name!r}, beside the other features, makes it one"
+    note = f"the first column has no name: it is read as row ids, {name}, and is not a feature ({keep})"
+    return replace(columns, id=name), (note,)
+
+
+def shared_names(roles: Roles, columns: Columns) -> list[str]:
+    """Columns that are not features and may still group the rows if no groups are named."""
+    if columns.groups is not None or roles.time is not None:
+        return []
+    return [name for name in (*roles.unkept, roles.id) if name is not None and identifier_name(name)]
+
+
+def number_columns(X: Matrix, features: Sequence[Feature], left: Collection[str] = ()) -> dict[str, Any]:
+    """The features of a matrix that are numbers, by name; without those of ``left``."""
+    starts = np.cumsum([0, *(len(feature.names) for feature in features)])
+    pairs = zip(starts, features, strict=False)
+    return {each.name: X[:, start] for start, each in pairs if each.kind == "number" and each.name not in left}
+
+
+def suspected_rows(X: Matrix, features: Sequence[Feature]) -> list[str]:
+    """The columns of numbers that may say which row it is: by their names, or because they count the rows."""
+    numbers = number_columns(X, features)
+    return [name for name, cells in numbers.items() if says_which_row(name) or _counts_rows(cells)]
+
+
+def _counts_rows(numbers: np.ndarray) -> bool:
+    if len(numbers) < FEWEST_OWNERS or numbers[0] not in (0, 1) or numbers[1] != numbers[0] + 1:
+        return False
+    return bool((numbers == numbers[0] + np.arange(len(numbers))).all())
+
+
+def table_owners(
+    cells: dict[str, Cells],
+    readings: Sequence[Reading],
+    roles: Roles,
+    columns: Columns,
+    sets: NDArray[np.integer],
+    numbers: Mapping[str, NDArray[np.floating]] | None = None,
+) -> Owners:
+    """What is decided about the identifiers among the columns that were read, and among ``shared_names``."""
+    shared = {name: (cells[name].values, cells[name].codes) for name in shared_names(roles, columns)}
+    known = [*readings, *(each for each in read_columns(shared, missing=(), others=True))]
+    codes = {reading.name: cells[reading.name].codes for reading in known if reading.role == "groups"}
+    asked = False if roles.time is not None else columns.groups
+    places = {
+        reading.name: (cells[reading.name].values, cells[reading.name].codes)
+        for reading in readings
+        if _may_name(reading, cells[reading.name].values) and not columns.is_category(reading.name)
+    }
+    for name, values in (numbers or {}).items():
+        first = np.unique(values[:TRIED], return_inverse=True)
+        if (first[0] == np.floor(first[0])).all() and settles(first[1], sets[:TRIED]):
+            places[name] = np.unique(values, return_inverse=True)
+    places = {} if columns.keep else {name: each for name, each in places.items() if _whole_or_words(each[0])}
+    if roles.groups is not None:
+        codes[roles.groups] = cells[roles.groups].codes
+    entities = entities_of(places, sets, list(codes.values()))
+    entities = [] if len(entities) == len(roles.features) else entities
+    return owners(known, codes | {name: places[name][1] for name in entities}, asked, entities)
+
+
+def _may_name(reading: Reading, values: Sequence[Any]) -> bool:
+    """Whether a feature may name entities: plain whole numbers, or words that do not look like numbers or dates."""
+    if reading.column is None or reading.note:
+        return False
+    plain = reading.column.kind == "number" and all(WHOLE.fullmatch(word_of(value)) for value in values)
+    return plain or reading.column.kind == "category"
+
+
+def _whole_or_words(values: Sequence[Any]) -> bool:
+    """Whether no cell is a number with decimals."""
+    return not any(isinstance(value, float) and not value.is_integer() for value in values)
+
+
+def without_row_numbers(file: TableFile, columns: Columns, most: int) -> tuple[Columns, tuple[str, ...]]:
+    """The purposes of the columns of a table of which samples are read, row numbers dropped, and notes on these."""
+    features = () if columns.keep else resolve(columns, file.names, file.path).features
+    numbers = [name for name in features if file.places[name] == "number"]
+    counted = _counting(file, numbers, most, first=True)
+    counted = counted and _counting(file, list(counted), most)
+    if not counted or len(counted) == len(features):
+        return columns, ()
+    notes = few_notes((name, row_numbers_note(name, first, n)) for name, (first, n) in counted.items())
+    return replace(columns, drop=(*columns.drop, *counted)), tuple(notes)
+
+
+def _counting(file: TableFile, names: list[str], most: int, first: bool = False) -> dict[str, tuple[int, int]]:
+    """The columns whose cells count the rows, with their first number and the number of rows; of the first rows."""
+    start, rows = dict.fromkeys(names, 0), 0
+    for block in file.blocks(dict.fromkeys(names, "cells"), most) if names else ():
+        for name in list(start):
+            codes, values = block.cells(name)
+            words = [word_of(value) for value in values]
+            if rows == 0 and words:
+                start[name] = int(words[0] == "1" or words[0] == "1.0")
+            wanted = range(start[name] + rows, start[name] + rows + block.rows)
+            if not (np.array_equal(codes, np.arange(block.rows)) and are_numbers(words, wanted)):
+                del start[name]
+        rows += block.rows
+        if first or not start:
+            break
+    return {name: (number, rows) for name, number in start.items() if rows >= FEWEST_OWNERS}

@@ -1,22 +1,28 @@
-"""Rivals that are linear models of the labels: logistic regression, a support vector machine, and ridge scores."""
+"""Linear rivals: all features, their largest variances, a random projection, Fisher's plane, linear models."""
 
 from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.decomposition import PCA
+from sklearn import decomposition
 from sklearn.utils import check_random_state
 
 from proxembed.classify.ridge import PENALTY, chosen_penalty, feature_variances, ridge_fit
+from proxembed.estimator.catalogue import title_of
 from proxembed.estimator.rows import SeenRows
+from proxembed.estimator.traits import Traits
 from proxembed.estimator.validation import checked_features, in_range, learning
+from proxembed.methods.fisher import FDA
+from proxembed.methods.multilabel import MESD
+from proxembed.methods.variance import LSI, PCA
 from proxembed.params import SEED, check_params, param
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_labels, known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 
-from .rival import SIZE, DataFacts, RivalEmbedding, RivalScores
+from ..costs import Shape, fit_work
+from .rival import SIZE, DataFacts, Rival, RivalEmbedding, RivalScores
 
 NEWTON_FEATURES = 500
 PENALTY_GRID = "C", (0.1, 1.0, 10.0)
@@ -252,7 +258,7 @@ class LabelScores(RivalEmbedding):
         if self.n_components is None:
             self.n_components_, self.reduction_ = c, None
             return
-        self.reduction_ = PCA(min(self.n_components, *S.shape), svd_solver="full").fit(S)
+        self.reduction_ = decomposition.PCA(min(self.n_components, *S.shape), svd_solver="full").fit(S)
         self.n_components_ = self.reduction_.n_components_
 
     def transform(self, X: Any) -> Any:
@@ -272,3 +278,68 @@ class LabelScores(RivalEmbedding):
         S[seen >= 0] = self.scores_[np.searchsorted(self._first, seen[seen >= 0])]
         S = in_range(S, X, np.float64)
         return S if self.reduction_ is None else self.reduction_.transform(S)
+
+
+class AllFeatures(Rival):
+    """The features themselves, scaled as for every arm."""
+
+    title = "all features"
+    position = 10
+    cut = "never"
+
+    @classmethod
+    def build(cls, facts: DataFacts) -> Any:
+        return None
+
+
+class RandomProjection(Rival):
+    """The Gaussian random projection of scikit-learn."""
+
+    title = "random projection"
+    position = 70
+    cut = "never"
+
+    @classmethod
+    def build(cls, facts: DataFacts) -> Any:
+        from sklearn.random_projection import GaussianRandomProjection
+
+        return GaussianRandomProjection(random_state=facts.seed)
+
+
+class MethodRival(Rival):
+    """Base of a rival that is a registered method, and goes by its name."""
+
+    cut = "never"
+
+    @classmethod
+    def name_of(cls, estimator: Any) -> str:
+        return title_of(estimator)
+
+    @classmethod
+    def work(cls, estimator: Any, shape: Shape, forest_rows: int) -> float:
+        return fit_work(estimator, shape)
+
+
+class LargestVariance(MethodRival):
+    """PCA, or LSI of sparse features."""
+
+    title = "PCA"
+    position = 20
+    methods = ("PCA", "LSI")
+
+    @classmethod
+    def build(cls, facts: DataFacts) -> Any:
+        return LSI() if facts.sparse else PCA()
+
+
+class FisherPlane(MethodRival):
+    """FDA, inside MESD where rows carry several labels."""
+
+    title = "FDA"
+    position = 140
+    goal = "map"
+    class_traits = Traits(labels="multi")
+
+    @classmethod
+    def build(cls, facts: DataFacts) -> Any:
+        return FDA() if facts.one_class else MESD(FDA())

@@ -17,9 +17,9 @@ from proxembed.execute.loop import Trial, Work
 from proxembed.methods.adaptive import Limits, Switches, domain, sample
 from proxembed.methods.adaptive.copies import Domain
 from proxembed.methods.adaptive.switches import OPTIONS
-from proxembed.study.study import Study
+from proxembed.study.trials import Study
 
-from ..study import SearchStrategy, register
+from ..trials import SearchStrategy, register
 
 POPULATION = 25
 ELITE = 2

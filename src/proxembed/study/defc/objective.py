@@ -26,8 +26,7 @@ from proxembed.methods.adaptive import Embedded, Limits, PairOptions, StageRows,
 from proxembed.methods.adaptive.candidate import K_CAP
 from proxembed.targets.labels import LabelMatrix
 
-from .prefix_classifier import AnyClassifier, check_classifier, cross_fitted, other_classifier
-from .prefixes import Discriminants, nearest_prefixes
+from .prefixes import AnyClassifier, Discriminants, check_classifier, cross_fitted, nearest_prefixes, other_classifier
 
 MAX_BYTES = 2**30
 

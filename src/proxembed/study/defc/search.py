@@ -31,14 +31,14 @@ from proxembed.methods.adaptive import (
 from proxembed.methods.adaptive.candidate import K_CAP
 from proxembed.methods.adaptive.embedding_model import COUNTS, chosen_landmarks
 from proxembed.params import SEED, declared, param
-from proxembed.study.study import Study
+from proxembed.study.trials import Study
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
 
 from ..embedding_search import COUNT, JOBS, PROGRESS, SECONDS, STORAGE, STORED, SearchEstimator
 from .model_strategies import ModelStrategy
 from .objective import MAX_BYTES, RAISED, Evaluation, Objective, aligned, predicted_measure, prefix_scores, ranked
-from .prefix_classifier import CLASSIFIERS, PrefixClassifier, is_unfitted_classifier
+from .prefixes import CLASSIFIERS, PrefixClassifier, is_unfitted_classifier
 
 
 def grown(

@@ -13,7 +13,7 @@ from papers.defc.findings import conclusions
 from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS
 from papers.defc.trials import Task, compete
 from papers.experiment import plain
-from proxembed.study.defc.prefix_classifier import PrefixClassifier
+from proxembed.study.defc.prefixes import PrefixClassifier
 from slow.unit.papers.made_classes import small_parts
 
 METHODS = (GA, REDUCED, "PCA", "MFA", "KFDA", "KMFA", ORIGINAL)

@@ -9,7 +9,7 @@ from proxembed import LabelScores
 from proxembed.estimator.traits import Traits
 from proxembed.evaluate.arms import entrants
 from proxembed.evaluate.costs import Shape, table
-from proxembed.evaluate.rivals.baselines import AllFeatures
+from proxembed.evaluate.rivals.linear import AllFeatures
 from proxembed.evaluate.rivals.rival import RIVALS, DataFacts, Rival, RivalEmbedding, rivals
 
 FACTS = DataFacts(Shape(100, 5, 5.0, 3))

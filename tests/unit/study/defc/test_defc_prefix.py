@@ -14,8 +14,14 @@ from proxembed.measures.metrics import accuracy, hamming_loss, macro_average_pre
 from proxembed.methods.adaptive import StageRows, Stages, Switches
 from proxembed.study.defc import prefixes
 from proxembed.study.defc.objective import default_measure, prefix_predictions, prefix_scores
-from proxembed.study.defc.prefix_classifier import AnyClassifier, PrefixClassifier, cross_fitted
-from proxembed.study.defc.prefixes import RIDGE, Discriminants, nearest_prefixes
+from proxembed.study.defc.prefixes import (
+    RIDGE,
+    AnyClassifier,
+    Discriminants,
+    PrefixClassifier,
+    cross_fitted,
+    nearest_prefixes,
+)
 from proxembed.targets.labels import LabelMatrix
 
 

@@ -20,7 +20,7 @@ from proxembed.study.defc.model_strategies import (
     next_generation,
 )
 from proxembed.study.defc.objective import Evaluation
-from proxembed.study.study import Study
+from proxembed.study.trials import Study
 
 LIMITS = Limits(200, 60, 120)
 FIVE = Switches(3, 6, 0, 5, 1, 1, 2, 0)  # relation_sigma, similarity_sigma, n_friends, n_enemies, lam
