@@ -6,7 +6,7 @@ from pathlib import Path
 PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
 
 
-def example(section: str) -> str:
-    """The Python code of a section."""
+def examples(section: str, language: str = "python") -> list[str]:
+    """The code blocks of a section."""
     text = PAGE.read_text(encoding="utf-8").partition(f"## {section}\n")[2].partition("\n## ")[0]
-    return re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)

@@ -11,6 +11,9 @@ from typing import Any
 
 from proxembed.data import Columns
 from proxembed.params import Param, declared, parameter_entries
+from proxembed.study.defc.model_strategies import ModelStrategy
+from proxembed.study.method_strategies import MethodStrategy
+from proxembed.study.trials import list_strategies
 from proxembed.workflow.options import CompareOptions, SearchOptions
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "proxembed"
@@ -18,6 +21,13 @@ JOBS = {"workflow/main_job.py": SearchOptions, "workflow/comparison.py": Compare
 KINDS = {"columns": Columns, "search": SearchOptions, "compare": CompareOptions}
 BEGIN, END = "    # the options, written by `make options` from their declarations\n", "    # end of the options\n"
 DOCUMENTED = re.compile(r"(?<=\n    y : labels in any form, if X is a matrix\n).*?(?=    groups : array)", re.DOTALL)
+
+
+def with_strategies(doc: str) -> str:
+    """A description with the strategies of the registry in the place of {methods} and {models}."""
+    for strategy in (MethodStrategy, ModelStrategy):
+        doc = doc.replace(f"{{{strategy.space}}}", list_strategies(strategy.space))
+    return doc
 
 
 def signature_lines(options: type) -> str:
@@ -32,7 +42,7 @@ def signature_lines(options: type) -> str:
 def parameter_lines(options: type) -> str:
     """The options in the Parameters section of a function."""
     indent = {"initial_indent": " " * 8, "subsequent_indent": " " * 8}
-    entries = ((head, textwrap.fill(doc, 120, **indent)) for head, doc in parameter_entries(options))
+    entries = ((head, textwrap.fill(with_strategies(doc), 120, **indent)) for head, doc in parameter_entries(options))
     return "".join(f"    {head}\n{doc}\n" for head, doc in entries)
 
 
@@ -66,7 +76,7 @@ def program_option(name: str, default: Any, annotation: str, spec: Param, flags:
         "metavar": spec.metavar or "|".join(texts),
         "panel": spec.panel,
         "min": None if not spec.integer or any(isinstance(each, int) for each in spec.choices) else spec.low,
-        "help": help_text(spec.doc, default, flags),
+        "help": help_text(with_strategies(spec.doc), default, flags),
     }
     return {key: value for key, value in facts.items() if value not in (None, "")}
 

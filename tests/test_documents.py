@@ -291,9 +291,10 @@ def test_the_table_of_pairs_is_that_of_the_classes():
     assert rows["PCA"][2] == "none" and rows["PCA"][4:6] == ["199", "I"] and rows["MDDM"][4:6] == ["7", "I"]
 
 
-def test_the_page_of_rivals_and_measures_names_each():
+def test_the_page_of_rivals_measures_and_strategies_names_each():
     page = rival_table()["rivals.md"]
-    for name in [*MEASURES, *(rival.title for rival in rivals())]:
+    strategies = [name for known in STRATEGIES.values() for name in known]
+    for name in [*MEASURES, *(rival.title for rival in rivals()), *strategies]:
         assert f"| {name} " in page
 
 

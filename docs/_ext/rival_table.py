@@ -1,4 +1,4 @@
-"""The tables of all rivals and of all measures, written from what each states of itself."""
+"""The tables of all rivals, measures and search strategies, written from what each states of itself."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from math import inf
 from proxembed.estimator.catalogue import sentence_of
 from proxembed.evaluate.rivals.rival import Rival, rivals
 from proxembed.measures.measures import MEASURES, Measure
+from proxembed.study.defc.model_strategies import ModelStrategy
+from proxembed.study.method_strategies import MethodStrategy
+from proxembed.study.trials import STRATEGIES, SearchStrategy
 
 LABELS = {None: "features", "single": "features and one class per row", "multi": "features and labels"}
 CUT = {"first": "first", "late": "after the forests", "never": "never"}
-PAGE = """# All rivals and measures
+PAGE = """# All rivals, measures and strategies
 
 ## Rivals
 
@@ -30,6 +33,14 @@ number of neighbours.
 | measure | goal | reads | better |
 |---|---|---|---|
 {measures}
+
+## Search strategies
+
+`--strategy` names the strategy of a search, in Python `strategy=`; those of models belong to `--engine defc`.
+
+| strategy | of | what it tries |
+|---|---|---|
+{strategies}
 """
 
 
@@ -55,7 +66,17 @@ def measure_row(measure: Measure) -> str:
     return f"| {measure.name} | {measure.goal} | {measure.reads} | {'lower' if measure.loss else 'higher'} |"
 
 
+def strategy_row(strategy: type[SearchStrategy]) -> str:
+    """The line of one search strategy."""
+    return f"| {strategy.name} | {strategy.space} | {strategy.words} |"
+
+
 def rival_table() -> dict[str, str]:
-    """The page of both tables, by its name."""
-    rows = "\n".join(map(rival_row, rivals())), "\n".join(map(measure_row, MEASURES.values()))
-    return {"rivals.md": PAGE.format(rivals=rows[0], measures=rows[1])}
+    """The page of these tables, by its name."""
+    strategies = [each for space in (MethodStrategy.space, ModelStrategy.space) for each in STRATEGIES[space].values()]
+    tables = {
+        "rivals": map(rival_row, rivals()),
+        "measures": map(measure_row, MEASURES.values()),
+        "strategies": map(strategy_row, strategies),
+    }
+    return {"rivals.md": PAGE.format(**{name: "\n".join(rows) for name, rows in tables.items()})}

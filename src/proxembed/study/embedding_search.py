@@ -45,6 +45,7 @@ from .trials import (
     chosen,
     final_fold_count,
     fold_count,
+    list_strategies,
     untuned,
 )
 
@@ -291,11 +292,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     strategy: str = param(
         default="auto",
         words="the name of a strategy",
-        doc='"auto": configurations that won on data sets of similar sizes, then every method (cheap ones first), then '
-        "in turn proposals of optuna (if it is installed) and drawn configurations; with many rows on few of them "
-        'first, and each dropped when it is clearly behind on the folds so far; "halving": every method, then drawn '
-        'configurations, with many rows on few of them first; "random": drawn configurations, each on all rows of all '
-        'folds; "tpe": proposals of optuna, likewise.',
+        doc=f"Name of the search strategy. {list_strategies(MethodStrategy.space)}.",
     )
     max_work: Any = param(
         default=None,

@@ -22,7 +22,7 @@ from proxembed.methods.layout import Layout
 
 from .candidates import Candidate, Draws, winners
 from .optuna_study import imported, optuna_installed, tpe_proposal
-from .trials import FINALISTS, KEEP, MethodTrial, Rung, SearchStrategy, Study, best_trial, finalists, register, untuned
+from .trials import FINALISTS, KEEP, MethodTrial, Rung, SearchStrategy, Study, best_trial, finalists, untuned
 
 WIDTH = 9
 TOGETHER = 3  # proposals of a model before it learns what they gave
@@ -232,11 +232,13 @@ def _fit(study: Study, t: MethodTrial, step: tuple[int, int], owed: bool) -> Wor
     return Work(t, [step], owed, {"bounded": any(o.bounded and not o.failure for o in same), "limit": limit})
 
 
-@register("halving")
 class Halving(MethodStrategy):
     """Successive halving: each method as it comes, then drawn configurations, half of them of the methods that did best
     so far; all on few rows and one fold, the best third of them on more.
     """
+
+    name = "halving"
+    words = "every method, then drawn configurations, with many rows on few of them first"
 
     def after(self, study: Study) -> Batches:
         """The races."""
@@ -281,9 +283,11 @@ def _later_share(study: Study, keep: float, later: int) -> float:
     return max(study.work_left - keep, 0.0) * later / (later + 1) if study.work < math.inf else 0.0
 
 
-@register("random")
 class RandomMethods(MethodStrategy):
     """The baseline: configurations drawn from all methods alike, each scored on all rows of all folds."""
+
+    name = "random"
+    words = "drawn configurations, each on all rows of all folds"
 
     def after(self, study: Study) -> Batches:
         """The draws, nine at a time."""
@@ -294,9 +298,11 @@ class RandomMethods(MethodStrategy):
                 break
 
 
-@register("tpe")
 class ProposedMethods(MethodStrategy):
     """Configurations that optuna's TPE proposes after the earlier ones, each on all rows of all folds."""
+
+    name = "tpe"
+    words = "proposals of optuna, each on all rows of all folds"
 
     def __init__(self, first: tuple[Candidate, ...], pool: tuple[Candidate, ...]):
         imported('strategy="tpe"')
@@ -311,13 +317,18 @@ class ProposedMethods(MethodStrategy):
                 break
 
 
-@register("auto")
 class Auto(Halving):
     """What has won on data sets of like sizes (``portfolio``), then each method as it comes, the cheap ones first, both
     together for half of the counted work that the race has; then in turn what TPE proposes, where optuna is installed,
     and draws from the methods that did best so far. All race over rows, and over folds: one that is clearly behind the
     best on the folds so far is left.
     """
+
+    name = "auto"
+    words = (
+        "configurations that won on data sets of similar sizes, then every method, then in turn proposals of optuna "
+        "(if it is installed) and draws, with many rows on few of them first; what is clearly behind is dropped"
+    )
 
     without: ClassVar[tuple[str, ...]] = ()
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -477,24 +477,28 @@ class Study(Loop):
         self._progress(at, total, f"search, {len(self.entered)} trials: {best}now {work.trial.title}")
 
 
-class SearchStrategy(Strategy):
-    """How a search goes on; ``space`` is what is searched: "methods" (``EmbeddingSearch``) or "models" (``DEFC``)."""
-
-    space: ClassVar[str]
-
-
 STRATEGIES: dict[str, dict[str, type[Any]]] = {}
-Registered = TypeVar("Registered", bound=type[SearchStrategy])
 
 
-def register(name: str) -> Callable[[Registered], Registered]:
-    """Add a strategy to those that searches, the program and the page know by name; a ValueError if it is taken."""
+class SearchStrategy(Strategy):
+    """How a search goes on. A class with a ``name`` joins those that searches, the program and the page know."""
 
-    def add(cls: Registered) -> Registered:
+    space: ClassVar[str]  # what is searched: "methods" (``EmbeddingSearch``) or "models" (``DEFC``)
+    name: ClassVar[str]
+    words: ClassVar[str]  # what it tries, for pages and lists of options
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in vars(cls):
+            return
         known = STRATEGIES.setdefault(cls.space, {})
-        if name in known:
-            raise ValueError(f"a strategy named {name!r} is registered for {cls.space} already; choose another name.")
-        known[name] = cls
-        return cls
+        if cls.name in known:
+            raise ValueError(
+                f"a strategy named {cls.name!r} is registered for {cls.space} already; choose another name."
+            )
+        known[cls.name] = cls
 
-    return add
+
+def list_strategies(space: str) -> str:
+    """The names of the strategies of a space, each with what it tries."""
+    return "; ".join(f'"{name}": {strategy.words}' for name, strategy in STRATEGIES[space].items())

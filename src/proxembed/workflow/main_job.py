@@ -194,9 +194,13 @@ def search(
     engine : 'methods' or 'defc', default='methods'
         Search among the methods, or with "defc" among the switches of the adaptive model.
     strategy : the name of a strategy, default=None
-        Search strategy: "auto", "halving", "random" or "tpe"; of the engine "defc": "reduced8" (eight models),
-        "random", or "ga" (4,000 trials unless ``max_trials`` is given; allow minutes with ``max_seconds``). None:
-        "auto", or "reduced8".
+        Name of the search strategy. "halving": every method, then drawn configurations, with many rows on few of them
+        first; "random": drawn configurations, each on all rows of all folds; "tpe": proposals of optuna, each on all
+        rows of all folds; "auto": configurations that won on data sets of similar sizes, then every method, then in
+        turn proposals of optuna (if it is installed) and draws, with many rows on few of them first; what is clearly
+        behind is dropped. Of the engine "defc": "reduced8": the reduced search over eight models; "ga": the nested
+        genetic algorithm; "random": random search over all models. "ga" makes 4,000 trials unless ``max_trials`` is
+        given; allow minutes with ``max_seconds``. None: "auto", or "reduced8".
     classifier : None, '1nn', 'flda' or 'svm', default=None
         Classifier of the engine "defc". None: "1nn".
     max_seconds : None, inf or a number > 0 and <= 1e+100, default=60.0

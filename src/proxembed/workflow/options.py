@@ -176,9 +176,8 @@ class SearchOptions(RunOptions):
         words="the name of a strategy",
         panel=TRIED,
         metavar="NAME",
-        doc='Search strategy: "auto", "halving", "random" or "tpe"; of the engine "defc": "reduced8" (eight models), '
-        '"random", or "ga" (4,000 trials unless ``max_trials`` is given; allow minutes with ``max_seconds``). None: '
-        '"auto", or "reduced8".',
+        doc='Name of the search strategy. {methods}. Of the engine "defc": {models}. "ga" makes 4,000 trials unless '
+        '``max_trials`` is given; allow minutes with ``max_seconds``. None: "auto", or "reduced8".',
     )
     classifier: str | None = param(
         default=None, choices=(None, *CLASSIFIERS), panel=TRIED, doc='Classifier of the engine "defc". None: "1nn".'

@@ -1,4 +1,4 @@
-"""New methods, readers, rivals, measures: the steps of CONTRIBUTING.md on a copy of the repository, and its tests."""
+"""A new method, reader, rival, measure, strategy and option: the examples of CONTRIBUTING.md in a copy, tested."""
 
 import json
 import os
@@ -14,31 +14,45 @@ import contributed
 
 ROOT = Path(__file__).resolve().parents[3]
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "results", "_build")
-READER = "src/proxembed/data/readers/slashed.py"
-LAWS = "tests/invariants", "tests/contracts", "tests/test_sklearn_contract.py"
+PACKAGE = "src/proxembed"
+READER, METHOD, RIVAL = (
+    f"{PACKAGE}/{name}.py" for name in ("data/readers/slashed", "methods/lsda", "evaluate/rivals/means")
+)
+MEASURE, STRATEGY, FAMILY = (
+    f"{PACKAGE}/{name}.py" for name in ("measures/measures", "study/method_strategies", "methods/variance")
+)
+LAWS = "tests/invariants", "tests/contracts", "tests/test_sklearn_contract.py", METHOD
 OPTIONS = tuple(f"tests/{name}.py" for name in ("unit/workflow/test_options", "unit/cli/test_app"))
-RIVALS = ("src/proxembed/evaluate/rivals", "tests/unit/evaluate/rivals") + tuple(
+RIVALS = (f"{PACKAGE}/evaluate/rivals", "tests/unit/evaluate/rivals") + tuple(
     f"tests/{name}.py"
-    for name in ("unit/evaluate/test_arms", "unit/test_roles", "unit/test_base")
+    for name in ("unit/evaluate/test_arms", "unit/estimator/test_roles", "unit/estimator/test_base")
     + ("unit/targets/test_target_type", "unit/cli/test_program")
 )
 RIVALS += (
     "tests/unit/workflow/test_plan.py::test_every_method_and_rival_has_its_cost",
     "tests/test_architecture.py::test_the_lazy_table_equals_the_registry",
 )
-MEASURES = ("src/proxembed/measures/measures.py",) + tuple(
-    f"tests/unit/evaluate/{name}.py" for name in ("test_measures", "test_known_cells", "test_bootstrap")
+MEASURES = (MEASURE,) + tuple(
+    f"tests/unit/{name}.py"
+    for name in ("measures/test_measures", "measures/test_bootstrap", "evaluate/test_known_cells")
 )
-FAMILY = "src/proxembed/methods/variance.py"
-EXAMPLE = ">>> from proxembed import {0}\n    >>> {0}().n_components is None\n    True"
-ENTRY = "\n@article{planted2024,\n  author = {Planter, P.},\n  title = {Planting},\n  year = {2024}\n}\n"
+STRATEGIES = tuple(
+    f"tests/{name}.py"
+    for name in ("unit/study/test_strategies", "unit/study/test_search", "unit/study/defc/test_defc", "test_documents")
+    + ("unit/cli/test_search_defc", "unit/execute/test_ledger", "unit/workflow/test_options")
+)
+NAMED = "strateg or defaults or bad_parameters or do_not_fit or declarations or names_each"
+PLANTED = "\n@article{planted2024,\n  author = {Planter, P.},\n  title = {Planting},\n  year = {2024}\n}\n"
 SMALLEST = '''
+
 class LeastVariance(SpectralEmbedder):
     """Directions of least variance: minimise P'HP, P'P = I.  [planted2024]
 
     Examples
     --------
-    {example}
+    >>> from proxembed import LeastVariance
+    >>> LeastVariance().n_components is None
+    True
     """
 
     def template(self, rows):
@@ -46,49 +60,42 @@ class LeastVariance(SpectralEmbedder):
 '''
 
 
-def contributed_method() -> str:
-    """The class statement that CONTRIBUTING.md shows, under a name of its own."""
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    text = re.search(r"```python\n(class MVMD.*?)```", page, re.DOTALL)[1]
-    text = text.replace("class MVMD", "class ContributedSpread").replace("xu2016mvmd", "planted2024")
-    return "\n\n" + text.replace(">>> ...", EXAMPLE.format("ContributedSpread"))
-
-
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A copy of the repository with a reader, a maximising and a minimising method, made as CONTRIBUTING.md says."""
+    """A copy of the repository with the examples of CONTRIBUTING.md and a method that minimises."""
     folder = shutil.copytree(ROOT, tmp_path_factory.mktemp("copy") / "repository", ignore=LEFT_OUT)
-    (folder / READER).write_text(contributed.example("Adding a reader"), encoding="utf-8")
-    with (folder / FAMILY).open("a", encoding="utf-8") as family:
-        family.write(contributed_method() + SMALLEST.format(example=EXAMPLE.format("LeastVariance")))
-    with (folder / "src/proxembed/references.bib").open("a", encoding="utf-8") as bibliography:
-        bibliography.write(ENTRY)
-    table = folder / "src/proxembed/__init__.py"
-    text = table.read_text(encoding="utf-8")
-    for name in ("ContributedSpread", "LeastVariance"):
-        text = text.replace("_NAMES = {\n", f'_NAMES = {{\n    "{name}": "methods.variance",\n')
-        line = "    from .methods.variance import {0} as {0}\n"
-        text = text.replace(line.format("PCA"), line.format("PCA") + line.format(name))
-    table.write_text(text, encoding="utf-8")
+    method, name = contributed.examples("Adding a method")
+    (paper,) = contributed.examples("Adding a method", "bibtex")
+    append(folder / METHOD, method)
+    append(folder / FAMILY, SMALLEST)
+    append(folder / PACKAGE / "references.bib", f"\n{paper}{PLANTED}")
+    append(folder / PACKAGE / "__init__.pyi", f"{name}from .methods.variance import LeastVariance as LeastVariance\n")
+    for kind, path in {"reader": READER, "rival": RIVAL, "measure": MEASURE, "search strategy": STRATEGY}.items():
+        (example,) = contributed.examples(f"Adding a {kind}")
+        append(folder / path, example if kind in ("reader", "rival") else f"\n\n{example}")
     add_option(folder)
-    add_rival_and_measure(folder)
+    done = run_in(folder, "tests/option_blocks.py")  # as `make options`
+    assert done.returncode == 0, done.stderr
     return folder
 
 
+def append(path: Path, text: str) -> None:
+    """Add a text at the end of a file, which it makes if there is none."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    path.write_text(before + text, encoding="utf-8")
+
+
 def add_option(folder: Path) -> None:
-    """Add the option of CONTRIBUTING.md, use it, and run what `make options` runs."""
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Adding an option")[2]
-    declaration, use = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]
+    """Add the option of CONTRIBUTING.md, and use it."""
+    declaration, use = contributed.examples("Adding an option")
     for name, within, before, text in (
         ("options", "class SearchOptions", "    def __post_init__", f"{declaration}\n"),
         ("main_job", "def run_search", "    make_splits(", use),
     ):
-        path = folder / "src/proxembed/workflow" / f"{name}.py"
+        path = folder / PACKAGE / "workflow" / f"{name}.py"
         source = path.read_text(encoding="utf-8")
         place = source.index(before, source.index(within))
         path.write_text(source[:place] + text + source[place:], encoding="utf-8")
-    done = run_in(folder, "tests/option_blocks.py")
-    assert done.returncode == 0, done.stderr
 
 
 def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -98,28 +105,18 @@ def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
 
 
-def add_rival_and_measure(folder: Path) -> None:
-    """Add what CONTRIBUTING.md shows of each: the rival as a file of its own, the measure at the end of the others."""
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    sections = [page.partition(f"## Adding a {kind}\n")[2] for kind in ("rival", "measure")]
-    rival, measure = (re.search(r"```python\n(.*?)```", section, re.DOTALL)[1] for section in sections)
-    rooms = folder / "src/proxembed/evaluate"
-    (rooms / "rivals" / "means.py").write_text(rival, encoding="utf-8")
-    with (rooms / "measures.py").open("a", encoding="utf-8") as measures:
-        measures.write(f"\n\n{measure}")
-
-
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        (LAWS, "ContributedSpread or LeastVariance"),
+        (LAWS, "LSDA or LeastVariance"),
         (("tests/test_architecture.py",), "table or registry or bibliography or cites or documented"),
         (OPTIONS, "option or help or declarations"),
         (("tests/contracts/test_readers.py", READER), "slash or listed"),
         (RIVALS, ""),
         (MEASURES, ""),
+        (STRATEGIES, NAMED),
     ],
-    ids=["laws", "rules", "options", "readers", "rivals", "measures"],
+    ids=["laws", "rules", "options", "readers", "rivals", "measures", "strategies"],
 )
 def test_there_is_no_further_step(checkout, files, words):
     done = run_in(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", words, *files)
@@ -156,3 +153,27 @@ def test_an_option_is_one_declaration_and_its_use(checkout):
     assert "max_rows : None or an integer >= 100, default=None" in doc and "max_rows: 'int | None' = None" in signature
     table = run_in(checkout, "-c", "from docs._ext.program_reference import reference; print(*reference('1').values())")
     assert re.search(r"^\| `--max-rows` \*NUMBER\* \|  \| Largest number", table.stdout, re.MULTILINE), table.stderr
+
+
+NEW_STRATEGY = """
+import inspect, json
+import proxembed
+from proxembed.data import digits
+from typer.testing import CliRunner
+from proxembed.cli import app
+found = proxembed.EmbeddingSearch(["opls", "mvmd"], 2, strategy="defaults", max_seconds=None)
+data = digits().take(range(200))
+found.fit(data.X, data.Y)
+help = CliRunner().invoke(app, ["search", "--help"], env={"COLUMNS": "400"}).output
+texts = [inspect.getdoc(each) for each in (proxembed.search, proxembed.EmbeddingSearch)]
+print(json.dumps([[trial["params"] for trial in found.trials_], help, *texts]))
+"""
+
+
+def test_a_strategy_is_one_class(checkout):
+    done = run_in(checkout, "-c", NEW_STRATEGY)
+    assert done.returncode == 0, done.stderr[-4000:]
+    params, *texts = json.loads(done.stdout)
+    assert params and not any(params)
+    assert all('"defaults": every method in default' in " ".join(text.split()) for text in texts[1:])
+    assert '"defaults"' in texts[0]

@@ -143,7 +143,7 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
         (["--engine", "defc", "--classifier", "tree"], "--classifier tree must be '1nn', 'flda' or 'svm'."),
         (
             ["--strategy", "ga"],
-            "--strategy ga is unknown to the engine 'methods'; choose one of halving, random, tpe, auto.",
+            "--strategy ga is unknown to the engine 'methods'; choose one of halving, random, tpe, auto",
         ),
         (["--classifier", "1nn"], "--classifier 1nn is an option of the engine 'defc'; name that engine"),
         (

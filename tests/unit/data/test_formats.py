@@ -15,7 +15,7 @@ def planted(tmp_path):
     """The reader that CONTRIBUTING.md shows, from one file in a folder of the package."""
     folder, known = tmp_path / "formats", dict(READERS)
     folder.mkdir()
-    (folder / "slashed.py").write_text(contributed.example("Adding a reader"))
+    (folder / "slashed.py").write_text(contributed.examples("Adding a reader")[0])
     readers.__path__.append(str(folder))
     readers.import_formats([str(folder)])
     yield READERS[".slash"]

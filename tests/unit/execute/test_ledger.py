@@ -12,6 +12,7 @@ from proxembed import DEFC, EmbeddingSearch
 from proxembed.execute.atomic_files import alone_in
 from proxembed.execute.ledger import Ledger, digest, read_header
 from proxembed.study import trials
+from proxembed.study.trials import STRATEGIES
 from proxembed.tables import Column, TableRows
 from proxembed.targets.labels import LabelMatrix
 
@@ -20,12 +21,9 @@ X = rng.normal(size=(90, 5))
 Y = (X[:, :3] + 0.7 * rng.normal(size=(90, 3)) > 0).astype(int)
 METHODS = {"methods": ["opls", "mmc", "mvmd"], "n_components": 2, "max_trials": 12, "max_seconds": None}
 SEARCHES = {
-    "halving": EmbeddingSearch(**METHODS, strategy="halving"),
-    "random": EmbeddingSearch(**METHODS, strategy="random"),
+    **{name: EmbeddingSearch(**METHODS, strategy=name) for name in STRATEGIES["methods"] if name != "tpe"},
+    **{f"{name} of models": DEFC(name, max_evals=100 if name == "ga" else 24, cv=2) for name in STRATEGIES["models"]},
     "two workers": EmbeddingSearch(**METHODS, n_jobs=2),
-    "auto": EmbeddingSearch(**METHODS),
-    "reduced8": DEFC(max_evals=24, cv=2),
-    "ga": DEFC("ga", max_evals=100, cv=2),
 }
 
 
@@ -52,7 +50,7 @@ def goes_on_from_any_line(name, tmp_path):
     whole, path = search(name, None), tmp_path / "study.jsonl"
     assert trials_of(search(name, tmp_path)) == trials_of(whole)
     lines = path.read_text().splitlines(keepends=True)
-    for number in (5,) if name in ("two workers", "ga") else (1, 2, 9, len(lines) - 1, len(lines)):
+    for number in (5,) if name in ("two workers", "ga of models") else (1, 2, 9, len(lines) - 1, len(lines)):
         path.write_text("".join(lines[:number]) + '{"id": "torn')
         again = search(name, tmp_path)
         assert trials_of(again) == trials_of(whole) and again.best_score_ == whole.best_score_

@@ -11,10 +11,9 @@ from proxembed import DEFC, OPLS, EmbeddingSearch
 from proxembed.execute.budget import WorkBudget
 from proxembed.execute.loop import Evaluator, Strategy, Trial, Work
 from proxembed.methods.adaptive import Switches
-from proxembed.study import trials as strategies
 from proxembed.study.defc.model_strategies import ModelStrategy, work_on
 from proxembed.study.method_strategies import MethodStrategy
-from proxembed.study.trials import STRATEGIES, Study, register
+from proxembed.study.trials import STRATEGIES, Study
 from proxembed.workflow.options import OptionError, SearchOptions
 
 rng = np.random.default_rng(0)
@@ -51,10 +50,8 @@ class Endless(Strategy):
 
 @pytest.fixture
 def registry(monkeypatch):
-    monkeypatch.setattr(strategies, "STRATEGIES", known := {space: dict(names) for space, names in STRATEGIES.items()})
-    for room in ("study.search_estimator", "workflow.engines"):
-        monkeypatch.setattr(f"proxembed.{room}.STRATEGIES", known)
-    return known
+    for space, known in STRATEGIES.items():
+        monkeypatch.setitem(STRATEGIES, space, dict(known))
 
 
 @pytest.mark.parametrize(
@@ -109,8 +106,9 @@ def test_a_score_that_cannot_be_better_ends_its_piece_of_work():
 
 
 def test_a_planted_strategy_searches_methods(registry):
-    @register("only the first")
     class OnlyTheFirst(MethodStrategy):
+        name, words = "only the first", "one configuration"
+
         def after(self, study):
             yield from self.rung(study, [self.entered(study, OPLS(ridge=3.0))], study.evaluator.rungs[-1])
 
@@ -122,9 +120,8 @@ def test_a_planted_strategy_searches_methods(registry):
 
 
 def test_a_planted_strategy_searches_models(registry):
-    @register("lam")
     class Lam(ModelStrategy):
-        words, ends = "one model", True
+        name, words, ends = "lam", "one model", True
 
         def batches(self, study):
             settings = [{"similarity_sigma": 0.4, "n_neighbors": 20, "lam": lam} for lam in (0.01, 1.0)]
@@ -136,12 +133,14 @@ def test_a_planted_strategy_searches_models(registry):
 
 def test_a_name_is_registered_once(registry):
     with pytest.raises(ValueError, match="'random' is registered for methods already"):
-        register("random")(MethodStrategy)
-    assert set(registry["methods"]) == {"halving", "random", "tpe", "auto"} and set(registry["models"]) == {
-        "reduced8",
-        "ga",
-        "random",
-    }
+        type("Again", (MethodStrategy,), {"name": "random"})
+    assert {"halving", "random", "tpe", "auto"} <= set(STRATEGIES["methods"])
+    assert {"reduced8", "ga", "random"} <= set(STRATEGIES["models"])
+
+
+@pytest.mark.parametrize("space", STRATEGIES)
+def test_a_strategy_says_what_it_tries(space):
+    assert all(len(strategy.words) > 10 and strategy.words[-1] != "." for strategy in STRATEGIES[space].values())
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

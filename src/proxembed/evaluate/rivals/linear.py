@@ -178,7 +178,7 @@ class LabelScores(RivalEmbedding):
     Examples
     --------
     >>> import numpy as np
-    >>> from proxembed.evaluate import LabelScores
+    >>> from proxembed import LabelScores
     >>> X = np.random.default_rng(0).normal(size=(40, 3))
     >>> Y = (X[:, :2] > 0).astype(int)
     >>> LabelScores().fit_transform(X, Y).shape

@@ -19,7 +19,7 @@ from proxembed.methods.adaptive.copies import Domain
 from proxembed.methods.adaptive.switches import OPTIONS
 from proxembed.study.trials import Study
 
-from ..trials import SearchStrategy, register
+from ..trials import SearchStrategy
 
 POPULATION = 25
 ELITE = 2
@@ -85,7 +85,6 @@ class ModelStrategy(SearchStrategy):
     """What strategies for models share: the searches of parameters, one of each model, whose settings are the steps."""
 
     space = "models"
-    words: ClassVar[str]  # what the page calls it
     evaluations: ClassVar[int] = 200  # which the program takes where none are asked for
     ends: ClassVar[bool] = False  # whether it ends without a bound; the searches of parameters too, then
 
@@ -136,10 +135,10 @@ def close_generation(study: Study, number: int, scores: Sequence[float]) -> None
         study.history[-1].update(generation=number, generation_best=max(usable), generation_mean=mean)
 
 
-@register("reduced8")
 class Reduced8(ModelStrategy):
     """Eight models: each gets an eighth of the evaluations for its parameters.  [mu2012defc]"""
 
+    name = "reduced8"
     words = "the reduced search over eight models"
 
     def batches(self, study: Study) -> Batches:
@@ -153,10 +152,10 @@ class Reduced8(ModelStrategy):
         close_generation(study, 1, [self.parameters_of(study, switches).best for switches in REDUCED])
 
 
-@register("ga")
 class NestedGA(ModelStrategy):
     """A genetic algorithm over the eight switches, 25 models a generation.  [mu2012defc]"""
 
+    name = "ga"
     words, evaluations, ends = "the nested genetic algorithm", 4000, True
 
     def batches(self, study: Study) -> Batches:
@@ -201,10 +200,10 @@ class NestedGA(ModelStrategy):
         return caps
 
 
-@register("random")
 class RandomModels(ModelStrategy):
     """The baseline: models drawn uniformly from all that are distinct, and one draw of parameters each."""
 
+    name = "random"
     words = "random search over all models"
 
     def batches(self, study: Study) -> Batches:

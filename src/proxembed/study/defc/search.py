@@ -31,7 +31,7 @@ from proxembed.methods.adaptive import (
 from proxembed.methods.adaptive.candidate import K_CAP
 from proxembed.methods.adaptive.embedding_model import COUNTS, chosen_landmarks
 from proxembed.params import SEED, declared, param
-from proxembed.study.trials import Study
+from proxembed.study.trials import Study, list_strategies
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
 
@@ -166,8 +166,7 @@ class DEFC(SearchEstimator):
         default="reduced8",
         words="the name of a strategy",
         kw_only=False,
-        doc='"reduced8": eight models, whose parameters share the budget; "ga": a nested genetic algorithm over all '
-        'models and their parameters; or "random": models and parameters at random. The genetic algorithm needs some '
+        doc=f"Name of the search strategy. {list_strategies(ModelStrategy.space)}. The genetic algorithm needs some "
         "thousands of evaluations to search both levels: with 3,750 or more each of 150 models has 25 settings. With "
         "fewer there are fewer models (never under 50); below 1,250 a model has fewer settings than one generation of "
         "parameters, 4 of them with the default of 200, which are then mere draws.",

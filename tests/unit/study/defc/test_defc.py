@@ -287,7 +287,7 @@ def test_a_class_that_only_validation_has_counts_as_missed(made):
 
 
 BAD = [
-    ({"search": "tpe"}, "search='tpe' is not allowed; search must be 'reduced8', 'ga' or 'random'"),
+    ({"search": "tpe"}, "search='tpe' is not allowed; search must be 'reduced8', 'ga'"),
     (
         {"classifier": "tree"},
         "classifier='tree' is not allowed; classifier must be '1nn', 'flda', 'svm' or a classifier",
