@@ -34,7 +34,7 @@ def method(name: str, n_landmarks, quick: bool):
     import proxembed
 
     if quick and isinstance(n_landmarks, int):
-        n_landmarks //= 10
+        n_landmarks //= 5
     return getattr(proxembed, name)(n_landmarks=n_landmarks, **METHODS[name][0])
 
 
