@@ -252,8 +252,7 @@ def safe_repr(value: Any) -> str:
 
 def call_user_function(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """What a function given as the parameter ``name`` returns; a ValueError that names it where it does not take what
-    it is called with.
-    """
+    it is called with."""
     try:
         return function(*arguments, **named)
     except TypeError as fault:

@@ -68,9 +68,7 @@ def _added(parts: Sequence[tuple[float, int]]) -> tuple[float, int]:
 
 class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
     """Base of classifiers with one score per label: a positive score predicts the label, or the largest one the class.
-
-    A subclass fits itself, calls ``_remember(labels)``, and gives ``_scores(X)`` of shape (m, c) for checked rows.
-    """
+    A subclass fits itself, calls ``_remember(labels)``, and gives ``_scores(X)`` of shape (m, c) for checked rows."""
 
     role = "classifier"
 

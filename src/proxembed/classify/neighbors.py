@@ -20,12 +20,10 @@ BLOCK_ENTRIES = 2**22
 
 
 def nearest_rows(X: Any, X_train: Any, n_neighbors: int, *, metric: str = "euclidean", own: bool = False) -> np.ndarray:
-    """Row numbers of the nearest training rows, nearest first; ties go to the lowest number.
-
-    The search is scikit-learn's exact one; where equal distances meet at the last place, it is widened until the tie
-    is whole. Squared distances count as equal within 1e-12 of the row's own squared length (of dense rows: about the
-    training mean). Cosine is searched as the distance of rows of unit length.
-    """
+    """Row numbers of the nearest training rows, nearest first; ties go to the lowest number. The search is
+    scikit-learn's exact one; where equal distances meet at the last place, it is widened until the tie is whole.
+    Squared distances count as equal within 1e-12 of the row's own squared length (of dense rows: about the training
+    mean). Cosine is searched as the distance of rows of unit length."""
     X, X_train = _prepared(X, X_train, metric)
     index = NearestNeighbors().fit(X_train)
     limit = X_train.shape[0] - own

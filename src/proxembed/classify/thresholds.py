@@ -29,10 +29,8 @@ class Thresholds(NamedTuple):
 
 
 def _candidates(scores: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The cuts just below each score of a positive row, halfway to the next score, with the F1 that each gives.
-
-    Largest score first. Any other cut predicts more rows and no more positive ones.
-    """
+    """The cuts just below each score of a positive row, halfway to the next score, with the F1 that each gives. Largest
+    score first. Any other cut predicts more rows and no more positive ones."""
     ranked = np.sort(scores)
     values, gained = (each[::-1] for each in np.unique(scores[Y], return_counts=True))
     hits, lower = np.cumsum(gained), np.searchsorted(ranked, values)

@@ -57,8 +57,7 @@ class LargeTable:
 
     def sample(self, rows: int, seed: int) -> Dataset:
         """A data set of ``rows`` rows in the order of the file, drawn at random, with at least 20 (or all) of each
-        label.
-        """
+        label."""
         drawn = stratified_rows(self.Y, rows, seed)
         file = self._opened(self.path).picked(drawn, BLOCK_ROWS)
         columns = replace(self.columns, target_type="classes")  # checked on all rows

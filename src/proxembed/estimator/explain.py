@@ -35,10 +35,8 @@ class Explanation:
 
 
 def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndarray) -> np.ndarray:
-    """(k, c): covariance of each component with each standardised label, scaled to unit length a component.
-
-    Rows without a known label are left out; other unknown cells are at the mean of their label.
-    """
+    """(k, c): covariance of each component with each standardised label, scaled to unit length a component. Rows
+    without a known label are left out; other unknown cells are at the mean of their label."""
     if labels.unknown is not None:
         index = np.flatnonzero(labels.rows_any)
         rows, labels = rows.take(index), labels.take(index).with_means()
@@ -61,11 +59,9 @@ def explanation(
     feature_names: Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
 ) -> Explanation:
-    """The Explanation of one component of a fitted embedder.
-
-    ``before`` are fitted transformers whose output it embeds, first to last; features are then those of the first.
-    Names are those given, else those that the estimator knows; ``label_names`` are those of an indicator's columns.
-    """
+    """The Explanation of one component of a fitted embedder. ``before`` are fitted transformers whose output it embeds,
+    first to last; features are then those of the first. Names are those given, else those that the estimator knows;
+    ``label_names`` are those of an indicator's columns."""
     _check_whole("component", component, estimator.n_components_ - 1)
     _check_whole("n_features", n_features)
     _check_whole("n_labels", n_labels)

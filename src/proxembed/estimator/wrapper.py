@@ -117,11 +117,8 @@ def innermost(method: Any) -> Any:
 
 class LabelledFeatures(TemplateWrapper, abstract=True):
     """A wrapper that learns features from the labels: rows of fit have features of their own, by which they keep their
-    places in ``transform``.
-
-    A subclass states the features of fit's rows as ``training`` of what ``prepare`` returns, beside the template of the
-    wrapped method as ``inner``.
-    """
+    places in ``transform``. A subclass states the features of fit's rows as ``training`` of what ``prepare`` returns,
+    beside the template of the wrapped method as ``inner``."""
 
     @property
     def traits(self) -> Traits:
@@ -181,10 +178,8 @@ def refuse_features(wrapper: str, method: SpectralEmbedder) -> None:
 
 
 class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=True):
-    """A wrapper of a method's whole fit; the method decides what rows and labels it takes.
-
-    A subclass defines ``fit_method(rows)``, which fits ``method_`` and sets what else is learned, and ``embed(X)``.
-    """
+    """A wrapper of a method's whole fit; the method decides what rows and labels it takes. A subclass defines
+    ``fit_method(rows)``, which fits ``method_`` and sets what else is learned, and ``embed(X)``."""
 
     role = "model"
 

@@ -37,11 +37,9 @@ from .relation import KERNEL_MATRIX, KERNELS, RELATION_METRICS, SEED_DOC, WIDTHS
 
 @dataclass(frozen=True)
 class KernelMap:
-    """A kernel with its prototypes, and from its values with them the coordinates of any rows.
-
-    ``map`` takes kernel rows to coordinates under constraint="feature"; ``level`` centres them under "coef", and under
-    "raw" they are the coordinates.
-    """
+    """A kernel with its prototypes, and from its values with them the coordinates of any rows. ``map`` takes kernel
+    rows to coordinates under constraint="feature"; ``level`` centres them under "coef", and under "raw" they are the
+    coordinates."""
 
     kernel: str | Callable[..., Any]
     degree: float

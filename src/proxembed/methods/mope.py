@@ -393,8 +393,7 @@ class MOPE(PencilEmbedder, NeighborProjection, labels="multi"):
 
     def _feature_weights(self, rows: Rows) -> sparse.csr_array | Callable[..., Any] | None:
         """W over its largest entry: CSR, or a function of blocks of rows for all pairs; None where labels alone
-        count.
-        """
+        count."""
         if self.weights is None:
             return None
         if self.graph != "full" or not self._of_graph:

@@ -192,8 +192,7 @@ PALE_GREY = "#b5b5b5"
 
 def map_axes(section: dict[str, Any], ax: Any = None) -> Any:
     """Draw the held-out rows in the first two components of the chosen embedding, coloured by label; an only component
-    as a histogram per label.
-    """
+    as a histogram per label."""
     if ax is None:
         from matplotlib import pyplot
 

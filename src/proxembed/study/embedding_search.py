@@ -453,8 +453,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
         """The choice, then the best trial of each family on its folds, then complete ones; the anchor, or what has left
-        it, is among three.
-        """
+        it, is among three."""
         size = self._map_size
         among = sorted(best.among, key=lambda t: -t.score_at(best.rung, size))
         complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score_at(t.rungs[-1], size))

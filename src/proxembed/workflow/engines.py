@@ -97,8 +97,7 @@ class Found:
 
 def with_layouts(found: Found, options: SearchOptions, n_rows: int) -> Found:
     """What was found, led by layouts of all components of the leaders (and of Kernelized(OPLS()), where no methods are
-    named), for a map whose search has tried no layouts.
-    """
+    named), for a map whose search has tried no layouts."""
     methods = [
         clone(method).set_params(n_components=None) for _, method in found.leaders if not isinstance(method, Layout)
     ]

@@ -501,8 +501,7 @@ def rival_ahead(
     summary: dict[str, Any], own: tuple[str, int | None], rivals: Sequence[Arm], goal: str | None
 ) -> tuple[str, Any, int | None] | None:
     """The rival embedding that is best on the folds of the comparison, with its estimator and k, if it is ahead of our
-    choice by more than one paired standard error; None if no rival is, or if no goal asks for it.
-    """
+    choice by more than one paired standard error; None if no rival is, or if no goal asks for it."""
     if goal not in RIVAL_GOALS:
         return None
     known = {arm.name: arm.estimator for arm in rivals if hasattr(arm.estimator, "transform") and not arm.each_size}

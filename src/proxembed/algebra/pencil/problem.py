@@ -37,15 +37,13 @@ SIDES = {"primal": "features", "dual": "rows"}
 
 
 class Problem:
-    """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I.
-
-    ``aim``: what it is solved for; None where its sizes alone are asked for. The ``plan`` made of it settles what is
-    computed from what, so that no value depends on the order of reading. ``factors``: matrices U of which R'U will be
-    wanted; they share the first pass over a dense R. ``width``: the features that R stands for, where they are not its
-    columns: a kernel map has fewer than there are prototypes. Rows of extreme size are taken over ``unit``, a power of
-    two, so that products of its entries stay within float64, and A and B over further ones (``shrunk``) where R is
-    among their factors. Sizes and ridges are then those of the smaller pencil.
-    """
+    """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I. ``aim``: what it is solved for; None where its
+    sizes alone are asked for. The ``plan`` made of it settles what is computed from what, so that no value depends on
+    the order of reading. ``factors``: matrices U of which R'U will be wanted; they share the first pass over a dense R.
+    ``width``: the features that R stands for, where they are not its columns: a kernel map has fewer than there are
+    prototypes. Rows of extreme size are taken over ``unit``, a power of two, so that products of its entries stay
+    within float64, and A and B over further ones (``shrunk``) where R is among their factors. Sizes and ridges are then
+    those of the smaller pencil."""
 
     def __init__(
         self,
@@ -185,8 +183,7 @@ class Problem:
 
     def shifts(self, ridge: float) -> tuple[float, tuple[float, ...]] | None:
         """(c, r) with Bp + ridge I = c (S + r_1 I)(S + r_2 I)... and every r positive; None where there is no such
-        form.
-        """
+        form."""
         c0 = self.template.b + ridge
         if self.powers is None or c0 <= 0 or self.powers[0] <= 0:
             return None
@@ -210,9 +207,7 @@ class Problem:
 
     def regression(self, E: Any, ridge: float) -> np.ndarray:
         """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E, dense or sparse (uniform weights).
-
-        Within the row space of X alone, where the ridge is lost beside S.
-        """
+        Within the row space of X alone, where the ridge is lost beside S."""
         if self.side == "features":
             return self._solved(self.rows.tdot(E), ridge)
         E = E.toarray() if sparse.issparse(E) else E
@@ -224,10 +219,8 @@ class Problem:
 
     @property
     def dimensions(self) -> int:
-        """min(n, d), n the rows of non-zero weight, d the features that R stands for.
-
-        Traces are divided by this, never by a numerical rank, which one rounding error moves.
-        """
+        """min(n, d), n the rows of non-zero weight, d the features that R stands for. Traces are divided by this, never
+        by a numerical rank, which one rounding error moves."""
         rows = self.n if self.weights is None else int(np.count_nonzero(self.weights))
         return min(rows, self.width)
 
@@ -300,10 +293,8 @@ class Problem:
 
 
 def _in_unit(template: Template, R: Any, unit: float) -> tuple[Template, Matrix, tuple[float, float]]:
-    """The template for rows R / unit, these rows, and what its two operators are over beside.
-
-    Without an operator B the constraint bI stays as it is.
-    """
+    """The template for rows R / unit, these rows, and what its two operators are over beside. Without an operator B the
+    constraint bI stays as it is."""
     rows, square = over(R, unit), unit * unit
     A, of_A = _of_rows(template.A, R, rows, square)
     template = replace(template, A=A, a=template.a / square / of_A)
@@ -353,14 +344,12 @@ class Aim:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a problem is computed from.
-
-    ``side``: "features" for d x d matrices, "rows" for n x n. ``unit``: the power of two over which the rows are taken.
-    ``decomposes``: whether that side is small enough for all eigenvectors. ``gram``: whether the Gram matrix of that
-    side is formed, so that the trace and the products of the scatter come from it; else they come from the rows.
-    ``coordinates``: whether the ridge needs row-space coordinates, so that the rank is theirs. ``factored``: whether A
-    is applied through its low-rank factor. ``sampled``: whether the automatic ridge is chosen on a sample of the rows.
-    """
+    """What a problem is computed from. ``side``: "features" for d x d matrices, "rows" for n x n. ``unit``: the power
+    of two over which the rows are taken. ``decomposes``: whether that side is small enough for all eigenvectors.
+    ``gram``: whether the Gram matrix of that side is formed, so that the trace and the products of the scatter come
+    from it; else they come from the rows. ``coordinates``: whether the ridge needs row-space coordinates, so that the
+    rank is theirs. ``factored``: whether A is applied through its low-rank factor. ``sampled``: whether the automatic
+    ridge is chosen on a sample of the rows."""
 
     side: str
     unit: float

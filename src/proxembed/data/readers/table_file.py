@@ -340,8 +340,7 @@ def _picked(batches: Iterable[Any], rows: NDArray[np.integer]) -> Iterator[Any]:
 
 class ParquetFile:
     """A Parquet file, or a folder of them as one table; index columns that pandas wrote are left out unless they are
-    named for a purpose.
-    """
+    named for a purpose."""
 
     typed = True
     row_names: str | None = None
@@ -521,8 +520,7 @@ class MergedLinesWarning(UserWarning):
 
 class MergedLines:
     """Counts quoted cells that hold whole lines of their table: as many separators before and after each line end as
-    the rows have, with values of the columns between them. A text of several lines does not.
-    """
+    the rows have, with values of the columns between them. A text of several lines does not."""
 
     def __init__(self, names: Sequence[str], places: dict[str, str], separator: str) -> None:
         self._names, self._places, self._separator = names, places, separator

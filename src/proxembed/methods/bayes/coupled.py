@@ -39,10 +39,8 @@ class Hyper:
 @dataclass
 class State:
     """Means Q (d, R), Z (n, R), B (R+1, L; the bias first), T (n, L); covariance parts of Q and of B (L, R+1, R+1).
-
     ``spread`` is the diagonal of the covariances of Q, (d, R), or their traces, (R,), where a column has one precision.
-    ``phi``, ``lam`` and ``psi`` are the precisions of Q, of the biases and of the weights after a sweep.
-    """
+    ``phi``, ``lam`` and ``psi`` are the precisions of Q, of the biases and of the weights after a sweep."""
 
     Q: np.ndarray
     Z: np.ndarray

@@ -36,11 +36,9 @@ def probit_log_odds(mean: np.ndarray, variance: np.ndarray, gap: float, log_prio
 
 
 class ProbitClassifier(LabelClassifier, abstract=True):
-    """Base of classifiers whose scores are log odds: probabilities beside predictions.
-
-    A subclass also gives ``_means(X)``, the means of the probit scores, whose sign alone decides about a label unless
-    the two sides weigh differently (``_prior``) or a row has exactly one class.
-    """
+    """Base of classifiers whose scores are log odds: probabilities beside predictions. A subclass also gives
+    ``_means(X)``, the means of the probit scores, whose sign alone decides about a label unless the two sides weigh
+    differently (``_prior``) or a row has exactly one class."""
 
     _prior: ClassVar[np.ndarray | None] = None  # log weights of the sides, (2, L)
     _absent_odds: ClassVar[np.ndarray]  # log odds of the labels that no row of fit has, 0 for the others, (c,)

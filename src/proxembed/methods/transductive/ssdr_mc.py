@@ -227,8 +227,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
 
     def _anchored(self, rows: Rows, known: np.ndarray) -> np.ndarray:
         """The neighbours of every row; the last one of a row without a path to a labelled row becomes the nearest of
-        these.
-        """
+        these."""
         found = rows.neighbors(min(int(self.n_neighbors), rows.n - 1), **self._search)
         self.recall_, self.algorithm_ = found.recall, found.algorithm
         labelled: Any = known.all(axis=1)
