@@ -1,8 +1,6 @@
 """param(): a parameter declared once. From it come the constructor or the signature, the range check, the docs, the
 search space and the option of the program."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace

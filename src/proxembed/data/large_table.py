@@ -1,7 +1,5 @@
 """A labelled table that exceeds the memory: the labels of all rows, a sample of rows as a data set, rows in parts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise

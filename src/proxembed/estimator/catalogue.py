@@ -1,7 +1,5 @@
 """The catalogue: every registered estimator by name, with its role, and the names of estimators with parameters."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import inspect

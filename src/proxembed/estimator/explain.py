@@ -1,7 +1,5 @@
 """explain() and citation(): what a component is made of, which labels it serves, and the BibTeX of a class."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """What estimators on neighbour graphs share: their parameters, the search and the weights of a fit, and the links of
 new rows."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """The door of every estimator: a fit that fails leaves none, X as floats, and what no method could compute with
 refused in one place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -4,8 +4,6 @@ TemplateWrapper works on the template of its method, FitWrapper on its whole fit
 LabelledFeatures: a TemplateWrapper whose features are learned from the labels.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 

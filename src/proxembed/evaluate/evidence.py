@@ -1,7 +1,5 @@
 """What the test rows say of a chosen embedding: maps beside rivals and shuffled labels, each label's score."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

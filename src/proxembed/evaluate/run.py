@@ -1,7 +1,5 @@
 """The work of a comparison: every arm on every split, as the loop carries it out."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence

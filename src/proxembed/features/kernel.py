@@ -3,8 +3,6 @@
 In: a kernel matrix on the training rows or on prototypes. Out: the map k(x) -> t(x) with t(x)'t(y) = k(x, y).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any

@@ -4,8 +4,6 @@ In: rows and what the forest is grown on. Out: a ``LeafMap``, which takes any ro
 tree was grown on.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise

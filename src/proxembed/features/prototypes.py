@@ -1,7 +1,5 @@
 """Prototypes of relation features: real rows of X or centroids, without duplicates, seeded; and landmarks."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from typing import Any, TypeAlias

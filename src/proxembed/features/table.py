@@ -1,7 +1,5 @@
 """Rows of a table as one matrix of features: filled, encoded and scaled by what the given rows show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

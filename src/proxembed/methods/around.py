@@ -1,8 +1,6 @@
 """Embeddings made of one whole method: Scaled, with a scaling of its own, ReadoutAxes, with its components weighted by
 a read-out, and any method with another number of components."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Dependence between features and labels: CCA, PLS, OPLS, MDDM and SFEHS, and HSL on the hypergraph of labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Kernelized: any method on the coordinates of a kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

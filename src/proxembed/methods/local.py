@@ -1,7 +1,5 @@
 """The local family: LFDA, MFA, DLA and DNE, which look at near rows of a class and near rows of other classes."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Distances kept: classical multidimensional scaling, Gower's formula for new rows, and Isomap."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """MOPE: the proximity of rows designed from their label sets, alone or together with their features."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

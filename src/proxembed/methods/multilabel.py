@@ -1,8 +1,6 @@
 """MESD: the multi-label extension of any single-label method, by counting each row once per label without copying
 it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Neighbourhood preservation by projections: LPP, OLPP, NPP and ONPP, by classes OLPP-R, SONPP, DONPP
 and ONPP-R."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Maps from the smallest eigenvectors of a graph matrix: locally linear embedding and Laplacian eigenmaps."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ Each list of measures elsewhere (relation features, kernels, weights of edges, s
 sets and of their latent points) is a selection of MEASURES: a new measure is one more object.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -3,8 +3,6 @@
 Sparse rows are never densified; blocks are computed in float64 and stored in the dtype of the data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any

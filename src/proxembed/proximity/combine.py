@@ -1,8 +1,6 @@
 """Psi: weights from features (W) and similarities from labels (G) combined into one proximity, pair by pair, and its
 largest entries per row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Real

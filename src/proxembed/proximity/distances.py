@@ -4,8 +4,6 @@ In: rows as an array or CSR and two index vectors. Out: one distance a pair. Ter
 additions are exact, so that sums do not depend on their order, and ties are ties.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ In: ``Neighbors`` or rows. Out: n x n CSR of distances, in which explicit zeros 
 stored edges of any graph: their order, their rows, the way back.
 """
 
-from __future__ import annotations
-
 import warnings
 from numbers import Real
 from typing import Any

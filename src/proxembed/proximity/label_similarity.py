@@ -4,8 +4,6 @@ In: labels and one of three schemes: label strings, latent labels, similarities 
 blocks of label sets, by pairs of rows, as a low-rank factor where there is one, and never n x n.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Reconstruction weights of LLE: each row as an affine combination of its neighbours, and (I - W)'(I - W)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 In: a graph of distances (explicit zeros are edges). Out: the same edges weighted; symmetric wherever the graph is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page of a map: training and held-out rows on a canvas, beside the map of shuffled labels; PNG and SVG too."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """EmbeddingSearch: the search as a scikit-learn estimator, and what it shares with DEFC."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from importlib.metadata import version

@@ -3,8 +3,6 @@
 Nothing is begun that would leave no time for the last fit: what a fit will cost is forecast from earlier ones.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Collection, Iterator

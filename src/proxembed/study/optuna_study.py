@@ -1,7 +1,5 @@
 """optuna, the one room that imports it: configurations proposed by its TPE sampler, and searches as its studies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """One configuration on one split: fitted once and read out at every size; and the study, the loop of such trials."""
 
-from __future__ import annotations
-
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """What is known of y: the rows, cells and label columns that can be learned from, and warnings about the others."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace

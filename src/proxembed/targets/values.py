@@ -4,8 +4,6 @@ NumPy finds one type for the entries of a list, and in doing so may round, cut o
 Python objects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from numbers import Real
 from typing import Any, NoReturn

@@ -1,7 +1,5 @@
 """The main job: labelled rows in, the embedding that serves their labels best out, compared with honest rivals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext

@@ -3,8 +3,6 @@
 All of it follows from the sizes of the data, the options and the work. Seconds become work once, at the start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf

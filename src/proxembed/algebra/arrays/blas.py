@@ -6,8 +6,6 @@ holds up the other. The factorisations are scipy's, so the products that feed th
 copied as long as it is contiguous in either order. Empty operands never reach BLAS, which takes them for errors.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

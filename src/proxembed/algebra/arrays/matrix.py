@@ -1,8 +1,6 @@
 """Dense and CSR matrices: float copies, the guard against large dense arrays, and of their rows blocks, lengths,
 quotients, ranks, fingerprints, and the order in which a sparse factor stays small."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeVar

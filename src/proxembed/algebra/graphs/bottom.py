@@ -11,8 +11,6 @@ lanczos        Lanczos on (cI - M), products only: graphs of high dimension, who
 Lanczos meets one vector of a repeated eigenvalue: every iterative result is checked by a second run beside it.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ lobpcg    LOBPCG, preconditioned by A and A' solved loosely on an incomplete fac
 lanczos   Lanczos on cI - A'A, products only
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

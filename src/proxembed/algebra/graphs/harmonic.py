@@ -7,8 +7,6 @@ factor    one sparse factorisation for each distinct shift: graphs of low dimens
 cg        conjugate gradients, Jacobi preconditioner, all columns in blocks of products: graphs whose factor fills
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ ilu        GMRES on an incomplete LU factor of more entries, column by column  [
 normal     (A'A + 1e-8 I) Z = A'B by conjugate gradients, where all others fail
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

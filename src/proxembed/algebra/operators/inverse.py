@@ -6,8 +6,6 @@ The textbook Woodbury form subtracts numbers of size 1/eps; in the basis Q of th
 (eps I + K)^-1 = Q (Q'KQ + eps I)^-1 Q' + (I - QQ')/eps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any

@@ -5,8 +5,6 @@ X is diag(s) V', a factor F is diag(1/s) V'Xc'F, the scatter is I, and any other
 Every product that a route asks of X and the operators is that of the n rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

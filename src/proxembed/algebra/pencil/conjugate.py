@@ -4,8 +4,6 @@ In: centred rows X, a d x q right-hand side. Out: G, to the residual asked for. 
 float32 array of its values; the d x q blocks are updated in place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -3,8 +3,6 @@
 In: rows X, targets. Out: coefficients and errors; float64 whatever is used inside.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ Where A is of low rank the eigenproblem is q x q however many rows and features 
 M = F'G = V diag(w) V', P = G V diag(w)^-1/2 U, with U from the q x q matrix diag(w)^1/2 V'SV diag(w)^1/2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

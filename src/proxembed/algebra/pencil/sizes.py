@@ -1,7 +1,5 @@
 """How large the two matrices of a problem are: traces without a d x d matrix, and largest absolute eigenvalues."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -3,8 +3,6 @@
 What is above speaks of problems, not of LAPACK's routines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

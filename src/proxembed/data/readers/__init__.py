@@ -1,7 +1,5 @@
 """Readers of data files: `read` and `read_rows` pick the format from the file name."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,8 +1,6 @@
 """Candidate: one model on one part of the data, stage by stage; each stage is made once, or taken from the cache; its
 criterion, and candidates one after another on the same rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

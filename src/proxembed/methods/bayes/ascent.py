@@ -1,7 +1,5 @@
 """Sweeps to convergence, and their extrapolation: the lower bound is recorded after each and never falls."""
 
-from __future__ import annotations
-
 import warnings
 from copy import copy
 from dataclasses import dataclass

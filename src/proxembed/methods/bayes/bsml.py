@@ -1,7 +1,5 @@
 """BSML: embedding and probit classifiers learned together, supervised; the estimator that its variants extend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self

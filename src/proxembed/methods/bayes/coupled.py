@@ -4,8 +4,6 @@ z = Q'x + noise, t = W'z + b + noise, and a label is known by where its t lies. 
 bound in one factor, so that the bound never falls, in whatever order and however seldom a factor is renewed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass

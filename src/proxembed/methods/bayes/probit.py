@@ -1,7 +1,5 @@
 """VariationalProbit: one Bayesian probit regression a label, without an embedding; all labels at once."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ In: local weights, known labels, a rule of inference and one of decision. Out: l
 run; a run that returns to earlier labels ends in the member of its cycle with the smallest cost. [qian2010ssdrmc]
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,6 @@
 """Label propagation over a graph of rows: harmonic functions, and the multi-label forms in which labels that go
 together draw each other's scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

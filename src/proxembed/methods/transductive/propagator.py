@@ -1,7 +1,5 @@
 """Propagation: what the methods that spread labels over a graph share; a method states one linear equation."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self

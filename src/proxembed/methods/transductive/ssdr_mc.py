@@ -1,7 +1,5 @@
 """SSDRMC: an embedding and the labels of all rows from one set of reconstruction weights."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any, Self
 

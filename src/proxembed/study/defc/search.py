@@ -1,7 +1,5 @@
 """DEFC: the search for the adaptive embedding model that serves a classifier best, as a scikit-learn estimator."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Sequence
