@@ -148,17 +148,8 @@ class LabelKNN(_Neighbors):
     )
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Keep the training rows and their labels.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets)
-
-        Returns
-        -------
-        self
-        """
+        """Keep the training rows and their labels. X: (n, d) array or sparse matrix. y: labels in any form (classes,
+        indicator, sets). Returns self."""
         with learning(self):
             X, labels = self._read(X, y)
             self._keep(X, labels, min(int(self.n_neighbors), labels.n))
@@ -213,17 +204,8 @@ class MLKNN(_Neighbors):
     smoothing: float = param(default=1.0, low=1e-300, high=1e300, doc="s; 1 is Laplace's rule.")
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Count the neighbours' labels of every training row.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets)
-
-        Returns
-        -------
-        self
-        """
+        """Count the neighbours' labels of every training row. X: (n, d) array or sparse matrix. y: labels in any form
+        (classes, indicator, sets). Returns self."""
         with learning(self):
             X, labels = self._read(X, y)
             s = float(self.smoothing)
@@ -248,16 +230,7 @@ class MLKNN(_Neighbors):
         return having / (having + without)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each label, or of each class.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, c)
-        """
+        """Probability of each label, or of each class. X: (m, d) array or sparse matrix. Returns (m, c)."""
         probabilities = self._probabilities(self._checked(X))
         if self._labels.form != "classes":
             return probabilities

@@ -150,17 +150,8 @@ class MultiOutputRidge(LabelClassifier):
     )
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit one linear score per label.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d), or RowBlocks with y in the blocks
-        y : labels in any form (classes, indicator, sets)
-
-        Returns
-        -------
-        self
-        """
+        """Fit one linear score per label. X: (n, d) array or sparse matrix, or RowBlocks with y in the blocks. y:
+        labels in any form (classes, indicator, sets). Returns self."""
         with learning(self):
             check_params(self)
             if (blocks := blocks_of(X, y)) is not None:

@@ -199,17 +199,8 @@ class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=Tru
         raise TypeError(f"{type(self).__name__} must define embed(X).")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the method, and what is made around it.
-
-        Parameters
-        ----------
-        X : array or CSR of shape (n, d)
-        y : labels in any form that the method takes
-
-        Returns
-        -------
-        self
-        """
+        """Fit the method, and what is made around it. X: (n, d) array or CSR. y: labels in any form that the method
+        takes. Returns self."""
         with self._learning():
             rows = self._validate(X, y)
             self.resolve()

@@ -315,19 +315,9 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)`` as fits end.")
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
-        """Search, then fit the best configuration on all rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d), or TableRows
-        y : labels in any form, NaN for unknown
-        groups : array of shape (n,), optional
-            Rows of one group are never on both sides of a fold.
-
-        Returns
-        -------
-        self
-        """
+        """Search, then fit the best configuration on all rows. X: (n, d) array or sparse matrix, or TableRows. y:
+        labels in any form, NaN for unknown. groups: (n,) array; rows of one group are never on both sides of a fold.
+        Returns self."""
         with learning(self, Exception):
             self._check()
             X = self._features(X, reset=True)
@@ -468,44 +458,19 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         return {family: first[family] for family in families}
 
     def transform(self, X: Any) -> Any:
-        """The embedding of rows by the best estimator.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, k)
-        """
+        """The embedding of rows by the best estimator. X: (m, d) array or sparse matrix. Returns (m, k)."""
         X = self._new_rows(X)
         return self.best_estimator_[:-1].transform(X)
 
     def predict(self, X: Any) -> Any:
-        """Predict labels, in the form in which y came, by the thresholded read-out.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        classes of shape (m,), an indicator of shape (m, c), or a list of m sets
-        """
+        """Predict labels, in the form in which y came, by the thresholded read-out. X: (m, d) array or sparse matrix.
+        Returns classes (m,), an indicator (m, c) or a list of m sets."""
         X = self._new_rows(X)
         return self.best_estimator_.predict(X)
 
     def decision_function(self, X: Any) -> Any:
-        """Scores of the labels, larger meaning more likely.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, c), or (m,) for 1-D y with two classes
-        """
+        """Scores of the labels, larger meaning more likely. X: (m, d) array or sparse matrix. Returns (m, c), or (m,)
+        for 1-D y with two classes."""
         X = self._new_rows(X)
         return self.best_estimator_.decision_function(X)
 
