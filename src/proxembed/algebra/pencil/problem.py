@@ -1,6 +1,6 @@
 """Problem: one template on one matrix, with everything that several routes or ridges would otherwise compute twice.
 
-Its Plan, what it is computed from, follows from structure and sizes before anything is computed, so that no value
+Its SolverPlan, what it is computed from, follows from structure and sizes before anything is computed, so that no value
 depends on the order of reading.
 """
 
@@ -74,7 +74,7 @@ class Problem:
         self.width = self.d if width is None else width
         if self.rows.mean is not None and self.rows.constant:
             raise ValueError(CONSTANT)
-        self.plan = Plan.of(self, aim)
+        self.plan = SolverPlan.of(self, aim)
 
     def _factors_of_objective(self, R: Any) -> list[Any]:
         factors = [leaf.low_rank() for _, leaf in self.template.A.terms()]
@@ -343,7 +343,7 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SolverPlan:
     """What a problem is computed from. ``side``: "features" for d x d matrices, "rows" for n x n. ``unit``: the power
     of two over which the rows are taken. ``decomposes``: whether that side is small enough for all eigenvectors.
     ``gram``: whether the Gram matrix of that side is formed, so that the trace and the products of the scatter come
@@ -360,7 +360,7 @@ class Plan:
     sampled: bool = False
 
     @classmethod
-    def of(cls, problem: Problem, aim: Aim | None) -> Plan:
+    def of(cls, problem: Problem, aim: Aim | None) -> SolverPlan:
         """The plan of a problem with its rows; ``aim=None`` stands for sizes alone, where nothing is solved."""
         small = min(problem.n, problem.d)
         side = SIDES.get(aim.solver if aim else "auto") or ("features" if problem.d <= problem.n else "rows")

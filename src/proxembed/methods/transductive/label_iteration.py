@@ -282,7 +282,7 @@ def column_groups(*masks: np.ndarray) -> list[np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class InferredLabels:
     """Labels (n x c of bool), the soft labels they come from, W, how the run ended and one record a pass. The soft
     labels come from W, but for a cycle, whose W is that of the labels."""
 
@@ -311,7 +311,7 @@ class Alternation:
     trace: list[dict[str, Any]] = field(default_factory=list)
     route: str = ""
 
-    def run(self) -> Outcome:
+    def run(self) -> InferredLabels:
         """Passes until at most ``max_changes`` cells change, a cycle, or ``max_iter``; two at least."""
         F, soft = self.Y & self.known, (self.Y & self.known).astype(np.float64)
         states: list[np.ndarray] = []
@@ -339,7 +339,7 @@ class Alternation:
                 status = "cycle"
                 F, soft = self._least(states[first - 1 : number - 1], soft)
                 break
-        return Outcome(F, soft, self._matrix(), status, self.trace)
+        return InferredLabels(F, soft, self._matrix(), status, self.trace)
 
     def decided(self, soft: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Labels from soft labels: known cells keep theirs but for prior="masked", which fits them too."""

@@ -29,8 +29,8 @@ from .label_iteration import (
     Alternation,
     Blend,
     Inference,
+    InferredLabels,
     LocalWeights,
-    Outcome,
     new_weights,
 )
 from .propagator import FIFTHS, agreeing, cut_at_half, distributions, hidden_fifth, neighbour_pattern, one_cut, reaches
@@ -289,7 +289,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
             F |= largest & ~F.any(axis=1, keepdims=True)
         return F
 
-    def _tell(self, found: Outcome) -> None:
+    def _tell(self, found: InferredLabels) -> None:
         name = type(self).__name__
         if found.status == "max_iter" and self.max_iter > 1:
             warnings.warn(
@@ -307,7 +307,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
                 stacklevel=4,
             )
 
-    def _store(self, found: Outcome, local: LocalWeights, labels: LabelMatrix, rows: Rows) -> None:
+    def _store(self, found: InferredLabels, local: LocalWeights, labels: LabelMatrix, rows: Rows) -> None:
         Z = bottom_residual(found.W, int(self.n_components), solver=self.eigen_solver)
         self._blended, self._seen = local.blend, SeenRows(rows.X)
         self._F, self._soft = found.labels, found.soft
