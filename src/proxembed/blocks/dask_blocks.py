@@ -98,11 +98,7 @@ class DaskBlocks(RowBlocks):
         return DaskBlocks(pieces, self.precision)
 
     def reduce(
-        self,
-        function: Callable[[Any, int], Any],
-        merge: Callable[[Sequence[Any]], Any],
-        *,
-        labels: bool = False,
+        self, function: Callable[[Any, int], Any], merge: Callable[[Sequence[Any]], Any], *, labels: bool = False
     ) -> Any:
         """``function(rows, number)`` of each piece, where its rows are, merged eight at a time."""
         function, merge = _constant(function), _constant(merge)

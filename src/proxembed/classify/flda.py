@@ -57,9 +57,7 @@ class FLDAClassifier(LabelClassifier):
         "training, as Gaussian discriminant analysis does.",
     )
     ridge: float = param(
-        default=1e-6,
-        low=0,
-        doc="lam in units of the mean variance of a feature times n: lam = ridge tr(St) / d.",
+        default=1e-6, low=0, doc="lam in units of the mean variance of a feature times n: lam = ridge tr(St) / d."
     )
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -135,11 +135,7 @@ class LabelKNN(_Neighbors):
     """
 
     n_neighbors: int = param(
-        default=1,
-        low=1,
-        integer=True,
-        kw_only=False,
-        doc="Neighbours; all training rows when there are fewer.",
+        default=1, low=1, integer=True, kw_only=False, doc="Neighbours; all training rows when there are fewer."
     )
     metric: str = param(
         default="euclidean",
@@ -195,11 +191,7 @@ class MLKNN(_Neighbors):
     """
 
     n_neighbors: int = param(
-        default=10,
-        low=1,
-        integer=True,
-        kw_only=False,
-        doc="K; all other training rows when there are fewer.",
+        default=10, low=1, integer=True, kw_only=False, doc="K; all other training rows when there are fewer."
     )
     smoothing: float = param(default=1.0, low=1e-300, high=1e300, doc="s; 1 is Laplace's rule.")
 

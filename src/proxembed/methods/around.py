@@ -59,10 +59,7 @@ class ComponentWrapper(FitWrapper, abstract=True):
         doc="Any method that embeds new rows; None: OPLS().",
     )
     n_components: int | float | None = param(
-        default=None,
-        above=0,
-        choices=(None,),
-        doc="Components of the method; None: as the method has it.",
+        default=None, above=0, choices=(None,), doc="Components of the method; None: as the method has it."
     )
 
     def default_method(self) -> Embedder:

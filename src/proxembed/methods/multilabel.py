@@ -16,10 +16,7 @@ from .fisher import FDA, MMC
 
 
 class MESD(
-    TemplateWrapper,
-    labels="multi",
-    takes_shares=True,
-    needs_all_rows="its method needs all rows; FDA and MMC do not",
+    TemplateWrapper, labels="multi", takes_shares=True, needs_all_rows="its method needs all rows; FDA and MMC do not"
 ):
     """Multi-label extension by sample duplication of any single-label method: its template with label copies collapsed.
     [mu2012mesd]

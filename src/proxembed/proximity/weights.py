@@ -48,11 +48,7 @@ def correlations(kind: str, A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) 
 
 
 def pair_dots(
-    A: Matrix,
-    B: Matrix,
-    i: np.ndarray,
-    j: np.ndarray,
-    means: tuple[np.ndarray, np.ndarray] | None = None,
+    A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray, means: tuple[np.ndarray, np.ndarray] | None = None
 ) -> np.ndarray:
     """(a_i - mean_i)'(b_j - mean_j) of each pair, in float64; ``means``: of the rows of A and of B, 0 by default."""
     out = np.empty(len(i))

@@ -99,11 +99,7 @@ class Plan:
     @property
     def rival_limits(self) -> dict[str, Any]:
         """By what ``rival_arms`` decides which rivals take part."""
-        return {
-            "splits": self.options.folds + 1,
-            "seconds": rival_seconds(self.work),
-            "whole_rows": self.whole_rows,
-        }
+        return {"splits": self.options.folds + 1, "seconds": rival_seconds(self.work), "whole_rows": self.whole_rows}
 
     @property
     def rate(self) -> float:

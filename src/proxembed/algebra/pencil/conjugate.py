@@ -54,13 +54,7 @@ def conjugate_gradients(
 
 
 def _conjugate_gradients(
-    rows: CentredMatrix,
-    weights: np.ndarray | None,
-    scale: float,
-    shift: float,
-    E: np.ndarray,
-    tol: float,
-    maxiter: int,
+    rows: CentredMatrix, weights: np.ndarray | None, scale: float, shift: float, E: np.ndarray, tol: float, maxiter: int
 ) -> tuple[np.ndarray, int]:
     D = 1.0 / np.sqrt(scale * rows.column_norms(weights) + shift)
     product = scaled_normal_product(rows, weights, scale, shift, D)

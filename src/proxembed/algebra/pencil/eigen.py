@@ -29,14 +29,7 @@ from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
 from .direct import Placement
 from .linear import RIDGE_GRID, best_ridge, loo_choice, sampled_loo_errors
-from .pencil import (
-    constraint_solver,
-    dense_matrices,
-    relative_residual,
-    solve_pencil,
-    solve_trace_ratio,
-    thin_pencil,
-)
+from .pencil import constraint_solver, dense_matrices, relative_residual, solve_pencil, solve_trace_ratio, thin_pencil
 from .problem import ROUNDING, Aim, Problem
 from .symmetric import RANGE_TOLERANCE, descending, fix_signs, lanczos, orthonormal_columns, orthonormalise, top_or_all
 
@@ -346,10 +339,7 @@ def _lobpcg(problem: Problem, ridge: float, k: int) -> tuple[np.ndarray, np.ndar
 
     start = np.random.default_rng(0).standard_normal((d, min(d, k + 10)))
     with warnings.catch_warnings():
-        for notice in (
-            UserWarning,
-            LinAlgWarning,
-        ):  # the residual is checked afterwards
+        for notice in (UserWarning, LinAlgWarning):  # the residual is checked afterwards
             warnings.simplefilter("ignore", notice)
         w, P = lobpcg(
             operator(problem.apply_objective),

@@ -34,10 +34,7 @@ def import_formats(folders: Iterable[str]) -> None:
 
 
 def read(
-    path: str | Path,
-    labels: Labels | None = None,
-    test: str | Path | None = None,
-    columns: Columns | None = None,
+    path: str | Path, labels: Labels | None = None, test: str | Path | None = None, columns: Columns | None = None
 ) -> Dataset:
     """Read a labelled file: CSV, Parquet, npz, npy, svmlight, or dense or sparse Mulan/MEKA ARFF, by its suffix.
 

@@ -319,10 +319,7 @@ class CsvFile:
             for j, name in numbers if cells else ():
                 if not is_number(cells[j]) and cells[j].strip() not in (*MISSING, "true", "True", "false", "False"):
                     return DataError.at(
-                        self.path,
-                        line,
-                        f"{shorten(cells[j])} in column {shorten(name)} is not a number",
-                        "correct it",
+                        self.path, line, f"{shorten(cells[j])} in column {shorten(name)} is not a number", "correct it"
                     )
         reason = " ".join(str(error).split()).rstrip(".")
         return DataError.at(self.path, None, f"it cannot be read as CSV ({reason})", "check that it is CSV in UTF-8")

@@ -197,15 +197,10 @@ class LabelScores(RivalEmbedding):
         "to that many principal components.",
     )
     penalty: float | str = param(
-        default="auto",
-        like=PENALTY,
-        doc="Ridge penalty; auto: the least leave-one-out error of all training rows.",
+        default="auto", like=PENALTY, doc="Ridge penalty; auto: the least leave-one-out error of all training rows."
     )
     n_folds: int = param(
-        default=5,
-        low=2,
-        integer=True,
-        doc="Folds of the cross-fitting; at most the number of distinct rows is used.",
+        default=5, low=2, integer=True, doc="Folds of the cross-fitting; at most the number of distinct rows is used."
     )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds.")
 

@@ -161,9 +161,7 @@ class EmbeddingModel(Nested, Embedder, labels="multi"):
         doc='Weight of friends by their label sets, where multilabel="sets".',
     )
     n_landmarks: int | str | None = param(
-        default="auto",
-        like=LANDMARK_COUNT,
-        doc="Rows to fit on; None: all; auto: all up to 5,000 rows, 2,000 above.",
+        default="auto", like=LANDMARK_COUNT, doc="Rows to fit on; None: all; auto: all up to 5,000 rows, 2,000 above."
     )
     random_state: Any = param(default=0, like=SEED, doc=LANDMARK_SEED_DOC)
 

@@ -159,12 +159,7 @@ def prefix_scores(
 
 
 def _scores(
-    classifier: Any,
-    Z: np.ndarray,
-    labels: LabelMatrix,
-    Z_val: np.ndarray,
-    sizes: Sequence[int],
-    one_label: bool | None,
+    classifier: Any, Z: np.ndarray, labels: LabelMatrix, Z_val: np.ndarray, sizes: Sequence[int], one_label: bool | None
 ) -> Iterator[Any]:
     if (other := other_classifier(classifier)) is not None:
         return (AnyClassifier(other, Z[:, :k], labels, one_label).scores(Z_val[:, :k]) for k in sizes)
