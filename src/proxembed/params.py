@@ -1,8 +1,6 @@
 """param(): a parameter declared once. From it come the constructor or the signature, the range check, the docs, the
 search space and the option of the program."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
@@ -252,8 +250,7 @@ def safe_repr(value: Any) -> str:
 
 def call_user_function(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """What a function given as the parameter ``name`` returns; a ValueError that names it where it does not take what
-    it is called with.
-    """
+    it is called with."""
     try:
         return function(*arguments, **named)
     except TypeError as fault:

@@ -21,14 +21,11 @@ CONSTRAINTS = ("mixed", "projection", "supervised")
 
 @dataclass(frozen=True)
 class Template:
-    """A pair of structured operators and what the solver must know beside them.
-
-    ``A`` is always maximised; ``sense=-1`` says that the method states a minimisation, so that the recorded
-    eigenvalues are the method's own. ``B=None`` stands for 0. ``offset`` holds the row weights of the mean that
-    transform subtracts (None: no centring) and of the row-space restriction. ``target`` is the label factor that
-    ``ridge="auto"`` regresses on. ``rows`` is the X among the factors of B that stands for the rows that are projected,
-    whatever a kernel or another lift makes of them.
-    """
+    """A pair of structured operators and what the solver must know beside them. ``A`` is always maximised; ``sense=-1``
+    says that the method states a minimisation, so that the recorded eigenvalues are the method's own. ``B=None`` stands
+    for 0. ``offset`` holds the row weights of the mean that transform subtracts (None: no centring) and of the
+    row-space restriction. ``target`` is the label factor that ``ridge="auto"`` regresses on. ``rows`` is the X among
+    the factors of B that stands for the rows that are projected, whatever a kernel or another lift makes of them."""
 
     A: Operator
     B: Operator | None = None
@@ -46,10 +43,8 @@ class Template:
         return replace(self, B=Sum([(c, leaf.with_factor(self.rows, R)) for c, leaf in self.B.terms()]), rows=R)
 
     def flipped(self) -> Template:
-        """(-B, A), a and b likewise: what was the constraint is minimised, under what was maximised as constraint.
-
-        A minimisation gives (B, -A): what was the constraint is maximised, under what was minimised.
-        """
+        """(-B, A), a and b likewise: what was the constraint is minimised, under what was maximised as constraint. A
+        minimisation gives (B, -A): what was the constraint is maximised, under what was minimised."""
         if self.B is None:
             raise ValueError("Only a template with a constraint operator B can be flipped.")
         if self.sense < 0:
@@ -75,8 +70,7 @@ class Template:
 
     def projected(self) -> Template:
         """The template of a method that places rows, Z'BZ = I, stated for their projection Z = XP: the same matrices,
-        centred where A knows no constant vector, by the weights of a diagonal B.
-        """
+        centred where A knows no constant vector, by the weights of a diagonal B."""
         n, weights = self.A.n, self.offset
         if weights is None and self._knows_no_constant():
             weights = np.ones(n) if self.B is None else self.B.diagonal(n)
@@ -93,8 +87,7 @@ class Template:
 
 def mix(unsupervised: Template, supervised: Template, share: float, constraint: str = "mixed") -> Template:
     """``share`` of an unsupervised template and 1 - ``share`` of a supervised one, of the same n rows, (44) and (45).
-    [mu2012mesd]
-    """
+    [mu2012mesd]"""
     if not 0.0 <= share <= 1.0:
         raise ValueError(f"share={share!r} is not allowed; it must be a number from 0 to 1.")
     if constraint not in CONSTRAINTS:

@@ -163,11 +163,7 @@ class RowBlocks:
         return found
 
     def reduce(
-        self,
-        function: Callable[[Any, int], Any],
-        merge: Callable[[Sequence[Any]], Any],
-        *,
-        labels: bool = False,
+        self, function: Callable[[Any, int], Any], merge: Callable[[Sequence[Any]], Any], *, labels: bool = False
     ) -> Any:
         """``function(rows, 0)`` of these rows; of rows in several pieces ``merge`` of a list of the results.
 

@@ -57,23 +57,12 @@ class FLDAClassifier(LabelClassifier):
         "training, as Gaussian discriminant analysis does.",
     )
     ridge: float = param(
-        default=1e-6,
-        low=0,
-        doc="lam in units of the mean variance of a feature times n: lam = ridge tr(St) / d.",
+        default=1e-6, low=0, doc="lam in units of the mean variance of a feature times n: lam = ridge tr(St) / d."
     )
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit one discriminant per label or class.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets)
-
-        Returns
-        -------
-        self
-        """
+        """Fit one discriminant per label or class. X: (n, d) array or sparse matrix. y: labels in any form (classes,
+        indicator, sets). Returns self."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -95,10 +84,8 @@ class FLDAClassifier(LabelClassifier):
     def _by_label(
         self, W: np.ndarray, mean: np.ndarray, sums: Any, labels: LabelMatrix, ridge: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Discriminants of every label from the ridge coefficients W = (St + lam I)^-1 (n1 n0 / n) (mu1 - mu0).
-
-        St = Sw + (n1 n0 / n) (mu1 - mu0)(mu1 - mu0)', so that the inverse for Sw differs by a factor a label.
-        """
+        """Discriminants of every label from the ridge coefficients W = (St + lam I)^-1 (n1 n0 / n) (mu1 - mu0). St = Sw
+        + (n1 n0 / n) (mu1 - mu0)(mu1 - mu0)', so that the inverse for Sw differs by a factor a label."""
         n, n1 = labels.n, labels.nk
         n0 = n - n1
         both = (n1 > 0) & (n0 > 0)

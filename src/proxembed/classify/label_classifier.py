@@ -21,19 +21,9 @@ class ExactMatch(ClassifierMixin):
     """The score of a classifier whose labels come in the form of y."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows whose labels are all predicted.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d), or RowBlocks with y in the blocks
-        y : known labels, in the form in which those of fit came
-        sample_weight : array of shape (m,), optional
-            Of rows in memory.
-
-        Returns
-        -------
-        float
-        """
+        """The share of rows whose labels are all predicted. X: (m, d) array or sparse matrix, or RowBlocks with y in
+        the blocks. y: known labels, in the form in which those of fit came. sample_weight: (m,) array, of rows in
+        memory. Returns a float."""
         if (blocks := blocks_of(X, y)) is not None:
             if sample_weight is not None:
                 raise ValueError(
@@ -68,9 +58,7 @@ def _added(parts: Sequence[tuple[float, int]]) -> tuple[float, int]:
 
 class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
     """Base of classifiers with one score per label: a positive score predicts the label, or the largest one the class.
-
-    A subclass fits itself, calls ``_remember(labels)``, and gives ``_scores(X)`` of shape (m, c) for checked rows.
-    """
+    A subclass fits itself, calls ``_remember(labels)``, and gives ``_scores(X)`` of shape (m, c) for checked rows."""
 
     role = "classifier"
 
@@ -96,16 +84,8 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
         return checked_features(self, X, reset=False)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Score rows: positive where the label is predicted.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d), or RowBlocks
-
-        Returns
-        -------
-        array of shape (m, c), or (m,) for 1-D y with two classes; blocks of them for RowBlocks
-        """
+        """Score rows: positive where the label is predicted. X: (m, d) array or sparse matrix, or RowBlocks. Returns
+        (m, c), or (m,) for 1-D y with two classes; blocks of them for RowBlocks."""
         if (blocks := lazily(X, self.decision_function)) is not None:
             return blocks
         scores = self._finite_scores(self._checked(X))
@@ -114,16 +94,8 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
         return scores
 
     def predict(self, X: Any) -> Any:
-        """Predict labels, in the form in which y came.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d), or RowBlocks
-
-        Returns
-        -------
-        classes of shape (m,), an indicator of shape (m, c), or a list of m sets; blocks of them for RowBlocks
-        """
+        """Predict labels, in the form in which y came. X: (m, d) array or sparse matrix, or RowBlocks. Returns classes
+        (m,), an indicator (m, c) or a list of m sets; blocks of them for RowBlocks."""
         if (blocks := lazily(X, self.predict)) is not None:
             return blocks
         return self._predicted(self._checked(X))

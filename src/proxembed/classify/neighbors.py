@@ -20,12 +20,10 @@ BLOCK_ENTRIES = 2**22
 
 
 def nearest_rows(X: Any, X_train: Any, n_neighbors: int, *, metric: str = "euclidean", own: bool = False) -> np.ndarray:
-    """Row numbers of the nearest training rows, nearest first; ties go to the lowest number.
-
-    The search is scikit-learn's exact one; where equal distances meet at the last place, it is widened until the tie
-    is whole. Squared distances count as equal within 1e-12 of the row's own squared length (of dense rows: about the
-    training mean). Cosine is searched as the distance of rows of unit length.
-    """
+    """Row numbers of the nearest training rows, nearest first; ties go to the lowest number. The search is
+    scikit-learn's exact one; where equal distances meet at the last place, it is widened until the tie is whole.
+    Squared distances count as equal within 1e-12 of the row's own squared length (of dense rows: about the training
+    mean). Cosine is searched as the distance of rows of unit length."""
     X, X_train = _prepared(X, X_train, metric)
     index = NearestNeighbors().fit(X_train)
     limit = X_train.shape[0] - own
@@ -137,11 +135,7 @@ class LabelKNN(_Neighbors):
     """
 
     n_neighbors: int = param(
-        default=1,
-        low=1,
-        integer=True,
-        kw_only=False,
-        doc="Neighbours; all training rows when there are fewer.",
+        default=1, low=1, integer=True, kw_only=False, doc="Neighbours; all training rows when there are fewer."
     )
     metric: str = param(
         default="euclidean",
@@ -150,17 +144,8 @@ class LabelKNN(_Neighbors):
     )
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Keep the training rows and their labels.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets)
-
-        Returns
-        -------
-        self
-        """
+        """Keep the training rows and their labels. X: (n, d) array or sparse matrix. y: labels in any form (classes,
+        indicator, sets). Returns self."""
         with learning(self):
             X, labels = self._read(X, y)
             self._keep(X, labels, min(int(self.n_neighbors), labels.n))
@@ -206,26 +191,13 @@ class MLKNN(_Neighbors):
     """
 
     n_neighbors: int = param(
-        default=10,
-        low=1,
-        integer=True,
-        kw_only=False,
-        doc="K; all other training rows when there are fewer.",
+        default=10, low=1, integer=True, kw_only=False, doc="K; all other training rows when there are fewer."
     )
     smoothing: float = param(default=1.0, low=1e-300, high=1e300, doc="s; 1 is Laplace's rule.")
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Count the neighbours' labels of every training row.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets)
-
-        Returns
-        -------
-        self
-        """
+        """Count the neighbours' labels of every training row. X: (n, d) array or sparse matrix. y: labels in any form
+        (classes, indicator, sets). Returns self."""
         with learning(self):
             X, labels = self._read(X, y)
             s = float(self.smoothing)
@@ -250,16 +222,7 @@ class MLKNN(_Neighbors):
         return having / (having + without)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each label, or of each class.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, c)
-        """
+        """Probability of each label, or of each class. X: (m, d) array or sparse matrix. Returns (m, c)."""
         probabilities = self._probabilities(self._checked(X))
         if self._labels.form != "classes":
             return probabilities

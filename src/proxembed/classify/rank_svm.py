@@ -96,17 +96,8 @@ class RankSVM(LabelClassifier):
     max_iter: int = param(default=1000, low=1, integer=True, doc="Largest number of Newton steps.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the scores, then the threshold.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets)
-
-        Returns
-        -------
-        self
-        """
+        """Fit the scores, then the threshold. X: (n, d) array or sparse matrix. y: labels in any form (classes,
+        indicator, sets). Returns self."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -206,12 +197,10 @@ class Features(NamedTuple):
 
 
 def solved(features: Features, pairs: Pairs, C: float, tol: float, max_iter: int) -> tuple[np.ndarray, float, int]:
-    """The weights W (size, c), the relative duality gap, and the number of Newton steps.
-
-    The hinge h(s) = max(0, s), s = 1 - (f_k - f_l), is s^2 / (2 mu) up to mu and s - mu / 2 beyond; its derivative is
-    feasible in the dual, max sum a - 1/2 ||P'B(a)||^2 under 0 <= a <= C / (number of pairs of the row), where B(a) adds
-    a to the label that is carried and takes it from the other one. mu falls as the gradient does.
-    """
+    """The weights W (size, c), the relative duality gap, and the number of Newton steps. The hinge h(s) = max(0, s), s
+    = 1 - (f_k - f_l), is s^2 / (2 mu) up to mu and s - mu / 2 beyond; its derivative is feasible in the dual, max sum a
+    - 1/2 ||P'B(a)||^2 under 0 <= a <= C / (number of pairs of the row), where B(a) adds a to the label that is carried
+    and takes it from the other one. mu falls as the gradient does."""
     problem = _Problem(features, pairs, C)
     W, mu, steps = np.zeros((features.size, pairs.shape[1])), 1.0, 0
     best, primal, dual = W, np.inf, -np.inf
@@ -289,11 +278,9 @@ class _Problem:
 
 
 def middles(F: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """For each row the middle of the gap between two scores that separates its labels from the others best.
-
-    Of several gaps with the fewest errors the one after the fewest labels; before the largest score, and after the
-    smallest, a gap is 1 wide.
-    """
+    """For each row the middle of the gap between two scores that separates its labels from the others best. Of several
+    gaps with the fewest errors the one after the fewest labels; before the largest score, and after the smallest, a gap
+    is 1 wide."""
     order = np.argsort(-F, axis=1, kind="stable")
     ranked, carried = np.take_along_axis(F, order, axis=1), np.take_along_axis(Y, order, axis=1)
     missed = carried.sum(axis=1, keepdims=True) - np.cumsum(carried, axis=1)

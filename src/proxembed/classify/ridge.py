@@ -32,12 +32,10 @@ def feature_variances(X: Any) -> np.ndarray:
 
 
 def loo_penalty(X: Any, T: Any) -> float:
-    """Penalty with the least leave-one-out error of the ridge regression of T on X, over a log grid.
-
-    The grid runs from 1e-6 to 1e2 in units of tr(Xc'Xc)/r, so that no scale of X is favoured. Where rows and features
-    both exceed 2,000, the error is that of 2,000 evenly spaced rows: the best penalty, a ratio of variances, does not
-    grow with their number.
-    """
+    """Penalty with the least leave-one-out error of the ridge regression of T on X, over a log grid. The grid runs from
+    1e-6 to 1e2 in units of tr(Xc'Xc)/r, so that no scale of X is favoured. Where rows and features both exceed 2,000,
+    the error is that of 2,000 evenly spaced rows: the best penalty, a ratio of variances, does not grow with their
+    number."""
     if min(X.shape) > LOO_ROWS:
         rows = evenly_spaced(X.shape[0], LOO_ROWS)
         X, T = X[rows], T[rows]
@@ -53,11 +51,9 @@ def _grid(X: Any) -> np.ndarray | None:
 
 
 def fold_penalty(X: Any, T: Any, folds: np.ndarray) -> float:
-    """Penalty with the least error on rows of folds left out, over the grid of ``loo_penalty``.
-
-    For rows that come in groups: leaving out one row of a group leaves its near copies in, and too small a penalty
-    looks best. Where rows and features both exceed 2,000, 2,000 evenly spaced rows are used.
-    """
+    """Penalty with the least error on rows of folds left out, over the grid of ``loo_penalty``. For rows that come in
+    groups: leaving out one row of a group leaves its near copies in, and too small a penalty looks best. Where rows and
+    features both exceed 2,000, 2,000 evenly spaced rows are used."""
     if len(np.unique(folds)) < 2:
         return loo_penalty(X, T)
     if min(X.shape) > LOO_ROWS:
@@ -154,17 +150,8 @@ class MultiOutputRidge(LabelClassifier):
     )
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit one linear score per label.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d), or RowBlocks with y in the blocks
-        y : labels in any form (classes, indicator, sets)
-
-        Returns
-        -------
-        self
-        """
+        """Fit one linear score per label. X: (n, d) array or sparse matrix, or RowBlocks with y in the blocks. y:
+        labels in any form (classes, indicator, sets). Returns self."""
         with learning(self):
             check_params(self)
             if (blocks := blocks_of(X, y)) is not None:

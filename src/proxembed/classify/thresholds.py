@@ -29,10 +29,8 @@ class Thresholds(NamedTuple):
 
 
 def _candidates(scores: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The cuts just below each score of a positive row, halfway to the next score, with the F1 that each gives.
-
-    Largest score first. Any other cut predicts more rows and no more positive ones.
-    """
+    """The cuts just below each score of a positive row, halfway to the next score, with the F1 that each gives. Largest
+    score first. Any other cut predicts more rows and no more positive ones."""
     ranked = np.sort(scores)
     values, gained = (each[::-1] for each in np.unique(scores[Y], return_counts=True))
     hits, lower = np.cumsum(gained), np.searchsorted(ranked, values)
@@ -294,20 +292,9 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     shrink: float = param(default=SHRINK, like=WEIGHT, doc="Weight of the global cut, in positive rows.")
 
     def fit(self, X: Any, y: Any, scores: Any = None) -> Self:
-        """Fit the classifier on all rows, and tune the cuts.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets)
-        scores : array of shape (number of rows with known labels, c), optional
-            Scores of these rows, by fits of the same kind that have not seen them, to tune the cuts on; None:
-            ``cross_fitted_scores``.
-
-        Returns
-        -------
-        self
-        """
+        """Fit the classifier on all rows, and tune the cuts. X: (n, d) array or sparse matrix. y: labels in any form
+        (classes, indicator, sets). scores: (number of rows with known labels, c) array, scores of these rows by fits of
+        the same kind that have not seen them, to tune the cuts on; None: ``cross_fitted_scores``. Returns self."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -334,16 +321,8 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         return _label_scores(self.classifier_, X, len(self.classes_)) - self.cuts_
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Score rows: positive where the label is predicted, which is the classifier's score less the cut.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, c); with one class per row, what the classifier gives
-        """
+        """Score rows: positive where the label is predicted, which is the classifier's score less the cut. X: (m, d)
+        array or sparse matrix. Returns (m, c); with one class per row, what the classifier gives."""
         X = self._checked(X)
         if self.cuts_ is not None:
             return self._finite_scores(X)

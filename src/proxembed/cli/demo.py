@@ -16,9 +16,7 @@ SECONDS = 40.0
 
 @takes("search.max_seconds", "search.max_work", "search.seed", "search.n_jobs", max_seconds=SECONDS)
 def demo(
-    out: Path = typer.Option(Path("demo"), "--out", "-o", help="Output folder."),
-    json_output: bool = JSON,
-    **given: Any,
+    out: Path = typer.Option(Path("demo"), "--out", "-o", help="Output folder."), json_output: bool = JSON, **given: Any
 ) -> None:
     """Search built-in data: 1,797 images of digits with seven attributes each (even, prime, a loop, ...)."""
     started = clock.now()

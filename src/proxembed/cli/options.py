@@ -219,12 +219,7 @@ def in_program(dataset: Dataset) -> Dataset:
 
 
 def large_table(
-    file: str | Path,
-    columns: dict[str, Any],
-    memory: str | None,
-    sample: int | None,
-    seed: int,
-    spread: bool = False,
+    file: str | Path, columns: dict[str, Any], memory: str | None, sample: int | None, seed: int, spread: bool = False
 ) -> Any:
     """DATA as a table to read part by part, with notes, if it needs more than --memory; else None."""
     from proxembed.data import Columns

@@ -1,7 +1,5 @@
 """AnnData and objects of its kind as labelled data, told by what they offer: X, obs, var_names, layers and obsm."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A labelled table that exceeds the memory: the labels of all rows, a sample of rows as a data set, rows in parts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -57,8 +55,7 @@ class LargeTable:
 
     def sample(self, rows: int, seed: int) -> Dataset:
         """A data set of ``rows`` rows in the order of the file, drawn at random, with at least 20 (or all) of each
-        label.
-        """
+        label."""
         drawn = stratified_rows(self.Y, rows, seed)
         file = self._opened(self.path).picked(drawn, BLOCK_ROWS)
         columns = replace(self.columns, target_type="classes")  # checked on all rows

@@ -1,7 +1,5 @@
 """Data sets of OpenML by name, through scikit-learn's download and cache, with their licence and citation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from http.client import HTTPException
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Blocks of rows of Parquet files: chosen columns, read a batch at a time, for fits on more rows than fit in memory."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Data that need no file: scikit-learn's digits with true attributes, and data drawn by formula (two crescents, a
 rolled-up sheet, documents as counts of terms)."""
 
-from __future__ import annotations
-
 import math
 from numbers import Integral, Real
 

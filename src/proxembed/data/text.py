@@ -1,7 +1,5 @@
 """Texts as raw counts of Porter-stemmed words: the feature matrix that tf-idf is fitted on later."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np

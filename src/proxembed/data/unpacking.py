@@ -1,7 +1,5 @@
 """Bytes of data files, plain or packed, and their text; what packed ones take is checked before they are unpacked."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import math

@@ -5,12 +5,4 @@ from .catalogue import described, estimators, listed, unknown_rule
 from .explain import Explanation
 from .rows import Rows
 
-__all__ = [
-    "Explanation",
-    "Rows",
-    "SpectralEmbedder",
-    "described",
-    "estimators",
-    "listed",
-    "unknown_rule",
-]
+__all__ = ["Explanation", "Rows", "SpectralEmbedder", "described", "estimators", "listed", "unknown_rule"]

@@ -75,11 +75,9 @@ def registry() -> dict[str, type[Estimator]]:
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, constant, field))
 @dataclass(kw_only=True, eq=False, repr=False)
 class Estimator(BaseEstimator):
-    """Base of every estimator that a user builds: constructor and documentation from declared parameters, registry.
-
-    Its ``role`` is one of "method" (an embedding), "model" (an assembled embedding), "features" (what other estimators
-    embed), "rival" (what an embedding must beat), "classifier" and "search".
-    """
+    """Base of every estimator that a user builds: constructor and documentation from declared parameters, registry. Its
+    ``role`` is one of "method" (an embedding), "model" (an assembled embedding), "features" (what other estimators
+    embed), "rival" (what an embedding must beat), "classifier" and "search"."""
 
     role: ClassVar[str]
     class_traits: ClassVar[Traits] = Traits(labels="multi")
@@ -286,12 +284,10 @@ class Nested:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What ``prepare(rows)`` gives to the later steps of a fit; methods with more to hand on extend it.
-
-    ``training`` is R, the matrix of fit's rows that is projected, and ``width`` the features that it stands for, by
-    which the unit of the ridge counts. ``n_components``, ``ridge``, ``ridge_scale`` and ``criterion`` are those that
-    hold in this fit. ``attributes``: what was learned of the rows, by the names of fitted attributes.
-    """
+    """What ``prepare(rows)`` gives to the later steps of a fit; methods with more to hand on extend it. ``training`` is
+    R, the matrix of fit's rows that is projected, and ``width`` the features that it stands for, by which the unit of
+    the ridge counts. ``n_components``, ``ridge``, ``ridge_scale`` and ``criterion`` are those that hold in this fit.
+    ``attributes``: what was learned of the rows, by the names of fitted attributes."""
 
     training: Any
     width: int

@@ -1,7 +1,5 @@
 """The catalogue: every registered estimator by name, with its role, and the names of estimators with parameters."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import inspect
@@ -141,9 +139,7 @@ def title_of(estimator: Any) -> str:
 
 def settings(estimator: Any) -> dict[str, Any]:
     """The parameters of an estimator that differ from their defaults, as plain data; those of a wrapped method too.
-
-    Which method is wrapped stands in the title (``title_of``), not here.
-    """
+    Which method is wrapped stands in the title (``title_of``), not here."""
     found: dict[str, Any] = {}
     for name, (f, _) in declared(type(estimator)).items():
         value = getattr(estimator, name)

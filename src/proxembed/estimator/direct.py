@@ -48,12 +48,10 @@ def stored_like(X: Any, training: Any) -> Any:
 
 
 class DirectEmbedder(SpectralEmbedder, direct=True, abstract=True):
-    """A method that embeds the rows it is fitted on: max tr Z'AZ subject to Z'BZ = I. [mu2012mesd]
-
-    A method defines ``template(rows)`` and ``extend(X)``, and may define ``place``, ``scaled``, ``complete``,
-    ``no_rule`` and ``projects`` beside the hooks of every spectral method; ``learn`` sets what ``extend`` needs. A row
-    that was seen in fit keeps its embedding (the first of equal rows stands for all); others are placed by ``extend``.
-    """
+    """A method that embeds the rows it is fitted on: max tr Z'AZ subject to Z'BZ = I. [mu2012mesd] A method defines
+    ``template(rows)`` and ``extend(X)``, and may define ``place``, ``scaled``, ``complete``, ``no_rule`` and
+    ``projects`` beside the hooks of every spectral method; ``learn`` sets what ``extend`` needs. A row that was seen in
+    fit keeps its embedding (the first of equal rows stands for all); others are placed by ``extend``."""
 
     solver: str = constant("auto")  # routes follow the structure; a parameter where a method has several
     columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component

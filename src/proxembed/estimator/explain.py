@@ -1,7 +1,5 @@
 """explain() and citation(): what a component is made of, which labels it serves, and the BibTeX of a class."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,10 +33,8 @@ class Explanation:
 
 
 def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndarray) -> np.ndarray:
-    """(k, c): covariance of each component with each standardised label, scaled to unit length a component.
-
-    Rows without a known label are left out; other unknown cells are at the mean of their label.
-    """
+    """(k, c): covariance of each component with each standardised label, scaled to unit length a component. Rows
+    without a known label are left out; other unknown cells are at the mean of their label."""
     if labels.unknown is not None:
         index = np.flatnonzero(labels.rows_any)
         rows, labels = rows.take(index), labels.take(index).with_means()
@@ -61,11 +57,9 @@ def explanation(
     feature_names: Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
 ) -> Explanation:
-    """The Explanation of one component of a fitted embedder.
-
-    ``before`` are fitted transformers whose output it embeds, first to last; features are then those of the first.
-    Names are those given, else those that the estimator knows; ``label_names`` are those of an indicator's columns.
-    """
+    """The Explanation of one component of a fitted embedder. ``before`` are fitted transformers whose output it embeds,
+    first to last; features are then those of the first. Names are those given, else those that the estimator knows;
+    ``label_names`` are those of an indicator's columns."""
     _check_whole("component", component, estimator.n_components_ - 1)
     _check_whole("n_features", n_features)
     _check_whole("n_labels", n_labels)

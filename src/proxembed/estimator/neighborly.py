@@ -1,8 +1,6 @@
 """What estimators on neighbour graphs share: their parameters, the search and the weights of a fit, and the links of
 new rows."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -165,8 +163,7 @@ class Linked(Neighborly, abstract=True):
 
     def _weights(self, rows: Rows) -> tuple[sparse.csr_array, dict[str, Any]]:
         """W, symmetric, zero diagonal but under "reconstruction", edges of weight 0 left out; and what was learned with
-        it, by attribute.
-        """
+        it, by attribute."""
         if self.metric == "precomputed" and isinstance(self.weights, str) and self.weights in OF_FEATURES:
             raise ValueError(
                 f"{type(self).__name__}: weights={self.weights!r} is not allowed with metric='precomputed': it is made "
@@ -189,8 +186,7 @@ class Linked(Neighborly, abstract=True):
 
     def _rebuilding(self, rows: Rows) -> sparse.csr_array:
         """V + V' - V'V = I - (I - V)'(I - V), V the reconstruction weights of the neighbours; M - (I - V)'M(I - V) of
-        rows that occur M times.
-        """
+        rows that occur M times."""
         index = self._neighbors(rows).index
         V = reconstruction_matrix(index, reconstruction_weights(rows.X, index), rows.n)
         counts = rows.ones if rows.counts is None else rows.counts
@@ -238,11 +234,9 @@ class FromDistances(Neighborly, abstract=True):
 
 
 class Weighted(FromDistances, Linked, abstract=True):
-    """An estimator that keeps the weighted graph of its rows and links new rows to them. [mu2012mesd]
-
-    ``_weights`` gives W and the attributes by which ``_links`` weighs the links of new rows; the estimator keeps them,
-    and the rows of training as ``training_``.
-    """
+    """An estimator that keeps the weighted graph of its rows and links new rows to them. [mu2012mesd] ``_weights``
+    gives W and the attributes by which ``_links`` weighs the links of new rows; the estimator keeps them, and the rows
+    of training as ``training_``."""
 
     def no_links(self) -> str | None:
         """Why new rows cannot be linked, and what to use instead; None where they can."""
@@ -308,10 +302,8 @@ def check_symmetric(D: Any) -> None:
 
 
 def links_within(X: Any, eps: Any, queries: Any, metric: Any) -> Neighbors:
-    """For each new row the rows within ``eps``, nearest first; padded with infinite distances to the longest list.
-
-    A row without any has the nearest one in the first place, whose distance is then above ``eps``.
-    """
+    """For each new row the rows within ``eps``, nearest first; padded with infinite distances to the longest list. A
+    row without any has the nearest one in the first place, whose distance is then above ``eps``."""
     near = rows_within(X, eps, queries=queries, metric=metric)
     count = np.diff(near.indptr)
     shape = len(count), max(1, int(count.max(initial=0)))
@@ -331,10 +323,8 @@ def path_lengths(
     graph: sparse.csr_array, links: Neighbors, reference: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """min_i (d(x, x_i) + g_ij) over the links i of each new row x, g the shortest paths along the symmetric graph, for
-    each row j of ``reference``: blocks of new rows with an array (rows, r), inf where there is no path.
-
-    The graph is searched once, from the fewer of both ends. Links of infinite distance, or to number -1, are none.
-    """
+    each row j of ``reference``: blocks of new rows with an array (rows, r), inf where there is no path. The graph is
+    searched once, from the fewer of both ends. Links of infinite distance, or to number -1, are none."""
     distance = np.where(links.index < 0, np.inf, links.distance)
     sources, place = np.unique(np.maximum(links.index, 0), return_inverse=True)
     place = place.reshape(links.index.shape)

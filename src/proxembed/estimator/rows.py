@@ -31,8 +31,7 @@ from proxembed.targets.labels import LabelMatrix
 @dataclass(frozen=True)
 class Origin:
     """What was given to fit: y in the caller's form, for functions that are parameters, the number of rows, and which
-    of them these rows are (None: all).
-    """
+    of them these rows are (None: all)."""
 
     y: Any
     n: int
@@ -48,10 +47,8 @@ class Origin:
 class Rows:
     """Checked rows X (n x d) with their labels; ``weighting``, ``copies`` and ``enemy`` are set by MESD alone
     (weighting None: no copies); ``source`` holds the blocks that they are a sample of; ``counts`` (n,) how often each
-    row occurs, where equal rows have been merged.
-
-    Searches are kept for as long as the object, by their arguments: a method may ask twice.
-    """
+    row occurs, where equal rows have been merged. Searches are kept for as long as the object, by their arguments: a
+    method may ask twice."""
 
     X: Any
     labels: LabelMatrix | None
@@ -137,8 +134,7 @@ class Rows:
 
     def search_input(self, metric: Any) -> tuple[Any, Any]:
         """X and the metric as searches take them that know the Euclidean distance, the cosine and given distances: for
-        another metric the distances of all rows, kept, and "precomputed".
-        """
+        another metric the distances of all rows, kept, and "precomputed"."""
         if is_measured(metric):
             return self._kept(("distances", metric), "exact", lambda: all_distances(self.X, metric)), "precomputed"
         return as_cosine(self.X, metric)
@@ -220,8 +216,7 @@ class Rows:
 
     def search_info(self, algorithm: Any) -> tuple[str | None, float | None]:
         """(name, recall) of the searches of these rows that were asked of an algorithm: an approximate one where there
-        were several, and the mean of the recalls over the lists; None for an exact one, (None, None) for none.
-        """
+        were several, and the mean of the recalls over the lists; None for an exact one, (None, None) for none."""
         record = self._record(algorithm)
         found = [(each.recall, each) for each in record if each.recall is not None]
         if not found:
@@ -231,8 +226,7 @@ class Rows:
 
     def copy_pairs(self, graph: sparse.csr_array, same: bool) -> sparse.csr_array:
         """For each edge of a graph the pairs of copies of its rows with the same label, (YY')_ij, or with different
-        ones, (mm' - YY')_ij; the data of the graph are not looked at.
-        """
+        ones, (mm' - YY')_ij; the data of the graph are not looked at."""
         i = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
         counts = labelled.shared_labels(self.label_matrix, i, graph.indices)
         if not same:
@@ -246,10 +240,8 @@ class Rows:
         return [(index, weights[index]) for index in rows]
 
     def copied(self, weighting: str, copies: str, enemy: str) -> Rows:
-        """The rows with each counted once per label, as MESD asks; the same object for the same arguments.
-
-        A lone label makes two classes, so that every row has one copy.
-        """
+        """The rows with each counted once per label, as MESD asks; the same object for the same arguments. A lone label
+        makes two classes, so that every row has one copy."""
         labels = self.label_matrix if self.label_matrix.c > 1 else self.label_matrix.two_classes()
         work = lambda: replace(self, labels=labels, weighting=weighting, copies=copies, enemy=enemy)  # noqa: E731
         return self._kept(("copied", weighting, copies, enemy), None, work)
@@ -266,8 +258,7 @@ class Rows:
 
     def given_weights(self, W: Any, name: str = "weights") -> sparse.csr_array:
         """W of these rows from the parameter ``name`` of a method: a matrix for all rows given to fit, or a function
-        (X, y) that makes one for these rows, y as it was given to fit, the labels of these rows.
-        """
+        (X, y) that makes one for these rows, y as it was given to fit, the labels of these rows."""
 
         def work() -> Any:
             if callable(W):
@@ -280,9 +271,7 @@ class Rows:
 
     def labelled(self, fill: bool = False) -> tuple[Rows, np.ndarray]:
         """The rows whose labels are all known, as rows of their own, and their index; the same objects every time.
-
-        ``fill``: the rows with a known label, each unknown cell at the mean of its label.
-        """
+        ``fill``: the rows with a known label, each unknown cell at the mean of its label."""
         return self._kept(("labelled", fill), None, lambda: self._labelled(fill))
 
     def _labelled(self, fill: bool) -> tuple[Rows, np.ndarray]:
@@ -296,8 +285,7 @@ class Rows:
     @cached_property
     def with_label(self) -> tuple[Rows, np.ndarray]:
         """The rows that have a label, as rows of their own, and their index: under MESD the others have no copies and
-        are nobody's neighbours. Their searches count as searches of these rows.
-        """
+        are nobody's neighbours. Their searches count as searches of these rows."""
         index = np.flatnonzero(self.labels.m > 0)
         if len(index) == self.n:
             return self, index
@@ -349,11 +337,9 @@ class Rows:
         return None
 
     def weigh(self, W: Any, same_class: bool = True) -> Any:
-        """W itself; W / (m m') for "mimj"; (YY') o W / (m m') for "printed" where W links rows of one class.
-
-        W is a LowRank or Sparse operator or a CSR matrix, and so is the result. Always before Laplacian().
-        ``same_class=False`` tells that W links all rows, whatever their labels.
-        """
+        """W itself; W / (m m') for "mimj"; (YY') o W / (m m') for "printed" where W links rows of one class. W is a
+        LowRank or Sparse operator or a CSR matrix, and so is the result. Always before Laplacian().
+        ``same_class=False`` tells that W links all rows, whatever their labels."""
         if self.weighting in (None, "none"):
             return W
         if sparse.issparse(W):
@@ -370,12 +356,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class BlockRows(Rows):
-    """The rows of a block, on which a method states its template for the rows of all blocks.
-
-    ``n``, and what the labels add up to, are those of all rows (``labels`` is a LabelBlock); ``ones`` and ``mass`` have
-    an entry for each row of the block. ``scatter`` holds the sums of squares of all rows, about 0 and about their mean,
-    and ``dependence`` that of Xc'Y, once they are known.
-    """
+    """The rows of a block, on which a method states its template for the rows of all blocks. ``n``, and what the labels
+    add up to, are those of all rows (``labels`` is a LabelBlock); ``ones`` and ``mass`` have an entry for each row of
+    the block. ``scatter`` holds the sums of squares of all rows, about 0 and about their mean, and ``dependence`` that
+    of Xc'Y, once they are known."""
 
     count: int = 0
     scatter: tuple[float, float] = (np.nan, np.nan)
@@ -432,9 +416,7 @@ def reciprocal(w: np.ndarray) -> np.ndarray:
 
 def _times_shared_labels(W: LowRank, Y: sparse.csc_array, shared: np.ndarray | None) -> LowRank:
     """W o YY' as a low-rank operator: one factor column for each column of W's factor and each label that meets it.
-
-    ``shared``: sums of these columns, in rows of a block those of all rows.
-    """
+    ``shared``: sums of these columns, in rows of a block those of all rows."""
     columns, weights, sums = [], [], []
     F, S = sparse.csc_array(W.F), W.S
     for j in range(F.shape[1]):

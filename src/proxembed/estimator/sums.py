@@ -110,8 +110,7 @@ def _one_sample(size: int, parts: Sequence[RowSample]) -> RowSample:
 
 def moved_centroids(method: Any, source: RowBlocks, centroids: np.ndarray) -> np.ndarray:
     """Centroids moved to the means of the rows of which each is the nearest: a step of k-means over all rows that take
-    part, in one reading.
-    """
+    part, in one reading."""
     counts, sums = source.reduce(partial(_near_each, method, centroids), _both_added)
     moved = centroids + sums / np.maximum(counts, 1)[:, None]
     return moved.astype(centroids.dtype)
@@ -253,12 +252,10 @@ def refuse_blocks(method: Any) -> None:
 
 def summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None = None) -> SummedRows:
     """The rows of a source as the steps of a fit take them, with the sums that the template of a method asks for.
-
     ``totals``: those of all labels, where they are known from an earlier reading. If the method takes unknown cells as
     means of labels, the first partly known row ends the reading; the next ones read the means, then the rows again.
     Raises ValueError for a method that needs more than sums, blocks without labels, and what ``fit`` refuses in X and
-    y.
-    """
+    y."""
     refuse_blocks(method)
     method.label_means = "ask" if method.traits.fills_unknown and source.rereadable else None
     try:
@@ -286,10 +283,8 @@ def _summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None) -> 
 
 @dataclass(frozen=True)
 class SumsOfRows(FeatureInfo):
-    """The sums of some rows.
-
-    ``counts``: for each piece of the rows, the rows that weigh something under each row weight.
-    """
+    """The sums of some rows. ``counts``: for each piece of the rows, the rows that weigh something under each row
+    weight."""
 
     sums: Sums
     counts: list[np.ndarray]
@@ -298,10 +293,8 @@ class SumsOfRows(FeatureInfo):
 def sums_of_rows(
     method: Any, source: RowBlocks, totals: LabelTotals | None = None, classes: Sequence[Any] | None = None
 ) -> SumsOfRows:
-    """The sums of all rows of a source; ``totals``: those of all labels, where the rows need them first.
-
-    ``classes``: the only labels that are allowed. Raises ValueError for others.
-    """
+    """The sums of all rows of a source; ``totals``: those of all labels, where the rows need them first. ``classes``:
+    the only labels that are allowed. Raises ValueError for others."""
     return source.reduce(partial(_summed_piece, method, totals, classes, source.rereadable), _joined)
 
 
@@ -612,10 +605,8 @@ class SummedRows(BlockRows):
         return self.found.restated()
 
     def resolve_ridge(self, ridge: float | str | None, scale: str | None, template: Template) -> tuple[Any, Any]:
-        """The ridge with its unit; for "auto" the chosen one, absolute.
-
-        By leave-one-out where the rows can be read again, else by generalised cross-validation from the sums.
-        """
+        """The ridge with its unit; for "auto" the chosen one, absolute. By leave-one-out where the rows can be read
+        again, else by generalised cross-validation from the sums."""
         if ridge != "auto" or template.B is None:
             return ridge, scale
         if self.found.template.target is None:

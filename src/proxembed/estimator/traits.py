@@ -1,7 +1,5 @@
 """Traits: the facts about an estimator that fits, searches and pages depend on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,8 +1,6 @@
 """The door of every estimator: a fit that fails leaves none, X as floats, and what no method could compute with
 refused in one place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -41,12 +39,9 @@ UNKNOWN_LATER = "was fitted on rows without unknown features. Fit it on rows tha
 
 @contextmanager
 def learning(estimator: Any, failure: type[BaseException] = BaseException) -> Iterator[None]:
-    """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator.
-
-    The configuration of scikit-learn is that of this package.
-
-    ``failure``: what counts as one; under Exception a search keeps what it had found by an interruption.
-    """
+    """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator. The
+    configuration of scikit-learn is that of this package. ``failure``: what counts as one; under Exception a search
+    keeps what it had found by an interruption."""
     _forget(estimator)
     try:
         with own_configuration():
@@ -62,13 +57,10 @@ def _forget(estimator: Any) -> None:
 
 
 def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False) -> Any:
-    """X as a float32 or float64 array, or a canonical CSR array; the caller's object is never changed.
-
-    With ``reset`` (fit) the names and the number of features are remembered, else they are compared. ``block``: X is a
-    part of fit's rows, of which one row is enough. Raises ValueError
-    for what is no matrix of finite numbers, malformed sparse matrices, masked entries, columns of one name, and in fit
-    for numbers that cannot be squared.
-    """
+    """X as a float32 or float64 array, or a canonical CSR array; the caller's object is never changed. With ``reset``
+    (fit) the names and the number of features are remembered, else they are compared. ``block``: X is a part of fit's
+    rows, of which one row is enough. Raises ValueError for what is no matrix of finite numbers, malformed sparse
+    matrices, masked entries, columns of one name, and in fit for numbers that cannot be squared."""
     if isinstance(X, RowBlocks):
         raise ValueError(
             f"{type(estimator).__name__} does not take blocks of rows here. Pass X as an array: a sample of "
@@ -140,10 +132,8 @@ def refuse_masked(X: Any, name: str = "X", remedy: str = FILL) -> None:
 
 
 def refuse_far(X: Any) -> None:
-    """A ValueError for sparse X so far from the origin that the sums by which it is centred cancel.
-
-    A column that holds a zero varies as much as it is far from the origin; one without zeros may not.
-    """
+    """A ValueError for sparse X so far from the origin that the sums by which it is centred cancel. A column that holds
+    a zero varies as much as it is far from the origin; one without zeros may not."""
     if not sp.issparse(X) or not np.any(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]):
         return
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
@@ -211,9 +201,7 @@ def _index_fault(index: np.ndarray, size: int, kind: str) -> str:
 
 def in_range(values: Any, X: Any, dtype: Any = None, *, left_out: bool = False) -> Any:
     """Results for rows X in X's float type, or in ``dtype``; a ValueError where they are beyond its range.
-
-    ``left_out``: a row of NaN alone is one that a method does not place.
-    """
+    ``left_out``: a row of NaN alone is one that a method does not place."""
     with np.errstate(over="ignore"):
         out = values.astype(X.dtype if dtype is None else dtype, copy=False)
     if np.isfinite(out.data if sp.issparse(out) else out).all():
@@ -231,10 +219,9 @@ def in_range(values: Any, X: Any, dtype: Any = None, *, left_out: bool = False) 
 
 
 def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None, owner: str | None = None) -> None:
-    """A ValueError where the largest entry of X cannot be squared, or n d such squares not be summed, in X's type;
-    with the factor that brings it to about 1, or another ``remedy`` where X is not the caller's. With an ``owner``, the
-    name of an estimator, entries that are not finite are refused first, in scikit-learn's words.
-    """
+    """A ValueError where the largest entry of X cannot be squared, or n d such squares not be summed, in X's type; with
+    the factor that brings it to about 1, or another ``remedy`` where X is not the caller's. With an ``owner``, the name
+    of an estimator, entries that are not finite are refused first, in scikit-learn's words."""
     limits, (n, d) = np.finfo(X.dtype), X.shape
     low, high = entry_bounds(X)
     if 2 * np.sqrt(float(limits.tiny)) < low and 2 * high < np.sqrt(float(limits.max) / (n * d)):

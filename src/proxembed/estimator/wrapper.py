@@ -4,8 +4,6 @@ TemplateWrapper works on the template of its method, FitWrapper on its whole fit
 LabelledFeatures: a TemplateWrapper whose features are learned from the labels.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -117,11 +115,8 @@ def innermost(method: Any) -> Any:
 
 class LabelledFeatures(TemplateWrapper, abstract=True):
     """A wrapper that learns features from the labels: rows of fit have features of their own, by which they keep their
-    places in ``transform``.
-
-    A subclass states the features of fit's rows as ``training`` of what ``prepare`` returns, beside the template of the
-    wrapped method as ``inner``.
-    """
+    places in ``transform``. A subclass states the features of fit's rows as ``training`` of what ``prepare`` returns,
+    beside the template of the wrapped method as ``inner``."""
 
     @property
     def traits(self) -> Traits:
@@ -181,10 +176,8 @@ def refuse_features(wrapper: str, method: SpectralEmbedder) -> None:
 
 
 class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=True):
-    """A wrapper of a method's whole fit; the method decides what rows and labels it takes.
-
-    A subclass defines ``fit_method(rows)``, which fits ``method_`` and sets what else is learned, and ``embed(X)``.
-    """
+    """A wrapper of a method's whole fit; the method decides what rows and labels it takes. A subclass defines
+    ``fit_method(rows)``, which fits ``method_`` and sets what else is learned, and ``embed(X)``."""
 
     role = "model"
 
@@ -206,17 +199,8 @@ class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=Tru
         raise TypeError(f"{type(self).__name__} must define embed(X).")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the method, and what is made around it.
-
-        Parameters
-        ----------
-        X : array or CSR of shape (n, d)
-        y : labels in any form that the method takes
-
-        Returns
-        -------
-        self
-        """
+        """Fit the method, and what is made around it. X: (n, d) array or CSR. y: labels in any form that the method
+        takes. Returns self."""
         with self._learning():
             rows = self._validate(X, y)
             self.resolve()

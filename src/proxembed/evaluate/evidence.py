@@ -1,7 +1,5 @@
 """What the test rows say of a chosen embedding: maps beside rivals and shuffled labels, each label's score."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -127,8 +125,7 @@ def map_figures(
 
 def _chance(Y: np.ndarray, Y_train: np.ndarray, known: Any, known_train: Any) -> float:
     """Mean similarity of the label sets of all pairs of a held-out and a training row that have known cells in
-    common.
-    """
+    common."""
     Y, Y_train = Y.astype(np.float64), Y_train.astype(np.float64)
     cells, cells_train = (
         np.ones_like(labels) if mask is None else np.asarray(mask, dtype=np.float64)

@@ -1,7 +1,5 @@
 """The work of a comparison: every arm on every split, as the loop carries it out."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,9 +12,7 @@ from proxembed.execute import clock
 from proxembed.execute.executor import Progress, in_this_process, silent
 from proxembed.execute.ledger import digest
 from proxembed.execute.loop import Evaluator, Loop, Strategy, Trial, Work
-from proxembed.measures.measures import (
-    measure_of,
-)
+from proxembed.measures.measures import measure_of
 from proxembed.measures.metrics import row_jaccard, same_rows
 from proxembed.splits.splits import Split, make_splits, splitting_kind, standard_split
 from proxembed.targets.known import known_cells

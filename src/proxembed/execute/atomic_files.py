@@ -1,7 +1,5 @@
 """Files written together, whole or not at all: staged beside their targets, then exchanged for the earlier ones."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -4,8 +4,6 @@ It serves searches, comparisons, diagnoses and benchmarks. What a step is, and w
 matter.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import time

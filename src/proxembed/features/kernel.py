@@ -3,8 +3,6 @@
 In: a kernel matrix on the training rows or on prototypes. Out: the map k(x) -> t(x) with t(x)'t(y) = k(x, y).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -21,8 +19,7 @@ from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending
 
 def kernel_map(K: np.ndarray) -> np.ndarray:
     """U diag(kappa)^-1/2 over the eigenvalues of K above 1e-10 of the largest: kernel rows times it are map
-    coordinates.
-    """
+    coordinates."""
     w, U = descending((K + K.T) / 2)
     keep = w > RANGE_TOLERANCE * max(w[0], 0.0)
     if not keep.any():
@@ -65,12 +62,10 @@ def least_loo(
     dimensions: int,
     ridge: Callable[[float], np.ndarray] | None = None,
 ) -> tuple[float, float]:
-    """The (width, absolute ridge) of least leave-one-out error of kernel ridge regression of the target.
-
-    One eigendecomposition per width serves all ridges. Their unit is the trace of the centred kernel over
-    ``dimensions``, the smaller number of rows of non-zero weight and prototypes. ``ridge(unit)`` gives the ridges to
-    try; by default a log grid from 1e-6 to 1e2 units.
-    """
+    """The (width, absolute ridge) of least leave-one-out error of kernel ridge regression of the target. One
+    eigendecomposition per width serves all ridges. Their unit is the trace of the centred kernel over ``dimensions``,
+    the smaller number of rows of non-zero weight and prototypes. ``ridge(unit)`` gives the ridges to try; by default a
+    log grid from 1e-6 to 1e2 units."""
 
     def least_at(width: float) -> tuple[float, float, float]:
         coordinates = coordinates_at(width)

@@ -93,11 +93,9 @@ def umap_model(n: int, n_components: int, n_neighbors: int, seed: Any, **options
 
 @dataclass(frozen=True)
 class NeighborMap:
-    """A map of the rows of an embedding, into which new rows are placed one by one.
-
-    ``Z`` is the embedding as it was laid out: less its ``mean``, times ``factors`` (signs over one scale), in single
-    precision. ``places`` are the places of its rows, ``unit`` their spacing.
-    """
+    """A map of the rows of an embedding, into which new rows are placed one by one. ``Z`` is the embedding as it was
+    laid out: less its ``mean``, times ``factors`` (signs over one scale), in single precision. ``places`` are the
+    places of its rows, ``unit`` their spacing."""
 
     mean: np.ndarray
     factors: np.ndarray
@@ -107,10 +105,8 @@ class NeighborMap:
 
     @classmethod
     def of(cls, Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: int | None = None) -> NeighborMap:
-        """The map of the rows of Z; parameters as of ``lay_out``.
-
-        Rounding, the signs of the components and the order of the rows do not change it.
-        """
+        """The map of the rows of Z; parameters as of ``lay_out``. Rounding, the signs of the components and the order
+        of the rows do not change it."""
         mean = Z.mean(axis=0)
         factors = lead_signs(Z - mean) / (float(np.sqrt(np.mean((Z - mean) ** 2))) or 1.0)
         Z = ((Z - mean) * factors).astype(np.float32).astype(np.float64)
@@ -162,14 +158,12 @@ def spacing(places: np.ndarray) -> float:
 
 
 def place_new(Z_new: np.ndarray, Z: np.ndarray, places: np.ndarray, unit: float) -> np.ndarray:
-    """The places of new rows on the map of rows Z: each by its own nearest rows, whatever comes with it.
-
-    A new row is placed where sum_j p_j log(1 + |y - y_j|^2 / unit^2) is least, y_j the places of its 15 nearest rows
-    and p_j = (1 - d_j^2 / d^2)^2 the weight of one at distance d_j, d the distance of the next row. Weights fall to 0
-    where a row leaves the neighbours, so that the place changes continuously, and the logarithm follows the majority
-    of the neighbours: a row is not put into the void between two clusters. The search starts at the best of the
-    neighbours' places and takes 25 steps of reweighted means.
-    """
+    """The places of new rows on the map of rows Z: each by its own nearest rows, whatever comes with it. A new row is
+    placed where sum_j p_j log(1 + |y - y_j|^2 / unit^2) is least, y_j the places of its 15 nearest rows and p_j = (1 -
+    d_j^2 / d^2)^2 the weight of one at distance d_j, d the distance of the next row. Weights fall to 0 where a row
+    leaves the neighbours, so that the place changes continuously, and the logarithm follows the majority of the
+    neighbours: a row is not put into the void between two clusters. The search starts at the best of the neighbours'
+    places and takes 25 steps of reweighted means."""
     out = np.empty((len(Z_new), places.shape[1]))
     for start in range(0, len(Z_new), BLOCK):
         part = slice(start, min(start + BLOCK, len(Z_new)))

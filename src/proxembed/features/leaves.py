@@ -4,8 +4,6 @@ In: rows and what the forest is grown on. Out: a ``LeafMap``, which takes any ro
 tree was grown on.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
@@ -31,10 +29,8 @@ NODE_DTYPES = {"left": np.int32, "right": np.int32, "feature": np.int32, "thresh
 @dataclass(frozen=True)
 class LeafMap:
     """The leaves of T trees as columns: q(x) has the entry (T M)^-1/2 in the column of each leaf that x falls into.
-
-    ``M`` is the number of rows that the leaf was grown on, each as often as it was drawn. For V with the entries
-    (T M)^-1/2 times the draws of a row, q(x) V'Y is the vote of the forest.
-    """
+    ``M`` is the number of rows that the leaf was grown on, each as often as it was drawn. For V with the entries (T
+    M)^-1/2 times the draws of a row, q(x) V'Y is the vote of the forest."""
 
     ends: NDArray[np.intp]
     left: NDArray[np.int32]
@@ -90,9 +86,7 @@ class LeafMap:
 
     def unbiased(self, X: Any, draws: NDArray[np.float64]) -> sparse.csr_array:
         """q(x) of the rows that the forest was grown on, over the trees that were grown without each row alone.
-
-        ``draws`` (m, T): how often each row was drawn for each tree. A row drawn for every tree has no entry.
-        """
+        ``draws`` (m, T): how often each row was drawn for each tree. A row drawn for every tree has no entry."""
         unseen = draws == 0
         share = self.n_trees / np.maximum(unseen.sum(axis=1), 1)
         return leaf_rows(self.leaves(X), self.entries, unseen, share)
@@ -104,12 +98,10 @@ class LeafMap:
         return np.asarray(V.T @ T)
 
     def effects(self, weights: np.ndarray) -> np.ndarray:
-        """What the splits of each feature do to combinations of the leaves, (k, leaves) to (k, d).
-
-        A combination is a sum over trees of the value of a leaf. A split parts the rows of its node: the difference of
-        the mean values on its two sides, weighted by the share of all rows that reach it, is what it does. Of each
-        feature these are summed in size; the sign is that of their sum (positive: larger where the feature is).
-        """
+        """What the splits of each feature do to combinations of the leaves, (k, leaves) to (k, d). A combination is a
+        sum over trees of the value of a leaf. A split parts the rows of its node: the difference of the mean values on
+        its two sides, weighted by the share of all rows that reach it, is what it does. Of each feature these are
+        summed in size; the sign is that of their sum (positive: larger where the feature is)."""
         k, nodes = weights.shape[0], len(self.left)
         root = np.repeat(self.ends[:-1], np.diff(self.ends))
         leaf, inner = np.flatnonzero(self.left < 0), np.flatnonzero(self.left >= 0)
@@ -152,11 +144,9 @@ def grown(
     random_state: Any,
     forest: str = "random",
 ) -> tuple[LeafMap, NDArray[np.float64]]:
-    """Grow regression trees (squared error), each on rows drawn with replacement, and map their leaves.
-
-    Where all rows count once, these are the trees of scikit-learn's RandomForestRegressor, or those of its
-    ExtraTreesRegressor with ``bootstrap=True``.
-    """
+    """Grow regression trees (squared error), each on rows drawn with replacement, and map their leaves. Where all rows
+    count once, these are the trees of scikit-learn's RandomForestRegressor, or those of its ExtraTreesRegressor with
+    ``bootstrap=True``."""
     from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
     kind = {"random": DecisionTreeRegressor, "extra": ExtraTreeRegressor}[forest]

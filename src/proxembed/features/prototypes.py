@@ -1,7 +1,5 @@
 """Prototypes of relation features: real rows of X or centroids, without duplicates, seeded; and landmarks."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -57,9 +55,7 @@ def prototypes_kmeans(X: Matrix, n_prototypes: int, *, y_groups: Any = None, ran
 
 def prototypes_kmedoids(X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None) -> Prototypes:
     """The row nearest to the centroid of its own k-means cluster, one a cluster, in row order; sparse stays sparse.
-
-    Rows at the same distance up to rounding: the first is taken.
-    """
+    Rows at the same distance up to rounding: the first is taken."""
     centroids, labels, index = _cluster(X, n_prototypes, random_state)
     rows = X[index].astype(np.float64)
     if not sp.issparse(rows):
@@ -79,10 +75,8 @@ def prototypes_kmedoids(X: Matrix, n_prototypes: int, *, y_groups: Any = None, r
 
 
 def prototypes_farthest(X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None) -> Prototypes:
-    """Greedy k-centre: from a random row on, always the row farthest from those chosen (ties: the first).
-
-    Indices come in the order of choice, so that fewer prototypes are a prefix of more.
-    """
+    """Greedy k-centre: from a random row on, always the row farthest from those chosen (ties: the first). Indices come
+    in the order of choice, so that fewer prototypes are a prefix of more."""
     index, _ = distinct_rows(X)
     rows = X[index].astype(np.float64)
     squares = row_squares(rows)
@@ -99,10 +93,8 @@ def prototypes_farthest(X: Matrix, n_prototypes: int, *, y_groups: Any = None, r
 def prototypes_stratified(
     X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None
 ) -> Prototypes:
-    """Random distinct rows of each group of ``y_groups`` (label sets), in proportion, at least one of each.
-
-    With fewer prototypes than groups, the largest groups get one each.
-    """
+    """Random distinct rows of each group of ``y_groups`` (label sets), in proportion, at least one of each. With fewer
+    prototypes than groups, the largest groups get one each."""
     if y_groups is None:
         raise ValueError("y_groups=None; kind 'stratified' needs groups of rows: pass the label sets, or use 'random'.")
     y_groups = np.asarray(y_groups)
@@ -178,10 +170,8 @@ def _row_digest(X: Matrix, i: int) -> bytes:
 
 
 def _cluster(X: Matrix, n_prototypes: int, random_state: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """k-means over the distinct rows, weighted by how often they occur: centroids, cluster of each, row indices.
-
-    Two rounds for sparse rows of more than 2,000 features, else until it converges.
-    """
+    """k-means over the distinct rows, weighted by how often they occur: centroids, cluster of each, row indices. Two
+    rounds for sparse rows of more than 2,000 features, else until it converges."""
     index, counts = distinct_rows(X)
     k = min(n_prototypes, index.size)
     guard_dense((k, X.shape[1]), "The centroids of k-means")
@@ -217,11 +207,9 @@ LANDMARK_SEED_DOC = "Seed of the choice of landmarks."
 
 
 def landmark_count(name: str, asked: Any, n: int, exact_up_to: int, automatic: int) -> int | None:
-    """How many of n rows are landmarks; None: the method is solved on all rows.
-
-    ``asked`` is the parameter ``n_landmarks`` of the estimator ``name``: a number, None for all rows, or "auto" for all
-    rows up to ``exact_up_to`` and ``automatic`` landmarks above. Raises ValueError for a number above n.
-    """
+    """How many of n rows are landmarks; None: the method is solved on all rows. ``asked`` is the parameter
+    ``n_landmarks`` of the estimator ``name``: a number, None for all rows, or "auto" for all rows up to ``exact_up_to``
+    and ``automatic`` landmarks above. Raises ValueError for a number above n."""
     if asked is None or asked == "auto":
         return automatic if asked == "auto" and n > exact_up_to else None
     if asked > n:
@@ -234,9 +222,7 @@ def landmark_count(name: str, asked: Any, n: int, exact_up_to: int, automatic: i
 
 def landmark_rows(X: Matrix, number: int, *, y_groups: Any = None, random_state: Any = None) -> np.ndarray:
     """The row numbers, ascending, of ``number`` landmarks: distinct rows of X drawn at random, of each group of
-    ``y_groups`` in proportion where groups are given.
-
-    Random rows stand for dense and sparse regions by their shares; rows far from each other would stand for outliers.
-    """
+    ``y_groups`` in proportion where groups are given. Random rows stand for dense and sparse regions by their shares;
+    rows far from each other would stand for outliers."""
     found: Any = prototypes("random" if y_groups is None else "stratified", X, number, y_groups, random_state)[1]
     return found

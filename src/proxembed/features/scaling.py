@@ -40,10 +40,8 @@ WORDS = 0.2  # the largest share of nonzero entries of a dense matrix of words
 
 @dataclass(frozen=True)
 class ScalingState:
-    """What a scaling has learned: the steps in the order in which rows go through them, absent ones None or False.
-
-    The steps are: sublinear, minus mean, over std, times idf, times axes, unit length; or quantiles to normal scores.
-    """
+    """What a scaling has learned: the steps in the order in which rows go through them, absent ones None or False. The
+    steps are: sublinear, minus mean, over std, times idf, times axes, unit length; or quantiles to normal scores."""
 
     kind: str
     n_features: int
@@ -63,10 +61,8 @@ class ScalingState:
 
 @dataclass(frozen=True)
 class ColumnSums:
-    """n rows, and of each column the mean, the sum of squares about it, the largest and the smallest entry.
-
-    ``sparse`` says whether the rows are; sums are float64, in two passes.
-    """
+    """n rows, and of each column the mean, the sum of squares about it, the largest and the smallest entry. ``sparse``
+    says whether the rows are; sums are float64, in two passes."""
 
     n: int
     mean: np.ndarray
@@ -148,19 +144,15 @@ def scaling_center(X: Matrix, *, max_dense_bytes: int = MAX_DENSE_BYTES) -> Scal
 
 
 def scaling_standard(X: Matrix) -> ScalingState:
-    """Standardised columns, J X z^-1 with z the standard deviations (n - 1; 1 for a constant column).  [mu2012defc]
-
-    A sparse X is divided by z and not centred, so that it stays sparse: the methods centre for themselves.
-    """
+    """Standardised columns, J X z^-1 with z the standard deviations (n - 1; 1 for a constant column). [mu2012defc] A
+    sparse X is divided by z and not centred, so that it stays sparse: the methods centre for themselves."""
     return ColumnSums.of(X).state("standard")
 
 
 def scaling_pca(X: Matrix, *, pca_var: float = 1.0) -> ScalingState:
-    """Principal component scores, J X V, all components with a nonzero eigenvalue.  [mu2012defc]
-
-    ``pca_var`` below 1 keeps the fewest leading components with that share of the variance. A sparse X is not
-    densified: its scores are X V - mean V.
-    """
+    """Principal component scores, J X V, all components with a nonzero eigenvalue. [mu2012defc] ``pca_var`` below 1
+    keeps the fewest leading components with that share of the variance. A sparse X is not densified: its scores are X V
+    - mean V."""
     mean, V, _ = _principal(X, "pca", pca_var)
     return ScalingState("pca", X.shape[1], mean=mean, axes=V)
 
@@ -172,10 +164,8 @@ def scaling_whiten(X: Matrix, *, pca_var: float = 1.0) -> ScalingState:
 
 
 def scaling_tfidf(X: Matrix) -> ScalingState:
-    """Sublinear tf-idf of counts: (1 + log tf) (1 + log((1 + n) / (1 + df))), unit rows.
-
-    Entries must be 0 or at least 1; sparse X stays sparse.
-    """
+    """Sublinear tf-idf of counts: (1 + log tf) (1 + log((1 + n) / (1 + df))), unit rows. Entries must be 0 or at least
+    1; sparse X stays sparse."""
     _check_counts(X)
     nonzero = X.indices[X.data != 0] if sp.issparse(X) else np.nonzero(X)[1]
     df = np.bincount(nonzero, minlength=X.shape[1])
@@ -184,11 +174,9 @@ def scaling_tfidf(X: Matrix) -> ScalingState:
 
 
 def scaling_quantile(X: Matrix) -> ScalingState:
-    """Normal scores: each column by its quantiles to a standard normal distribution, by scikit-learn.
-
-    At most 1,000 quantiles of all rows, between which values are interpolated; beyond the first and last the scores
-    end at -5.2 and 5.2. A sparse X becomes dense, within 2 GiB.
-    """
+    """Normal scores: each column by its quantiles to a standard normal distribution, by scikit-learn. At most 1,000
+    quantiles of all rows, between which values are interpolated; beyond the first and last the scores end at -5.2 and
+    5.2. A sparse X becomes dense, within 2 GiB."""
     n_quantiles = min(QUANTILES, X.shape[0])
     found = QuantileTransformer(n_quantiles=n_quantiles, output_distribution="normal", subsample=None)
     found.fit(_dense(X, MAX_DENSE_BYTES))
@@ -208,10 +196,8 @@ SCALINGS: dict[str, Callable[..., ScalingState]] = {
 
 
 def scaling_choices(X: Any) -> tuple[str, ...]:
-    """Scalings that a search tries beside the one that suits the features, those of ``scaling_kinds`` among them.
-
-    Of the rows of a table they follow its encoding, after which "none" is the usual one.
-    """
+    """Scalings that a search tries beside the one that suits the features, those of ``scaling_kinds`` among them. Of
+    the rows of a table they follow its encoding, after which "none" is the usual one."""
     if isinstance(X, TableRows):
         return ("none", "unit") if X.is_sparse else ("none", "unit", "quantile")
     more = ("standard",) if sp.issparse(X) else ("none", "unit", "quantile")
@@ -219,12 +205,10 @@ def scaling_choices(X: Any) -> tuple[str, ...]:
 
 
 def scaling_kinds(X: Any) -> tuple[str, ...]:
-    """Scalings that may suit the features, the usual one first.
-
-    Dense features have one, "standard"; where entries are whole numbers of which at least 80 % are 0, as in a matrix of
-    words, "tfidf" and "none" are others. Sparse whole numbers that are not negative have "tfidf", "unit" and "none",
-    "none" first if all are 0 or 1; other sparse features "none", and "unit" too if no number is negative.
-    """
+    """Scalings that may suit the features, the usual one first. Dense features have one, "standard"; where entries are
+    whole numbers of which at least 80 % are 0, as in a matrix of words, "tfidf" and "none" are others. Sparse whole
+    numbers that are not negative have "tfidf", "unit" and "none", "none" first if all are 0 or 1; other sparse features
+    "none", and "unit" too if no number is negative."""
     if isinstance(X, TableRows):
         return ("table",)
     values = X.data if sp.issparse(X) else np.asarray(X)
@@ -380,11 +364,8 @@ def _sublinear(X: Matrix) -> Matrix:
 
 @dataclass(frozen=True)
 class Block:
-    """The scale of one matrix among others: weight (X - mean) / size.
-
-    ``mean`` is None where the matrix is sparse, which is divided without centring; ``size`` is 0 where all rows are
-    equal, whose block is 0.
-    """
+    """The scale of one matrix among others: weight (X - mean) / size. ``mean`` is None where the matrix is sparse,
+    which is divided without centring; ``size`` is 0 where all rows are equal, whose block is 0."""
 
     mean: np.ndarray | None
     size: float

@@ -1,7 +1,5 @@
 """Rows of a table as one matrix of features: filled, encoded and scaled by what the given rows show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -82,10 +80,8 @@ class TableState:
         return found
 
     def apply(self, rows: TableRows) -> Any:
-        """The features of rows with the same columns: an array, or a CSR array where there are words.
-
-        Categories and words that were not there when this was learned are zeros, empty numbers the median.
-        """
+        """The features of rows with the same columns: an array, or a CSR array where there are words. Categories and
+        words that were not there when this was learned are zeros, empty numbers the median."""
         blocks: list[Any] = []
         if self.scaling is not None:
             numbers = _numbers(rows, self.origins)[:, self.filled]
@@ -104,13 +100,11 @@ def features_fit(kind: str | Callable[..., ScalingState], X: Any) -> ScalingStat
 
 
 def table_fit(rows: TableRows) -> TableState:
-    """Learn from the rows of a table how they become features.
-
-    Numbers, scales, truth values, vectors and the parts of dates get the median where they are empty, and a 0/1 column
-    that says so. A category is one 0/1 column per value; of one with more than 30 values the most frequent have such a
-    column, and all the share of the rows with their value. Columns that do not vary are dropped, all others get mean 0
-    and variance 1. Texts and lists of names become sublinear tf-idf of terms that two rows or more hold.
-    """
+    """Learn from the rows of a table how they become features. Numbers, scales, truth values, vectors and the parts of
+    dates get the median where they are empty, and a 0/1 column that says so. A category is one 0/1 column per value; of
+    one with more than 30 values the most frequent have such a column, and all the share of the rows with their value.
+    Columns that do not vary are dropped, all others get mean 0 and variance 1. Texts and lists of names become
+    sublinear tf-idf of terms that two rows or more hold."""
     origins = tuple(_first(rows[column.name]) for column in rows.columns if column.kind == "date")
     numbers = _numbers(rows, origins)
     filled = np.flatnonzero(_known(numbers))

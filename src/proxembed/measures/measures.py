@@ -3,8 +3,6 @@
 Further measures join by ``register``; a function of the held-out labels and their scores is taken wherever a name is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

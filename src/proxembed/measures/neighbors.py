@@ -77,8 +77,7 @@ def _near(nearness: np.ndarray, k: int, error: float) -> tuple[np.ndarray, np.nd
 
 def _nearest(rows: "_Rows", train: "_Rows", k: int, own: np.ndarray | None = None) -> sp.csr_array:
     """Weights of the k nearest rows, without the row ``own`` of each; dense ones are looked for in float32, and
-    compared in float64.
-    """
+    compared in float64."""
     m, n = len(rows.norms), len(train.norms)
     if not rows.sparse and rows.mean.size > 1:
         row, column = _near(_without(rows.half @ train.half.T, own), k, (rows.mean.size + 4) * 2.0**-23)

@@ -1,8 +1,6 @@
 """Embeddings made of one whole method: Scaled, with a scaling of its own, ReadoutAxes, with its components weighted by
 a read-out, and any method with another number of components."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,11 +30,9 @@ _BOUNDED: dict[str, bool] = {}
 
 
 def readout_axes(Z: np.ndarray, labels: LabelMatrix) -> np.ndarray:
-    """Axes V (k, min(k, c)) with V V' = B B', of the coefficients B (k, c) of the ridge read-out of labels from Z.
-
-    Rows of Z V have the inner products, and the cosines, of rows of Z B: V = U S of the singular value decomposition
-    B = U S W'. The penalty is that of least leave-one-out error.
-    """
+    """Axes V (k, min(k, c)) with V V' = B B', of the coefficients B (k, c) of the ridge read-out of labels from Z. Rows
+    of Z V have the inner products, and the cosines, of rows of Z B: V = U S of the singular value decomposition B = U S
+    W'. The penalty is that of least leave-one-out error."""
     known = np.flatnonzero(labels.rows_any)
     targets = labels.take(known).with_means().Y.toarray()
     return left_factor(fit_readout(Z[known], targets).coef)
@@ -63,10 +59,7 @@ class ComponentWrapper(FitWrapper, abstract=True):
         doc="Any method that embeds new rows; None: OPLS().",
     )
     n_components: int | float | None = param(
-        default=None,
-        above=0,
-        choices=(None,),
-        doc="Components of the method; None: as the method has it.",
+        default=None, above=0, choices=(None,), doc="Components of the method; None: as the method has it."
     )
 
     def default_method(self) -> Embedder:
@@ -241,10 +234,8 @@ def embedded(method: Any, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.nd
 
 
 def embedded_within_bound(method: Any, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:
-    """As ``embedded``, with the natural number of components where the rows of the fit lack some.
-
-    The components of a supervised method are bounded by the labels that its rows hold, of which a part may miss some.
-    """
+    """As ``embedded``, with the natural number of components where the rows of the fit lack some. The components of a
+    supervised method are bounded by the labels that its rows hold, of which a part may miss some."""
     try:
         return embedded(method, X, y, X_new)
     except ValueError:
@@ -265,11 +256,8 @@ def _size_of(method: Any) -> str:
 
 
 def bounded_by_labels(method: Any) -> bool:
-    """Whether a method has at most as many components as there are labels.
-
-    A method is asked once, by a fit on a few rows of three labels; a kernel, leaves or a scaling are as the method on
-    them.
-    """
+    """Whether a method has at most as many components as there are labels. A method is asked once, by a fit on a few
+    rows of three labels; a kernel, leaves or a scaling are as the method on them."""
     while isinstance(method, TemplateWrapper | ComponentWrapper):
         method = method.member()
     if not isinstance(method, SpectralEmbedder) or method.traits.labels is None:

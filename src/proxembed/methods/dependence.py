@@ -1,7 +1,5 @@
 """Dependence between features and labels: CCA, PLS, OPLS, MDDM and SFEHS, and HSL on the hypergraph of labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -255,8 +253,7 @@ def label_operator(
     rows: Rows, kernel: str | Callable[..., Any], tau: float | None, center: np.ndarray | None
 ) -> LowRank:
     """The label kernel Ky as a low-rank operator: Y itself for "linear", distinct label sets (E Ku E') for the
-    others.
-    """
+    others."""
     if kernel == "linear":
         return LowRank(rows.labels.Y, center=center, sums=rows.labels.nk)
     sets, group = rows.labels.groups()

@@ -1,8 +1,6 @@
 """Fisher's family: between-class against within-class scatter; FDA and MMC for one class per row, copy-LDA, MLDA and
 DMLDA."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

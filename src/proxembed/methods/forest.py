@@ -225,12 +225,10 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
 
 
 def scale_of_new_rows(found: Any, labels: LabelMatrix) -> float:
-    """How much farther from the mean a row of fit is placed than the other rows would place it.
-
-    The root of the variance of all components over that of the same with each row left out; of OPLS, for other methods
-    with its constraint. 1 where the constraint has no closed form of it. The same for every number of components, so
-    that the first of them are those of a fit with fewer.
-    """
+    """How much farther from the mean a row of fit is placed than the other rows would place it. The root of the
+    variance of all components over that of the same with each row left out; of OPLS, for other methods with its
+    constraint. 1 where the constraint has no closed form of it. The same for every number of components, so that the
+    first of them are those of a fit with fewer."""
     targets = forest_targets(labels, labels.Y)
     targets = targets.toarray() if sparse.issparse(targets) else targets
     values = left_out(found, targets)
@@ -253,9 +251,7 @@ def averaged_rows(X: Any, Y: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarr
 
 def distinct_folds(X: Any, labels: LabelMatrix, n_folds: int, seed: int = 0) -> list[Split]:
     """Stratified folds with equal rows in one fold; fewer where there are fewer distinct rows, and none of one alone.
-
-    The order of the labels has no part in them.
-    """
+    The order of the labels has no part in them."""
     _, each, number = np.unique(SeenRows(X).find(X), return_index=True, return_inverse=True)
     n_folds = min(n_folds, len(each))
     if n_folds < 2:
@@ -269,9 +265,7 @@ def distinct_folds(X: Any, labels: LabelMatrix, n_folds: int, seed: int = 0) -> 
 @dataclass(frozen=True)
 class ForestVotes:
     """What a forest says of the labels: the shares of each among the rows of a leaf, averaged over the trees.
-
-    ``leaves`` and ``votes`` (leaves, c): the shares are q(x) votes, linear in the leaves q(x) of a row.
-    """
+    ``leaves`` and ``votes`` (leaves, c): the shares are q(x) votes, linear in the leaves q(x) of a row."""
 
     leaves: LeafMap
     votes: np.ndarray

@@ -1,7 +1,5 @@
 """Kernelized: any method on the coordinates of a kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,11 +35,9 @@ from .relation import KERNEL_MATRIX, KERNELS, RELATION_METRICS, SEED_DOC, WIDTHS
 
 @dataclass(frozen=True)
 class KernelMap:
-    """A kernel with its prototypes, and from its values with them the coordinates of any rows.
-
-    ``map`` takes kernel rows to coordinates under constraint="feature"; ``level`` centres them under "coef", and under
-    "raw" they are the coordinates.
-    """
+    """A kernel with its prototypes, and from its values with them the coordinates of any rows. ``map`` takes kernel
+    rows to coordinates under constraint="feature"; ``level`` centres them under "coef", and under "raw" they are the
+    coordinates."""
 
     kernel: str | Callable[..., Any]
     degree: float

@@ -1,7 +1,5 @@
 """Latent variables shared by features and labels: SLVM, MORP, MLSI, and the shared subspace of MLLS."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Layout: a map of all components of a method by their neighbours, into which new rows are placed one by one."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The local family: LFDA, MFA, DLA and DNE, which look at near rows of a class and near rows of other classes."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -425,8 +423,7 @@ def link_kind(rows: Rows, weights: Any) -> str | sparse.csr_array:
 
 def link_scale(rows: Rows, kind: Any, K: int, **search: Any) -> np.ndarray | None:
     """The local scales of the labelled rows by their K-th neighbour, which know of no other; None for weights that need
-    none.
-    """
+    none."""
     if not isinstance(kind, str) or WEIGHTS[kind].ends != "scales":
         return None
     part, known = rows.with_label

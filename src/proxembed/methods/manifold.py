@@ -1,7 +1,5 @@
 """Distances kept: classical multidimensional scaling, Gower's formula for new rows, and Isomap."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,11 +53,9 @@ class DoubleCentred(Dense):
 
 
 def gower_rows(E: np.ndarray, level: np.ndarray, Z: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """New rows for an embedding Z = V diag(t) made of the eigenpairs (w, V) of G = -1/2 J E J: g Z diag(w)^-1, m x k.
-
-    E : (m, n) squared dissimilarities of the new rows to the n old ones. level : (n,) row means of the old E.
-    g = -1/2 (e - mean(e) - level + mean(level)). A row of the old E gives its own row of Z.  [gower1968mds]
-    """
+    """New rows for an embedding Z = V diag(t) made of the eigenpairs (w, V) of G = -1/2 J E J: g Z diag(w)^-1, m x k. E
+    : (m, n) squared dissimilarities of the new rows to the n old ones. level : (n,) row means of the old E. g = -1/2 (e
+    - mean(e) - level + mean(level)). A row of the old E gives its own row of Z. [gower1968mds]"""
     g = E - E.mean(axis=1, keepdims=True)
     g -= level - level.mean()
     g *= -0.5
@@ -191,8 +187,7 @@ DENSE_UP_TO = 400  # few large eigenvalues stand far apart from the others: Lanc
 @dataclass(frozen=True)
 class Paths(Prepared):
     """The squared lengths of paths from the landmarks (their numbers among the rows kept; None: all rows) to all rows
-    kept, which fit needs alone.
-    """
+    kept, which fit needs alone."""
 
     squares: np.ndarray | None = None
     landmarks: np.ndarray | None = None

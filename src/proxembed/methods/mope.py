@@ -1,7 +1,5 @@
 """MOPE: the proximity of rows designed from their label sets, alone or together with their features."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -393,8 +391,7 @@ class MOPE(PencilEmbedder, NeighborProjection, labels="multi"):
 
     def _feature_weights(self, rows: Rows) -> sparse.csr_array | Callable[..., Any] | None:
         """W over its largest entry: CSR, or a function of blocks of rows for all pairs; None where labels alone
-        count.
-        """
+        count."""
         if self.weights is None:
             return None
         if self.graph != "full" or not self._of_graph:

@@ -1,8 +1,6 @@
 """MESD: the multi-label extension of any single-label method, by counting each row once per label without copying
 it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +16,7 @@ from .fisher import FDA, MMC
 
 
 class MESD(
-    TemplateWrapper,
-    labels="multi",
-    takes_shares=True,
-    needs_all_rows="its method needs all rows; FDA and MMC do not",
+    TemplateWrapper, labels="multi", takes_shares=True, needs_all_rows="its method needs all rows; FDA and MMC do not"
 ):
     """Multi-label extension by sample duplication of any single-label method: its template with label copies collapsed.
     [mu2012mesd]

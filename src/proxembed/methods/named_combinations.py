@@ -1,7 +1,5 @@
 """Named semi-supervised methods: SELF, SSFDA, SSMMC, and the published pairs as configured combinations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

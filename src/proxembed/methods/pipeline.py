@@ -39,14 +39,12 @@ def _last_has(name: str) -> Callable[[Any], bool]:
 
 
 class EmbeddingPipeline(Pipeline):
-    """A scikit-learn Pipeline that embeds, and predicts where its last step does.
-
-    ``transform`` is the embedding, whether or not a classifier follows it; all else (``predict``,
-    ``decision_function``, ``named_steps``, slices, parameters, ``set_output``) is that of ``Pipeline``. The columns of
-    a DataFrame are selected by the names of those given to fit: their order does not matter, additional columns are
-    ignored, and missing ones raise ValueError. The columns of an array go by position. A global ``transform_output`` of
-    scikit-learn sets the container of the embedding; between steps, only ``set_output`` sets another one than arrays.
-    """
+    """A scikit-learn Pipeline that embeds, and predicts where its last step does. ``transform`` is the embedding,
+    whether or not a classifier follows it; all else (``predict``, ``decision_function``, ``named_steps``, slices,
+    parameters, ``set_output``) is that of ``Pipeline``. The columns of a DataFrame are selected by the names of those
+    given to fit: their order does not matter, additional columns are ignored, and missing ones raise ValueError. The
+    columns of an array go by position. A global ``transform_output`` of scikit-learn sets the container of the
+    embedding; between steps, only ``set_output`` sets another one than arrays."""
 
     def _reads_out(self) -> bool:
         """Whether the last step only predicts, and those before it embed."""
@@ -189,12 +187,9 @@ class EmbeddingPipeline(Pipeline):
 
     @available_if(_explains)
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
-        """The strongest features of a component, and the labels that it serves, by name.
-
-        The features are those that the first step gives: standardised, or those that the columns of a table become.
-        Their numbers are those of the embedding's own ``explain``; relation features are traced back to what they are
-        made of.
-        """
+        """The strongest features of a component, and the labels that it serves, by name. The features are those that
+        the first step gives: standardised, or those that the columns of a table become. Their numbers are those of the
+        embedding's own ``explain``; relation features are traced back to what they are made of."""
         *steps, embedding = (step for _, step in self._part.steps)
         related = [step for step in steps if isinstance(step, RelationFeatures)]
         names = getattr(self, "feature_names_", None)
@@ -296,11 +291,9 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: st
 
 @own_configuration()
 def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> EmbeddingPipeline:
-    """Fit a pipeline of ``embedding_pipeline``, with its cuts tuned on rows that the embedding has not seen.
-
-    A supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high or too
-    low for new rows. Here scaling, embedding and ridge are fitted again on each of three folds' other rows.
-    """
+    """Fit a pipeline of ``embedding_pipeline``, with its cuts tuned on rows that the embedding has not seen. A
+    supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high or too
+    low for new rows. Here scaling, embedding and ridge are fitted again on each of three folds' other rows."""
     labels = LabelMatrix.of(y)
     if labels.form == "classes":
         return model.fit(X, y)
@@ -315,11 +308,9 @@ def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> E
 
 @own_configuration()
 def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) -> np.ndarray:
-    """Ridge scores of the rows with known labels, each by a model and a read-out fitted without its fold of three.
-
-    Rows with unknown labels are learned from, unless their group is left out. Rows of a group are in one fold; rows of
-    one group alone are parted like rows without groups.
-    """
+    """Ridge scores of the rows with known labels, each by a model and a read-out fitted without its fold of three. Rows
+    with unknown labels are learned from, unless their group is left out. Rows of a group are in one fold; rows of one
+    group alone are parted like rows without groups."""
     known = np.flatnonzero(labels.rows_any)
     own = labels.take(known)
     groups = None if groups is None or len(np.unique(np.asarray(groups)[known])) < 2 else np.asarray(groups)
@@ -336,9 +327,7 @@ def unseen_embeddings(
     embed: Callable[[np.ndarray, np.ndarray], tuple[Any, Any]], known: np.ndarray, fold: np.ndarray, n: int, groups: Any
 ) -> Iterator[tuple[Any, Any]]:
     """For each fold of the known rows the embeddings of the other known rows and of its own, by a fit without them.
-
-    ``embed(rows, left_out)`` fits on some of the n rows and embeds both. Rows of a left-out group are not fitted on.
-    """
+    ``embed(rows, left_out)`` fits on some of the n rows and embeds both. Rows of a left-out group are not fitted on."""
     for each in range(fold.max() + 1):
         left_out = known[fold == each]
         rows = rows_without(left_out, n, groups)
@@ -406,11 +395,9 @@ def _embeds(estimator: Any) -> bool:
 
 
 def training_labels(dataset: Any) -> Any:
-    """Labels of a data set in the form in which a model learns most from them.
-
-    One class per row becomes class names (so that exactly one is predicted), None where it is unknown; other labels
-    stay an indicator, with NaN where a cell is unknown.
-    """
+    """Labels of a data set in the form in which a model learns most from them. One class per row becomes class names
+    (so that exactly one is predicted), None where it is unknown; other labels stay an indicator, with NaN where a cell
+    is unknown."""
     if not dataset.of_classes:
         return dataset.y
     Y, names = dataset.Y.tocsr(), np.array([None, *dataset.label_names], dtype=object)

@@ -1,8 +1,6 @@
 """Neighbourhood preservation by projections: LPP, OLPP, NPP and ONPP, by classes OLPP-R, SONPP, DONPP
 and ONPP-R."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -448,8 +446,7 @@ class ONPPR(ClassPreserving, labels="single"):
 
 def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int, metric: Any) -> Operator:
     """L(Wr): the graph of the K nearest rows without its links inside a class, weighted by features, or as given, and
-    by copies.
-    """
+    by copies."""
     graph = labelled_graph(rows, K, metric=metric)
     if isinstance(kind, str):
         weights = edge_weights(rows.X, graph, kind, tau=tau, scale=link_scale(rows, kind, n_scale, metric=metric))
@@ -461,8 +458,7 @@ def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int, me
 
 def reconstructions(rows: Rows, K: int | None, reg: float, metric: Any) -> Operator:
     """sum_k S_k (I - W_k)' V_k (I - W_k) S_k', W_k the reconstruction weights inside class k from K rows or from all,
-    V_k the weights of the copies; a class of one row has no term.
-    """
+    V_k the weights of the copies; a class of one row has no term."""
     if K is None:
         classes = [(index, weight) for index, weight in rows.classes() if len(index) > 1]
         return ClassResiduals(rows.n, [class_residual(rows.X, index, reg, weight) for index, weight in classes])

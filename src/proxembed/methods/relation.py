@@ -1,8 +1,6 @@
 """Other features for any method: Scaling, RelationFeatures, and Kernelized, which runs a method in a kernel's feature
 space."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

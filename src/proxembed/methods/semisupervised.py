@@ -1,7 +1,5 @@
 """SSDR: any supervised method on the labelled rows mixed with any unsupervised method on all rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 

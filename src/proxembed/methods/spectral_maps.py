@@ -1,7 +1,5 @@
 """Maps from the smallest eigenvectors of a graph matrix: locally linear embedding and Laplacian eigenmaps."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,10 +29,8 @@ LLE_EXACT_UP_TO, LLE_LANDMARKS = 30_000, 2000
 
 
 class GraphMap(DirectEmbedder, Neighborly, abstract=True):
-    """A method that minimises tr Z'MZ over a graph, off the indicators of its components. [mu2012mesd]
-
-    The n_neighbors of a row are distinct rows. Equal rows have one place, and count as often as they occur.
-    """
+    """A method that minimises tr Z'MZ over a graph, off the indicators of its components. [mu2012mesd] The n_neighbors
+    of a row are distinct rows. Equal rows have one place, and count as often as they occur."""
 
     components: str = param(
         default="all",
@@ -193,12 +189,10 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
 
 @dataclass(frozen=True)
 class OnLandmarks(Prepared):
-    """The reconstruction error of all rows as a function of the landmarks, which fit needs alone.
-
-    Z = S Y, row i of ``S`` (n, L) the weights that rebuild it from its nearest landmarks, and Y = ``back`` U, so that
-    U'U = Z'Z and the error is tr U' ``error`` U; ``trivial`` (L,): the U of Y = 1. ``links`` joins landmarks that a row
-    or its neighbours share.
-    """
+    """The reconstruction error of all rows as a function of the landmarks, which fit needs alone. Z = S Y, row i of
+    ``S`` (n, L) the weights that rebuild it from its nearest landmarks, and Y = ``back`` U, so that U'U = Z'Z and the
+    error is tr U' ``error`` U; ``trivial`` (L,): the U of Y = 1. ``links`` joins landmarks that a row or its neighbours
+    share."""
 
     S: sparse.csr_array | None = None
     back: np.ndarray | None = None

@@ -1,7 +1,5 @@
 """TableEncoder: rows of a table with cells of every kind as numbers, learned from the rows given to fit."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Variance: PCA, LSI and MVMD, whose orthonormal projections keep the spread of the rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from proxembed.algebra.arrays.centred import CentredMatrix

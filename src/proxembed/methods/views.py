@@ -35,22 +35,17 @@ from .variance import PCA
 
 @dataclass(frozen=True)
 class LabelModels:
-    """One model for each label, or one regressor of all; a number where the known cells of a label are all alike.
-
-    The score of a classifier is its ``decision_function``, else the probability of the label, that of a regressor its
+    """One model for each label, or one regressor of all; a number where the known cells of a label are all alike. The
+    score of a classifier is its ``decision_function``, else the probability of the label, that of a regressor its
     prediction. A label that all rows carry, or none, has the log odds of its smoothed share (k + 1) / (n + 2), that
-    share where scores are probabilities, or 0 or 1 of a regressor.
-    """
+    share where scores are probabilities, or 0 or 1 of a regressor."""
 
     models: list[Any]
 
     @classmethod
     def of(cls, estimator: Any, X: Any, labels: LabelMatrix) -> LabelModels:
-        """Copies of an estimator, fitted on the rows where a label is known.
-
-        A regressor that takes several outputs is fitted on all labels at once, unknown cells at the mean of their
-        label.
-        """
+        """Copies of an estimator, fitted on the rows where a label is known. A regressor that takes several outputs is
+        fitted on all labels at once, unknown cells at the mean of their label."""
         X, regressor = for_solvers(X), is_regressor(estimator)
         if regressor and labels.c > 1 and get_tags(estimator).target_tags.multi_output:
             return cls([clone(estimator).fit(X, labels.with_means().Y.toarray())])
@@ -132,9 +127,7 @@ class Plain:
 @dataclass(frozen=True)
 class OnViews(Prepared):
     """The views that ``lift`` needs with the scale of each, and the template of the wrapped method, for fit alone.
-
-    ``deviations``: the standard deviation of each column of the blocks among the rows of fit.
-    """
+    ``deviations``: the standard deviation of each column of the blocks among the rows of fit."""
 
     views: tuple[Any, ...] = ()
     blocks: tuple[Block, ...] = ()
@@ -458,10 +451,8 @@ def with_others(own: Any, view: Any, X: Any, known: np.ndarray) -> Any:
 
 
 def label_agreement(Z: np.ndarray, Y: np.ndarray, Z_new: np.ndarray, Y_new: np.ndarray) -> float:
-    """Jaccard@10: the mean similarity of the labels of new rows and of their ten nearest rows by cosine.
-
-    Of shares the similarity is the sum of the smaller ones over that of the larger ones; 1 of two empty sets.
-    """
+    """Jaccard@10: the mean similarity of the labels of new rows and of their ten nearest rows by cosine. Of shares the
+    similarity is the sum of the smaller ones over that of the larger ones; 1 of two empty sets."""
     near, found = nearest(Z, min(NEIGHBORS, len(Z)), queries=Z_new, metric="cosine").index, []
     for each in near.T:
         common, union = np.minimum(Y_new, Y[each]).sum(axis=1), np.maximum(Y_new, Y[each]).sum(axis=1)

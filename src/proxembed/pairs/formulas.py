@@ -4,8 +4,6 @@ Each list of measures elsewhere (relation features, kernels, weights of edges, s
 sets and of their latent points) is a selection of MEASURES: a new measure is one more object.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -51,8 +49,7 @@ def weights_gaussian(distance: np.ndarray, tau: float) -> np.ndarray:
 
 def weights_local_scaling(distance: np.ndarray, tau: float, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """exp(-d^2 / (s_i s_j)) from the scales of both ends; where one is 0, 1 at distance 0 and else 0: equation (8).
-    [mu2012mesd]
-    """
+    [mu2012mesd]"""
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         exponent = (distance / left) * (distance / right)
         return np.where((left > 0) & (right > 0), np.exp(-exponent), (distance == 0) * 1.0)
@@ -177,16 +174,14 @@ def _cosine_slopes(X: Any, P: Any, K: np.ndarray) -> tuple[np.ndarray, np.ndarra
 @dataclass(frozen=True)
 class PairMeasure:
     """A measure of two rows: its formulas, and what each use of it must know. Everything but ``formula`` is optional.
-
     ``uses``: use -> the name there, of "relation" (relation features), "kernel" (positive semidefinite), "edge"
     (weights of a graph), "latent" (latent points of label sets), "sets" (label sets) and "label kernel".
     ``values(pairs, **params)``: the measure of a block of ``Pairs``; its keyword arguments are the parameters.
     ``weight(distance, tau, *ends)``: weights of edges; ``ends`` names what it takes of both rows, if anything: their
     local "scales" or "squares". An edge weight without it is a cosine of rows, after ``rows``; less their own mean if
-    ``centred``.
-    ``slopes(X, P, K, **params)``: the factors of p and of x in the gradient by x, (m, p) each, K the values.
-    ``order(pairs)``: what orders pairs as the measure does for every value of its parameter; larger is nearer.
-    """
+    ``centred``. ``slopes(X, P, K, **params)``: the factors of p and of x in the gradient by x, (m, p) each, K the
+    values. ``order(pairs)``: what orders pairs as the measure does for every value of its parameter; larger is
+    nearer."""
 
     formula: str
     uses: Mapping[str, str]
@@ -321,11 +316,9 @@ class SetPairs:
 @dataclass(frozen=True)
 class InnerProducts:
     """Inner products of m rows with the n rows of a fit, and what else measures read: the rows themselves may be
-    centred without being formed, or have very many features.
-
-    ``G`` (m, n); ``a`` (m,) and ``b`` (n,) squared lengths, ``mean_a`` and ``mean_b`` means over the ``d`` features;
-    ``d2`` (m, n) squared distances; ``fit_level`` (n,) mean inner product of each row of the fit with all of them.
-    """
+    centred without being formed, or have very many features. ``G`` (m, n); ``a`` (m,) and ``b`` (n,) squared lengths,
+    ``mean_a`` and ``mean_b`` means over the ``d`` features; ``d2`` (m, n) squared distances; ``fit_level`` (n,) mean
+    inner product of each row of the fit with all of them."""
 
     G: np.ndarray
     a: np.ndarray
@@ -388,9 +381,7 @@ class InnerProducts:
 
 def measure_products(kind: str, products: InnerProducts, level: np.ndarray, value: float | None = None) -> np.ndarray:
     """The measure ``kind`` of ``products``, (m, n); ``level`` as ``fit_level``, ``value`` of its parameter.
-
-    [mu2012defc]
-    """
+    [mu2012defc]"""
     measure: Any = RELATIONS[kind]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         return measure.values(replace(products, fit_level=level), **dict.fromkeys(measure.params, value))

@@ -3,8 +3,6 @@
 Sparse rows are never densified; blocks are computed in float64 and stored in the dtype of the data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
@@ -187,8 +185,7 @@ def relation(kind: str | Callable[..., np.ndarray], X: Any, prototypes: Any, **p
 
 def median_squared_distance(X: Any, *, max_rows: int = 2000, seed: int = 0) -> float:
     """Median of |x_i - x_j|^2 over pairs i < j of at most ``max_rows`` rows (drawn with ``seed``): the usual tau of the
-    Gaussian; the mean if the median is 0, and 1 if that is 0 too.
-    """
+    Gaussian; the mean if the median is 0, and 1 if that is 0 too."""
     X = float_matrix(X)
     if isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer) or max_rows < 2:
         raise ValueError(f"max_rows={max_rows!r} is out of range: an integer of at least 2 is needed.")
@@ -254,14 +251,12 @@ def checked_relation(R: Any, shape: tuple[int, int], name: str = "kind") -> np.n
 def relation_effects(
     kind: str | Callable[..., np.ndarray], prototypes: Any, weights: np.ndarray, **params: Any
 ) -> np.ndarray:
-    """Effect of each feature on combinations z = relation(x, prototypes) @ weights' of relation features, (k, d).
-
-    The rows x are at most 200 evenly spaced prototypes. If the measure has a derivative (``slopes``), the effect is the
+    """Effect of each feature on combinations z = relation(x, prototypes) @ weights' of relation features, (k, d). The
+    rows x are at most 200 evenly spaced prototypes. If the measure has a derivative (``slopes``), the effect is the
     mean over these rows of the absolute derivative of z by the feature, with the sign of the mean derivative, times the
     standard deviation of the feature over all prototypes: for a linear z it is the weight of the standardised feature.
     Otherwise each feature is permuted among these rows: the effect is the root mean square change of z over the square
-    root of 2, with the sign of its covariance with the change of the feature.
-    """
+    root of 2, with the sign of its covariance with the change of the feature."""
     P = sp.csr_array(prototypes) if sp.issparse(prototypes) else np.asarray(prototypes)
     P = P.astype(np.float64)
     if isinstance(kind, str) and kind in RELATIONS and RELATIONS[kind].slopes is not None:

@@ -2,12 +2,4 @@
 
 from .model_file import check_model_path, load, load_source, model_card, model_files, save, trusted_names
 
-__all__ = [
-    "check_model_path",
-    "load",
-    "load_source",
-    "model_card",
-    "model_files",
-    "save",
-    "trusted_names",
-]
+__all__ = ["check_model_path", "load", "load_source", "model_card", "model_files", "save", "trusted_names"]

@@ -1,7 +1,5 @@
 """One .skops file per model: arrays and numbers, no code, checked before anything is built; and the model card."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -2,6 +2,4 @@
 
 from .combine import combine_priority
 
-__all__ = [
-    "combine_priority",
-]
+__all__ = ["combine_priority"]

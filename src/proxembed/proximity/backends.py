@@ -39,10 +39,8 @@ one_at_a_time = Lock()
 
 
 def single(Z: Any, Q: Any) -> tuple[Any, Any]:
-    """Rows and queries (None stays None) as float32, about the mean of the rows and over a power of two.
-
-    Distances of float32 rows far from the origin would lose their digits; sparse rows stay where they are.
-    """
+    """Rows and queries (None stays None) as float32, about the mean of the rows and over a power of two. Distances of
+    float32 rows far from the origin would lose their digits; sparse rows stay where they are."""
     values = Z.data if sparse.issparse(Z) else Z
     center = None if sparse.issparse(Z) else Z.mean(axis=0, dtype=np.float64)
     top = float(np.abs(values).max(initial=0.0)) if center is None else _largest(Z, center)
@@ -101,10 +99,8 @@ def by_descent(Z: Any, Q: Any, wanted: int) -> np.ndarray:
 
 
 class InvertedLists:
-    """Rows in inverted lists around the centres of k-means (IVF), all in one list where ``whole``.
-
-    ``among(rows)`` is an index of some of the rows, made of the same lists without a training of its own.
-    """
+    """Rows in inverted lists around the centres of k-means (IVF), all in one list where ``whole``. ``among(rows)`` is
+    an index of some of the rows, made of the same lists without a training of its own."""
 
     def __init__(self, Z: np.ndarray, whole: bool = False):
         self.Z = Z
@@ -150,8 +146,7 @@ class SomeRows:
 
     def search(self, Q: np.ndarray, wanted: int) -> np.ndarray:
         """The numbers of ``wanted`` rows near each query, -1 for none: lists of few rows are followed by further
-        ones.
-        """
+        ones."""
         wanted = min(wanted, len(self.rows))
         with _faiss():
             if self.centres is None:
@@ -189,12 +184,10 @@ MEASURED = 4096
 
 
 def settled(X: Any, m: int, K: int, metric: Any, algorithm: Any, labelled: bool = False) -> Any:
-    """The algorithm that searches m lists of K among the rows of X: ``algorithm``, or what "auto" stands for.
-
-    "auto" is the exact search up to 10^10 pairs and where a tree serves; beyond it pynndescent, or else HNSW of faiss,
-    and for lists that depend on labels (``labelled``) inverted lists of faiss, or else pynndescent. Without these
-    libraries the search is exact, with a warning.
-    """
+    """The algorithm that searches m lists of K among the rows of X: ``algorithm``, or what "auto" stands for. "auto" is
+    the exact search up to 10^10 pairs and where a tree serves; beyond it pynndescent, or else HNSW of faiss, and for
+    lists that depend on labels (``labelled``) inverted lists of faiss, or else pynndescent. Without these libraries the
+    search is exact, with a warning."""
     if not isinstance(algorithm, str) or algorithm != "auto":
         return algorithm
     if metric == "precomputed" or m * X.shape[0] <= EXACT_PAIRS or suits_tree(X, K, metric):
@@ -246,10 +239,8 @@ def approximate_nearest(
 def measured(
     Q: Any, Z: Any, near: np.ndarray, K: int, metric: str, own: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The K nearest of each row's candidates, by (distance, index); -1 and infinity where there are fewer.
-
-    near: an (m, w) table of rows of Z, -1 for none. own: the number among Z of each row of Q, which is left out.
-    """
+    """The K nearest of each row's candidates, by (distance, index); -1 and infinity where there are fewer. near: an (m,
+    w) table of rows of Z, -1 for none. own: the number among Z of each row of Q, which is left out."""
     m, width = near.shape
     index, distance = np.full((m, K), -1, dtype=np.intp), np.full((m, K), np.inf)
 
@@ -316,8 +307,7 @@ def _by_name(algorithm: str, Z: Any, Q: Any, wanted: int) -> np.ndarray:
 
 def check_library(algorithm: str, X: Any) -> None:
     """A ValueError for a name that is not known and for sparse rows where it needs dense ones, an ImportError for a
-    library that is not installed.
-    """
+    library that is not installed."""
     if algorithm not in EXTRAS:
         raise ValueError(
             f'algorithm={algorithm!r} is not known; choose "auto", "exact", {", ".join(map(repr, EXTRAS))} or pass an '
@@ -347,8 +337,7 @@ EVERY_METRIC = (*METRICS, "correlation", *OF_SCIPY)
 class Neighbors:
     """``index`` and ``distance`` are m x K, nearest first; ``recall`` is the share of neighbours that an approximate
     search found in a sample of rows, None for an exact one; ``algorithm`` names the search that ran, or the class of
-    the object that did.
-    """
+    the object that did."""
 
     index: np.ndarray
     distance: np.ndarray
@@ -364,22 +353,18 @@ class Neighbors:
 def nearest(
     X: Any, K: int, *, queries: Any = None, metric: Any = "euclidean", algorithm: Any = "exact", exclude: bool = True
 ) -> Neighbors:
-    """The K nearest rows of X for every row of X, its own number left out, or for every row of ``queries``.
-
-    Equal distances go to the lower index; another row at distance 0 is a neighbour. Distances are the same in every bit
-    for dense and sparse rows and for any number of threads.
-
-    X: (n, d) array or CSR; n x n distances with metric="precomputed" (queries then m x n). K: 1 to n - 1, or n with
-    queries or ``exclude=False``. metric: "euclidean", "cosine" (1 - cos, rounded to 12 decimals; 1 from a row of
-    zeros), "correlation" (1 - r likewise, 1 from a row of equal entries), "precomputed", or a name of scipy's cdist
-    (``measured.OF_SCIPY``) or a function (Q, X) to m x n, searched exactly; these and correlation need dense rows.
-    algorithm: "exact"; "faiss" (all distances in float32), "faiss-ivf" (inverted lists), "faiss-hnsw" (a navigable
-    graph) or "pynndescent", which search in float32 and measure exactly what they found; "auto": exact up
-    to 10^10 pairs of rows and queries, then pynndescent, or else faiss-hnsw; or an object with fit and transform as
-    those of scikit-learn's KNeighborsTransformer. Raises ValueError for a number or a name out of range, for shapes
-    that do not fit, for given distances that are not finite and at least 0 and for rows whose distances overflow;
-    ImportError for a library that is not installed.
-    """
+    """The K nearest rows of X for every row of X, its own number left out, or for every row of ``queries``. Equal
+    distances go to the lower index; another row at distance 0 is a neighbour. Distances are the same in every bit for
+    dense and sparse rows and for any number of threads. X: (n, d) array or CSR; n x n distances with
+    metric="precomputed" (queries then m x n). K: 1 to n - 1, or n with queries or ``exclude=False``. metric:
+    "euclidean", "cosine" (1 - cos, rounded to 12 decimals; 1 from a row of zeros), "correlation" (1 - r likewise, 1
+    from a row of equal entries), "precomputed", or a name of scipy's cdist (``measured.OF_SCIPY``) or a function (Q, X)
+    to m x n, searched exactly; these and correlation need dense rows. algorithm: "exact"; "faiss" (all distances in
+    float32), "faiss-ivf" (inverted lists), "faiss-hnsw" (a navigable graph) or "pynndescent", which search in float32
+    and measure exactly what they found; "auto": exact up to 10^10 pairs of rows and queries, then pynndescent, or else
+    faiss-hnsw; or an object with fit and transform as those of scikit-learn's KNeighborsTransformer. Raises ValueError
+    for a number or a name out of range, for shapes that do not fit, for given distances that are not finite and at
+    least 0 and for rows whose distances overflow; ImportError for a library that is not installed."""
     check_any_metric(metric)
     check_shapes(X, queries, metric)
     check_count(K, X.shape[1 if metric == "precomputed" else 0] - (1 if queries is None and exclude else 0))

@@ -1,8 +1,6 @@
 """Psi: weights from features (W) and similarities from labels (G) combined into one proximity, pair by pair, and its
 largest entries per row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Real
@@ -34,12 +32,9 @@ def combine(
     beta: float = 1.0,
     gamma: float = 1.0,
 ) -> np.ndarray:
-    """Proximity psi of pairs of rows with weights w and similarities g, both in [0, 1].  [mu2012mesd]
-
-    Labels come first in "priority", (43): psi = gamma g^a / (1 + beta (1 - w^b)) + (1 - gamma) w^b lies between
-    g^a / (1 + beta) and g^a where gamma is 1, and rows without a similarity have none there. 0^0 is 1, but g = 0 always
-    gives g^a = 0.
-    """
+    """Proximity psi of pairs of rows with weights w and similarities g, both in [0, 1]. [mu2012mesd] Labels come first
+    in "priority", (43): psi = gamma g^a / (1 + beta (1 - w^b)) + (1 - gamma) w^b lies between g^a / (1 + beta) and g^a
+    where gamma is 1, and rows without a similarity have none there. 0^0 is 1, but g = 0 always gives g^a = 0."""
     g = np.asarray(g, dtype=np.float64)
     _check_unit("g", g)
     if w is not None:
@@ -125,10 +120,8 @@ def unit_weights(W: Any) -> Any:
 def combine_grouped(
     G: LabelSimilarity, W: Any = None, kind: str | Callable[..., Any] = "priority", **parameters: float
 ) -> tuple[np.ndarray, np.ndarray, sp.csr_array | None]:
-    """Psi of all pairs of rows in structured form, exactly: Psi = E P E' + C, E the label set of each row.
-
-    Off the edges of W the weights are 0, so that psi depends on the label sets alone; C holds what the edges change.
-    """
+    """Psi of all pairs of rows in structured form, exactly: Psi = E P E' + C, E the label set of each row. Off the
+    edges of W the weights are 0, so that psi depends on the label sets alone; C holds what the edges change."""
     psi, (index, Gu) = Combination(kind, parameters), G.grouped()
     if W is None:
         return index, psi(None, Gu), None
@@ -184,10 +177,8 @@ WeightBlocks = Callable[[slice], np.ndarray]
 def nearest_by_similarity(
     G: LabelSimilarity, K: int, W: Any = None, kind: str | Callable[..., Any] = "priority", **parameters: float
 ) -> sparse.csr_array:
-    """For each row the K other rows of largest psi, ties by index, as directed n x n CSR of psi.  [mu2012mesd]
-
-    Values that agree to 40 binary digits are ties. Rows with fewer than K positive psi keep what they have.
-    """
+    """For each row the K other rows of largest psi, ties by index, as directed n x n CSR of psi. [mu2012mesd] Values
+    that agree to 40 binary digits are ties. Rows with fewer than K positive psi keep what they have."""
     check_count(K, G.n - 1)
     psi = Combination(kind, parameters)
     if callable(W):
@@ -214,8 +205,7 @@ def sparsify(
     **parameters: float,
 ) -> sparse.csr_array:
     """Psi after kNN, symmetric: the pairs of which either row ("undirected"), or both ("mutual") have the other among
-    their K of largest psi; "directed" averages both directions.  [mu2012mesd]
-    """
+    their K of largest psi; "directed" averages both directions. [mu2012mesd]"""
     check_kind(link, OF_NEIGHBORS, "link")
     check_kind(values, VALUES, "values")
     chosen = nearest_by_similarity(G, K, W, kind, **parameters)
@@ -254,10 +244,8 @@ def _diagonal(W: Any, n: int) -> np.ndarray | None:
 def _set_lists(
     G: LabelSimilarity, L: int, psi: Combination, w: float | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each label set the L rows of largest positive psi(w, g), ties by index: (start of each list, rows, psi).
-
-    Of each set only the first L rows can be in a list, since all its rows have the same psi.
-    """
+    """For each label set the L rows of largest positive psi(w, g), ties by index: (start of each list, rows, psi). Of
+    each set only the first L rows can be in a list, since all its rows have the same psi."""
     order = np.argsort(G.index, kind="stable")
     first = np.sort(order[rank_in(G.index[order], G.u) < L])
     kind = G.index[first]
@@ -375,10 +363,8 @@ def _largest_of_rows(i: np.ndarray, j: np.ndarray, value: np.ndarray, K: int, ro
 
 
 def _least_kept(i: np.ndarray, value: np.ndarray, K: int, rows: int) -> np.ndarray:
-    """The K-th largest of the positive values of each row, 0 for rows of at most K values; (rows,).
-
-    Rows with similar numbers of values are padded to one width and partitioned together.
-    """
+    """The K-th largest of the positive values of each row, 0 for rows of at most K values; (rows,). Rows with similar
+    numbers of values are padded to one width and partitioned together."""
     order = np.argsort(i, kind="stable")  # a merge, as i is made of ascending runs
     count = np.bincount(i, minlength=rows)
     start = np.cumsum(count) - count

@@ -4,8 +4,6 @@ In: rows as an array or CSR and two index vectors. Out: one distance a pair. Ter
 additions are exact, so that sums do not depend on their order, and ties are ties.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -91,11 +89,9 @@ def squared_norms(X: Any) -> np.ndarray:
 
 
 def pair_distances(A: Any, i: np.ndarray, B: Any, j: np.ndarray, metric: str = "euclidean") -> np.ndarray:
-    """Distance of row i[t] of A and row j[t] of B for every t, by blocks; A and B come from ``canonical``.
-
-    The Euclidean distance; for the cosine 1 - cos of unit rows, rounded to 12 decimals. Raises ValueError where a
-    distance is beyond the largest number.
-    """
+    """Distance of row i[t] of A and row j[t] of B for every t, by blocks; A and B come from ``canonical``. The
+    Euclidean distance; for the cosine 1 - cos of unit rows, rounded to 12 decimals. Raises ValueError where a distance
+    is beyond the largest number."""
     out = np.empty(len(i))
     step = min(_rows_a_block(A), _rows_a_block(B))
     for start in range(0, len(i), step):
@@ -187,10 +183,8 @@ LIFT = 1000
 @dataclass(frozen=True)
 class TilePlan:
     """How rows become factors: the frequent columns (None: all), their mean, a power of two, and the precision.
-
     ``slack`` is c in |tile - d^2| <= c (n_i + n_j), n the squared norms of the factors; 0 where tiles are exact, which
-    are squared distances of the rows over ``unit``. ``extra`` is the part of the slack that is for rounded cosines.
-    """
+    are squared distances of the rows over ``unit``. ``extra`` is the part of the slack that is for rounded cosines."""
 
     frequent: np.ndarray | None
     mean: np.ndarray | None
@@ -268,8 +262,7 @@ class Side:
 
 def tile(left: Side, a: int, right: Side, b: int) -> np.ndarray:
     """Lower bounds of the squared distances of block a of the one side and block b of the other, exact where the plan
-    says so.
-    """
+    says so."""
     D = left.left(a) @ right.right(b).T
     if left.rare[a] is not None:
         product = left.rare[a][0] @ right.rare[b][1]
@@ -285,8 +278,7 @@ def width_of(plan: TilePlan, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def bounds_of(plan: TilePlan, far: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(lower, upper, below) of known distances, in the units of the tiles: a row at such a distance or nearer has a
-    lower bound up to ``upper``, a nearer row one up to ``below``.
-    """
+    lower bound up to ``upper``, a nearer row one up to ``below``."""
     if plan.cosine:
         value, room = 2.0 * far, np.full(len(far), 2.0 * STEP)
     else:

@@ -4,8 +4,6 @@ In: ``Neighbors`` or rows. Out: n x n CSR of distances, in which explicit zeros 
 stored edges of any graph: their order, their rows, the way back.
 """
 
-from __future__ import annotations
-
 import warnings
 from numbers import Real
 from typing import Any
@@ -30,11 +28,9 @@ FAR = 1e100
 
 
 def neighbor_graph(neighbors: Neighbors, n: int, kind: str = "undirected") -> sparse.csr_array:
-    """The kNN graph: i to j where j is a neighbour of i ("directed"), either way ("undirected"), or both ("mutual").
-
-    n x n CSR of distances; columns ascend in each row, and the undirected and the mutual graph are symmetric in every
-    bit. Raises ValueError for another kind.
-    """
+    """The kNN graph: i to j where j is a neighbour of i ("directed"), either way ("undirected"), or both ("mutual"). n
+    x n CSR of distances; columns ascend in each row, and the undirected and the mutual graph are symmetric in every
+    bit. Raises ValueError for another kind."""
     check_kind(kind, OF_NEIGHBORS)
     columns, distance = neighbors.index.ravel(), neighbors.distance.ravel()
     ends = np.arange(n + 1) * neighbors.K
@@ -58,10 +54,8 @@ def _from_keys(keys: np.ndarray, data: np.ndarray, shape: tuple[int, int]) -> sp
 
 
 def close_graph(X: Any, eps: float | None, *, metric: Any = "euclidean") -> sparse.csr_array:
-    """The graph of all pairs of rows at a distance of at most ``eps``; symmetric, n x n CSR of distances.
-
-    Raises ValueError for an ``eps`` that is not a number of at least 0 and for a graph of more than 2 GiB.
-    """
+    """The graph of all pairs of rows at a distance of at most ``eps``; symmetric, n x n CSR of distances. Raises
+    ValueError for an ``eps`` that is not a number of at least 0 and for a graph of more than 2 GiB."""
     check_any_metric(metric)
     most = check_eps(eps)
     n = X.shape[0]
@@ -82,12 +76,10 @@ def close_graph(X: Any, eps: float | None, *, metric: Any = "euclidean") -> spar
 
 
 def rows_within(X: Any, eps: float, *, queries: Any, metric: Any = "euclidean") -> sparse.csr_array:
-    """All rows of X at a distance of at most ``eps`` from each row of ``queries``, m x n CSR of distances.
-
-    Explicit zeros are rows at distance 0; columns ascend. X is n x n and queries m x n distances with
-    metric="precomputed". Raises ValueError for an ``eps`` that is not a number of at least 0, for other columns in the
-    queries, and for more than 2 GiB of pairs.
-    """
+    """All rows of X at a distance of at most ``eps`` from each row of ``queries``, m x n CSR of distances. Explicit
+    zeros are rows at distance 0; columns ascend. X is n x n and queries m x n distances with metric="precomputed".
+    Raises ValueError for an ``eps`` that is not a number of at least 0, for other columns in the queries, and for more
+    than 2 GiB of pairs."""
     check_any_metric(metric)
     most = check_eps(eps)
     check_shapes(X, queries, metric)
@@ -136,10 +128,8 @@ def feature_graph(
     X: Any, kind: str, K: int = 5, eps: float | None = None, *, metric: Any = "euclidean", algorithm: Any = "exact"
 ) -> sparse.csr_array:
     """The graph of one of the five kinds over the rows of X, n x n CSR of distances; explicit zeros are edges.
-
     "undirected", "mutual" and "directed" take K (and ``algorithm``), "closeness" takes ``eps``. Raises ValueError for
-    another kind, and for K or ``eps`` out of range.
-    """
+    another kind, and for K or ``eps`` out of range."""
     check_kind(kind, GRAPH_KINDS)
     if kind == "full":
         return full_graph(X, metric=metric)
@@ -200,8 +190,7 @@ def check_kind(kind: str, allowed: tuple[str, ...], name: str = "graph") -> None
 
 def close_pairs(X: Any, eps: float, metric: str, queries: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(i, j, distance) of all pairs i < j of rows of X, or of rows i of ``queries`` and j of X, at a distance of at
-    most ``eps``, in any order; rows are ``canonical``.
-    """
+    most ``eps``, in any order; rows are ``canonical``."""
     Q = X if queries is None else queries
     plan = plan_tiles(X, [] if queries is None else [Q], 1, metric)
     right = Side(X, np.arange(X.shape[0]), plan)
@@ -241,10 +230,8 @@ def geodesics(graph: Any, sources: np.ndarray | None = None) -> np.ndarray:
 
 
 def edge_geodesics(graph: sp.csr_array, paths: Any = None) -> np.ndarray:
-    """The shortest path between the ends of each stored edge, in the order of the edges; n x n is never formed.
-
-    The paths run along the graph ``paths``, by default along the graph itself.
-    """
+    """The shortest path between the ends of each stored edge, in the order of the edges; n x n is never formed. The
+    paths run along the graph ``paths``, by default along the graph itself."""
     n = graph.shape[0]
     along = short_indices(graph if paths is None else sorted_edges(paths))
     both = symmetric(along)
@@ -260,10 +247,8 @@ def edge_geodesics(graph: sp.csr_array, paths: Any = None) -> np.ndarray:
 
 
 def _paths(graph: sp.csr_array, sources: np.ndarray, both: bool, limit: float = np.inf) -> np.ndarray:
-    """Dijkstra from each source; ``both``: the graph holds every edge both ways already.
-
-    That spares the search the edges' other direction. It holds the interpreter's lock: threads do not help.
-    """
+    """Dijkstra from each source; ``both``: the graph holds every edge both ways already. That spares the search the
+    edges' other direction. It holds the interpreter's lock: threads do not help."""
     if not len(sources):
         return np.empty((0, graph.shape[0]))
     return dijkstra(graph, directed=both, indices=sources, limit=limit)
@@ -306,11 +291,9 @@ def _with_edges(graph: sp.csr_array, i: np.ndarray, j: np.ndarray, length: np.nd
 
 
 def _shortest_bridges(X: Matrix, label: np.ndarray, metric: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The shortest edge out of each component but the largest, each edge once: one round of Boruvka's algorithm.
-
-    Edges are ordered by (length, lower row, higher row), so that all rounds together give the edges that adding the
-    shortest one between two components again and again gives.
-    """
+    """The shortest edge out of each component but the largest, each edge once: one round of Boruvka's algorithm. Edges
+    are ordered by (length, lower row, higher row), so that all rounds together give the edges that adding the shortest
+    one between two components again and again gives."""
     largest = np.bincount(label).argmax()
     inside = np.flatnonzero(label != largest)
     other, length = _nearest_outside(X, label, inside, metric)

@@ -4,8 +4,6 @@ In: labels and one of three schemes: label strings, latent labels, similarities 
 blocks of label sets, by pairs of rows, as a low-rank factor where there is one, and never n x n.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,10 +46,8 @@ def similarity_of_sets(
 def similarity(
     kind: str | Callable[[np.ndarray], np.ndarray], sets: np.ndarray, tau: float | None = None
 ) -> np.ndarray:
-    """The label kernel of this name, or of a callable sets -> u x u, checked to be symmetric and finite.
-
-    ``tau``: the width of "rbf", by default ``mean_differing``.
-    """
+    """The label kernel of this name, or of a callable sets -> u x u, checked to be symmetric and finite. ``tau``: the
+    width of "rbf", by default ``mean_differing``."""
     guard_dense((len(sets), len(sets)), f"label_kernel={kind!r}: the similarities of all label sets")
     if callable(kind):
         return checked_similarity(call_user_function("label_kernel", kind, sets), len(sets), f"label_kernel={kind!r}")
@@ -133,11 +129,9 @@ def latent_classes(
     n_latent: int | None = None,
     centred: bool = False,
 ) -> np.ndarray:
-    """phi of classes, (39) with Y' in the place of Y: the rows that carry a label are its vector of 0/1.  [mu2012mesd]
-
+    """phi of classes, (39) with Y' in the place of Y: the rows that carry a label are its vector of 0/1. [mu2012mesd]
     Parameters, result and errors as for ``latent_labels``, for the classes ``used``; a callable takes their r x n
-    vectors. The directions (of n entries) are never formed: points follow from Y'Y.
-    """
+    vectors. The directions (of n entries) are never formed: points follow from Y'Y."""
     if callable(kind):
         guard_dense((len(used), labels.n), f"latent={kind!r}: the rows of each label")
         return _points(kind, labels.Y.T.tocsr()[used].toarray(), "classes")
@@ -188,10 +182,8 @@ def latent_between(
     n_scale: int = LOCAL_NEIGHBORS,
 ) -> tuple[Between, float]:
     """Similarities of latent points: (function of two index vectors a, b -> (len(a), len(b)) array, largest value).
-
     ``kind``: a name of LATENT_SIMILARITIES, or a callable phi -> u x u. Negative values become 0. ``tau``: the width;
-    None: the mean over all pairs of points of what it divides, or 1. ``p``: the power of "minkowski", (40).
-    """
+    None: the mean over all pairs of points of what it divides, or 1. ``p``: the power of "minkowski", (40)."""
     if callable(kind):
         guard_dense((len(phi), len(phi)), f"similarity={kind!r}: the similarities of all label sets")
         G = checked_similarity(call_user_function("similarity", kind, phi), len(phi), f"similarity={kind!r}")
@@ -383,10 +375,8 @@ Factor = tuple[Any, np.ndarray | None, np.ndarray | None]
 
 @dataclass(frozen=True, eq=False)
 class LabelSimilarity:
-    """G of n rows: g_ij = between(set of i, set of j) / scale, within [0, 1].
-
-    ``index`` names the label set of each row; ``between(a, b)`` gives the unscaled similarities of sets a with sets b.
-    """
+    """G of n rows: g_ij = between(set of i, set of j) / scale, within [0, 1]. ``index`` names the label set of each
+    row; ``between(a, b)`` gives the unscaled similarities of sets a with sets b."""
 
     index: np.ndarray
     u: int
@@ -406,8 +396,7 @@ class LabelSimilarity:
 
     def pairs(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """g of the pairs of rows (i_t, j_t): looked up where the label sets are few beside the pairs, else the sets of
-        a few i at a time are compared with those of their j.
-        """
+        a few i at a time are compared with those of their j."""
         if self.u * self.u <= TABLE * len(i):
             table, out = self._of_all_sets.ravel(), np.empty(len(i))
             for start in range(0, len(i), PAIRS):
@@ -432,10 +421,7 @@ class LabelSimilarity:
 
     def factor(self) -> Factor | None:
         """(F, S, F'1) with G = F S F' exactly, as ``LowRank`` takes them: F n x q, S a vector (a diagonal), q x q or
-        None; F'1 where F holds the rows of a block, else None.
-
-        None for similarities that have no low-rank form.
-        """
+        None; F'1 where F holds the rows of a block, else None. None for similarities that have no low-rank form."""
         return self.low_rank
 
     def grouped(self) -> tuple[np.ndarray, np.ndarray]:
@@ -470,8 +456,7 @@ def label_similarity(
     n_scale: int = LOCAL_NEIGHBORS,
 ) -> LabelSimilarity:
     """Similarities of rows from their labels by one of three schemes, G; rows with equal labels have equal rows of G.
-    [mu2012mesd]
-    """
+    [mu2012mesd]"""
     if scheme not in SCHEMES:
         raise ValueError(f"scheme={scheme!r} is not known; choose one of {', '.join(SCHEMES)}.")
     if tau is not None and not 0.0 < tau < np.inf:

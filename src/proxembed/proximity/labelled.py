@@ -32,11 +32,9 @@ FIRST = 4  # enemies of every copy that are looked for before the nearest pairs 
 def class_neighbors(
     X: Any, labels: LabelMatrix, K: int, *, metric: Any = "euclidean", algorithm: Any = "exact"
 ) -> Iterator[tuple[np.ndarray, Neighbors]]:
-    """For each class its rows, and their K nearest inside the class in the class's own numbering.
-
-    A class of fewer than K + 1 rows has lists of all its other rows; a class of one row has lists of no column. Each
-    class has an index of its own; "auto" goes by the rows of all classes.
-    """
+    """For each class its rows, and their K nearest inside the class in the class's own numbering. A class of fewer than
+    K + 1 rows has lists of all its other rows; a class of one row has lists of no column. Each class has an index of
+    its own; "auto" goes by the rows of all classes."""
     check_count(K, max(1, labels.n - 1))
     if not is_measured(metric):
         algorithm = settled(X, labels.n, int(K), metric, algorithm)
@@ -89,11 +87,9 @@ def friends(
     algorithm: Any = "exact",
     record: list[Searched] | None = None,
 ) -> sparse.csr_array:
-    """In how many classes two rows are linked, one being among the K nearest of the other in the class.
-
-    sum_k max(F_k, F_k') for link="undirected", sum_k F_k for "directed", sum_k min(F_k, F_k') for "mutual"; n x n.
-    ``record`` takes up the search of each class.
-    """
+    """In how many classes two rows are linked, one being among the K nearest of the other in the class. sum_k max(F_k,
+    F_k') for link="undirected", sum_k F_k for "directed", sum_k min(F_k, F_k') for "mutual"; n x n. ``record`` takes up
+    the search of each class."""
     check_kind(link, LINKS, "link")
     rows, columns, weights = [], [], []
     for own, found in class_neighbors(X, labels, K, metric=metric, algorithm=algorithm):
@@ -130,15 +126,13 @@ def enemies(
     algorithm: Any = "exact",
     record: list[Searched] | None = None,
 ) -> sparse.csr_array:
-    """How many pairs of copies with different labels link two rows, n x n.
-
-    A copy (i, k) has as enemies the K nearest other rows with a label that is not k ("point"), or a class the K nearest
-    pairs of its rows and their enemies ("class"). ``link``: either copy chooses the other ("undirected"), the one the
-    other ("directed"), or both ("mutual"). ``copies``: "distinct" links all copies of a chosen row that have another
-    label, "count" lets each use one of the K places. ``enemy="disjoint"`` leaves only rows that share no label.
-    "faiss-ivf" and "faiss-hnsw" search one set of inverted lists, for each label without the lists that hold no enemy;
-    other algorithms make an index of the enemies of each label. ``record`` takes up the search.
-    """
+    """How many pairs of copies with different labels link two rows, n x n. A copy (i, k) has as enemies the K nearest
+    other rows with a label that is not k ("point"), or a class the K nearest pairs of its rows and their enemies
+    ("class"). ``link``: either copy chooses the other ("undirected"), the one the other ("directed"), or both
+    ("mutual"). ``copies``: "distinct" links all copies of a chosen row that have another label, "count" lets each use
+    one of the K places. ``enemy="disjoint"`` leaves only rows that share no label. "faiss-ivf" and "faiss-hnsw" search
+    one set of inverted lists, for each label without the lists that hold no enemy; other algorithms make an index of
+    the enemies of each label. ``record`` takes up the search."""
     check_metric(metric)
     check_kind(link, LINKS, "link")
     check_kind(by, ("point", "class"), "by")
@@ -309,11 +303,9 @@ class _Search:
         return queried_lists(self.X, wanted, K, self.metric, self.order, self.kind)
 
     def nearest_pairs(self, K: int) -> Chosen:
-        """The K nearest pairs of the copies of every class and their enemies.
-
-        A few enemies of every copy come first: the K-th of their pairs in a class bounds its distances, and only copies
-        with all of these few within the bound can have more pairs.
-        """
+        """The K nearest pairs of the copies of every class and their enemies. A few enemies of every copy come first:
+        the K-th of their pairs in a class bounds its distances, and only copies with all of these few within the bound
+        can have more pairs."""
         most, c = min(K, self.labels.n - 1), self.labels.c
         by_parts = (self.exact or self.in_lists) and self.metric != "precomputed" and most > FIRST
         index, distance = self.lists(FIRST if by_parts else most)
@@ -384,8 +376,7 @@ def _places(labels: LabelMatrix, j: np.ndarray, k: np.ndarray) -> tuple[np.ndarr
 
 def _distinct_rows(chosen: Chosen, labels: LabelMatrix, link: str) -> sparse.csr_array:
     """Dr = sum_k (m_j - y_jk) E_k; Dr + Dr' - Al o Al' + Om; Al o Al' - Om, with Al = sum_k E_k and Om the pairs that
-    choose each other by the same label.
-    """
+    choose each other by the same label."""
     n, (i, k, j) = labels.n, (chosen.i, chosen.k, chosen.j)
     _, has, _ = _places(labels, j, k)
     Dr = _counted(i, j, labels.m[j] - has, n)

@@ -1,7 +1,5 @@
 """Reconstruction weights of LLE: each row as an affine combination of its neighbours, and (I - W)'(I - W)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -17,11 +15,9 @@ SINGULAR = 1e13
 
 
 def reconstruction_weights(X: Matrix, index: np.ndarray, *, reg: float = 1e-3, queries: Matrix = None) -> np.ndarray:
-    """Reconstruction weights of neighbours: min ||x_i - sum_j w_ij x_j||, sum_j w_ij = 1.  [roweis2000lle]
-
-    G w = 1 with G = (x_j - x_i)'(x_l - x_i) + reg tr(G) I, then w over its sum. Equal weights where all neighbours
-    coincide with the row.
-    """
+    """Reconstruction weights of neighbours: min ||x_i - sum_j w_ij x_j||, sum_j w_ij = 1. [roweis2000lle] G w = 1 with
+    G = (x_j - x_i)'(x_l - x_i) + reg tr(G) I, then w over its sum. Equal weights where all neighbours coincide with the
+    row."""
     reg = _checked_reg(reg)
     rows = X if queries is None else sp.csr_array(queries) if sp.issparse(X) else queries
     m, K = index.shape
@@ -42,11 +38,9 @@ def reconstruction_weights(X: Matrix, index: np.ndarray, *, reg: float = 1e-3, q
 
 
 def local_grams(X: Matrix, rows: Matrix, index: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """(x_j - x_i)'(x_l - x_i) of a block of rows x_i and their neighbours among X's rows, b x K x K float64.
-
-    Also the powers p by which the differences of each row were divided (2^p) where their squares leave the range of
-    numbers; None: by none.
-    """
+    """(x_j - x_i)'(x_l - x_i) of a block of rows x_i and their neighbours among X's rows, b x K x K float64. Also the
+    powers p by which the differences of each row were divided (2^p) where their squares leave the range of numbers;
+    None: by none."""
     return (_sparse_gram if sp.issparse(X) else _dense_gram)(X, rows, index)
 
 
@@ -60,10 +54,8 @@ def reconstruction_matrix(index: np.ndarray, weights: np.ndarray, n: int) -> sp.
 
 
 def residual_matrix(W: sp.csr_array, weights: np.ndarray | None = None) -> sp.csr_array:
-    """M = (I - W)' diag(weights) (I - W), z'Mz the weighted reconstruction error of z.  [roweis2000lle]
-
-    A row of W without entries has no neighbours and gives no term (not z_i^2).
-    """
+    """M = (I - W)' diag(weights) (I - W), z'Mz the weighted reconstruction error of z. [roweis2000lle] A row of W
+    without entries has no neighbours and gives no term (not z_i^2)."""
     has = (np.diff(W.indptr) > 0).astype(np.float64)
     residual = sp.csr_array(sp.diags_array(has) - W)
     weighted = residual if weights is None else sp.csr_array(sp.diags_array(np.asarray(weights)) @ residual)
@@ -126,10 +118,8 @@ def _powers(top: np.ndarray) -> np.ndarray | None:
 
 
 def affine_weights(G: np.ndarray, reg: float, d: int) -> np.ndarray:
-    """w of (G + reg tr(G) I) w = 1 over its sum, for each matrix of a batch, b x K x K, which is overwritten.
-
-    Equal weights where G = 0. Raises ValueError where a system is singular; d, the features, is for the message.
-    """
+    """w of (G + reg tr(G) I) w = 1 over its sum, for each matrix of a batch, b x K x K, which is overwritten. Equal
+    weights where G = 0. Raises ValueError where a system is singular; d, the features, is for the message."""
     b, K, _ = G.shape
     trace = np.einsum("ikk->i", G)
     coincide = trace == 0

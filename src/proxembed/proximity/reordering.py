@@ -3,8 +3,6 @@
 In: dissimilarities. Out: ``Reordering``, the rows (and columns) in their order and the matrix in it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -47,11 +47,9 @@ UNEQUAL = 1e-8  # of the largest distance
 
 
 def stand_in(X: Any, rows: np.ndarray, kind: np.ndarray, K: int) -> np.ndarray:
-    """For each row itself or, where K + 1 identical rows of its kind come before it, the last of those.
-
-    Lists take the lowest numbers among identical rows, so that later ones are in no list and have the same one. Rows
-    are identical where all their entries are: equal fingerprints are only asked first.
-    """
+    """For each row itself or, where K + 1 identical rows of its kind come before it, the last of those. Lists take the
+    lowest numbers among identical rows, so that later ones are in no list and have the same one. Rows are identical
+    where all their entries are: equal fingerprints are only asked first."""
     prints = fingerprints(X, multipliers(X.shape[1]))
     out = np.arange(X.shape[0])
     order = rows[np.lexsort((rows, prints[rows], kind[rows]))]
@@ -109,10 +107,8 @@ def suits_tree(X: Any, K: int, metric: str) -> bool:
 
 
 def tree_nearest(X: Any, Q: Any, K: int, exclude: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(index, distance, sure): the K nearest rows of X for every row of Q, itself left out where ``exclude``.
-
-    A row is not sure where a tie, or what rounding could make one, reaches across its K-th place.
-    """
+    """(index, distance, sure): the K nearest rows of X for every row of Q, itself left out where ``exclude``. A row is
+    not sure where a tie, or what rounding could make one, reaches across its K-th place."""
     m = Q.shape[0]
     wanted = min(K + exclude + 1, X.shape[0])
     top = max(float(np.abs(X).max()), float(np.abs(Q).max(initial=0.0)))
@@ -140,11 +136,8 @@ FEW_ENTRIES = 20_000
 
 @dataclass(frozen=True)
 class Lists:
-    """Neighbour lists that are wanted: list s is of row ``row[s]`` (ascending).
-
-    ``allowed(lists, rows, axis)`` tells which rows may enter which lists as an array of bools in which the lists run
-    along ``axis``; None: all.
-    """
+    """Neighbour lists that are wanted: list s is of row ``row[s]`` (ascending). ``allowed(lists, rows, axis)`` tells
+    which rows may enter which lists as an array of bools in which the lists run along ``axis``; None: all."""
 
     row: np.ndarray
     allowed: Callable[[np.ndarray, np.ndarray, int], np.ndarray] | None = None
@@ -158,11 +151,9 @@ class Lists:
 
 
 class _Pool:
-    """What may still be among the K nearest, for the lists of one block of rows.
-
-    Entries are (place, row, lower, upper); where bounds are not exact also the distance, NaN until it is measured. Once
-    more than ``SETTLED`` times K entries a list are within the bounds, they are measured and only K of them stay.
-    """
+    """What may still be among the K nearest, for the lists of one block of rows. Entries are (place, row, lower,
+    upper); where bounds are not exact also the distance, NaN until it is measured. Once more than ``SETTLED`` times K
+    entries a list are within the bounds, they are measured and only K of them stay."""
 
     def __init__(self, lists: np.ndarray, local: np.ndarray, rows: int, K: int, plan: TilePlan, power: float):
         self.lists, self.local, self.K, self.plan, self.power = lists, local, K, plan, power
@@ -422,10 +413,8 @@ def queried(X: Any, Q: Any, K: int, metric: str, own: np.ndarray | None) -> tupl
 def exact_lists(
     X: Any, lists: Lists, K: int, metric: str, order: np.ndarray | None = None, kind: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(index, distance) of lists of rows of X among themselves, K wide, -1 and infinity where a list is shorter.
-
-    X is ``canonical``; only the rows in ``order`` take part; ``kind`` tells apart rows that may enter different lists.
-    """
+    """(index, distance) of lists of rows of X among themselves, K wide, -1 and infinity where a list is shorter. X is
+    ``canonical``; only the rows in ``order`` take part; ``kind`` tells apart rows that may enter different lists."""
     order = np.arange(X.shape[0]) if order is None else order
     kind = np.zeros(X.shape[0], dtype=np.intp) if kind is None else kind
     plan = plan_tiles(X, [], K, metric)
@@ -523,8 +512,7 @@ def as_cosine(X: Any, metric: Any) -> tuple[Any, Any]:
 
 def distance_blocks(Q: np.ndarray, X: np.ndarray, metric: Any) -> Iterator[tuple[slice, np.ndarray]]:
     """Blocks of the rows of Q with their distances to all rows of X, both from ``dense_rows``; two rows of zeros are at
-    distance 0.
-    """
+    distance 0."""
     for part in row_blocks(len(Q), len(X)):
         if callable(metric):
             D = _by_function(metric, Q[part], X)
@@ -575,8 +563,7 @@ def all_distances(X: Any, metric: Any) -> np.ndarray:
 
 def nearest_by_blocks(X: Any, K: int, queries: Any, metric: Any, exclude: bool) -> tuple[np.ndarray, np.ndarray]:
     """(index, distance), m x K: the K nearest rows of X for every row of X, itself left out where ``exclude``, or for
-    every query.
-    """
+    every query."""
     Z = dense_rows(X, metric)
     Q = Z if queries is None else dense_rows(queries, metric)
     index, distance = np.empty((len(Q), K), dtype=np.intp), np.empty((len(Q), K))
@@ -589,8 +576,7 @@ def nearest_by_blocks(X: Any, K: int, queries: Any, metric: Any, exclude: bool) 
 
 def pairs_within(X: Any, eps: float, metric: Any, queries: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(i, j, distance) of all rows i, of X or of ``queries``, and rows j of X at a distance of at most ``eps``; ordered
-    by i, then j, without i = j where there are no queries.
-    """
+    by i, then j, without i = j where there are no queries."""
     Z = dense_rows(X, metric)
     found = [(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))]
     for part, D in distance_blocks(Z if queries is None else dense_rows(queries, metric), Z, metric):

@@ -3,8 +3,6 @@
 In: a graph of distances (explicit zeros are edges). Out: the same edges weighted; symmetric wherever the graph is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -50,11 +48,7 @@ def correlations(kind: str, A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) 
 
 
 def pair_dots(
-    A: Matrix,
-    B: Matrix,
-    i: np.ndarray,
-    j: np.ndarray,
-    means: tuple[np.ndarray, np.ndarray] | None = None,
+    A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray, means: tuple[np.ndarray, np.ndarray] | None = None
 ) -> np.ndarray:
     """(a_i - mean_i)'(b_j - mean_j) of each pair, in float64; ``means``: of the rows of A and of B, 0 by default."""
     out = np.empty(len(i))
@@ -135,12 +129,10 @@ def edge_weights(
     metric: Any = "euclidean",
     algorithm: Any = "exact",
 ) -> sp.csr_array:
-    """Weights w_ij of the edges of a neighbour graph, from their distances and the rows; loops get 0.  [mu2012mesd]
-
+    """Weights w_ij of the edges of a neighbour graph, from their distances and the rows; loops get 0. [mu2012mesd]
     ``graph`` holds distances, stored zeros are edges. ``kind``: a name of WEIGHTS. ``negative``: negative similarities
     become max(w, 0), (1 + w)/2, abs(w), or stay. ``paths``: the graph along which "geodesic" measures; None: the graph
-    itself; rows without a path weigh 0. ``scale``: the local scales, which are searched for otherwise.
-    """
+    itself; rows without a path weigh 0. ``scale``: the local scales, which are searched for otherwise."""
     measure = _measure(kind, negative)
     graph = sorted_edges(graph)
     row = edge_rows(graph)
@@ -163,8 +155,7 @@ def edge_weights(
 
 def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
     """The width that ``edge_weights`` uses: ``tau``, or the median of the squared distances of the edges (their mean if
-    it is 0, and 1 if that is 0 too), or 1 for measures whose width is not a squared distance.
-    """
+    it is 0, and 1 if that is 0 too), or 1 for measures whose width is not a squared distance."""
     if tau is not None:
         if isinstance(tau, bool) or not isinstance(tau, int | float | np.number) or not 0 < tau < np.inf:
             raise ValueError(
@@ -210,11 +201,9 @@ def cross_weights(
     scale_x: Any = None,
     negative: str = "clip",
 ) -> np.ndarray:
-    """Weights of new rows and their neighbours among X, (m, K), like ``edge_weights``.  [mu2012mesd]
-
-    ``index``, ``distance`` (m, K): the neighbours; ``tau`` and the scales are those used within X, needed by measures
-    that have them.
-    """
+    """Weights of new rows and their neighbours among X, (m, K), like ``edge_weights``. [mu2012mesd] ``index``,
+    ``distance`` (m, K): the neighbours; ``tau`` and the scales are those used within X, needed by measures that have
+    them."""
     measure = _measure(kind, negative)
     if measure.median_width and tau is None:
         raise ValueError(f"weights={kind!r} for new rows needs tau, the width used in fit: pass used_tau(graph, kind).")
@@ -319,10 +308,8 @@ def weighted_links(
     distances: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> sp.csr_array:
     """The links (n x n, zero diagonal) times the weights of ``edge_weights`` on the same pairs; "constant" leaves them.
-
     ``kind`` may be the weights of all pairs themselves, as ``given_weights`` returns them. ``scale``: the local scales
-    of the rows where they are known. ``distances(i, j)``: those of pairs of rows; None for Euclidean ones.
-    """
+    of the rows where they are known. ``distances(i, j)``: those of pairs of rows; None for Euclidean ones."""
     links = sp.csr_array(links)
     if sp.issparse(kind):
         return sp.csr_array(links.multiply(kind))
@@ -343,8 +330,7 @@ NEAR = 1e-6  # squared distances this small beside squared lengths are taken fro
 
 class LocalAffinity:
     """The affinities of the rows of X with local scales s; pairs of rows at no distance have affinity 1, other pairs of
-    a row with s = 0 have 0.
-    """
+    a row with s = 0 have 0."""
 
     def __init__(self, X: Any, scale: np.ndarray):
         rows = _centred(X)
@@ -408,8 +394,7 @@ class Distances:
 
 def class_scales(X: Any, classes: Sequence[np.ndarray], K: int) -> list[np.ndarray]:
     """For every class (an index of rows) the distance of each row to its K-th nearest other row of the class, or to the
-    last; ones for a class of one row.
-    """
+    last; ones for a class of one row."""
     scales = [np.ones(len(index)) for index in classes]
     searched = [k for k, index in enumerate(classes) if len(index) > FEW]
     with one_pool:
@@ -466,9 +451,8 @@ WIDTH_ROWS = 2000
 
 class AllPairs:
     """W of all pairs of rows over its largest entry, negative ones 0, w_ii = 0: calls with a slice return (rows, n).
-
-    ``kind``: a name of WEIGHTS; ``paths``: the graph along which "geodesic" measures; ``n_scale``: of the local scales.
-    """
+    ``kind``: a name of WEIGHTS; ``paths``: the graph along which "geodesic" measures; ``n_scale``: of the local
+    scales."""
 
     def __init__(
         self,
@@ -580,8 +564,7 @@ class BlockDistances:
 
 def correlation_blocks(X: Any, kind: str) -> Callable[[Any, Any], np.ndarray]:
     """A function of two sets of rows (index arrays or slices) that returns the measure ``kind`` of the rows of the
-    first with those of the second; 0 where a row is zero (cosine) or constant.
-    """
+    first with those of the second; 0 where a row is zero (cosine) or constant."""
     if kind == "kendall":
         return lambda a, b: _kendall_of_pairs(X, np.arange(X.shape[0])[a], np.arange(X.shape[0])[b])
     Z = SIGNED[kind].rows(X).astype(np.float64, copy=False)

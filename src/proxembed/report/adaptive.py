@@ -114,9 +114,8 @@ def parameter_words(params: dict[str, Any]) -> list[str]:
 
 
 def adaptive_view(found: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The section for the page: with words for its facts, and the Python that makes the best model from the features
-    as they are.
-    """
+    """The section for the page: with words for its facts, and the Python that makes the best model from the features as
+    they are."""
     if not found or not found["models"]:
         return None
     models = [

@@ -1,7 +1,5 @@
 """Static figures: the k-curve as SVG text for wide and narrow screens, matrices and lines of panels as PNG."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

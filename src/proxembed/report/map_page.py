@@ -1,7 +1,5 @@
 """The page of a map: training and held-out rows on a canvas, beside the map of shuffled labels; PNG and SVG too."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
@@ -192,8 +190,7 @@ PALE_GREY = "#b5b5b5"
 
 def map_axes(section: dict[str, Any], ax: Any = None) -> Any:
     """Draw the held-out rows in the first two components of the chosen embedding, coloured by label; an only component
-    as a histogram per label.
-    """
+    as a histogram per label."""
     if ax is None:
         from matplotlib import pyplot
 

@@ -1,7 +1,5 @@
 """The verdict in words: one sentence per goal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

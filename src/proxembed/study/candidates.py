@@ -1,8 +1,6 @@
 """The search space: which methods fit the labels, parameters drawn from declared ranges, and configurations that have
 won on other data sets."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Collection, Sequence

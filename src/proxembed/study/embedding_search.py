@@ -1,7 +1,5 @@
 """EmbeddingSearch: the search as a scikit-learn estimator, and what it shares with DEFC."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -314,19 +312,9 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)`` as fits end.")
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
-        """Search, then fit the best configuration on all rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d), or TableRows
-        y : labels in any form, NaN for unknown
-        groups : array of shape (n,), optional
-            Rows of one group are never on both sides of a fold.
-
-        Returns
-        -------
-        self
-        """
+        """Search, then fit the best configuration on all rows. X: (n, d) array or sparse matrix, or TableRows. y:
+        labels in any form, NaN for unknown. groups: (n,) array; rows of one group are never on both sides of a fold.
+        Returns self."""
         with learning(self, Exception):
             self._check()
             X = self._features(X, reset=True)
@@ -450,8 +438,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
         """The choice, then the best trial of each family on its folds, then complete ones; the anchor, or what has left
-        it, is among three.
-        """
+        it, is among three."""
         size = self._map_size
         among = sorted(best.among, key=lambda t: -t.score_at(best.rung, size))
         complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score_at(t.rungs[-1], size))
@@ -468,44 +455,19 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         return {family: first[family] for family in families}
 
     def transform(self, X: Any) -> Any:
-        """The embedding of rows by the best estimator.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, k)
-        """
+        """The embedding of rows by the best estimator. X: (m, d) array or sparse matrix. Returns (m, k)."""
         X = self._new_rows(X)
         return self.best_estimator_[:-1].transform(X)
 
     def predict(self, X: Any) -> Any:
-        """Predict labels, in the form in which y came, by the thresholded read-out.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        classes of shape (m,), an indicator of shape (m, c), or a list of m sets
-        """
+        """Predict labels, in the form in which y came, by the thresholded read-out. X: (m, d) array or sparse matrix.
+        Returns classes (m,), an indicator (m, c) or a list of m sets."""
         X = self._new_rows(X)
         return self.best_estimator_.predict(X)
 
     def decision_function(self, X: Any) -> Any:
-        """Scores of the labels, larger meaning more likely.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, c), or (m,) for 1-D y with two classes
-        """
+        """Scores of the labels, larger meaning more likely. X: (m, d) array or sparse matrix. Returns (m, c), or (m,)
+        for 1-D y with two classes."""
         X = self._new_rows(X)
         return self.best_estimator_.decision_function(X)
 

@@ -3,8 +3,6 @@
 Nothing is begun that would leave no time for the last fit: what a fit will cost is forecast from earlier ones.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Collection, Iterator
@@ -65,8 +63,7 @@ def reserve(study: Study, t: MethodTrial | None) -> float:
 
 def ahead(study: Study, t: MethodTrial, rung: Rung, begun: Collection[int] = ()) -> float:
     """Forecast of what a trial lacks at a rung, in units of work where it is counted, else in seconds; folds that are
-    ``begun`` are paid for.
-    """
+    ``begun`` are paid for."""
     missing = [step for step in rung.steps if step not in t.outcomes and step[1] not in begun]
     if study.work < math.inf:
         return sum(study.evaluator.work(t.config, step) for step in missing)
@@ -87,8 +84,7 @@ def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Col
 def final_share(study: Study) -> float:
     """Work or seconds that a race leaves to the final folds and to maps: those of as many trials as will come there,
     forecast from those that would by now; no more than a share of the budget, and none for final folds that the leader
-    of the race would not reach.
-    """
+    of the race would not reach."""
     whole = study.work if study.work < math.inf else study.seconds
     entrants = finalists(study.trials)
     if whole == math.inf or not entrants:
@@ -101,8 +97,7 @@ def final_share(study: Study) -> float:
 
 def map_share(study: Study) -> float:
     """Forecast of the maps, in units of work where it is counted, else in seconds: the dearest of those that would be
-    tried by now, for each.
-    """
+    tried by now, for each."""
     evaluator, likely = study.evaluator, layouts_of_best(study) if study.evaluator.layouts else []
     each = [sum(evaluator.work(config, step) for step in evaluator.final.steps) for config in likely]
     return LAID_OUT * max(each, default=0.0) / (1.0 if study.work < math.inf else machine_speed())
@@ -151,8 +146,7 @@ class MethodStrategy(SearchStrategy):
 
     def final(self, study: Study) -> Batches:
         """The best trials on the folds of the choice, where these are not those of the race; then, where maps are asked
-        for, layouts of the best of them.
-        """
+        for, layouts of the best of them."""
         entrants, least, final = finalists(study.trials), 1 if study.evaluator.layouts else 2, study.evaluator.final
         if final not in study.evaluator.rungs and len(entrants) >= least:
             left = (study.left if study.work == math.inf else study.work_left) - map_share(study)
@@ -202,8 +196,7 @@ class MethodStrategy(SearchStrategy):
         self, study: Study, trials: list[MethodTrial], rung: Rung, owed: bool = False, keep: float = 0.0
     ) -> Batches:
         """What is missing of the trials at one rung, as many fits at a time as there are workers, as far as the budget
-        allows; ``keep`` of it is left for what comes later.
-        """
+        allows; ``keep`` of it is left for what comes later."""
         waiting = [(t, step) for t in trials for step in rung.steps if step not in t.outcomes]
         while waiting:
             batch, waiting = waiting[: study.executor.n_jobs], waiting[study.executor.n_jobs :]
@@ -234,8 +227,7 @@ def _fit(study: Study, t: MethodTrial, step: tuple[int, int], owed: bool) -> Wor
 
 class Halving(MethodStrategy):
     """Successive halving: each method as it comes, then drawn configurations, half of them of the methods that did best
-    so far; all on few rows and one fold, the best third of them on more.
-    """
+    so far; all on few rows and one fold, the best third of them on more."""
 
     name = "halving"
     words = "every method, then drawn configurations, with many rows on few of them first"
@@ -261,8 +253,7 @@ class Halving(MethodStrategy):
 
     def race(self, study: Study, trials: list[MethodTrial], keep: float = 0.0) -> Batches:
         """Take trials up the rungs, the best third at each; of counted work each rung gets an equal share of what the
-        race may spend, and ``keep`` is left.
-        """
+        race may spend, and ``keep`` is left."""
         rungs = study.evaluator.rungs
         for number, rung in enumerate(rungs):
             own = keep + final_share(study)
@@ -321,8 +312,7 @@ class Auto(Halving):
     """What has won on data sets of like sizes (``portfolio``), then each method as it comes, the cheap ones first, both
     together for half of the counted work that the race has; then in turn what TPE proposes, where optuna is installed,
     and draws from the methods that did best so far. All race over rows, and over folds: one that is clearly behind the
-    best on the folds so far is left.
-    """
+    best on the folds so far is left."""
 
     name = "auto"
     words = (

@@ -1,7 +1,5 @@
 """optuna, the one room that imports it: configurations proposed by its TPE sampler, and searches as its studies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -77,8 +75,7 @@ def tpe_proposal(study: Study, pool: Sequence[Candidate], attempt: int = 0) -> t
 
 def _finished(optuna: Any, t: MethodTrial, pool: Sequence[Candidate]) -> Any:
     """A trial as optuna learns from it: its values where it was proposed, else its family alone; one that did not come
-    to all rows of all folds as pruned there.
-    """
+    to all rows of all folds as pruned there."""
     titles = [candidate.title for candidate in pool]
     if t.proposal is not None:
         params, distributions = t.proposal.params, t.proposal.distributions

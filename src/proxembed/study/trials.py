@@ -1,7 +1,5 @@
 """One configuration on one split: fitted once and read out at every size; and the study, the loop of such trials."""
 
-from __future__ import annotations
-
 import math
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -187,16 +185,14 @@ class MethodTrial(Trial):
 
     def by_size(self, rung: Rung, sizes: Iterable[int]) -> dict[int, np.ndarray]:
         """The scores of the folds of a rung at those of the sizes at which it was scored there, or that are beyond all
-        that it has; empty where it was not scored on all of them.
-        """
+        that it has; empty where it was not scored on all of them."""
         curves = [outcome.curve for outcome in self.at(rung)] if self.has(rung) else []
         scored = [k for k in sizes if curves and all(k in curve or k > max(curve) for curve in curves)]
         return {k: np.array(self.by_fold(rung, k)) for k in scored}
 
     def plain(self) -> dict[str, Any]:
         """The trial as plain data, with its scores on the most rows of the race that it came to, and those on final
-        folds; of a trial without a part in the race these stand for both.
-        """
+        folds; of a trial without a part in the race these stand for both."""
         shown = self.furthest if self.at(self.furthest) else self.final
         score, k = self.best(shown)
         own = self.final not in self.rungs and self.has(self.final)
@@ -263,8 +259,7 @@ class Choice:
 
 def chosen(trials: Iterable[MethodTrial], size: int | None = None) -> Choice | None:
     """The choice among the trials on the final folds, at one size (None: at all their sizes); without two of them among
-    complete trials, and without any the furthest trial that has a score.
-    """
+    complete trials, and without any the furthest trial that has a score."""
     trials = list(trials)
     if not trials:
         return None

@@ -1,7 +1,5 @@
 """Cells as plain values, and their words: empty ones, truth values, steps of known scales, stems of texts."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Callable, Iterable

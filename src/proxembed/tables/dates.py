@@ -1,7 +1,5 @@
 """Dates and clock times in text cells, and how a column writes them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time

@@ -1,7 +1,5 @@
 """Tables in memory, of every library that narwhals knows: frames, lazy relations, their columns and cells."""
 
-from __future__ import annotations
-
 import difflib
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Columns that say whose row it is: names of identifiers, row numbers, and which of several columns groups the rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from math import log

@@ -1,7 +1,5 @@
 """Lists written in text cells: JSON, Python lists, tuples and sets, numpy arrays, Postgres arrays, tags."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

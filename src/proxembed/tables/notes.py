@@ -1,7 +1,5 @@
 """Notes on the columns of a table: a few of each kind, the names of the others, and characters that cannot be seen."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ A style is the decimal mark and the marks between groups of three digits, such a
 "? " no decimal mark is known: 1.234 may be 1234.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

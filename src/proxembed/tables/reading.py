@@ -1,7 +1,5 @@
 """What the columns of a table hold, and which of them say whose row it is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Cells of new rows that the training rows do not have: categories, names of lists, codes without their zeros."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections import Counter

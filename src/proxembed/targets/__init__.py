@@ -2,6 +2,4 @@
 
 from .labels import LabelMatrix
 
-__all__ = [
-    "LabelMatrix",
-]
+__all__ = ["LabelMatrix"]

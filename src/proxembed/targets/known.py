@@ -1,7 +1,5 @@
 """What is known of y: the rows, cells and label columns that can be learned from, and warnings about the others."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,9 +30,7 @@ def known_rows(
     name: str, labels: LabelMatrix, cells: bool = True, task: str = "fit", more: str = "", stacklevel: int = 4
 ) -> np.ndarray:
     """Numbers of the rows with a known cell, or of those with known cells only (``cells`` False); warns of the others.
-
-    ``stacklevel``: as the caller would give it to ``warnings.warn``, here and below.
-    """
+    ``stacklevel``: as the caller would give it to ``warnings.warn``, here and below."""
     keep = np.flatnonzero(labels.rows_any if cells else labels.rows_known)
     if len(keep) < labels.n:
         warn_left_out(name, labels.n - len(keep), labels.n, cells, task, more, stacklevel + 1)
@@ -60,9 +56,7 @@ def known_labels(
     estimator: Any, X: Any, y: Any, cells: bool = False, target_type: str | None = None, task: str = "fit"
 ) -> tuple[Any, LabelMatrix]:
     """The rows of ``known_rows``, from which a classifier can learn, and their labels; raises if there are none.
-
-    ``target_type``: "classes" for the labels of some rows if those of all were checked; None: that of the estimator.
-    """
+    ``target_type``: "classes" for the labels of some rows if those of all were checked; None: that of the estimator."""
     name = type(estimator).__name__
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")

@@ -25,8 +25,7 @@ MAX_SETS = 20_000
 class LabelTotals:
     """Totals over the rows that take part: ``n`` rows, ``gram`` Y'Y, ``shares`` Y'M^-1 1, the rows with ``several``
     labels and with ``none``, ``counts`` Y'1 if cells of Y are shares (else None: the diagonal of Y'Y). For methods that
-    need all labels first: ``shared`` Y'M^-1 Y and the distinct label ``sets`` with their rows; else None.
-    """
+    need all labels first: ``shared`` Y'M^-1 Y and the distinct label ``sets`` with their rows; else None."""
 
     classes_: np.ndarray
     form: str
@@ -62,10 +61,8 @@ class LabelTotals:
         return np.flatnonzero(np.diag(self.gram) > 0)
 
     def merged(self, other: LabelTotals) -> LabelTotals:
-        """The totals of both; classes that only one of them has are added.
-
-        Raises ValueError for labels in different forms, and for indicators of different columns.
-        """
+        """The totals of both; classes that only one of them has are added. Raises ValueError for labels in different
+        forms, and for indicators of different columns."""
         classes, form = united(self, other)
         left, right = self.on(classes), other.on(classes)
         shared = sets = None
@@ -199,11 +196,8 @@ class PartlyKnownRow(Exception):
 
 def labels_of_block(y: Any, means: Any = None) -> tuple[LabelMatrix | None, np.ndarray, int]:
     """The labels of the rows of a block that take part (None for no row), the index of these rows, and the number of
-    all.
-
-    Rows whose labels are all known take part; with ``means`` of the labels also those with a known cell, each unknown
-    cell at its mean. Raises PartlyKnownRow for such a row if ``means`` is "ask".
-    """
+    all. Rows whose labels are all known take part; with ``means`` of the labels also those with a known cell, each
+    unknown cell at its mean. Raises PartlyKnownRow for such a row if ``means`` is "ask"."""
     if all_unknown(y):
         return None, np.empty(0, dtype=np.intp), y.shape[0] if hasattr(y, "shape") else len(y)
     labels = LabelMatrix.of(y)

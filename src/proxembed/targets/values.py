@@ -4,8 +4,6 @@ NumPy finds one type for the entries of a list, and in doing so may round, cut o
 Python objects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from numbers import Real
 from typing import Any, NoReturn
@@ -30,12 +28,10 @@ VALUE_TYPES = ((bool, np.bool_), MOMENTS, (int, float, np.integer, np.floating),
 
 
 def unwrapped(y: Any) -> tuple[Any, np.ndarray | None]:
-    """y without its table or mask, and the names of the columns of a table of several (else None).
-
-    Columns whose type NumPy does not have (nullable, categorical, of another library) become Python objects; in them
-    and in lists, arrays and series of labels become lists, and lists of whole numbers in a series sets. Masked entries
-    become None (NaN or NaT where the type has it).
-    """
+    """y without its table or mask, and the names of the columns of a table of several (else None). Columns whose type
+    NumPy does not have (nullable, categorical, of another library) become Python objects; in them and in lists, arrays
+    and series of labels become lists, and lists of whole numbers in a series sets. Masked entries become None (NaN or
+    NaT where the type has it)."""
     names, y = None, frame_of(y)
     if hasattr(y, "columns") and hasattr(y, "to_numpy"):
         if len(y.columns) == 1:
@@ -110,10 +106,8 @@ def _unmasked_sparse(y: Any) -> Any:
 
 
 def entries(y: Any) -> np.ndarray:
-    """y as a 1-D or 2-D array: an array in its own type, a list as Python objects.
-
-    Raises ValueError for rows of different lengths, other numbers of axes and complex numbers.
-    """
+    """y as a 1-D or 2-D array: an array in its own type, a list as Python objects. Raises ValueError for rows of
+    different lengths, other numbers of axes and complex numbers."""
     try:
         array = _listed([_row(row) for row in y]) if isinstance(y, list | tuple) else np.asarray(y)
     except ValueError as error:
@@ -159,20 +153,16 @@ def missing_entries(y: np.ndarray) -> np.ndarray:
 
 
 def classes_of(y: Any) -> np.ndarray:
-    """1-D classes exactly as they came in: an array of one type where it holds them all, else of Python objects.
-
-    Raises ValueError as ``entries`` and ``class_values`` do; where some are unknown they stay as they are.
-    """
+    """1-D classes exactly as they came in: an array of one type where it holds them all, else of Python objects. Raises
+    ValueError as ``entries`` and ``class_values`` do; where some are unknown they stay as they are."""
     y = entries(unwrapped(y)[0])
     plain = y.dtype != object or y.ndim != 1 or missing_entries(y).any()
     return y if plain else class_values(y)
 
 
 def class_values(known: np.ndarray) -> np.ndarray:
-    """Known classes that are Python objects as an array of one type, where it holds each of them exactly.
-
-    Raises ValueError for objects that are neither numbers nor text, and for different kinds of them.
-    """
+    """Known classes that are Python objects as an array of one type, where it holds each of them exactly. Raises
+    ValueError for objects that are neither numbers nor text, and for different kinds of them."""
     values = known.tolist()
     types = set(map(type, values))
     kinds = {next((kind for kind in VALUE_TYPES if issubclass(t, kind)), None) for t in types}
@@ -232,9 +222,7 @@ def many_numbers(what: str, distinct: int, rows: int) -> tuple[str, str]:
 
 def dense_labels(Y: Any) -> np.ndarray:
     """A 0/1 label matrix without unknown cells as a boolean array (n, c); sparse input becomes one byte an entry.
-
-    Raises ValueError for other values, masked cells among them.
-    """
+    Raises ValueError for other values, masked cells among them."""
     Y, _ = unwrapped(Y)
     Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
     if Y.ndim != 2:
@@ -245,10 +233,8 @@ def dense_labels(Y: Any) -> np.ndarray:
 
 
 def indicator_cells(y: np.ndarray) -> np.ndarray:
-    """The cells of an n x c table of Python objects: -1, 0 and 1 as float64, NaN where unknown.
-
-    Raises ValueError for any other entry.
-    """
+    """The cells of an n x c table of Python objects: -1, 0 and 1 as float64, NaN where unknown. Raises ValueError for
+    any other entry."""
     values = y.ravel().tolist()
     found = [CELLS.get(value) if isinstance(value, Real) else None for value in values]
     for value, cell in zip(values, found, strict=True):

@@ -1,7 +1,5 @@
 """The comparison: methods and rivals on the same folds, then a look at held-out rows with the best method."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace

@@ -40,7 +40,7 @@ TRIALS_KEPT = 1000
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchFindings:
     """What a search has found on the training rows."""
 
     leaders: tuple[tuple[str, Any], ...]
@@ -95,10 +95,9 @@ class Found:
         return {method.n_components for _, method in self.leaders}
 
 
-def with_layouts(found: Found, options: SearchOptions, n_rows: int) -> Found:
+def with_layouts(found: SearchFindings, options: SearchOptions, n_rows: int) -> SearchFindings:
     """What was found, led by layouts of all components of the leaders (and of Kernelized(OPLS()), where no methods are
-    named), for a map whose search has tried no layouts.
-    """
+    named), for a map whose search has tried no layouts."""
     methods = [
         clone(method).set_params(n_components=None) for _, method in found.leaders if not isinstance(method, Layout)
     ]
@@ -113,7 +112,7 @@ def with_layouts(found: Found, options: SearchOptions, n_rows: int) -> Found:
 
 def run_engine(
     options: SearchOptions, dataset: Any, split: Any, progress: Any, plan: Any = None, storage: Any = None
-) -> Found:
+) -> SearchFindings:
     """The search on the training rows, within its part of the plan; groups and time are respected by its folds."""
     train = training_rows(dataset, split.train)
     engine = adaptive_models if options.engine == "defc" else registered_methods
@@ -122,7 +121,7 @@ def run_engine(
 
 def registered_methods(
     options: SearchOptions, train: Any, progress: Any, plan: Any = None, storage: Any = None
-) -> Found:
+) -> SearchFindings:
     """The best of all registered methods, or of those named; for a map of these and of their layouts."""
     for_map = options.goal == "map"
     rows, groups = train.X.shape[0], _groups(train)
@@ -158,7 +157,7 @@ def registered_methods(
         "configurations": study.n_chosen_from_,
         "folds": study.n_choice_folds_,
     }
-    found = Found(
+    found = SearchFindings(
         leaders,
         complete_scores(study.trials_),
         seconds,
@@ -212,7 +211,9 @@ def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:
         return True
 
 
-def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any = None, storage: Any = None) -> Found:
+def adaptive_models(
+    options: SearchOptions, train: Any, progress: Any, plan: Any = None, storage: Any = None
+) -> SearchFindings:
     """The best models of different switches, searched on the features as every arm of the comparison sees them."""
     train = rows_for_defc(train)
     strategy, classifier = options.strategy or "reduced8", options.classifier or "1nn"
@@ -251,7 +252,7 @@ def adaptive_models(options: SearchOptions, train: Any, progress: Any, plan: Any
     )
     leaders = tuple(leader(entry) for entry in best)
     seconds = float(study.history_[-1]["seconds"])
-    found = Found(leaders, as_trials(study.leaderboard_), seconds, interrupted, section, kind)
+    found = SearchFindings(leaders, as_trials(study.leaderboard_), seconds, interrupted, section, kind)
     return with_layouts(found, options, labels.n) if options.goal == "map" else found
 
 

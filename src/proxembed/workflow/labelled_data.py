@@ -1,7 +1,5 @@
 """The data of a run: arrays, a file or a Dataset in, a Dataset whose labels an embedding can serve out."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from dataclasses import fields, replace

@@ -1,7 +1,5 @@
 """Fits on tables that exceed the memory: what is chosen comes from a sample, the embedding from sums of all rows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass

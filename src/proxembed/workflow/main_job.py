@@ -1,7 +1,5 @@
 """The main job: labelled rows in, the embedding that serves their labels best out, compared with honest rivals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -42,7 +40,7 @@ from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 
 from .comparison import data_and_head, map_options
-from .engines import Found, run_engine
+from .engines import SearchFindings, run_engine
 from .labelled_data import component_range, has_test_rows, with_test_rows
 from .large_fit import LargeFit
 from .options import NEAR_GOALS, OptionError, SearchOptions, on_requested_cluster
@@ -302,8 +300,8 @@ def run_search(
             job = Job(options, dataset, split, plan, found, head, place, progress, comparison, study, large)
             if place is not None:
                 place.write(unfinished(head, search=search_section(job)))
-            results = compared(job)
-            done = best_so_far(job) if results is None else concluded(job, results)
+            results = compare_leaders(job)
+            done = fit_best_so_far(job) if results is None else finish_search(job, results)
         if comparison is not None and not done.interrupted:
             comparison.path.unlink(missing_ok=True)
         return done
@@ -317,7 +315,7 @@ class Job:
     dataset: Any
     split: Split
     plan: Plan
-    found: Found
+    found: SearchFindings
     head: dict[str, Any]
     place: RunFolder | None
     progress: Progress
@@ -339,7 +337,7 @@ def comparison_folds(options: SearchOptions, n_folds: int | None = None) -> Spli
     return Splitting(n_folds=n_folds or options.folds, seed=options.seed + 1)
 
 
-def compared(job: Job) -> Results | None:
+def compare_leaders(job: Job) -> Results | None:
     """The best few that were found beside the rivals: folds inside the training rows, the test rows once."""
     if job.found.interrupted:
         return None
@@ -397,7 +395,7 @@ def repeat_command(command: str, plan: Plan) -> str:
     return re.sub(r" --max-(seconds|work)[ =]\S+", "", command) + f" --max-work {plan.work:g}"
 
 
-def concluded(job: Job, results: Results) -> SearchResult:
+def finish_search(job: Job, results: Results) -> SearchResult:
     """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
     options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
     chooser = None if options.goal == "compress" else found.choose  # which takes the smallest size that keeps enough
@@ -407,7 +405,7 @@ def concluded(job: Job, results: Results) -> SearchResult:
     rival = rival_ahead(record.summary, (name, k), rivals_of(job), options.goal)
     if rival is not None:
         name, method, k = rival
-        say_saved(record.summary, options.goal, name, k)
+        add_rival_note(record.summary, options.goal, name, k)
     fitted_on = rows_of_model(options, dataset)
     rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
 
@@ -467,7 +465,7 @@ def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: R
             )
             evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
         record.add(**evidence_sections(evidence, dataset, "cosine" if job.found.adaptive is None else "gaussian"))
-        diagnosis = None if record.results.interrupted else diagnosed(job, method, record.results.preprocessing)
+        diagnosis = None if record.results.interrupted else run_diagnosis(job, method, record.results.preprocessing)
         record.add(diagnosis=None if diagnosis is None else named_labels(diagnosis.describe(), dataset))
     except KeyboardInterrupt:
         record.results.interrupted = True
@@ -486,7 +484,7 @@ def rows_of_model(options: SearchOptions, dataset: Any) -> Any:
     return dataset if options.refit_all else dataset.take(dataset.train_idx)
 
 
-def best_choice(summary: dict[str, Any], found: Found, goal: str | None = None) -> tuple[str, Any, int | None]:
+def best_choice(summary: dict[str, Any], found: SearchFindings, goal: str | None = None) -> tuple[str, Any, int | None]:
     """The name, the method and its k in the comparison: what was chosen, for a goal if one is named."""
     leaders, chosen = dict(found.leaders), summary["choice"] or {"method": None}
     ranked = sorted(summary["best"], key=lambda entry: entry["arm"] != chosen["method"])
@@ -505,8 +503,7 @@ def rival_ahead(
     summary: dict[str, Any], own: tuple[str, int | None], rivals: Sequence[Arm], goal: str | None
 ) -> tuple[str, Any, int | None] | None:
     """The rival embedding that is best on the folds of the comparison, with its estimator and k, if it is ahead of our
-    choice by more than one paired standard error; None if no rival is, or if no goal asks for it.
-    """
+    choice by more than one paired standard error; None if no rival is, or if no goal asks for it."""
     if goal not in RIVAL_GOALS:
         return None
     known = {arm.name: arm.estimator for arm in rivals if hasattr(arm.estimator, "transform") and not arm.each_size}
@@ -524,7 +521,7 @@ def rival_ahead(
     return best["arm"], with_size(known[best["arm"]], best["components"]), best["k"]
 
 
-def say_saved(summary: dict[str, Any], goal: str | None, name: str, k: int | None) -> None:
+def add_rival_note(summary: dict[str, Any], goal: str | None, name: str, k: int | None) -> None:
     """Add to the verdict that the saved model is a rival."""
     verdict = summary["verdict"]
     size = "" if k is None else f" at k = {k}"
@@ -537,7 +534,7 @@ def say_saved(summary: dict[str, Any], goal: str | None, name: str, k: int | Non
     summary["saved"] = {"arm": name, "k": k, "rival": True}
 
 
-def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
+def run_diagnosis(job: Job, method: Any, scaling: str | None) -> Any:
     """The diagnosis on the test rows, of fits on at most 5,000 training rows (1,000 where all pairs are compared)."""
     options, dataset, split, plan = job.options, job.dataset, shown_rows(job), job.plan
     if plan.cuts.shuffles == 0:
@@ -567,7 +564,7 @@ def diagnosed(job: Job, method: Any, scaling: str | None) -> Any:
     return None
 
 
-def best_so_far(job: Job) -> SearchResult:
+def fit_best_so_far(job: Job) -> SearchResult:
     """After an interruption before the comparison had an arm: the best so far, fitted."""
     dataset, head, place = job.dataset, job.head, job.place
     name, method = job.found.leaders[0]

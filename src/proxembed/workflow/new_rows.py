@@ -1,7 +1,5 @@
 """New rows through a saved model: a file in, a table or arrays out; part by part where the file exceeds the memory."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

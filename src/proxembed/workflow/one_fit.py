@@ -1,7 +1,5 @@
 """One method with parameters on a data set: fitted, diagnosed, or drawn as a map."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

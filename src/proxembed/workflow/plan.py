@@ -3,8 +3,6 @@
 All of it follows from the sizes of the data, the options and the work. Seconds become work once, at the start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -101,11 +99,7 @@ class Plan:
     @property
     def rival_limits(self) -> dict[str, Any]:
         """By what ``rival_arms`` decides which rivals take part."""
-        return {
-            "splits": self.options.folds + 1,
-            "seconds": rival_seconds(self.work),
-            "whole_rows": self.whole_rows,
-        }
+        return {"splits": self.options.folds + 1, "seconds": rival_seconds(self.work), "whole_rows": self.whole_rows}
 
     @property
     def rate(self) -> float:

@@ -1,7 +1,5 @@
 """What a comparison and a search return: the verdict, the leaderboard, the model, and the page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -32,7 +32,7 @@ SEARCH = {
     "comparison": (main_job, "run", UNFINISHED, UNFINISHED | MODEL, ()),
     "summary": (main_job, "summarise", VALUES, PAGE | MODEL, ("map", "diagnosis")),
     "test rows": (main_job, "held_out_evidence", COMPARED, PAGE | MODEL, ("map", "diagnosis")),
-    "diagnosis": (main_job, "diagnosed", COMPARED, PAGE | MODEL, ("diagnosis",)),
+    "diagnosis": (main_job, "run_diagnosis", COMPARED, PAGE | MODEL, ("diagnosis",)),
     "last fit": (main_job, "fit_on", COMPARED, PAGE, ("components",)),
     "model": (main_job, "saved_model", COMPARED, PAGE, ("components",)),
     "components": (main_job, "model_section", COMPARED | MODEL, PAGE | MODEL, ("components",)),
@@ -237,14 +237,14 @@ def test_a_signal_after_the_comparison_keeps_it_with_the_model_and_the_page(
     unsplit, tmp_path, monkeypatch, usual_handlers, name
 ):
     out, number = tmp_path / "out", getattr(signal, name)
-    at_call(monkeypatch, main_job, "diagnosed", 1, lambda: signal.raise_signal(number))
+    at_call(monkeypatch, main_job, "run_diagnosis", 1, lambda: signal.raise_signal(number))
     done = program("search", unsplit, *QUICK, "-o", out)
     assert done.exit_code == 128 + number and names(out) == PAGE | MODEL | STUDY and str(out) in done.stderr
 
 
 def test_what_a_kill_leaves_is_what_was_finished_and_the_next_run_clears_the_rest(unsplit, tmp_path, monkeypatch):
     out, killed = tmp_path / "out", tmp_path / "killed"
-    at_call(monkeypatch, main_job, "diagnosed", 1, lambda: shutil.copytree(out, killed))
+    at_call(monkeypatch, main_job, "run_diagnosis", 1, lambda: shutil.copytree(out, killed))
     assert program("search", unsplit, *QUICK, "-o", out).exit_code == 0
     left = names(killed)
     assert len(left - COMPARED - STUDY) == 1 and left > COMPARED | STUDY
@@ -263,7 +263,7 @@ def test_a_second_run_into_the_same_folder_is_refused_while_the_first_lives(unsp
         done = program("compare", file, *FAST, "-o", out)
         second.append((done, before, names(out)))
 
-    at_call(monkeypatch, main_job, "diagnosed", 1, start_another)
+    at_call(monkeypatch, main_job, "run_diagnosis", 1, start_another)
     assert program("search", unsplit, *QUICK, "-o", out).exit_code == 0
     ((done, before, after),) = second
     assert done.exit_code == 2 and f"{out} is being written by another run (process {os.getpid()})" in done.stderr

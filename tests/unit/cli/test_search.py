@@ -164,7 +164,7 @@ def test_ctrl_c_in_the_comparison_keeps_the_folds_done(unsplit, tmp_path, monkey
 
 
 def test_ctrl_c_in_the_diagnosis_keeps_all_else(unsplit, tmp_path, monkeypatch):
-    monkeypatch.setattr(main_job, "diagnosed", stop)
+    monkeypatch.setattr(main_job, "run_diagnosis", stop)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")
     assert done.exit_code == 130 and names(tmp_path / "out") == FILES
     assert json.loads((tmp_path / "out" / "results.json").read_text())["diagnosis"] is None

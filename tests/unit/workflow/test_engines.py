@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from proxembed import OPLS, Kernelized
-from proxembed.workflow.engines import Found
+from proxembed.workflow.engines import SearchFindings
 
 NAME = "macro average precision (ridge)"
 SEARCHED = {"method": "OPLS", "k": 2, "mean": 0.71, "score": 0.68, "anchored": False, "configurations": 40, "folds": 5}
@@ -14,11 +14,11 @@ def entry(arm: str, k: int, by_fold: list[float], failures: tuple = ()) -> dict:
     return {"arm": arm, "k": k, "components": k, "failures": list(failures), "scores": {NAME: {"by_fold": by_fold}}}
 
 
-def found(**more) -> Found:
+def found(**more) -> SearchFindings:
     by_fold = {("OPLS", 2): [0.70, 0.71, 0.72, 0.71, 0.71], ("OPLS", 5): [0.70, 0.70, 0.72, 0.71, 0.71]}
     given = {"choice": SEARCHED, "by_fold": {key: np.array(own) for key, own in by_fold.items()}}
     leaders = (("OPLS", OPLS(n_components=2)),)
-    return Found(leaders, [], 0.0, **given | {"repeated": np.full(5, 0.68)} | more)
+    return SearchFindings(leaders, [], 0.0, **given | {"repeated": np.full(5, 0.68)} | more)
 
 
 def test_folds_of_the_comparison_overturn_what_those_of_the_search_hardly_tell():
@@ -51,7 +51,7 @@ def test_the_untuned_kernel_form_is_kept_unless_more_than_a_standard_error_ahead
     leaders = (("OPLS", OPLS(n_components=2)), ("Kernelized(OPLS)", Kernelized(n_components=2)))
     by_fold = {("OPLS", 2): np.array([0.5, 0.9]), ("Kernelized(OPLS)", 2): np.array([0.7, 0.6])}
     entries = [entry("OPLS", 2, [0.7, 0.7]), entry("Kernelized(OPLS)", 2, [0.7, 0.7])]
-    choice = Found(leaders, [], 0.0, choice=SEARCHED, by_fold=by_fold).choose(entries, NAME)
+    choice = SearchFindings(leaders, [], 0.0, choice=SEARCHED, by_fold=by_fold).choose(entries, NAME)
     assert (choice["method"], choice["anchored"]) == ("Kernelized(OPLS)", True)
 
 

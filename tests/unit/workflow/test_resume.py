@@ -158,13 +158,13 @@ def arms_are_not_fitted_again(tmp_path, monkeypatch, n_jobs=1):
 
     assert proxembed.search(data, **options, folder=tmp_path / "out", progress=stop).interrupted
     kept = keys_of(tmp_path / "out" / COMPARISON)
-    concluded, every = main_job.concluded, []
+    concluded, every = main_job.finish_search, []
 
     def counted(job, results):
         every.extend(keys_of(job.comparison.path))
         return concluded(job, results)
 
-    monkeypatch.setattr(main_job, "concluded", counted)
+    monkeypatch.setattr(main_job, "finish_search", counted)
     resumed = proxembed.search(data, **options, resume=tmp_path / "out")
     assert 7 <= len(kept) < len(every) == len(set(every)) == 3 * 4 and every[: len(kept)] == kept
     for part in ("rows", "map", "label_table"):

@@ -6,8 +6,6 @@ holds up the other. The factorisations are scipy's, so the products that feed th
 copied as long as it is contiguous in either order. Empty operands never reach BLAS, which takes them for errors.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -115,10 +113,8 @@ def fortran_operand(M: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def threads() -> int:
-    """Threads that the process may use: joblib's count, affinity and container limits included, no other machine's.
-
-    One in a daemon process, such as a worker of dask, beside which others work on the other cores.
-    """
+    """Threads that the process may use: joblib's count, affinity and container limits included, no other machine's. One
+    in a daemon process, such as a worker of dask, beside which others work on the other cores."""
     return 1 if current_process().daemon else min(effective_n_jobs(-1), cpu_count())
 
 
@@ -170,11 +166,9 @@ one_thread = _OneThread(_blas_pools)
 
 
 def threads_for(size: int) -> AbstractContextManager[Any]:
-    """BLAS for decompositions of a matrix of this size: one thread for those below 2,400 x 2,400.
-
-    There two threads save little, and take several times as long on a busy machine, where they wait for each other at
-    every column; below 64 x 64 BLAS takes one by itself.
-    """
+    """BLAS for decompositions of a matrix of this size: one thread for those below 2,400 x 2,400. There two threads
+    save little, and take several times as long on a busy machine, where they wait for each other at every column; below
+    64 x 64 BLAS takes one by itself."""
     return one_thread if ALONE_FROM <= size < ALONE_BELOW else nullcontext()
 
 
@@ -189,10 +183,8 @@ def sets_pools(frame: FrameType | None) -> bool:
 
 
 def in_threads(work: Callable[[slice], None], columns: int, chunk: int = CHUNK, least: int = 1) -> None:
-    """``work(slice)`` for consecutive chunks of at most ``chunk`` columns, shared evenly among threads.
-
-    A thread gets at least ``least`` columns: fewer take less time than its start.
-    """
+    """``work(slice)`` for consecutive chunks of at most ``chunk`` columns, shared evenly among threads. A thread gets
+    at least ``least`` columns: fewer take less time than its start."""
     workers = 1 if columns < 2 * least else min(threads(), columns // least)
     rounds = -(-columns // (workers * chunk)) if workers else 0
     width = -(-columns // (workers * rounds)) if rounds else 1

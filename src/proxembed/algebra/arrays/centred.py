@@ -42,11 +42,9 @@ def block_rows(width: int, block_bytes: int = BLOCK_BYTES) -> int:
 
 
 class CentredMatrix:
-    """X - 1 mean' as an operator; ``mean=None`` stands for no centring.
-
-    ``given``: the matrix that the rows came in; ``X`` less what was taken off its stored entries, ``taken``. ``unit``:
-    the power of two over which the rows were taken, for those who need their size.
-    """
+    """X - 1 mean' as an operator; ``mean=None`` stands for no centring. ``given``: the matrix that the rows came in;
+    ``X`` less what was taken off its stored entries, ``taken``. ``unit``: the power of two over which the rows were
+    taken, for those who need their size."""
 
     def __init__(self, X: Any, mean: np.ndarray | None = None):
         self.X = self.given = X
@@ -77,10 +75,8 @@ class CentredMatrix:
 
     @classmethod
     def centred(cls, X: Any, weights: np.ndarray | None, factors: Sequence[Any] = ()) -> CentredMatrix:
-        """Centred by the weighted mean; ``weights=None`` leaves X as it is.
-
-        ``factors``: matrices U of which X'U will be wanted; of a dense X they come from the pass that finds the mean.
-        """
+        """Centred by the weighted mean; ``weights=None`` leaves X as it is. ``factors``: matrices U of which X'U will
+        be wanted; of a dense X they come from the pass that finds the mean."""
         found = cls(X)
         if weights is not None and factors:
             found._prepare(weights, factors)
@@ -92,10 +88,8 @@ class CentredMatrix:
         return found
 
     def _centre_filled(self) -> None:
-        """Take the mean off the columns of sparse rows that are stored in full, whose products would cancel.
-
-        Where that leaves rounding alone, the column becomes zero.
-        """
+        """Take the mean off the columns of sparse rows that are stored in full, whose products would cancel. Where that
+        leaves rounding alone, the column becomes zero."""
         mean: Any = self.mean
         d, by_rows = self.shape[1], self.X.format == "csr"
         columns = self.X.indices if by_rows else np.repeat(np.arange(d), np.diff(self.X.indptr))
@@ -200,8 +194,7 @@ class CentredMatrix:
 
     def tdot_under(self, P: np.ndarray, U: Any, chunk: int = 16) -> np.ndarray:
         """P'(X - 1 mean')'U, k x c, for sparse U: by the product that is kept, or a few columns of a wide one at a
-        time.
-        """
+        time."""
         if self.shape[1] * U.shape[1] * 8 <= FEW_BYTES or (self._last is not None and self._last[0] is U):
             return matmul(P.T, self.tdot(U))
         parts = range(0, U.shape[1], chunk)
@@ -270,8 +263,7 @@ class CentredMatrix:
 
     def gram_from(self, raw: np.ndarray) -> np.ndarray | None:
         """``gram()`` from the Gram matrix of ``given``; None where the correction would cancel, or where columns are
-        centred in place.
-        """
+        centred in place."""
         if self.mean is None:
             return raw
         if self.taken is not None:
@@ -443,8 +435,7 @@ def rounding_of_sums(mean: np.ndarray, n: int) -> float:
 
 def rank_threshold(values: np.ndarray, size: int, noise: float) -> float:
     """Eigenvalues of a Gram matrix above this count for its rank; ``values`` descending, ``size`` the longer side of
-    the rows, ``noise`` what rounding leaves of their mean.
-    """
+    the rows, ``noise`` what rounding leaves of their mean."""
     return max(values[0], 0.0) * size * EPS + noise
 
 

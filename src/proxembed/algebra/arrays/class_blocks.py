@@ -78,10 +78,8 @@ class ClassLinks(InsideClasses):
 
 
 class ClassWeights(InsideClasses):
-    """Weights inside classes that are known by tiles: ``classes`` has (index (n_k,), open) pairs.
-
-    ``open()(rows, columns)`` gives this part of the symmetric A_k, a new array.
-    """
+    """Weights inside classes that are known by tiles: ``classes`` has (index (n_k,), open) pairs. ``open()(rows,
+    columns)`` gives this part of the symmetric A_k, a new array."""
 
     def __init__(self, n: int, classes: Sequence[tuple[np.ndarray, Open]]):
         super().__init__(n, [index for index, _ in classes])
@@ -112,10 +110,8 @@ class ClassWeights(InsideClasses):
             yield out
 
     def sandwiches(self, X: CentredMatrix, factors: np.ndarray) -> np.ndarray:
-        """sum_k factors_mk X_k'L(A_k)X_k for every m, (m, d, d); centring cancels.
-
-        L = D - U - U', U the upper half of A_k with half of its diagonal: X'LX is H + H', H = X'(D/2 - U)X.
-        """
+        """sum_k factors_mk X_k'L(A_k)X_k for every m, (m, d, d); centring cancels. L = D - U - U', U the upper half of
+        A_k with half of its diagonal: X'LX is H + H', H = X'(D/2 - U)X."""
         total = np.zeros((len(factors), X.shape[1], X.shape[1]))
         if X.sparse:
             self._add_sparse(X.X, factors, total)
@@ -222,9 +218,8 @@ def slices(size: int, step: int, start: int = 0) -> list[slice]:
 
 
 def _upper_rows(tile: Tile, part: slice, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows ``part`` of (upper half of A) Z, half of the square on the diagonal included; and the sums of these rows
-    and of their columns.
-    """
+    """Rows ``part`` of (upper half of A) Z, half of the square on the diagonal included; and the sums of these rows and
+    of their columns."""
     product = np.zeros((part.stop - part.start, Z.shape[1]))
     rows, columns = np.zeros(part.stop - part.start), np.empty(len(Z) - part.start)
     for place in [part, *slices(len(Z), WIDE, part.stop)]:
@@ -311,10 +306,8 @@ class ClassResiduals(Operator):
 
 
 def class_residual(X: Any, index: np.ndarray, reg: float, weight: np.ndarray) -> Residual:
-    """The residual map of rows ``index`` of X, each from all others, its squares weighted; at least two rows.
-
-    Raises ValueError where reg = 0 leaves the weights undetermined.
-    """
+    """The residual map of rows ``index`` of X, each from all others, its squares weighted; at least two rows. Raises
+    ValueError where reg = 0 leaves the weights undetermined."""
     size = len(index)
     U, values = left_directions(X[index])
     if len(values) == 0:  # all rows coincide: equal weights

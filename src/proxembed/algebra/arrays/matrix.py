@@ -1,8 +1,6 @@
 """Dense and CSR matrices: float copies, the guard against large dense arrays, and of their rows blocks, lengths,
 quotients, ranks, fingerprints, and the order in which a sparse factor stays small."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeVar
@@ -113,11 +111,9 @@ def largest_entry(X: Matrix) -> float:
 
 
 def entry_bounds(X: Matrix) -> tuple[float, float]:
-    """Bounds of the largest absolute value by one pass: the root mean square and the root of the sum of squares.
-
-    (0, inf) where these squares under- or overflow, and for entries that are no floats or not finite. Entries of
-    sparse X: the stored ones.
-    """
+    """Bounds of the largest absolute value by one pass: the root mean square and the root of the sum of squares. (0,
+    inf) where these squares under- or overflow, and for entries that are no floats or not finite. Entries of sparse X:
+    the stored ones."""
     values = X.data[: X.indptr[-1]] if sp.issparse(X) else X.T if X.flags.f_contiguous else X
     parts = (values[rows].ravel(order="K") for rows in row_blocks(len(values), values.size // max(1, len(values))))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -135,9 +131,8 @@ def ordinary(X: Matrix) -> bool:
 
 
 def unit_of(X: Matrix) -> float:
-    """A power of two over which rows of extreme size are taken, so that products of their squares are ordinary
-    numbers: the largest entry is then about 2^100 or 2^-100. 1 for entries between 2^-200 and 2^200.
-    """
+    """A power of two over which rows of extreme size are taken, so that products of their squares are ordinary numbers:
+    the largest entry is then about 2^100 or 2^-100. 1 for entries between 2^-200 and 2^200."""
     if X.dtype == np.float32:  # its squares are ordinary numbers of float64
         return 1.0
     if ordinary(X):
@@ -218,11 +213,9 @@ def multipliers(d: int) -> np.ndarray:
 
 
 def fingerprints(X: Any, multipliers: np.ndarray) -> np.ndarray:
-    """Sum over columns of a scrambled bit pattern times a fixed odd number, modulo 2^64; zero entries add nothing.
-
-    X: (n, d) array or CSR without repeated entries. Equal rows have equal fingerprints; rows of equal fingerprints are
-    equal but for a chance of 2^-64 a pair.
-    """
+    """Sum over columns of a scrambled bit pattern times a fixed odd number, modulo 2^64; zero entries add nothing. X:
+    (n, d) array or CSR without repeated entries. Equal rows have equal fingerprints; rows of equal fingerprints are
+    equal but for a chance of 2^-64 a pair."""
     if sp.issparse(X):
         terms = _scrambled(X.data) * multipliers[X.indices]
         sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
@@ -248,20 +241,17 @@ def _scrambled(values: np.ndarray) -> np.ndarray:
 
 def short_indices(A: Compressed) -> Compressed:
     """The matrix with 32-bit indices where they reach, as SuperLU and older releases' shortest paths need; one that has
-    them already as it is.
-    """
+    them already as it is."""
     if A.indices.dtype == np.int32 or max(A.nnz, *A.shape) >= 2**31:
         return A
     return type(A)((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), shape=A.shape)
 
 
 def near_order(M: sparse.csr_array) -> np.ndarray:
-    """The reverse Cuthill-McKee order of the rows of a symmetric sparse matrix.  [cuthill1969bandwidth]
-
-    In this order most links of a row lead to rows near it: a product with a graph of 500,000 rows in arbitrary order
-    takes a third of the time. The rows of a graph component are consecutive. The given order is returned if the matrix
-    has few rows, if ordering would take longer than it saves (rows with very many links), and from 2^31 links on.
-    """
+    """The reverse Cuthill-McKee order of the rows of a symmetric sparse matrix. [cuthill1969bandwidth] In this order
+    most links of a row lead to rows near it: a product with a graph of 500,000 rows in arbitrary order takes a third of
+    the time. The rows of a graph component are consecutive. The given order is returned if the matrix has few rows, if
+    ordering would take longer than it saves (rows with very many links), and from 2^31 links on."""
     links = np.diff(M.indptr).astype(np.float64)
     if M.shape[0] < ORDERED_FROM or links @ links > MOST_LINKS * M.nnz or M.nnz >= 2**31:
         return np.arange(M.shape[0])
@@ -291,10 +281,8 @@ def factor_fits(entries: float) -> bool:
 
 def fill(M: sparse.csr_array, null: sparse.csr_array) -> tuple[float, float, int]:
     """Estimates from breadth-first levels: multiplications for a factor of M, its entries, and the number of levels.
-
     One search from the first row of each component; a factor in the order of the levels is made of blocks as wide as
-    these are.
-    """
+    these are."""
     columns = null.tocsc()
     roots = columns.indices[columns.indptr[:-1]]
     label = np.zeros(M.shape[0], dtype=np.int64)

@@ -63,8 +63,7 @@ class Moments:
 
     def scatter(self) -> tuple[float, float]:
         """The sums of squares of the rows about 0 and about their mean; NaN where only Gram matrices under other
-        weights are formed.
-        """
+        weights are formed."""
         if 0 not in self.shared and not len(self.norms):
             return np.nan, np.nan
         total = float(np.trace(self._grams[self.shared[0]]) if self.shared else self.norms.sum())
@@ -83,10 +82,8 @@ class Moments:
 
     def update(self, X: Any, weights: Weights, factors: Sequence[Any], precision: str = "float64") -> None:
         """Add the rows of a block: X (m, d) dense or CSR, row weights (None: ones), factors (m, q) dense or sparse.
-
         Threads share out the tiles of dense rows, each with one thread of BLAS. Their sums are added in the order of
-        the rows, so that the result does not depend on the number of threads.
-        """
+        the rows, so that the result does not depend on the number of threads."""
         with one_thread:
             self._update(X, weights, factors, precision)
 
@@ -121,10 +118,8 @@ class Moments:
     def _of_tile(
         self, rows: np.ndarray, weights: Weights, factors: list[Any], precision: str, compared: np.ndarray
     ) -> Moments:
-        """The sums of some rows about their mean, which is taken off in place; this one stays blank.
-
-        By NumPy's products, which let other threads run (SciPy's do not). ``compared``: features that may be constant.
-        """
+        """The sums of some rows about their mean, which is taken off in place; this one stays blank. By NumPy's
+        products, which let other threads run (SciPy's do not). ``compared``: features that may be constant."""
         tile, p = copy(self), len(self.squares)
         tile.n, tile.first, tile.varies = len(rows), rows[0].copy(), np.zeros(len(self.origin), dtype=bool)
         tile.varies[compared] = _varying(rows, compared)
@@ -303,11 +298,9 @@ def _add_move(G: np.ndarray, first: np.ndarray, mass: float, shift: np.ndarray) 
 
 
 class SummedRows(CentredMatrix):
-    """Centred rows that stand for ``count`` rows of mean ``centre`` (None: not centred), of which sums are known.
-
-    The mean was taken off before, so that ``mean`` is None. ``sums``: those of the centred columns. ``known``: pairs
-    (U, X'U) of factors whose products come from the sums.
-    """
+    """Centred rows that stand for ``count`` rows of mean ``centre`` (None: not centred), of which sums are known. The
+    mean was taken off before, so that ``mean`` is None. ``sums``: those of the centred columns. ``known``: pairs (U,
+    X'U) of factors whose products come from the sums."""
 
     def __init__(self, X: Any, count: int, centre: Any, sums: np.ndarray, known: list[Any]):
         super().__init__(X)
@@ -329,12 +322,10 @@ class SummedRows(CentredMatrix):
 
 
 class RowStream(SummedRows):
-    """Centred rows of which sums are known, and products with X'X cost a reading.
-
-    ``product``: ``gram_product`` over all blocks, as a function of V and of the level; ``count`` rows in all, of mean
-    ``centre`` (None: not centred), whose centred columns have the sums of squares ``norms`` and the sums ``sums``.
-    ``known``: pairs (U, X'U). ``shape`` is (min(n, d), d).
-    """
+    """Centred rows of which sums are known, and products with X'X cost a reading. ``product``: ``gram_product`` over
+    all blocks, as a function of V and of the level; ``count`` rows in all, of mean ``centre`` (None: not centred),
+    whose centred columns have the sums of squares ``norms`` and the sums ``sums``. ``known``: pairs (U, X'U). ``shape``
+    is (min(n, d), d)."""
 
     def __init__(
         self,

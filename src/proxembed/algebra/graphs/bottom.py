@@ -11,8 +11,6 @@ lanczos        Lanczos on (cI - M), products only: graphs of high dimension, who
 Lanczos meets one vector of a repeated eigenvalue: every iterative result is checked by a second run beside it.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,13 +59,10 @@ class Bottom:
 
 
 def bottom(M: sparse.csr_array, null: sparse.csr_array, k: int, *, solver: str = "auto", gap: int = 1) -> Bottom:
-    """The k smallest eigenpairs of M off its null space.
-
-    M : (n, n) CSR, symmetric positive semidefinite. null : (n, p) CSR with orthonormal columns, M null = 0. k : at most
-    n - p. gap : 2 where M is the square of a graph operator, whose small eigenvalues lie as much closer together.
-    Raises ValueError for k out of range and where Lanczos does not converge; warns (ConvergenceWarning) where the
-    residual misses 1e-7 of the norm of M.
-    """
+    """The k smallest eigenpairs of M off its null space. M : (n, n) CSR, symmetric positive semidefinite. null : (n, p)
+    CSR with orthonormal columns, M null = 0. k : at most n - p. gap : 2 where M is the square of a graph operator,
+    whose small eigenvalues lie as much closer together. Raises ValueError for k out of range and where Lanczos does not
+    converge; warns (ConvergenceWarning) where the residual misses 1e-7 of the norm of M."""
     n, p = null.shape
     if not 1 <= k <= n - p:
         raise ValueError(f"k={k!r} is not allowed: a matrix of {n} rows with a null space of {p} has 1 to {n - p}.")
@@ -171,9 +166,7 @@ def largest_ritz(product: Any, null: Any, known: np.ndarray, steps: int) -> floa
 
 def _short(M: Any) -> sparse.csr_array:
     """CSR in canonical order with 32-bit indices where they reach: products are faster, and SuperLU takes no others.
-
-    What is not in order is copied: put in order in place, it would share half of its arrays with the caller's.
-    """
+    What is not in order is copied: put in order in place, it would share half of its arrays with the caller's."""
     M = sparse.csr_array(M)
     if not M.has_canonical_format:
         M = M.copy()
@@ -289,11 +282,9 @@ def leading(product: Callable[[np.ndarray], np.ndarray], n: int, k: int) -> tupl
 
 def _complete(product: Any, null: Any, k: int, budget: int | None = None, origin: float = 0.0) -> np.ndarray:
     """The k leading eigenvectors of an operator off the null space, repeated eigenvalues in full: what a run beside
-    those found still finds above the last of them is taken in.
-
-    Eigenvalues are told apart by their distance from ``origin``. A vector that is missing would show in the Ritz
-    values of half as many products as those found have taken: a value needs half the digits of its vector.
-    """
+    those found still finds above the last of them is taken in. Eigenvalues are told apart by their distance from
+    ``origin``. A vector that is missing would show in the Ritz values of half as many products as those found have
+    taken: a value needs half the digits of its vector."""
     n = null.shape[0]
     products = 0
 
@@ -330,8 +321,7 @@ def _leading(product: Any, null: Any, known: np.ndarray, k: int, budget: int | N
 
 def _start(n: int, known: int = 0) -> np.ndarray:
     """The same start every time, and another beside known vectors: of a repeated eigenvalue the first start holds what
-    was found.
-    """
+    was found."""
     return np.random.default_rng(known).standard_normal(n)
 
 

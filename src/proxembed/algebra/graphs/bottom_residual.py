@@ -6,8 +6,6 @@ lobpcg    LOBPCG, preconditioned by A and A' solved loosely on an incomplete fac
 lanczos   Lanczos on cI - A'A, products only
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 
@@ -28,11 +26,9 @@ FACTOR_PER_ROW = 4e6  # multiplications, measured, of a factor that takes as lon
 
 
 def bottom_residual(W: sparse.csr_array, k: int, *, solver: str = "auto") -> Bottom:
-    """The k smallest eigenpairs of (I - W)'(I - W) off the constant vector, k at most n - 1, in ascending order.
-
-    Where closed strong components of the graph of W (whose edges all stay inside) are several, the vectors that are
-    constant on each of them have eigenvalue 0 as well: they come first, and a warning (UserWarning) tells their number.
-    """
+    """The k smallest eigenpairs of (I - W)'(I - W) off the constant vector, k at most n - 1, in ascending order. Where
+    closed strong components of the graph of W (whose edges all stay inside) are several, the vectors that are constant
+    on each of them have eigenvalue 0 as well: they come first, and a warning (UserWarning) tells their number."""
     W = sparse.csr_array(W)
     n = W.shape[0]
     A = sparse.csr_array(sparse.eye_array(n) - W)
@@ -87,10 +83,8 @@ def _by(solver: str, A: Any, M: Any, null: np.ndarray, roots: np.ndarray, k: int
 
 def null_vectors(W: sparse.csr_array, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Orthonormal vectors with Wv = v, the constant one first: one for each closed strong component of the graph of W,
-    ``most`` of them at most; and the row of each component that most rows are rebuilt from.
-
-    Each is 1 on its component and 0 on the other closed ones; a row on the way has the share that its neighbours give.
-    """
+    ``most`` of them at most; and the row of each component that most rows are rebuilt from. Each is 1 on its component
+    and 0 on the other closed ones; a row on the way has the share that its neighbours give."""
     n = W.shape[0]
     edges = sparse.coo_array(W)
     keep = edges.data != 0
@@ -126,8 +120,7 @@ def _ritz(M: Any, null: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _by_factor(A: Any, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarray:
     """Lanczos on A^+ A^+' off the null space, by a factor of A without the row and column of one root in each closed
-    component: what is left is regular, and solves with A exactly where the right side is in its range.
-    """
+    component: what is left is regular, and solves with A exactly where the right side is in its range."""
     n = A.shape[0]
     rest = np.setdiff1d(np.arange(n), roots)
     factor = factorised(A[rest][:, rest])
@@ -147,12 +140,10 @@ def _by_factor(A: Any, null: np.ndarray, roots: np.ndarray, k: int) -> np.ndarra
 
 
 def _by_lobpcg(A: Any, M: Any, null: np.ndarray, roots: np.ndarray, k: int, last: bool) -> np.ndarray:
-    """LOBPCG off the null space with A and A' (without the roots) solved loosely on one incomplete factor.
-
-    The space of the last vectors, their preconditioned residuals and the last steps is made orthonormal before its Ritz
-    vectors are taken: the plain recurrence breaks down where these are nearly dependent, as here they soon are. Where
-    the loose solves lead nowhere and this is not the last route, it ends at its start.
-    """
+    """LOBPCG off the null space with A and A' (without the roots) solved loosely on one incomplete factor. The space of
+    the last vectors, their preconditioned residuals and the last steps is made orthonormal before its Ritz vectors are
+    taken: the plain recurrence breaks down where these are nearly dependent, as here they soon are. Where the loose
+    solves lead nowhere and this is not the last route, it ends at its start."""
     n = A.shape[0]
     rest = np.setdiff1d(np.arange(n), roots)
     inner = sparse.csr_array(A[rest][:, rest])

@@ -7,8 +7,6 @@ factor    one sparse factorisation for each distinct shift: graphs of low dimens
 cg        conjugate gradients, Jacobi preconditioner, all columns in blocks of products: graphs whose factor fills
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -43,12 +41,9 @@ class Solved:
 
 
 def sylvester(A: sparse.csr_array, T: np.ndarray, B: np.ndarray, *, solver: str = "auto") -> Solved:
-    """Z with A Z + Z T = B, A + t I positive definite for every eigenvalue t of T.
-
-    A : (n, n) CSR, symmetric. T : (c, c), symmetric. B : (n, c). Warns (ConvergenceWarning) where conjugate gradients
-    miss the residual 1e-11 of the right-hand side by more than tenfold; raises ValueError where A + t I is found not
-    to be positive definite.
-    """
+    """Z with A Z + Z T = B, A + t I positive definite for every eigenvalue t of T. A : (n, n) CSR, symmetric. T : (c,
+    c), symmetric. B : (n, c). Warns (ConvergenceWarning) where conjugate gradients miss the residual 1e-11 of the
+    right-hand side by more than tenfold; raises ValueError where A + t I is found not to be positive definite."""
     t, V = descending(np.asarray(T, dtype=np.float64))
     found = shifted_solves(A, t, B @ V, solver=solver)
     return Solved(found.Z @ V.T, found.solver, found.steps)

@@ -6,8 +6,6 @@ ilu        GMRES on an incomplete LU factor of more entries, column by column  [
 normal     (A'A + 1e-8 I) Z = A'B by conjugate gradients, where all others fail
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -51,13 +49,11 @@ class Solved:
 def solve(
     A: sparse.csr_array, B: np.ndarray, *, start: np.ndarray | None = None, solver: str = "auto", first: str = ""
 ) -> Solved:
-    """Z with A Z = B.
-
-    A : (n, n) CSR. B : (n, c). start : (n, c), where iterations begin. solver : "auto" takes a factor where it is
-    estimated to cost no more than some steps of bicgstab, else bicgstab for as many steps as a factor would pay for,
-    and goes on to the next route where a residual stays above 1e-6 of the right-hand side; warns (ConvergenceWarning)
-    where none gets there. first : a route that "auto" begins with, such as the one that solved a system like this.
-    """
+    """Z with A Z = B. A : (n, n) CSR. B : (n, c). start : (n, c), where iterations begin. solver : "auto" takes a
+    factor where it is estimated to cost no more than some steps of bicgstab, else bicgstab for as many steps as a
+    factor would pay for, and goes on to the next route where a residual stays above 1e-6 of the right-hand side; warns
+    (ConvergenceWarning) where none gets there. first : a route that "auto" begins with, such as the one that solved a
+    system like this."""
     B = np.asarray(B, dtype=np.float64)
     n = len(B)
     if n == 0:
@@ -134,9 +130,7 @@ def _columns(A: Any) -> sparse.csc_array:
 
 class Incomplete:
     """An incomplete LU factor of A: rows that many others are rebuilt from come last, and pivots stay on the diagonal.
-
-    Without the two, dropped entries make it singular, or it fills. RuntimeError ("singular") where a pivot is 0.
-    """
+    Without the two, dropped entries make it singular, or it fills. RuntimeError ("singular") where a pivot is 0."""
 
     def __init__(self, A: sparse.csr_array, dropped: float = DROPPED):
         A = sparse.csr_array(A)
@@ -210,10 +204,8 @@ class _Normal:
 
 
 def normal_solve(A: sparse.csr_array, b: np.ndarray, R: np.ndarray, *, start: np.ndarray | None = None) -> Solved:
-    """Z with (A'A + diag(b)) Z = R, positive definite: a factor for few rows, else conjugate gradients (Jacobi).
-
-    A : (m, n) CSR. b : (n,), at least 0. R : (n, c). Warns (ConvergenceWarning) where the residual stays above 1e-6.
-    """
+    """Z with (A'A + diag(b)) Z = R, positive definite: a factor for few rows, else conjugate gradients (Jacobi). A :
+    (m, n) CSR. b : (n,), at least 0. R : (n, c). Warns (ConvergenceWarning) where the residual stays above 1e-6."""
     n = len(R)
     start = np.zeros(R.shape) if start is None else np.asarray(start, dtype=np.float64)
     if n == 0:
@@ -265,8 +257,7 @@ def _conjugate_block(M: _Normal, B: np.ndarray, start: np.ndarray) -> tuple[np.n
 
 def _bicgstab(A: Any, B: np.ndarray, start: np.ndarray, limit: int) -> tuple[np.ndarray, int]:
     """Every column, in blocks shared out among threads; runs begin again from where the last one led, and without the
-    factor where it led nowhere.
-    """
+    factor where it led nowhere."""
     A = sparse.csr_array(A)
     factor = incomplete(A)
     out, blocks = np.array(start), -(-B.shape[1] // COLUMNS)
@@ -303,10 +294,8 @@ def _block(
 
 
 def loosely(A: Any, B: np.ndarray, factor: Incomplete | None, trans: str = "N") -> np.ndarray:
-    """A^-1 B roughly, as a preconditioner needs it: a run of bicgstab of at most 60 steps, and no more.
-
-    A is transposed already under trans="T"; the factor is not.
-    """
+    """A^-1 B roughly, as a preconditioner needs it: a run of bicgstab of at most 60 steps, and no more. A is transposed
+    already under trans="T"; the factor is not."""
     goal = LOOSE * np.linalg.norm(B, axis=0)
     return _run(A, np.array(B, dtype=np.float64), goal, LOOSE_STEPS, factor, trans)[0]
 
@@ -315,8 +304,7 @@ def _run(
     A: Any, R: np.ndarray, goal: np.ndarray, limit: int, factor: Incomplete | None = None, trans: str = "N"
 ) -> tuple[np.ndarray, int]:
     """The correction for the residual block R, which is used up; the factor is applied from the right. A column stops
-    at its goal, and where the method breaks down or has grown beyond its start, then with the best that it had.
-    """
+    at its goal, and where the method breaks down or has grown beyond its start, then with the best that it had."""
     n, c = R.shape
     out, least = np.zeros((n, c)), np.linalg.norm(R, axis=0)
     first = np.array(least)

@@ -6,8 +6,6 @@ The textbook Woodbury form subtracts numbers of size 1/eps; in the basis Q of th
 (eps I + K)^-1 = Q (Q'KQ + eps I)^-1 Q' + (I - QQ')/eps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -81,11 +79,8 @@ class Inverse(Operator):
         return Inverse(self.eps, Sum([(c, leaf.compressed(rows)) for c, leaf in self.parts]))
 
     def in_coordinates(self, coordinates: RowSpace) -> np.ndarray:
-        """T'(eps I + K)^-1 T in row-space coordinates T = U diag(s).
-
-        Where K = c XX' + (few columns) and T belongs to the same X, K is diagonal plus low rank in the basis [U, Q_y]:
-        nothing of size n is touched.
-        """
+        """T'(eps I + K)^-1 T in row-space coordinates T = U diag(s). Where K = c XX' + (few columns) and T belongs to
+        the same X, K is diagonal plus low rank in the basis [U, Q_y]: nothing of size n is touched."""
         own = sum(c for c, leaf in self.parts if coordinates.is_source(leaf))
         others = [(c, leaf) for c, leaf in self.parts if not coordinates.is_source(leaf)]
         if own == 0 and others and sum(leaf.rank_bound for _, leaf in others) > len(coordinates.s):

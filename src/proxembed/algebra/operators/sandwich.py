@@ -4,8 +4,6 @@ In: a sparse matrix and rows as they are centred. Out: a d x d array. W = H + H'
 X'WX = S + S' with S = X'HX: half of the sparse product, and nothing of size n x d beside X.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

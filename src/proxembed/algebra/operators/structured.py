@@ -55,14 +55,12 @@ class CompressedRows(Protocol):
 
 
 class Operator:
-    """A symmetric n x n matrix that is known by its structure; ``n`` is None where any size fits.
-
-    A new operator needs two things: ``n`` and the product with an array of n entries or n x k. Every question that the
-    solver asks has an answer made of products; an operator that knows a cheaper one overrides that method: ``sandwich``
-    (X'AX), ``diagonal``, ``trace_on`` (the trace of X'AX), ``low_rank`` (A = F S F', which opens the thin route),
-    ``graph`` (a sparse matrix). Fits on rows in blocks need two more methods: ``add_sums`` (what is to be summed) and
-    ``compressed`` (the operator on few rows with the same sums).
-    """
+    """A symmetric n x n matrix that is known by its structure; ``n`` is None where any size fits. A new operator needs
+    two things: ``n`` and the product with an array of n entries or n x k. Every question that the solver asks has an
+    answer made of products; an operator that knows a cheaper one overrides that method: ``sandwich`` (X'AX),
+    ``diagonal``, ``trace_on`` (the trace of X'AX), ``low_rank`` (A = F S F', which opens the thin route), ``graph`` (a
+    sparse matrix). Fits on rows in blocks need two more methods: ``add_sums`` (what is to be summed) and ``compressed``
+    (the operator on few rows with the same sums)."""
 
     n: Any = None  # an int, or None where any size fits
     __array_ufunc__ = None  # numpy leaves `array @ operator` and `scalar * operator` to us
@@ -109,23 +107,19 @@ class Operator:
         return None
 
     def diagonal_and_factors(self, n: int) -> Form | None:
-        """(d, parts): diag(d) plus coefficients times low-rank operators; None for an operator of another kind.
-
-        d is None where nothing is diagonal.
-        """
+        """(d, parts): diag(d) plus coefficients times low-rank operators; None for an operator of another kind. d is
+        None where nothing is diagonal."""
         factor = self.low_rank()
         return None if factor is None else (None, [(1.0, factor)])
 
     def is_scatter(self, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
         """Whether X'AX is the weighted Gram matrix of the centred rows by construction; ``weights=None`` stands for
-        ones.
-        """
+        ones."""
         return False
 
     def is_squared_scatter(self, rows: CentredMatrix, uniform: bool) -> bool:
         """Whether A = Xc Xc' with the centred rows themselves, so that Xc'A Xc is the square of their scatter
-        matrix.
-        """
+        matrix."""
         return False
 
     def in_coordinates(self, coordinates: RowSpace) -> np.ndarray:
@@ -338,11 +332,9 @@ class Centering(Operator):
 
 
 class LowRank(Operator):
-    """F S F', F an n x q array or sparse matrix; S is None (I), a vector (its diagonal) or symmetric q x q.
-
-    With ``center=w`` F stands for F - w (1'F)/(1'w), never formed: the operator then annihilates the constant vector
-    and acts on w-centred rows as F S F' does. ``sums`` is F'1 of all rows, where F holds those of a block.
-    """
+    """F S F', F an n x q array or sparse matrix; S is None (I), a vector (its diagonal) or symmetric q x q. With
+    ``center=w`` F stands for F - w (1'F)/(1'w), never formed: the operator then annihilates the constant vector and
+    acts on w-centred rows as F S F' does. ``sums`` is F'1 of all rows, where F holds those of a block."""
 
     def __init__(
         self, F: Any, S: np.ndarray | None = None, center: np.ndarray | None = None, *, sums: np.ndarray | None = None
@@ -529,8 +521,7 @@ class Multiple(Operator):
 
 class Sum(Operator):
     """Sum of c_i A_i. Terms are flattened; equal diagonals of opposite sign cancel, so that low rank is seen as low
-    rank.
-    """
+    rank."""
 
     def __init__(self, parts: list[tuple[float, Operator]]):
         self.parts = [(c * coefficient, leaf) for c, op in parts for coefficient, leaf in op.terms()]
@@ -592,11 +583,8 @@ class Spread(Operator):
 
 
 def Laplacian(W: Operator) -> Operator:
-    """L(W) = D(W) - W, D(W) = diag(W1).
-
-    A rank-one w w'/1'w gives ``Centering(w)``, so that it is known as a scatter; sparse terms give one sparse matrix,
-    degrees included.
-    """
+    """L(W) = D(W) - W, D(W) = diag(W1). A rank-one w w'/1'w gives ``Centering(w)``, so that it is known as a scatter;
+    sparse terms give one sparse matrix, degrees included."""
     return W.laplacian()
 
 

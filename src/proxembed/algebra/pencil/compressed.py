@@ -5,8 +5,6 @@ X is diag(s) V', a factor F is diag(1/s) V'Xc'F, the scatter is I, and any other
 Every product that a route asks of X and the operators is that of the n rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -29,13 +27,11 @@ REMAINDER = 1e-13  # share of a factor's squares that rounding may leave outside
 
 class Demand:
     """The sums that a template needs: row weights and factors, each once, in the same order for every block.
-
     ``template`` is stated on the rows X of a block; ``ones`` (uniform weights) and factors that are X itself are known
     by identity. ``labels``: the label matrix Y, of which X'Y is wanted in any case. ``target``: whether the sums for
     the choice of a ridge are wanted. ``formed``: the row weights whose Gram matrix is wanted. ``inner``: factors, each
     with what it is centred by, of which products with one another are wanted. ``streams``: whether the Gram matrix is
-    that of the constraint alone and A of low rank, so that products with it are enough.
-    """
+    that of the constraint alone and A of low rank, so that products with it are enough."""
 
     def __init__(self, template: Template, X: Any, ones: np.ndarray, labels: Any = None, target: bool = False):
         self.X, self.ones = X, ones
@@ -213,10 +209,8 @@ class Compression:
 
     @property
     def lost(self) -> tuple[float, float]:
-        """What rounding may make of the scatter of sparse rows, and that scatter; (0, 0) where no digits are lost.
-
-        A sparse feature with a zero varies as much as it is far from the origin.
-        """
+        """What rounding may make of the scatter of sparse rows, and that scatter; (0, 0) where no digits are lost. A
+        sparse feature with a zero varies as much as it is far from the origin."""
         far = self.sparse and self.centred and np.any(self.moments.filled == self.moments.n)
         scatter = float(np.sum(self.moments.norms if self.s is None else self.s**2))
         return (self._noise(self.moments.n), scatter) if far else (0.0, 0.0)
@@ -240,9 +234,7 @@ class Compression:
 
     def regression(self, ridge: float, rows: CentredMatrix) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients W (d, q) and intercept b (q,) of the ridge regression of the target on the rows, W'x + b.
-
-        ``rows``: the compressed rows, or the stream of all rows, whose constraint is their uniform scatter.
-        """
+        ``rows``: the compressed rows, or the stream of all rows, whose constraint is their uniform scatter."""
         if self.streamed:
             W, _ = conjugate_gradients(rows, None, 1.0, ridge, self.product(self.template.target))
         else:
@@ -296,8 +288,7 @@ class Compression:
 
     def factor(self, F: Any, center: np.ndarray | None) -> np.ndarray:
         """A factor of the rows, less center (1'F) / (1'center) where ``center`` is given, as one of the compressed
-        rows.
-        """
+        rows."""
         if F is self.demand.X:
             if (center is None) == self.centred or (self.centred and self.demand.weight(center)):
                 raise TypeError("X as a factor must be centred as the rows are.")

@@ -4,8 +4,6 @@ In: centred rows X, a d x q right-hand side. Out: G, to the residual asked for. 
 float32 array of its values; the d x q blocks are updated in place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -38,16 +36,12 @@ def conjugate_gradients(
     tol: float = 1e-8,
     maxiter: int = 1000,
 ) -> tuple[np.ndarray, int]:
-    """(scale X'diag(w)X + shift I)^-1 E and the number of block steps.
-
-    The system is scaled to unit diagonal (Jacobi). All columns of E share one Krylov space and the residual block is
-    kept orthonormal ([dubrulle2001blockcg]): q columns take fewer steps than one, dependent columns do no harm.
-    Step lengths and conjugate directions are computed from their definitions, not from the short recurrences, which
-    fail once the columns have exhausted the space.
-    Steps run in float32; whenever the residual has fallen by ``REFRESH`` it is computed anew in float64 and the
-    search goes on from there, until each column's residual is at most ``tol`` of its right-hand side or no longer
-    falls.
-    """
+    """(scale X'diag(w)X + shift I)^-1 E and the number of block steps. The system is scaled to unit diagonal (Jacobi).
+    All columns of E share one Krylov space and the residual block is kept orthonormal ([dubrulle2001blockcg]): q
+    columns take fewer steps than one, dependent columns do no harm. Step lengths and conjugate directions are computed
+    from their definitions, not from the short recurrences, which fail once the columns have exhausted the space. Steps
+    run in float32; whenever the residual has fallen by ``REFRESH`` it is computed anew in float64 and the search goes
+    on from there, until each column's residual is at most ``tol`` of its right-hand side or no longer falls."""
     d, q = E.shape
     if q > d:
         parts = [
@@ -60,13 +54,7 @@ def conjugate_gradients(
 
 
 def _conjugate_gradients(
-    rows: CentredMatrix,
-    weights: np.ndarray | None,
-    scale: float,
-    shift: float,
-    E: np.ndarray,
-    tol: float,
-    maxiter: int,
+    rows: CentredMatrix, weights: np.ndarray | None, scale: float, shift: float, E: np.ndarray, tol: float, maxiter: int
 ) -> tuple[np.ndarray, int]:
     D = 1.0 / np.sqrt(scale * rows.column_norms(weights) + shift)
     product = scaled_normal_product(rows, weights, scale, shift, D)
@@ -193,10 +181,8 @@ def _residual(
 
 
 def _orthonormalise(Q: np.ndarray) -> np.ndarray:
-    """Q replaced by its orthonormal factor, in place; returns R (float64).
-
-    Cholesky of the Gram matrix where the columns are well independent, Householder's QR where they are not.
-    """
+    """Q replaced by its orthonormal factor, in place; returns R (float64). Cholesky of the Gram matrix where the
+    columns are well independent, Householder's QR where they are not."""
     gram = (Q.T @ Q).astype(np.float64)
     d = np.sqrt(np.diag(gram))
     if d.min() > 0:

@@ -4,8 +4,6 @@ In: a CentredMatrix and its row weights. Out: T = X V with T'diag(w)T = diag(s^2
 operator, and the way back P = V Q. One eigendecomposition of the smaller Gram matrix, never an SVD of a tall X.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

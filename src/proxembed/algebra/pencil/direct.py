@@ -39,9 +39,7 @@ class Placement:
 
 def solve_direct(A: Operator, k: int | None, *, dense_up_to: int | None = None) -> Placement:
     """The k leading eigenvectors of A; ``k=None`` asks for all of them that are positive and the spectrum.
-
-    ``dense_up_to``: rows up to which a matrix that is not of low rank is decomposed whole (1,500 by default).
-    """
+    ``dense_up_to``: rows up to which a matrix that is not of low rank is decomposed whole (1,500 by default)."""
     n = A.n
     parts = low_rank_terms(A, n)
     columns = sum(leaf.rank_bound for _, leaf in parts) if parts is not None else n
@@ -60,9 +58,7 @@ def solve_graph(
     A: Operator, B: Operator | None, null: sparse.csr_array, k: int, *, solver: str = "auto", gap: int = 1
 ) -> Placement:
     """The k leading eigenvectors of a graph operator A <= 0 under Z'BZ = I, off its null space, B None or diagonal.
-
-    null : (n, p) CSR whose columns, with disjoint rows, span the null space of A. solver and gap: as in ``bottom``.
-    """
+    null : (n, p) CSR whose columns, with disjoint rows, span the null space of A. solver and gap: as in ``bottom``."""
     M = -sparse_form(A)
     n, p = null.shape
     root = np.ones(n) if B is None else np.sqrt(B.diagonal(n))

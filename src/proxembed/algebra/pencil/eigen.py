@@ -29,14 +29,7 @@ from .conjugate import conjugate_gradients, normal_product
 from .coordinates import Coordinates
 from .direct import Placement
 from .linear import RIDGE_GRID, best_ridge, loo_choice, sampled_loo_errors
-from .pencil import (
-    constraint_solver,
-    dense_matrices,
-    relative_residual,
-    solve_pencil,
-    solve_trace_ratio,
-    thin_pencil,
-)
+from .pencil import constraint_solver, dense_matrices, relative_residual, solve_pencil, solve_trace_ratio, thin_pencil
 from .problem import ROUNDING, Aim, Problem
 from .symmetric import RANGE_TOLERANCE, descending, fix_signs, lanczos, orthonormal_columns, orthonormalise, top_or_all
 
@@ -129,12 +122,10 @@ def solve(
     width: int | None = None,
 ) -> Solution:
     """The k leading eigenvectors of the template on R (n x d array or CSR); ``k=None`` asks for the whole spectrum too.
-
     ``ridge="auto"``: the closed-form leave-one-out choice, of a sample of the rows where all are too many.
-    ``positive_only`` permits fewer than k where the others are not positive. At most ``bound``
-    components exist; the caller decides what to do when that is fewer than it asked for. ``factors``: matrices U whose
-    products R'U are wanted afterwards. ``width``: the features that R stands for, where they are not its columns.
-    """
+    ``positive_only`` permits fewer than k where the others are not positive. At most ``bound`` components exist; the
+    caller decides what to do when that is fewer than it asked for. ``factors``: matrices U whose products R'U are
+    wanted afterwards. ``width``: the features that R stands for, where they are not its columns."""
     aim = Aim(k, ridge, ridge_scale, solver, criterion)
     problem = Problem(template, R, aim=aim, positive_only=positive_only, factors=factors, width=width)
     absolute = choose_ridge(problem, ridge, ridge_scale)
@@ -240,12 +231,9 @@ def _dense(problem: Problem, ridge: float, k: int | None) -> Solution:
 
 
 def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | None:
-    """The k leading eigenvectors of the d x d matrix itself, where Bp = bI.
-
-    Directions outside the row space have eigenvalue a, so that with a = 0 they come after every positive one. Before
-    negative ones they come first, and are left out where they can be told from those inside. A minimisation is solved
-    here only where there are none.
-    """
+    """The k leading eigenvectors of the d x d matrix itself, where Bp = bI. Directions outside the row space have
+    eigenvalue a, so that with a = 0 they come after every positive one. Before negative ones they come first, and are
+    left out where they can be told from those inside. A minimisation is solved here only where there are none."""
     template = problem.template
     if template.B is not None or template.a or k is None or problem.side == "rows" or k > problem.d:
         return None
@@ -269,10 +257,8 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
 
 
 def _outside(problem: Problem, P: np.ndarray) -> bool:
-    """Whether every column of P lies outside the row space: the rows map it to zero, up to rounding.
-
-    The largest squared length of a feature is at most the largest eigenvalue of the Gram matrix, for which it stands.
-    """
+    """Whether every column of P lies outside the row space: the rows map it to zero, up to rounding. The largest
+    squared length of a feature is at most the largest eigenvalue of the Gram matrix, for which it stands."""
     rows = problem.rows
     limit = rank_threshold(rows.column_norms(problem.weights).max(keepdims=True), max(rows.shape), rows.noise)
     for start in range(0, P.shape[1], CHUNK):
@@ -353,10 +339,7 @@ def _lobpcg(problem: Problem, ridge: float, k: int) -> tuple[np.ndarray, np.ndar
 
     start = np.random.default_rng(0).standard_normal((d, min(d, k + 10)))
     with warnings.catch_warnings():
-        for notice in (
-            UserWarning,
-            LinAlgWarning,
-        ):  # the residual is checked afterwards
+        for notice in (UserWarning, LinAlgWarning):  # the residual is checked afterwards
             warnings.simplefilter("ignore", notice)
         w, P = lobpcg(
             operator(problem.apply_objective),
@@ -420,10 +403,8 @@ def _constraint_product(problem: Problem, P: np.ndarray, ridge: float) -> np.nda
 
 
 def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str, sense: int = 1) -> np.ndarray:
-    """Post-processing common to all projections: template, orthonormal, eigenvalue or unit columns.
-
-    "eigenvalue" multiplies by the root of the eigenvalue, or of its reciprocal where the method minimises (sense -1).
-    """
+    """Post-processing common to all projections: template, orthonormal, eigenvalue or unit columns. "eigenvalue"
+    multiplies by the root of the eigenvalue, or of its reciprocal where the method minimises (sense -1)."""
     if scaling == "orthonormal":
         return orthonormal_columns(P)
     if scaling == "eigenvalue":
@@ -436,10 +417,8 @@ def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str, sense: int = 
 def principal_axes(
     X: Any, n_components: int | None = None, tol: float = RANGE_TOLERANCE
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean (d,), principal axes V (d, r) and singular values s (r,) of the centred X, descending.
-
-    Axes whose variance is above ``tol`` times the largest are kept, at most ``n_components``.
-    """
+    """Mean (d,), principal axes V (d, r) and singular values s (r,) of the centred X, descending. Axes whose variance
+    is above ``tol`` times the largest are kept, at most ``n_components``."""
     rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
     side = "features" if X.shape[1] <= X.shape[0] else "rows"
     found = Coordinates(rows, None, rows.gram() if side == "features" else rows.outer_gram(), side)
@@ -451,10 +430,8 @@ def principal_axes(
 
 def left_out(found: Solution, T: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Fitted values of T (n, q) and their leave-one-out values; None where the constraint is neither c S + r I nor I.
-
-    Under c S + r I, S the scatter of the rows, they are those of ridge regression, whose leave-one-out is
-    (z - h t) / (1 - h) with the leverages h. Under a multiple of I they are K T, which without row i lacks K_ii t_i.
-    """
+    Under c S + r I, S the scatter of the rows, they are those of ridge regression, whose leave-one-out is (z - h t) /
+    (1 - h) with the leverages h. Under a multiple of I they are K T, which without row i lacks K_ii t_i."""
     problem: Any = found.problem
     template = problem.template
     if problem.scatter is None or problem.weights is None or not problem.uniform:

@@ -3,8 +3,6 @@
 In: rows X, targets. Out: coefficients and errors; float64 whatever is used inside.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -32,11 +30,8 @@ EQUAL = 1e-8  # errors that differ by less are equal: of rows that a small ridge
 def ridge_solve(
     X: Any, T: Any, lam: float, *, center: bool = True, gram: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + lam ||W||^2.
-
-    ``center=False`` fits no intercept; ``gram`` is the smaller (centred) Gram matrix where it is known. X may be a
-    CentredMatrix already.
-    """
+    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + lam ||W||^2. ``center=False`` fits no
+    intercept; ``gram`` is the smaller (centred) Gram matrix where it is known. X may be a CentredMatrix already."""
     unit = 1.0 if isinstance(X, CentredMatrix) else unit_of(X)
     if unit != 1.0:
         gram = None if gram is None else gram / (unit * unit)
@@ -88,12 +83,9 @@ def ridge_errors(X: Any, T: Any, X_new: Any, T_new: Any, ridges: np.ndarray) -> 
 
 
 def loo_errors(coordinates: Coordinates, target: Any, ridges: np.ndarray) -> np.ndarray:
-    """Leave-one-out errors from one decomposition: residual_i / (1 - h_i - w_i / 1'w), weighted rows and all ridges
-    at once.
-
-    Mean over rows of w_i ||e_i||^2, over their weight and the number of targets; of more than 4,096 rows over evenly
-    spaced ones, each left out of the fit of all. PRESS, [allen1974press].
-    """
+    """Leave-one-out errors from one decomposition: residual_i / (1 - h_i - w_i / 1'w), weighted rows and all ridges at
+    once. Mean over rows of w_i ||e_i||^2, over their weight and the number of targets; of more than 4,096 rows over
+    evenly spaced ones, each left out of the fit of all. PRESS, [allen1974press]."""
     w, level = _weights_and_level(coordinates, target)
     blocks = _weighted_blocks(coordinates, target, w, level, _evenly_spaced(w, LOO_ROWS))
     return _loo_errors(blocks, coordinates, w, _moments(coordinates, target, w, level), ridges)
@@ -101,10 +93,8 @@ def loo_errors(coordinates: Coordinates, target: Any, ridges: np.ndarray) -> np.
 
 def loo_choice(coordinates: Coordinates, target: Any, grid: np.ndarray) -> int:
     """The place in an ascending grid of the ridge of least leave-one-out error; of equal errors the largest ridge.
-
     Where the errors of the whole grid take many products: that of the ridges about the least generalised
-    cross-validation error, further ones as long as the least lies at their edge. A second minimum is not looked for.
-    """
+    cross-validation error, further ones as long as the least lies at their edge. A second minimum is not looked for."""
     w, level = _weights_and_level(coordinates, target)
     moments = _moments(coordinates, target, w, level)
     chosen = _evenly_spaced(w, LOO_ROWS)
@@ -170,12 +160,9 @@ def left_out_sums(
     mass: float | None,
 ) -> tuple[np.ndarray, float]:
     """The sums of squares of leave-one-out errors, one per ridge, over blocks (w, left, goal) of rows with weights w,
-    and the sum of these weights.
-
-    ``left``: w^1/2 times their coordinates, of singular values ``s``; ``goal``: w^1/2 times the centred targets;
-    ``moments``: the weighted products of coordinates and targets over all rows (r, q), of mass 1'w, None where nothing
-    is centred.
-    """
+    and the sum of these weights. ``left``: w^1/2 times their coordinates, of singular values ``s``; ``goal``: w^1/2
+    times the centred targets; ``moments``: the weighted products of coordinates and targets over all rows (r, q), of
+    mass 1'w, None where nothing is centred."""
     shrink = 1.0 / (s[:, None] ** 2 + ridges[None, :])
     stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(moments), len(ridges) * moments.shape[1])
     errors, seen = np.zeros(len(ridges)), 0.0
@@ -193,9 +180,7 @@ def left_out_sums(
 
 def sampled_loo_errors(rows: CentredMatrix, weights: np.ndarray | None, target: Any, ridges: np.ndarray) -> np.ndarray:
     """Leave-one-out errors of the ridge regression of at most 2,000 evenly spaced rows on their targets, one per ridge.
-
-    The ridge of least error is a ratio of variances, noise over coefficients, which does not grow with the rows.
-    """
+    The ridge of least error is a ratio of variances, noise over coefficients, which does not grow with the rows."""
     w = np.ones(rows.shape[0]) if weights is None else weights
     some = _evenly_spaced(w, SAMPLE)
     w = w[some]
@@ -225,11 +210,9 @@ def evenly_spaced(n: int, most: int) -> np.ndarray:
 def gcv_errors(
     s: np.ndarray, moments: np.ndarray, squares: float, ridges: np.ndarray, n: float, centred: bool
 ) -> np.ndarray:
-    """Generalised cross-validation errors, one per ridge, of n rows: the residual squares over n (1 - df / n)^2.
-
-    ``s`` and ``moments`` as in ``left_out_sums``; ``squares``: tr Tc'WTc; df = 1 + sum s^2 / (s^2 + ridge), less 1
-    where nothing is centred. From sums alone, so that no row is read again.  [golub1979gcv]
-    """
+    """Generalised cross-validation errors, one per ridge, of n rows: the residual squares over n (1 - df / n)^2. ``s``
+    and ``moments`` as in ``left_out_sums``; ``squares``: tr Tc'WTc; df = 1 + sum s^2 / (s^2 + ridge), less 1 where
+    nothing is centred. From sums alone, so that no row is read again. [golub1979gcv]"""
     shrink = 1.0 / (s[:, None] ** 2 + ridges[None, :])
     explained = np.einsum("rq,rq->r", moments, moments)
     left = squares - 2 * explained @ shrink + (explained * s**2) @ shrink**2
@@ -256,10 +239,8 @@ def _centred(target: Any, part: Any, level: np.ndarray) -> np.ndarray:
 
 
 def best_ridge(ridges: np.ndarray, errors: np.ndarray) -> int:
-    """The place of the ridge of least error; of several with equal errors that of the largest ridge.
-
-    Two rows have the same leave-one-out error under every ridge, and rounding must not choose.
-    """
+    """The place of the ridge of least error; of several with equal errors that of the largest ridge. Two rows have the
+    same leave-one-out error under every ridge, and rounding must not choose."""
     least = np.flatnonzero(~(errors > errors.min() * (1 + EQUAL)))
     return int(least[np.argmax(ridges[least])])
 

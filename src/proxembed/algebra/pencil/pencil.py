@@ -4,8 +4,6 @@ Where A is of low rank the eigenproblem is q x q however many rows and features 
 M = F'G = V diag(w) V', P = G V diag(w)^-1/2 U, with U from the q x q matrix diag(w)^1/2 V'SV diag(w)^1/2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -21,10 +19,7 @@ ZERO = 1e-6  # eigenvalues this small beside the others are held to an absolute 
 
 
 def dense_matrices(problem: Problem, ridge: float) -> tuple[np.ndarray, np.ndarray]:
-    """T'AT + aI and T'BT + (b + ridge)I, r x r.
-
-    Raises ValueError where the constraint is zero.
-    """
+    """T'AT + aI and T'BT + (b + ridge)I, r x r. Raises ValueError where the constraint is zero."""
     template, coordinates = problem.template, problem.coordinates
     A = coordinates.sandwich(template.A)
     A[np.diag_indices_from(A)] += template.a
@@ -45,10 +40,7 @@ def solve_pencil(
     A: np.ndarray, B: np.ndarray, k: int | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, float, int]:
     """The k leading eigenvalues and vectors of (A, B) on the range of B, their relative residual there, and the
-    dimension of that range.
-
-    Where k is None: all of them, and the spectrum.
-    """
+    dimension of that range. Where k is None: all of them, and the spectrum."""
     r, spectrum = len(B), None
     diagonal = diagonal_of(B)
     if diagonal is None and k is not None and SPD(B).full:
@@ -80,17 +72,14 @@ def diagonal_of(B: np.ndarray) -> np.ndarray | None:
 
 def relative_residual(AP: np.ndarray, BP: np.ndarray, w: np.ndarray, level: float = 0.0) -> float:
     """||AP - BP diag(w)|| over ||BP|| times the largest |w|; ``level`` is the size of all eigenvalues, beside which
-    those found may be zero.
-    """
+    those found may be zero."""
     scale = max(float(np.abs(w).max(initial=0.0)), ZERO * level) * frobenius(BP)
     return frobenius(AP - BP * w) / scale if scale > 0 else 0.0
 
 
 def solve_trace_ratio(A: np.ndarray, B: np.ndarray, k: int, tol: float = 1e-12) -> tuple[np.ndarray, np.ndarray, float]:
     """P with P'P = I that maximises tr(P'AP) / tr(P'BP): the k leading eigenvectors of A - ratio B at the fixed point.
-
-    Newton's iteration of Wang et al. [wang2007traceratio] with the convergence proof of [jia2009traceratio].
-    """
+    Newton's iteration of Wang et al. [wang2007traceratio] with the convergence proof of [jia2009traceratio]."""
     ratio = 0.0
     for _ in range(100):
         w, Q = top(A - ratio * B, k)
@@ -135,10 +124,8 @@ def constraint_solver(problem: Problem, ridge: float) -> Callable[[np.ndarray], 
 def _shifted_solver(
     problem: Problem, scale: float, roots: tuple[float, ...]
 ) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Bp = scale (S + r_1 I)(S + r_2 I)..., S = Xw'Xw with Xw = diag(w)^1/2 Xc: one factorisation a root.
-
-    On the side of the rows F = Xw'E, and (S + rI)^-1 Xw'E = Xw'(Xw Xw' + rI)^-1 E.
-    """
+    """Bp = scale (S + r_1 I)(S + r_2 I)..., S = Xw'Xw with Xw = diag(w)^1/2 Xc: one factorisation a root. On the side
+    of the rows F = Xw'E, and (S + rI)^-1 Xw'E = Xw'(Xw Xw' + rI)^-1 E."""
     factors: list[Any] = (
         [None] if problem.side == "features" else [_row_factor(problem, leaf) for _, leaf in problem.factors]
     )

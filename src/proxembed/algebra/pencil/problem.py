@@ -1,6 +1,6 @@
 """Problem: one template on one matrix, with everything that several routes or ridges would otherwise compute twice.
 
-Its Plan, what it is computed from, follows from structure and sizes before anything is computed, so that no value
+Its SolverPlan, what it is computed from, follows from structure and sizes before anything is computed, so that no value
 depends on the order of reading.
 """
 
@@ -37,15 +37,13 @@ SIDES = {"primal": "features", "dual": "rows"}
 
 
 class Problem:
-    """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I.
-
-    ``aim``: what it is solved for; None where its sizes alone are asked for. The ``plan`` made of it settles what is
-    computed from what, so that no value depends on the order of reading. ``factors``: matrices U of which R'U will be
-    wanted; they share the first pass over a dense R. ``width``: the features that R stands for, where they are not its
-    columns: a kernel map has fewer than there are prototypes. Rows of extreme size are taken over ``unit``, a power of
-    two, so that products of its entries stay within float64, and A and B over further ones (``shrunk``) where R is
-    among their factors. Sizes and ridges are then those of the smaller pencil.
-    """
+    """max tr P'(R'AR + aI)P subject to P'(R'BR + (b + ridge) I)P = I. ``aim``: what it is solved for; None where its
+    sizes alone are asked for. The ``plan`` made of it settles what is computed from what, so that no value depends on
+    the order of reading. ``factors``: matrices U of which R'U will be wanted; they share the first pass over a dense R.
+    ``width``: the features that R stands for, where they are not its columns: a kernel map has fewer than there are
+    prototypes. Rows of extreme size are taken over ``unit``, a power of two, so that products of its entries stay
+    within float64, and A and B over further ones (``shrunk``) where R is among their factors. Sizes and ridges are then
+    those of the smaller pencil."""
 
     def __init__(
         self,
@@ -76,7 +74,7 @@ class Problem:
         self.width = self.d if width is None else width
         if self.rows.mean is not None and self.rows.constant:
             raise ValueError(CONSTANT)
-        self.plan = Plan.of(self, aim)
+        self.plan = SolverPlan.of(self, aim)
 
     def _factors_of_objective(self, R: Any) -> list[Any]:
         factors = [leaf.low_rank() for _, leaf in self.template.A.terms()]
@@ -185,8 +183,7 @@ class Problem:
 
     def shifts(self, ridge: float) -> tuple[float, tuple[float, ...]] | None:
         """(c, r) with Bp + ridge I = c (S + r_1 I)(S + r_2 I)... and every r positive; None where there is no such
-        form.
-        """
+        form."""
         c0 = self.template.b + ridge
         if self.powers is None or c0 <= 0 or self.powers[0] <= 0:
             return None
@@ -210,9 +207,7 @@ class Problem:
 
     def regression(self, E: Any, ridge: float) -> np.ndarray:
         """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E, dense or sparse (uniform weights).
-
-        Within the row space of X alone, where the ridge is lost beside S.
-        """
+        Within the row space of X alone, where the ridge is lost beside S."""
         if self.side == "features":
             return self._solved(self.rows.tdot(E), ridge)
         E = E.toarray() if sparse.issparse(E) else E
@@ -224,10 +219,8 @@ class Problem:
 
     @property
     def dimensions(self) -> int:
-        """min(n, d), n the rows of non-zero weight, d the features that R stands for.
-
-        Traces are divided by this, never by a numerical rank, which one rounding error moves.
-        """
+        """min(n, d), n the rows of non-zero weight, d the features that R stands for. Traces are divided by this, never
+        by a numerical rank, which one rounding error moves."""
         rows = self.n if self.weights is None else int(np.count_nonzero(self.weights))
         return min(rows, self.width)
 
@@ -300,10 +293,8 @@ class Problem:
 
 
 def _in_unit(template: Template, R: Any, unit: float) -> tuple[Template, Matrix, tuple[float, float]]:
-    """The template for rows R / unit, these rows, and what its two operators are over beside.
-
-    Without an operator B the constraint bI stays as it is.
-    """
+    """The template for rows R / unit, these rows, and what its two operators are over beside. Without an operator B the
+    constraint bI stays as it is."""
     rows, square = over(R, unit), unit * unit
     A, of_A = _of_rows(template.A, R, rows, square)
     template = replace(template, A=A, a=template.a / square / of_A)
@@ -352,15 +343,13 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a problem is computed from.
-
-    ``side``: "features" for d x d matrices, "rows" for n x n. ``unit``: the power of two over which the rows are taken.
-    ``decomposes``: whether that side is small enough for all eigenvectors. ``gram``: whether the Gram matrix of that
-    side is formed, so that the trace and the products of the scatter come from it; else they come from the rows.
-    ``coordinates``: whether the ridge needs row-space coordinates, so that the rank is theirs. ``factored``: whether A
-    is applied through its low-rank factor. ``sampled``: whether the automatic ridge is chosen on a sample of the rows.
-    """
+class SolverPlan:
+    """What a problem is computed from. ``side``: "features" for d x d matrices, "rows" for n x n. ``unit``: the power
+    of two over which the rows are taken. ``decomposes``: whether that side is small enough for all eigenvectors.
+    ``gram``: whether the Gram matrix of that side is formed, so that the trace and the products of the scatter come
+    from it; else they come from the rows. ``coordinates``: whether the ridge needs row-space coordinates, so that the
+    rank is theirs. ``factored``: whether A is applied through its low-rank factor. ``sampled``: whether the automatic
+    ridge is chosen on a sample of the rows."""
 
     side: str
     unit: float
@@ -371,7 +360,7 @@ class Plan:
     sampled: bool = False
 
     @classmethod
-    def of(cls, problem: Problem, aim: Aim | None) -> Plan:
+    def of(cls, problem: Problem, aim: Aim | None) -> SolverPlan:
         """The plan of a problem with its rows; ``aim=None`` stands for sizes alone, where nothing is solved."""
         small = min(problem.n, problem.d)
         side = SIDES.get(aim.solver if aim else "auto") or ("features" if problem.d <= problem.n else "rows")

@@ -1,7 +1,5 @@
 """How large the two matrices of a problem are: traces without a d x d matrix, and largest absolute eigenvalues."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -15,8 +13,7 @@ NORM_TOLERANCE = 1e-8
 
 def objective_size(problem: Problem, kind: str) -> float:
     """The absolute trace of R'AR + aI, a counted min(n, d) times ("trace"), or its largest absolute eigenvalue on the
-    row space ("spectral").
-    """
+    row space ("spectral")."""
     template = problem.template
     if kind == "trace":
         trace = template.A.trace_on(problem.rows)
@@ -28,10 +25,7 @@ def objective_size(problem: Problem, kind: str) -> float:
 
 def constraint_size(problem: Problem, kind: str) -> float:
     """The trace of R'BR + bI, b counted min(n, d) times ("trace"), or its largest eigenvalue on the row space
-    ("spectral").
-
-    Raises ValueError where R'BR is zero and b too.
-    """
+    ("spectral"). Raises ValueError where R'BR is zero and b too."""
     template = problem.template
     if kind == "trace":
         return problem.constraint_trace()

@@ -3,8 +3,6 @@
 What is above speaks of problems, not of LAPACK's routines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -62,10 +60,8 @@ def top_or_all(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest eigenvalues of (A, B), descending, and their B-orthonormal vectors.
-
-    With B = LL' those of L^-1 A L^-T. Raises NotDefinite where B is not positive definite to working precision.
-    """
+    """The k largest eigenvalues of (A, B), descending, and their B-orthonormal vectors. With B = LL' those of L^-1 A
+    L^-T. Raises NotDefinite where B is not positive definite to working precision."""
     with threads_for(len(B)):
         L, refused = dpotrf(B.T, lower=1, clean=0)
         if refused:
@@ -78,10 +74,8 @@ def top_of_pencil(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.
 def lanczos(
     product: Callable[[np.ndarray], np.ndarray], size: int, k: int, tol: float = 1e-11
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest (algebraic) eigenpairs of a symmetric operator, descending; a fixed start makes it repeatable.
-
-    The operator is taken over a power of two of about its size: to ARPACK, eigenvalues below 1e-10 have all converged.
-    """
+    """The k largest (algebraic) eigenpairs of a symmetric operator, descending; a fixed start makes it repeatable. The
+    operator is taken over a power of two of about its size: to ARPACK, eigenvalues below 1e-10 have all converged."""
     start = np.random.default_rng(0).standard_normal(size)
     reached = linalg.norm(product(start)) / linalg.norm(start)
     if reached == 0.0:  # of the zero operator, which ARPACK refuses
@@ -100,11 +94,9 @@ def numerical_rank(M: np.ndarray, tol: float = RANGE_TOLERANCE) -> int:
 
 
 class SPD:
-    """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal.
-
-    ``ok`` tells whether it is one; ``full`` whether it is so far from singular that rounding, which coordinates of
-    different size enlarge, cannot have made it so.
-    """
+    """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal. ``ok`` tells whether it is
+    one; ``full`` whether it is so far from singular that rounding, which coordinates of different size enlarge, cannot
+    have made it so."""
 
     def __init__(self, M: np.ndarray, shift: float = 0.0):
         d = np.sqrt(np.maximum(np.diag(M) + shift, 0.0))

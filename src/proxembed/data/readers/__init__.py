@@ -1,7 +1,5 @@
 """Readers of data files: `read` and `read_rows` pick the format from the file name."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re
@@ -36,10 +34,7 @@ def import_formats(folders: Iterable[str]) -> None:
 
 
 def read(
-    path: str | Path,
-    labels: Labels | None = None,
-    test: str | Path | None = None,
-    columns: Columns | None = None,
+    path: str | Path, labels: Labels | None = None, test: str | Path | None = None, columns: Columns | None = None
 ) -> Dataset:
     """Read a labelled file: CSV, Parquet, npz, npy, svmlight, or dense or sparse Mulan/MEKA ARFF, by its suffix.
 

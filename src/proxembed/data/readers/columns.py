@@ -1,7 +1,5 @@
 """The columns of a table: which means what (labels, text, id, groups, time), and cells by their distinct values."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Vectors in a .npy file, such as frozen embeddings, with their labels in a second file."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from pathlib import Path

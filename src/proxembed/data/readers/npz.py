@@ -1,7 +1,5 @@
 """NumPy archives: dense X or the parts of a CSR matrix, an indicator or one class per row, names and the split."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace

@@ -32,7 +32,7 @@ def parquet_files(folder: Path) -> list[Path]:
 
 
 @dataclass(frozen=True)
-class Part:
+class ParquetPart:
     """Row groups of a file, of which the first begins with the row ``start``."""
 
     path: Path
@@ -46,7 +46,7 @@ class Part:
         """Number of rows."""
         return sum(self.groups.values())
 
-    def pieces(self, most: int) -> Iterator[Part]:
+    def pieces(self, most: int) -> Iterator[ParquetPart]:
         """Its row groups in pieces of at most ``most`` rows, or of one group."""
         start = self.start
         own: dict[int, int] = {}
@@ -67,14 +67,14 @@ class ParquetParts:
         if not files:
             raise DataError.at(path, None, "the folder holds no .parquet file", "write its files again")
         keys, given = _keys(path, files) if path.is_dir() else ([{}], [])
-        parts: list[Part] = []
+        parts: list[ParquetPart] = []
         schema: Any = None
         for file, own in zip(files, keys, strict=True):
             with read_from(file) as found:
                 metadata, columns = found.metadata, found.schema_arrow
             groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
             rows = {i: group.num_rows for i, group in enumerate(groups)}
-            parts.append(Part(file, rows, sum(group.total_byte_size for group in groups), own))
+            parts.append(ParquetPart(file, rows, sum(group.total_byte_size for group in groups), own))
             if schema is None:
                 schema, first = columns, file
             elif metadata.num_rows:
@@ -84,7 +84,7 @@ class ParquetParts:
         self.schema = schema
         self._take(parts)
 
-    def _take(self, parts: Sequence[Part]) -> None:
+    def _take(self, parts: Sequence[ParquetPart]) -> None:
         self.parts = tuple(parts)
         self._ends = list(accumulate(part.rows for part in parts))
 
@@ -167,7 +167,7 @@ def valid_batches(file: Any, most: int, names: Sequence[str], groups: Sequence[i
         yield batch
 
 
-def _check_same(part: Part, file: Any, names: Sequence[str]) -> None:
+def _check_same(part: ParquetPart, file: Any, names: Sequence[str]) -> None:
     """A DataError for a file that has been replaced since its row groups and columns were listed."""
     metadata, held = file.metadata, file.schema_arrow.names
     groups = {i: metadata.row_group(i).num_rows for i in part.groups if i < metadata.num_row_groups}
@@ -208,7 +208,7 @@ def _joint(schema: Any, other: Any, file: Path, first: Path) -> Any:
     return schema
 
 
-def _column(batch: Any, part: Part, wanted: Any) -> Any:
+def _column(batch: Any, part: ParquetPart, wanted: Any) -> Any:
     """A column of a batch in the type of the whole table."""
     import pyarrow as pa
 

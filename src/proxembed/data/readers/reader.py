@@ -1,7 +1,5 @@
 """What a file format is to the package: suffixes, labelled files and new rows; the formats by their suffixes."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence

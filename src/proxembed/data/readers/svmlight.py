@@ -1,7 +1,5 @@
 """svmlight and LIBSVM files, one or several labels per row, through scikit-learn's reader."""
 
-from __future__ import annotations
-
 import re
 from contextlib import ExitStack
 from pathlib import Path

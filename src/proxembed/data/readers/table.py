@@ -41,7 +41,7 @@ from .table_labels import label_sets
 
 FIRST_ROWS = 10_000  # that are read of a table whose labels are not named
 ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}
-Part = tuple[TableFile, dict[str, Cells]]
+CellsOfFile = tuple[TableFile, dict[str, Cells]]
 
 
 @dataclass
@@ -469,7 +469,7 @@ def _shows_points(file: TableFile) -> bool:
     return first is None or not GROUPED.fullmatch(first) or not all(map(GROUPED.fullmatch, pointed))
 
 
-def mixed_rows(parts: Sequence[Part], roles: Roles, columns: Columns) -> MixedRows:
+def mixed_rows(parts: Sequence[CellsOfFile], roles: Roles, columns: Columns) -> MixedRows:
     """Read the cells of the feature columns; the first file, the training file, says what they hold."""
     file, cells = parts[0]
     purposes = {*roles.features, *roles.text}

@@ -319,10 +319,7 @@ class CsvFile:
             for j, name in numbers if cells else ():
                 if not is_number(cells[j]) and cells[j].strip() not in (*MISSING, "true", "True", "false", "False"):
                     return DataError.at(
-                        self.path,
-                        line,
-                        f"{shorten(cells[j])} in column {shorten(name)} is not a number",
-                        "correct it",
+                        self.path, line, f"{shorten(cells[j])} in column {shorten(name)} is not a number", "correct it"
                     )
         reason = " ".join(str(error).split()).rstrip(".")
         return DataError.at(self.path, None, f"it cannot be read as CSV ({reason})", "check that it is CSV in UTF-8")
@@ -340,8 +337,7 @@ def _picked(batches: Iterable[Any], rows: NDArray[np.integer]) -> Iterator[Any]:
 
 class ParquetFile:
     """A Parquet file, or a folder of them as one table; index columns that pandas wrote are left out unless they are
-    named for a purpose.
-    """
+    named for a purpose."""
 
     typed = True
     row_names: str | None = None
@@ -521,8 +517,7 @@ class MergedLinesWarning(UserWarning):
 
 class MergedLines:
     """Counts quoted cells that hold whole lines of their table: as many separators before and after each line end as
-    the rows have, with values of the columns between them. A text of several lines does not.
-    """
+    the rows have, with values of the columns between them. A text of several lines does not."""
 
     def __init__(self, names: Sequence[str], places: dict[str, str], separator: str) -> None:
         self._names, self._places, self._separator = names, places, separator

@@ -1,7 +1,5 @@
 """Labels of tables, frames and arrays: columns of 0 and 1, one column of classes, or one of joined or listed labels."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

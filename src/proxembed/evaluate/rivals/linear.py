@@ -197,30 +197,16 @@ class LabelScores(RivalEmbedding):
         "to that many principal components.",
     )
     penalty: float | str = param(
-        default="auto",
-        like=PENALTY,
-        doc="Ridge penalty; auto: the least leave-one-out error of all training rows.",
+        default="auto", like=PENALTY, doc="Ridge penalty; auto: the least leave-one-out error of all training rows."
     )
     n_folds: int = param(
-        default=5,
-        low=2,
-        integer=True,
-        doc="Folds of the cross-fitting; at most the number of distinct rows is used.",
+        default=5, low=2, integer=True, doc="Folds of the cross-fitting; at most the number of distinct rows is used."
     )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds.")
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the models of the folds and of all rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets)
-
-        Returns
-        -------
-        self
-        """
+        """Fit the models of the folds and of all rows. X: (n, d) array or sparse matrix. y: labels in any form
+        (classes, indicator, sets). Returns self."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -262,16 +248,8 @@ class LabelScores(RivalEmbedding):
         self.n_components_ = self.reduction_.n_components_
 
     def transform(self, X: Any) -> Any:
-        """Score rows: cross-fitted scores for rows identical to a training row, the full model's for others.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, n_components_)
-        """
+        """Score rows: cross-fitted scores for rows identical to a training row, the full model's for others. X: (m, d)
+        array or sparse matrix. Returns (m, n_components_)."""
         X = self._new_rows(X)
         S = X @ self.coef_ + self.intercept_
         seen = self._seen.find(X)

@@ -114,10 +114,8 @@ def rival_methods() -> set[str]:
 
 
 class RivalEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, Rival, abstract=True):
-    """Base of a rival that embeds dense or sparse rows, from labels of any form.
-
-    A subclass sets ``n_components_`` in fit.
-    """
+    """Base of a rival that embeds dense or sparse rows, from labels of any form. A subclass sets ``n_components_`` in
+    fit."""
 
     role = "rival"
 

@@ -1,8 +1,6 @@
 """Candidate: one model on one part of the data, stage by stage; each stage is made once, or taken from the cache; its
 criterion, and candidates one after another on the same rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,11 +36,9 @@ class Cache(Protocol):
 @dataclass(frozen=True)
 class Embedded:
     """The embedding by one candidate: ``Z`` (n, k_max) and ``Z_val`` (m, k_max), nested in k; or why there is none.
-
     ``repairs`` tells which rules have made the candidate usable, ``failed`` is None or the reason why it is not;
     ``eigenvalues`` are those of the objective. In the first ``flat`` components all rows of the fit coincide but for
-    rounding: neighbours among them mean nothing.
-    """
+    rounding: neighbours among them mean nothing."""
 
     Z: Any = None
     Z_val: Any = None
@@ -61,8 +57,7 @@ class Embedded:
 @dataclass(frozen=True)
 class Setting:
     """What all candidates on one part share: its rows (columns that vary), labels, cache and settings; ``width``: the
-    features given to fit, constant ones among them.
-    """
+    features given to fit, constant ones among them."""
 
     X: Matrix
     X_val: Matrix
@@ -339,8 +334,7 @@ class Candidate:
 
 def flat_columns(Z: np.ndarray, reach: float, P: np.ndarray) -> int:
     """How many of the first columns of Z = T P hold one value, up to the rounding of the product; the longest row of T
-    has the length ``reach``.
-    """
+    has the length ``reach``."""
     for j, (column, vector) in enumerate(zip(Z.T, P.T, strict=True)):
         if np.ptp(column) > COINCIDE * reach * np.sqrt(vector @ vector):
             return j
@@ -360,9 +354,7 @@ MOST_RAISES = 5
 
 def effective_lam(objective: str, lam: float, M_A: np.ndarray, M_B: np.ndarray, dimensions: int, scale: str) -> float:
     """lam as it is used: "raw" as it is; "trace" in units of tr M_B / min(n, d) in (18), of |tr M_A| / tr M_B in (17).
-
-    ``dimensions`` is min(n, d) of the features that are projected. Where M_B is zero, (17) has only its first part.
-    """
+    ``dimensions`` is min(n, d) of the features that are projected. Where M_B is zero, (17) has only its first part."""
     b = float(np.trace(M_B))
     if scale == "raw":
         return float(lam)
@@ -375,8 +367,7 @@ def solve_ratio(
     M_A: np.ndarray, M_B: np.ndarray, lam: float, k: int, dimensions: int
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """The k largest eigenvalues of (M_A, M_B + lam I), their vectors with P'(M_B + lam I)P = I, and how often lam was
-    taken tenfold, up to five times, because the constraint was not positive definite to working precision.
-    """
+    taken tenfold, up to five times, because the constraint was not positive definite to working precision."""
     lam += NEVER_SINGULAR * max(float(np.trace(M_B)), 0.0) / dimensions
     for raised in range(MOST_RAISES + 1):
         constraint = M_B.copy()
@@ -389,10 +380,8 @@ def solve_ratio(
 
 
 def solve_plain(objective: str, M_A: Any, M_B: Any, lam: float, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """(17), (23), (24): the k best eigenvalues, as the method states them, and orthonormal vectors.
-
-    Of M_A and M_B, the one that the objective does not look at may be None.
-    """
+    """(17), (23), (24): the k best eigenvalues, as the method states them, and orthonormal vectors. Of M_A and M_B, the
+    one that the objective does not look at may be None."""
     if objective == "friends":
         w, P = top(-M_B, k)
         return -w, P

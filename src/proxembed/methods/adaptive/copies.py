@@ -46,8 +46,7 @@ class Limits:
 @dataclass(frozen=True)
 class Domain:
     """The range of one parameter: ``kind`` is "choice", "log" (a number) or "integer" (drawn on a log scale, with a
-    mass of a tenth on the upper end, at which the relation holds for all pairs).
-    """
+    mass of a tenth on the upper end, at which the relation holds for all pairs)."""
 
     kind: str
     low: float
@@ -70,11 +69,8 @@ class Domain:
 
 
 def domain(name: str, switches: Switches, limits: Limits) -> Domain:
-    """The range of a parameter of ``switches.numeric()``.  [mu2012defc]
-
-    A sigma is a multiple of the median squared distance of the preprocessed rows, lam a multiple of the balance of
-    both parts of the objective.
-    """
+    """The range of a parameter of ``switches.numeric()``. [mu2012defc] A sigma is a multiple of the median squared
+    distance of the preprocessed rows, lam a multiple of the balance of both parts of the objective."""
     if name not in switches.numeric():
         raise ValueError(f"name={name!r} is no parameter of this model, which has {', '.join(switches.numeric())}.")
     if name == "lam":

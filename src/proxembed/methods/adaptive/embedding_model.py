@@ -161,9 +161,7 @@ class EmbeddingModel(Nested, Embedder, labels="multi"):
         doc='Weight of friends by their label sets, where multilabel="sets".',
     )
     n_landmarks: int | str | None = param(
-        default="auto",
-        like=LANDMARK_COUNT,
-        doc="Rows to fit on; None: all; auto: all up to 5,000 rows, 2,000 above.",
+        default="auto", like=LANDMARK_COUNT, doc="Rows to fit on; None: all; auto: all up to 5,000 rows, 2,000 above."
     )
     random_state: Any = param(default=0, like=SEED, doc=LANDMARK_SEED_DOC)
 
@@ -259,7 +257,6 @@ class EmbeddingModel(Nested, Embedder, labels="multi"):
 
 def chosen_landmarks(name: str, X: Any, labels: LabelMatrix, asked: int | str | None, seed: Any) -> np.ndarray | None:
     """The rows on which the estimator ``name`` with ``n_landmarks=asked`` is fitted, of every label set in proportion;
-    None for all.
-    """
+    None for all."""
     number = landmark_count(name, asked, labels.n, EXACT_UP_TO, LANDMARKS)
     return None if number is None else landmark_rows(X, number, y_groups=labels.groups()[1], random_state=seed)

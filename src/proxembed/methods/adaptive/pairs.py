@@ -53,8 +53,7 @@ class PairLabels:
 
 def distinguishing_labels(labels: LabelMatrix) -> LabelMatrix:
     """The labels by which pairs of rows are friends or enemies: those that some row has; of a single one that not all
-    rows have, two classes, the rows without it and the rows with it.
-    """
+    rows have, two classes, the rows without it and the rows with it."""
     labels = labels.drop_empty()
     if labels.c != 1 or labels.one_hot:
         return labels
@@ -124,10 +123,8 @@ def global_fisher(T: np.ndarray, labels: LabelMatrix) -> tuple[np.ndarray, np.nd
 
 
 def laplacian_product(T: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """T'L(W)T of a symmetric n x n array W, as a sparse product where few entries are not 0.
-
-    The product is zero where it is no more than the rounding of its two parts: pairs with a weight coincide then.
-    """
+    """T'L(W)T of a symmetric n x n array W, as a sparse product where few entries are not 0. The product is zero where
+    it is no more than the rounding of its two parts: pairs with a weight coincide then."""
     pairs = W != 0
     few = np.count_nonzero(pairs) < DENSE_FROM * W.size
     WT = _sparse(W, pairs) @ T if few else matmul(W, T)
@@ -211,13 +208,11 @@ class Ranks:
 
 
 def directed_ranks(S: np.ndarray, labels: LabelMatrix, enemy_pool: str = "pair") -> Ranks:
-    """How many rows of its pool each row must look at to see another: T_F, T_E and T_N, from 1.  [mu2012defc]
-
-    Friends of i are sought among the other rows with a label of i: the rank of j inside each label that both have, the
-    least of these. Enemies of i are the rows that share no label with it; each is sought, per label u it has, among the
-    rows of u and those that share a label with i (``enemy_pool="pair"``), or among the enemies of label u alone
-    ("other"). Neighbours are sought among all rows.
-    """
+    """How many rows of its pool each row must look at to see another: T_F, T_E and T_N, from 1. [mu2012defc] Friends of
+    i are sought among the other rows with a label of i: the rank of j inside each label that both have, the least of
+    these. Enemies of i are the rows that share no label with it; each is sought, per label u it has, among the rows of
+    u and those that share a label with i (``enemy_pool="pair"``), or among the enemies of label u alone ("other").
+    Neighbours are sought among all rows."""
     check_option("enemy_pool", enemy_pool)
     n = labels.n
     if S.shape != (n, n):
@@ -235,8 +230,7 @@ def directed_ranks(S: np.ndarray, labels: LabelMatrix, enemy_pool: str = "pair")
 
 def rank_matrices(S: np.ndarray, labels: LabelMatrix, link: str = "undirected", enemy_pool: str = "pair") -> Ranks:
     """R_F, R_E, R_N: related for k neighbours where R <= k, if either row lists the other ("undirected"), or both do
-    ("mutual").  [mu2012defc]
-    """
+    ("mutual"). [mu2012defc]"""
     check_option("link", link)
     both = np.minimum if link == "undirected" else np.maximum
     T = directed_ranks(S, labels, enemy_pool)
@@ -253,8 +247,7 @@ def _nearest_first(S: np.ndarray, rows: slice) -> np.ndarray:
 
 def _of_classes(order: np.ndarray, rows: slice, labels: LabelMatrix, found: Ranks, slots: int) -> None:
     """One class per row: the place inside each class by a stable sort of the classes along the order; ``slots`` is how
-    many places among enemies each row of the own class takes, 0 or 1.
-    """
+    many places among enemies each row of the own class takes, 0 or 1."""
     small = np.uint8 if labels.c <= 256 else np.int32
     y = labels.Y.tocsr().indices.astype(small)
     near = y[order]

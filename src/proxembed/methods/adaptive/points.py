@@ -54,11 +54,9 @@ class CentredRows:
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """What stage 1 has learned from the rows of a fit: rows in, ``CentredRows`` out.
-
-    Rows are scaled by ``state`` and centred by ``mean`` without being formed; where ``gram_map`` is given, they become
-    inner products with the rows ``base`` of the fit, times that map.
-    """
+    """What stage 1 has learned from the rows of a fit: rows in, ``CentredRows`` out. Rows are scaled by ``state`` and
+    centred by ``mean`` without being formed; where ``gram_map`` is given, they become inner products with the rows
+    ``base`` of the fit, times that map."""
 
     state: ScalingState
     mean: np.ndarray | None = None
@@ -171,8 +169,7 @@ RANK = 1e-12  # smallest eigenvalue of the Gram matrix, as a share of the larges
 @dataclass(frozen=True)
 class Space:
     """Row-space coordinates: ``T`` (n, r) of the fit, ``T_new`` (m, r); ``basis`` makes them of the features, or of
-    inner products with the rows of the fit. ``width``: the features that these are coordinates of.
-    """
+    inner products with the rows of the fit. ``width``: the features that these are coordinates of."""
 
     T: np.ndarray
     T_new: np.ndarray
@@ -243,11 +240,9 @@ def _kept(w: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Projection:
-    """The way of new rows through all stages: Z = T(X) P.
-
-    ``columns``: the features that vary; ``rows``: the preprocessed rows of the fit, with which new ones are compared
-    (None where they are not needed); ``relation``: name, parameter, divisor and level of the measure, or None.
-    """
+    """The way of new rows through all stages: Z = T(X) P. ``columns``: the features that vary; ``rows``: the
+    preprocessed rows of the fit, with which new ones are compared (None where they are not needed); ``relation``: name,
+    parameter, divisor and level of the measure, or None."""
 
     columns: np.ndarray
     preprocessing: Preprocessing

@@ -111,12 +111,9 @@ class Switches:
         return {option: values[getattr(self, name) - first] for name, (option, values, first) in OPTIONS.items()}
 
     def canonical(self) -> Switches:
-        """The switch vector that stands for all those of the same model.
-
-        No relation features, nothing to preprocess; an orthonormal projection stays one; PCA with all components
-        rotates the centred rows, which all measures but the correlation leave alone; on unit rows the dot product is
-        the cosine.
-        """
+        """The switch vector that stands for all those of the same model. No relation features, nothing to preprocess;
+        an orthonormal projection stays one; PCA with all components rotates the centred rows, which all measures but
+        the correlation leave alone; on unit rows the dot product is the cosine."""
         found = self
         if found.r == 0:
             found = replace(found, t=0)
@@ -132,8 +129,7 @@ class Switches:
 
     def numeric(self) -> tuple[str, ...]:
         """The names of the parameters that this model has, in order; k, found for all values at once, is not among
-        them.
-        """
+        them."""
         names = []
         options = self.options()
         for role in ("relation", "similarity"):

@@ -1,7 +1,5 @@
 """Sweeps to convergence, and their extrapolation: the lower bound is recorded after each and never falls."""
 
-from __future__ import annotations
-
 import warnings
 from copy import copy
 from dataclasses import dataclass
@@ -56,8 +54,7 @@ def tell_unsettled(estimator: Any, found: Ascent, stacklevel: int) -> None:
 
 class Extrapolation:
     """Anderson's method for a fixed point u = g(u): the combination of the last steps whose residual is least.
-    [anderson1965iterative]
-    """
+    [anderson1965iterative]"""
 
     def __init__(self, size: int, memory: int = MEMORY):
         self.steps, self.changes = np.empty((memory, size)), np.empty((memory, size))
@@ -96,12 +93,10 @@ class Extrapolation:
 
 
 def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: bool) -> Ascent:
-    """Sweep from a state at most ``max_iter`` times; tol 0 sweeps exactly so often and is never converged.
-
-    With ``accelerate`` the coordinates and the classifiers are extrapolated between sweeps (never the bound's own
-    evaluation); a sweep that ends below the best bound is undone and the next one starts plainly from there.
-    ValueError where the bound of a plain sweep is not finite.
-    """
+    """Sweep from a state at most ``max_iter`` times; tol 0 sweeps exactly so often and is never converged. With
+    ``accelerate`` the coordinates and the classifiers are extrapolated between sweeps (never the bound's own
+    evaluation); a sweep that ends below the best bound is undone and the next one starts plainly from there. ValueError
+    where the bound of a plain sweep is not finite."""
     extrapolation = Extrapolation(model.pack(state).size) if accelerate else None
     bounds: list[float] = []
     best, origin, since = state, state, model.refresh

@@ -1,7 +1,5 @@
 """BSML: embedding and probit classifiers learned together, supervised; the estimator that its variants extend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
@@ -145,10 +143,8 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
 
     @contextmanager
     def _learning(self) -> Iterator[None]:
-        """The time of a fit: threads share out columns and blocks, each with one thread of BLAS.
-
-        With ``ard`` there is one large decomposition in place of many columns, which keeps its threads.
-        """
+        """The time of a fit: threads share out columns and blocks, each with one thread of BLAS. With ``ard`` there is
+        one large decomposition in place of many columns, which keeps its threads."""
         with super()._learning():
             check_params(self)
             with one_pool if self.ard else one_thread:

@@ -4,8 +4,6 @@ z = Q'x + noise, t = W'z + b + noise, and a label is known by where its t lies. 
 bound in one factor, so that the bound never falls, in whatever order and however seldom a factor is renewed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -39,10 +37,8 @@ class Hyper:
 @dataclass
 class State:
     """Means Q (d, R), Z (n, R), B (R+1, L; the bias first), T (n, L); covariance parts of Q and of B (L, R+1, R+1).
-
     ``spread`` is the diagonal of the covariances of Q, (d, R), or their traces, (R,), where a column has one precision.
-    ``phi``, ``lam`` and ``psi`` are the precisions of Q, of the biases and of the weights after a sweep.
-    """
+    ``phi``, ``lam`` and ``psi`` are the precisions of Q, of the biases and of the weights after a sweep."""
 
     Q: np.ndarray
     Z: np.ndarray

@@ -29,10 +29,8 @@ KEPT_BYTES = 1 << 29
 
 def spd_inverse(K: np.ndarray) -> tuple[np.ndarray, float]:
     """Lower triangle of K^-1 (Fortran order) and log|K^-1| of a symmetric positive definite K, which is overwritten
-    where it is in Fortran order.
-
-    Where rounding has left K indefinite, 1e-10 of its mean diagonal is added once; ValueError where that is too little.
-    """
+    where it is in Fortran order. Where rounding has left K indefinite, 1e-10 of its mean diagonal is added once;
+    ValueError where that is too little."""
     diagonal = np.diag(K).copy()
     factor, info = dpotrf(K, lower=1, clean=0, overwrite_a=1)
     if info != 0:
@@ -49,10 +47,8 @@ def spd_inverse(K: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def inverse_stack(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """K_i^-1, symmetric to the last bit, and log|K_i^-1| of a stack (b, m, m) of positive definite matrices.
-
-    Mended once or refused like a single one.
-    """
+    """K_i^-1, symmetric to the last bit, and log|K_i^-1| of a stack (b, m, m) of positive definite matrices. Mended
+    once or refused like a single one."""
     try:  # numpy's stacks: threads that share out one small matrix would wait for each other
         factor = np.linalg.cholesky(K)
         inverse = np.linalg.inv(K)
@@ -172,10 +168,8 @@ class SharedPosterior:
 
 
 def posterior(X: CentredMatrix, v: float, shared: bool) -> FeaturePosterior | RowPosterior | SharedPosterior:
-    """The cheapest route for these sizes.
-
-    Raises ValueError where both sides are too long: above 5,000 for a precision an entry, 10,000 for one per column.
-    """
+    """The cheapest route for these sizes. Raises ValueError where both sides are too long: above 5,000 for a precision
+    an entry, 10,000 for one per column."""
     n, d = X.shape
     limit = CHOLESKY_LIMIT if shared else DENSE_LIMIT
     if min(n, d) > limit:
@@ -205,11 +199,9 @@ def ridge_diagonal(X: CentredMatrix, lam: float) -> np.ndarray:
 
 
 def ridge_with_level(X: CentredMatrix, T: np.ndarray, lam: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (d, c) and level (c,) of min ||XW + 1b' - T||^2 + lam (||W||^2 + ||b||^2) over some rows.
-
-    ``rows`` holds their numbers; T is zero in all others. From X'X, X'1 and X'T, or from XX' where the rows are fewer;
-    X is copied only there, and only where some rows are left out.
-    """
+    """Coefficients (d, c) and level (c,) of min ||XW + 1b' - T||^2 + lam (||W||^2 + ||b||^2) over some rows. ``rows``
+    holds their numbers; T is zero in all others. From X'X, X'1 and X'T, or from XX' where the rows are fewer; X is
+    copied only there, and only where some rows are left out."""
     n, d = X.shape
     whole = len(rows) == n
     if d < len(rows):

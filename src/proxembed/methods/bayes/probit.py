@@ -1,7 +1,5 @@
 """VariationalProbit: one Bayesian probit regression a label, without an embedding; all labels at once."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,11 +34,9 @@ def probit_log_odds(mean: np.ndarray, variance: np.ndarray, gap: float, log_prio
 
 
 class ProbitClassifier(LabelClassifier, abstract=True):
-    """Base of classifiers whose scores are log odds: probabilities beside predictions.
-
-    A subclass also gives ``_means(X)``, the means of the probit scores, whose sign alone decides about a label unless
-    the two sides weigh differently (``_prior``) or a row has exactly one class.
-    """
+    """Base of classifiers whose scores are log odds: probabilities beside predictions. A subclass also gives
+    ``_means(X)``, the means of the probit scores, whose sign alone decides about a label unless the two sides weigh
+    differently (``_prior``) or a row has exactly one class."""
 
     _prior: ClassVar[np.ndarray | None] = None  # log weights of the sides, (2, L)
     _absent_odds: ClassVar[np.ndarray]  # log odds of the labels that no row of fit has, 0 for the others, (c,)
@@ -64,33 +60,15 @@ class ProbitClassifier(LabelClassifier, abstract=True):
         return self._labels.decode(self._means(X) > 0)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Score rows by log odds: positive where the label is predicted.
-
-        Of several labels per row they end at -36.7 and 36.7, where a probability in float64 is 1, so that scores and
-        probabilities rank rows alike.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, c), or (m,) for 1-D y with two classes
-        """
+        """Score rows by log odds: positive where the label is predicted. X: (m, d) array or sparse matrix. Returns (m,
+        c), or (m,) for 1-D y with two classes. Of several labels per row they end at -36.7 and 36.7, where a
+        probability in float64 is 1, so that scores and probabilities rank rows alike."""
         scores = super().decision_function(X)
         return scores if self._labels.form == "classes" else np.clip(scores, -CERTAIN, CERTAIN)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the labels.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m, c); with one class per row they are those of exactly one label, and sum to one
-        """
+        """Probabilities of the labels. X: (m, d) array or sparse matrix. Returns (m, c); with one class per row they
+        are those of exactly one label, and sum to one."""
         X = self._checked(X)
         scores = self._finite_scores(X)
         return softmax(scores, axis=1) if self._labels.form == "classes" else expit(np.clip(scores, -CERTAIN, CERTAIN))
@@ -221,17 +199,8 @@ class VariationalProbit(ProbitClassifier, keeps_unknown=True):
     )
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit one probit per label.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, d)
-        y : labels in any form (classes, indicator, sets), unknown cells allowed
-
-        Returns
-        -------
-        self
-        """
+        """Fit one probit per label. X: (n, d) array or sparse matrix. y: labels in any form (classes, indicator, sets),
+        unknown cells allowed. Returns self."""
         with learning(self):
             a, b = self._priors()
             X = checked_features(self, X, reset=True)

@@ -78,10 +78,8 @@ def labelled_mean(mean: np.ndarray, sign: np.ndarray, margin: float) -> np.ndarr
 
 
 def labelled_moments(mean: np.ndarray, sign: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
-    """E[t] of ``labelled_mean`` and log P(sign t > margin), from one hazard: log Phi(x) = log phi(x) - log h(x).
-
-    The logarithm is right to 1e-14 of itself or absolutely, whichever is more: what a sum of them needs.
-    """
+    """E[t] of ``labelled_mean`` and log P(sign t > margin), from one hazard: log Phi(x) = log phi(x) - log h(x). The
+    logarithm is right to 1e-14 of itself or absolutely, whichever is more: what a sum of them needs."""
     x = sign * mean - margin
     h = hazard(x)
     with np.errstate(divide="ignore", over="ignore"):
@@ -152,11 +150,9 @@ def absent_odds(labels: LabelMatrix) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Targets:
-    """Signs of the labels (n, L), the unknown entries (bool (n, L) or None) and the rule for either.
-
-    ``gap`` None leaves unknown entries free: t ~ N(m, 1). Else their t lie outside (-gap, gap), with the log
-    probabilities ``log_prior`` (2, L) that an entry of either class is left unlabelled.
-    """
+    """Signs of the labels (n, L), the unknown entries (bool (n, L) or None) and the rule for either. ``gap`` None
+    leaves unknown entries free: t ~ N(m, 1). Else their t lie outside (-gap, gap), with the log probabilities
+    ``log_prior`` (2, L) that an entry of either class is left unlabelled."""
 
     signs: np.ndarray
     unknown: np.ndarray | None = None

@@ -4,8 +4,6 @@ In: local weights, known labels, a rule of inference and one of decision. Out: l
 run; a run that returns to earlier labels ends in the member of its cycle with the smallest cost. [qian2010ssdrmc]
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -25,11 +23,9 @@ TRIALS = 3  # exchanges of whole sets without progress before single indices are
 
 
 def simplex_weights(L: np.ndarray, reg: float) -> np.ndarray:
-    """argmin w'(L + reg tr(L) I)w on the simplex, (b, K), for stacked b x K x K positive semidefinite matrices.
-
-    v >= 0 with Lv >= 1 and v'(Lv - 1) = 0, over its sum: found by exchanging sets of indices between v > 0 and v = 0
-    (block principal pivoting, [portugal1994bpp]). Equal weights where L = 0. reg : above 0, so that L is definite.
-    """
+    """argmin w'(L + reg tr(L) I)w on the simplex, (b, K), for stacked b x K x K positive semidefinite matrices. v >= 0
+    with Lv >= 1 and v'(Lv - 1) = 0, over its sum: found by exchanging sets of indices between v > 0 and v = 0 (block
+    principal pivoting, [portugal1994bpp]). Equal weights where L = 0. reg : above 0, so that L is definite."""
     b, K, _ = L.shape
     trace = np.einsum("ijj->i", L)
     zero = trace <= 0
@@ -75,8 +71,7 @@ KEPT_BYTES = 1 << 29  # of the Gram matrices of the features, which are made ane
 @dataclass(frozen=True)
 class Blend:
     """How weights are made: share ``alpha`` of the labels, factor ``scale`` on their Gram matrices, ridge ``reg`` in
-    units of the mean diagonal, and ``kind``.
-    """
+    units of the mean diagonal, and ``kind``."""
 
     alpha: float
     reg: float
@@ -85,8 +80,7 @@ class Blend:
 
     def weights(self, P: np.ndarray, Q: np.ndarray | None, powers: np.ndarray | None, d: int) -> np.ndarray:
         """The weights (b, K) of a block from its Gram matrices (b, K, K), those of the labels Q over the features'
-        powers of two; Q None: of the features alone.
-        """
+        powers of two; Q None: of the features alone."""
         if Q is None:
             L = np.array(P)
         elif powers is None:
@@ -211,8 +205,7 @@ def new_weights(
     X: Any, queries: Any, index: np.ndarray, blend: Blend, labels: np.ndarray | None = None, F: Any = None
 ) -> np.ndarray:
     """The weights that rebuild new rows from their neighbours in X; ``labels`` of the new rows and F of X's rows take
-    part where they are given.
-    """
+    part where they are given."""
     m, K = index.shape
     c = 1 if labels is None else labels.shape[1]
     weights = np.empty((m, K))
@@ -235,8 +228,7 @@ OBJECTIVES = ("paper", "exact")
 class Inference:
     """How labels are inferred: "paper" solves (I - W + B) F = B Y, "exact" ((I - W)'(I - W) + B) F = B Y on the free
     cells, B the strength of the prior: on the known cells ("masked"), on all ("paper"), or known cells are fixed
-    ("hard") and B = 0.
-    """
+    ("hard") and B = 0."""
 
     objective: str = "paper"
     prior: str = "hard"
@@ -247,8 +239,7 @@ class Inference:
         self, W: Any, known: np.ndarray, Y: np.ndarray, unreached: np.ndarray, start: np.ndarray, first: str = ""
     ) -> Solved:
         """F (n x c) from W (CSR), the mask of known cells (n x c), their labels, the cells without a path to a known
-        one, which take the share of the label among known cells, a start (n x c) and the route to try first.
-        """
+        one, which take the share of the label among known cells, a start (n x c) and the route to try first."""
         A = sparse.csr_array(sparse.eye_array(W.shape[0]) - W)
         out = np.where(known, Y, 0.0)
         solvers, steps, residual = [], 0, 0.0
@@ -291,11 +282,9 @@ def column_groups(*masks: np.ndarray) -> list[np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Labels (n x c of bool), the soft labels they come from, W, how the run ended and one record a pass.
-
-    The soft labels come from W, but for a cycle, whose W is that of the labels.
-    """
+class InferredLabels:
+    """Labels (n x c of bool), the soft labels they come from, W, how the run ended and one record a pass. The soft
+    labels come from W, but for a cycle, whose W is that of the labels."""
 
     labels: np.ndarray
     soft: np.ndarray
@@ -307,8 +296,7 @@ class Outcome:
 @dataclass
 class Alternation:
     """``decide`` maps soft labels to labels (n x c of bool); ``start`` is "features" or "zero"; ``gains``: a label once
-    found stays.
-    """
+    found stays."""
 
     weights: LocalWeights
     known: np.ndarray
@@ -323,7 +311,7 @@ class Alternation:
     trace: list[dict[str, Any]] = field(default_factory=list)
     route: str = ""
 
-    def run(self) -> Outcome:
+    def run(self) -> InferredLabels:
         """Passes until at most ``max_changes`` cells change, a cycle, or ``max_iter``; two at least."""
         F, soft = self.Y & self.known, (self.Y & self.known).astype(np.float64)
         states: list[np.ndarray] = []
@@ -351,7 +339,7 @@ class Alternation:
                 status = "cycle"
                 F, soft = self._least(states[first - 1 : number - 1], soft)
                 break
-        return Outcome(F, soft, self._matrix(), status, self.trace)
+        return InferredLabels(F, soft, self._matrix(), status, self.trace)
 
     def decided(self, soft: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Labels from soft labels: known cells keep theirs but for prior="masked", which fits them too."""
@@ -410,9 +398,8 @@ class Alternation:
         }
 
     def _least(self, cycle: list[np.ndarray], soft: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The labels of a cycle of smallest cost and the soft labels they came from; leaves the weights made from
-        these labels.
-        """
+        """The labels of a cycle of smallest cost and the soft labels they came from; leaves the weights made from these
+        labels."""
         members = [self._unpacked(bits) for bits in cycle]
         costs = []
         for F in members:

@@ -1,8 +1,6 @@
 """Label propagation over a graph of rows: harmonic functions, and the multi-label forms in which labels that go
 together draw each other's scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -22,13 +20,10 @@ LABEL_CORRELATIONS = ("cosine", "gaussian", "chen")
 def label_correlation(
     Y: sparse.csc_array, kind: str | Callable[..., Any] = "cosine", tau: float | None = None
 ) -> np.ndarray:
-    """Sigma between the columns y_s of the labels of labelled rows, Y (n x c): c x c, symmetric.  [chen2008smse]
-
-    "cosine" y_s'y_t / (|y_s| |y_t|), 0 with a column of zeros and 1 on the diagonal; "gaussian"
-    exp(-|y_s - y_t|^2 / tau), tau None: the median over pairs of labels; "chen" exp(-(1 - cosine) / tau), tau None: 1.
-    A callable is given Y (CSC of 0 and 1) and gives Sigma; a ValueError is raised where that is not symmetric, finite
-    and c x c.
-    """
+    """Sigma between the columns y_s of the labels of labelled rows, Y (n x c): c x c, symmetric. [chen2008smse]
+    "cosine" y_s'y_t / (|y_s| |y_t|), 0 with a column of zeros and 1 on the diagonal; "gaussian" exp(-|y_s - y_t|^2 /
+    tau), tau None: the median over pairs of labels; "chen" exp(-(1 - cosine) / tau), tau None: 1. A callable is given Y
+    (CSC of 0 and 1) and gives Sigma; a ValueError is raised where that is not symmetric, finite and c x c."""
     c = Y.shape[1]
     guard_dense((c, c), "The correlation of labels")
     if callable(kind):

@@ -1,7 +1,5 @@
 """Propagation: what the methods that spread labels over a graph share; a method states one linear equation."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -33,10 +31,8 @@ LARGEST_CUT = 1.0 - 1e-12  # a share of 1, which a labelled row has, is always a
 
 
 def hidden_fifth(rows: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """A fifth of the labelled rows, labels spread evenly: hidden to tune a cut on.
-
-    rows : numbers of the labelled rows. Y : (n, c) of bool.
-    """
+    """A fifth of the labelled rows, labels spread evenly: hidden to tune a cut on. rows : numbers of the labelled rows.
+    Y : (n, c) of bool."""
     return rows[next(iter(label_folds(FIFTHS, Y[rows])))[1]]
 
 
@@ -46,10 +42,8 @@ def one_cut(soft: np.ndarray, Y: np.ndarray) -> float:
 
 
 def mass_cuts(shares: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Class-mass normalisation as cuts: label j where q h / sum h > (1 - q)(1 - h) / sum (1 - h).  [zhu2003gfhf]
-
-    shares : (m, c), h of the rows whose mass counts. prior : (c,), q, the share of labelled rows with each label.
-    """
+    """Class-mass normalisation as cuts: label j where q h / sum h > (1 - q)(1 - h) / sum (1 - h). [zhu2003gfhf] shares
+    : (m, c), h of the rows whose mass counts. prior : (c,), q, the share of labelled rows with each label."""
     own, rest = shares.sum(axis=0), (1.0 - shares).sum(axis=0)
     above, below = (1.0 - prior) * own, prior * rest
     total = above + below
@@ -63,9 +57,8 @@ def mass_weights(shares: np.ndarray, prior: np.ndarray) -> np.ndarray:
 
 
 def cut_at_half(shares: np.ndarray, cuts: np.ndarray, n_labelled: int) -> np.ndarray:
-    """Probabilities from shares h: their odds scaled so that the cut t comes to 0.5, and all drawn to 0.5 as two
-    more rows would draw a rate, one with the label and one without.
-    """
+    """Probabilities from shares h: their odds scaled so that the cut t comes to 0.5, and all drawn to 0.5 as two more
+    rows would draw a rate, one with the label and one without."""
     above, below = shares * (1.0 - cuts), (1.0 - shares) * cuts
     total = above + below
     odds = np.divide(above, total, out=np.zeros_like(total), where=total > 0)
@@ -92,10 +85,8 @@ FAINT = 1e-9  # of the largest ceiling: what is below has come so far that only 
 
 @dataclass(frozen=True)
 class Equation:
-    """A Z + Z T = M Y0 on some rows (the others are 0, or clamped to Y0); T None for 0.
-
-    ``rows`` are the rows solved for, ``least`` a known lower bound of the eigenvalues of A (None: to be found).
-    """
+    """A Z + Z T = M Y0 on some rows (the others are 0, or clamped to Y0); T None for 0. ``rows`` are the rows solved
+    for, ``least`` a known lower bound of the eigenvalues of A (None: to be found)."""
 
     rows: np.ndarray
     A: sparse.csr_array
@@ -115,10 +106,8 @@ class Spread:
 
 
 class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whole_rows=True, abstract=True):
-    """An estimator that spreads the labels of labelled rows over a graph of all rows. [chen2008smse]
-
-    A method defines ``equation(W, known, reached, Y)``. Rows with any unknown label count as unlabelled.
-    """
+    """An estimator that spreads the labels of labelled rows over a graph of all rows. [chen2008smse] A method defines
+    ``equation(W, known, reached, Y)``. Rows with any unknown label count as unlabelled."""
 
     role = "classifier"
     clamped: ClassVar[bool] = False

@@ -1,7 +1,5 @@
 """SSDRMC: an embedding and the labels of all rows from one set of reconstruction weights."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any, Self
 
@@ -31,8 +29,8 @@ from .label_iteration import (
     Alternation,
     Blend,
     Inference,
+    InferredLabels,
     LocalWeights,
-    Outcome,
     new_weights,
 )
 from .propagator import FIFTHS, agreeing, cut_at_half, distributions, hidden_fifth, neighbour_pattern, one_cut, reaches
@@ -227,8 +225,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
 
     def _anchored(self, rows: Rows, known: np.ndarray) -> np.ndarray:
         """The neighbours of every row; the last one of a row without a path to a labelled row becomes the nearest of
-        these.
-        """
+        these."""
         found = rows.neighbors(min(int(self.n_neighbors), rows.n - 1), **self._search)
         self.recall_, self.algorithm_ = found.recall, found.algorithm
         labelled: Any = known.all(axis=1)
@@ -292,7 +289,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
             F |= largest & ~F.any(axis=1, keepdims=True)
         return F
 
-    def _tell(self, found: Outcome) -> None:
+    def _tell(self, found: InferredLabels) -> None:
         name = type(self).__name__
         if found.status == "max_iter" and self.max_iter > 1:
             warnings.warn(
@@ -310,7 +307,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
                 stacklevel=4,
             )
 
-    def _store(self, found: Outcome, local: LocalWeights, labels: LabelMatrix, rows: Rows) -> None:
+    def _store(self, found: InferredLabels, local: LocalWeights, labels: LabelMatrix, rows: Rows) -> None:
         Z = bottom_residual(found.W, int(self.n_components), solver=self.eigen_solver)
         self._blended, self._seen = local.blend, SeenRows(rows.X)
         self._F, self._soft = found.labels, found.soft

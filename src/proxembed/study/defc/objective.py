@@ -100,8 +100,7 @@ def predicted_measure(measure: str | Measure | Callable[[Any, Any], float]) -> M
 def searched_sizes(classifier: Any, k_max: int) -> list[int]:
     """The numbers of components at which a search looks, ascending: all of them with Fisher discriminants, which cost
     next to nothing; with nearest rows and other classifiers all up to 16, then four an octave, and the last.
-    [mu2012defc]
-    """
+    [mu2012defc]"""
     if isinstance(classifier, str) and classifier == "flda":
         return list(range(1, k_max + 1))
     octaves = int(PER_OCTAVE * np.log2(max(k_max, EVERY_TO) / EVERY_TO))
@@ -160,12 +159,7 @@ def prefix_scores(
 
 
 def _scores(
-    classifier: Any,
-    Z: np.ndarray,
-    labels: LabelMatrix,
-    Z_val: np.ndarray,
-    sizes: Sequence[int],
-    one_label: bool | None,
+    classifier: Any, Z: np.ndarray, labels: LabelMatrix, Z_val: np.ndarray, sizes: Sequence[int], one_label: bool | None
 ) -> Iterator[Any]:
     if (other := other_classifier(classifier)) is not None:
         return (AnyClassifier(other, Z[:, :k], labels, one_label).scores(Z_val[:, :k]) for k in sizes)

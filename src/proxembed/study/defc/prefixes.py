@@ -194,8 +194,7 @@ def is_unfitted_classifier(value: Any) -> bool:
 
 def other_classifier(value: Any) -> Any:
     """The classifier of scikit-learn that a value is, or names ("svm": a linear one of standardised components); None
-    where it is none.
-    """
+    where it is none."""
     if isinstance(value, str):
         svm = make_pipeline(StandardScaler(), LinearSVC(dual=False)).set_output(transform="default")
         return svm if value == SVM else None
@@ -273,8 +272,7 @@ def cross_fitted(Z: np.ndarray, labels: LabelMatrix, sizes: Sequence[int]) -> It
 
 class PrefixClassifier(LabelClassifier, abstract=True):
     """The classifier of an embedding search: the nearest row, Fisher discriminants with a shared covariance, or any
-    classifier of scikit-learn ("svm": a linear one).  [mu2012defc]
-    """
+    classifier of scikit-learn ("svm": a linear one). [mu2012defc]"""
 
     def __init__(self, classifier: Any = "1nn", *, one_label: Any = None):
         self.classifier = classifier

@@ -36,7 +36,7 @@ RUN = (
     "def told(*args, **options):\n    print('trial', flush=True)\n    return trial(*args, **options)\n"
     "trials.score = told\n"
     "def endless(*args):\n    print('diagnosis', flush=True)\n    import threading\n    threading.Event().wait(300)\n"
-    "main_job.diagnosed = endless\n"
+    "main_job.run_diagnosis = endless\n"
     "main()\n"
 )
 
