@@ -4,6 +4,8 @@ Each option is declared once, as a `param()`. ``make options`` writes the signat
 their Parameters and the options of the program from here.
 """
 
+from __future__ import annotations  # their text stands in the generated signatures
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,5 +1,7 @@
 """The columns of a table: which means what (labels, text, id, groups, time), and cells by their distinct values."""
 
+from __future__ import annotations  # their text stands in the generated signatures
+
 import difflib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass

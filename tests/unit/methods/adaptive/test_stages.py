@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from unit.adaptive.refusals import assert_refused_for_its_reason
+from unit.methods.adaptive.refusals import assert_refused_for_its_reason
 
 from designs import WHOLE
 from proxembed import EmbeddingModel

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from unit.defc.test_defc import found, made, several, without_seconds
+from unit.study.defc.test_defc import found, made, several, without_seconds
 
 from designs import each_value
 from proxembed import EmbeddingModel
