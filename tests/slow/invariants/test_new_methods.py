@@ -38,10 +38,10 @@ MEASURES = (MEASURE,) + tuple(
 )
 STRATEGIES = tuple(
     f"tests/{name}.py"
-    for name in ("unit/study/test_strategies", "unit/study/test_search", "unit/study/defc/test_defc", "test_documents")
+    for name in ("unit/study/test_strategies", "unit/study/test_search", "unit/study/defc/test_defc")
     + ("unit/cli/test_search_defc", "unit/execute/test_ledger", "unit/workflow/test_options")
 )
-NAMED = "strateg or defaults or bad_parameters or do_not_fit or declarations or names_each"
+NAMED = "strateg or defaults or bad_parameters or do_not_fit or declarations"
 PLANTED = "\n@article{planted2024,\n  author = {Planter, P.},\n  title = {Planting},\n  year = {2024}\n}\n"
 SMALLEST = '''
 
@@ -177,3 +177,7 @@ def test_a_strategy_is_one_class(checkout):
     assert params and not any(params)
     assert all('"defaults": every method in default' in " ".join(text.split()) for text in texts[1:])
     assert '"defaults"' in texts[0]
+    page = run_in(
+        checkout, "-c", "from docs._ext.rival_table import rival_table; print(*rival_table().values())"
+    ).stdout
+    assert "| defaults | methods | every method in default construction" in page
