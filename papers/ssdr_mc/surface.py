@@ -14,7 +14,7 @@ from papers.ssdr_mc.entrants import NEIGHBORS
 from papers.ssdr_mc.rows import LabelledRows
 from proxembed.evaluate.results import reason_of
 from proxembed.measures.metrics import micro_f1
-from proxembed.methods.transductive.label_iteration import Alternation, Blend, Inference, LocalWeights, Outcome
+from proxembed.methods.transductive.label_iteration import Alternation, Blend, Inference, InferredLabels, LocalWeights
 from proxembed.methods.transductive.propagator import neighbour_pattern, reaches
 from proxembed.methods.transductive.ssdr_mc import PRESETS, SLACK
 from proxembed.proximity.backends import nearest
@@ -44,7 +44,7 @@ def row_of_surface(alpha: float, cuts: Sequence[float], rows: LabelledRows, know
     return {**entry, **spent, "failure": failure}
 
 
-def settings(alpha: float, cuts: Sequence[float], rows: LabelledRows, known: np.ndarray) -> list[Outcome]:
+def settings(alpha: float, cuts: Sequence[float], rows: LabelledRows, known: np.ndarray) -> list[InferredLabels]:
     """How SSDRMC ends at one alpha and every threshold.
 
     Raises
