@@ -25,10 +25,10 @@ import json, os, signal, sys, time
 import matplotlib.figure
 from proxembed.cli import main
 from proxembed.evaluate import arms
-from proxembed.report import convergence, figures
+from proxembed.report import adaptive, figures
 from proxembed.workflow import main_job
 empty = figures.svg_text((1, 1), lambda figure: None, "")
-figures.svg_text = convergence.svg_text = lambda size, draw, salt: empty
+figures.svg_text = adaptive.svg_text = lambda size, draw, salt: empty
 main_job.rival_arms = lambda *args, **options: arms.rival_arms(*args, **options)[:2]
 for line in sys.stdin:
     words, kill_after = json.loads(line)
