@@ -52,7 +52,7 @@ class Endless(Strategy):
 @pytest.fixture
 def registry(monkeypatch):
     monkeypatch.setattr(strategies, "STRATEGIES", known := {space: dict(names) for space, names in STRATEGIES.items()})
-    for room in ("study.search_estimator", "workflow.engines"):
+    for room in ("study.embedding_search", "workflow.engines"):
         monkeypatch.setattr(f"proxembed.{room}.STRATEGIES", known)
     return known
 
