@@ -18,8 +18,7 @@ from readme_tables import RIVALS, RIVALS_FILE, multi_label_records, stored_rival
 
 from proxembed.data import Dataset, read
 from proxembed.evaluate.arms import ALL_FEATURES, entrants
-from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
 from proxembed.execute.atomic_files import write_whole
 from proxembed.splits.splits import Splitting, standard_split

@@ -53,6 +53,7 @@ class DirectEmbedder(SpectralEmbedder, direct=True, abstract=True):
     ``projects`` beside the hooks of every spectral method; ``learn`` sets what ``extend`` needs. A row that was seen in
     fit keeps its embedding (the first of equal rows stands for all); others are placed by ``extend``."""
 
+    attributes = ""
     solver: str = constant("auto")  # routes follow the structure; a parameter where a method has several
     columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component
 
@@ -104,11 +105,9 @@ class DirectEmbedder(SpectralEmbedder, direct=True, abstract=True):
         return Z
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit and return the embedding of X, as ``transform`` would give it.
-
-        X: (n, d) array or CSR. y: labels, for methods that take them. Returns (n, k) in X's float type; rows that fit
-        leaves out, because their labels are unknown, are placed like new ones.
-        """
+        """Fit and return the embedding of X, as ``transform`` would give it. X: (n, d) array or CSR. y: labels, for
+        methods that take them. Returns (n, k) in X's float type; rows that fit leaves out, because their labels are
+        unknown, are placed like new ones."""
         return SpectralEmbedder.transform(self.fit(X, y, **fit_params), X)
 
     def embed(self, X: Any) -> np.ndarray:

@@ -71,7 +71,7 @@ def program(*words):
 
 def names(folder):
     """What is in a folder, but for what an ended comparison leaves to the run that resumes."""
-    return {path.name for path in folder.iterdir() if path.name != ".comparison"}
+    return {path.name for path in folder.iterdir() if path.name != ".comparison.jsonl"}
 
 
 def of_this_run(folder):

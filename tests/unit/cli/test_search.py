@@ -40,7 +40,7 @@ def program(*words):
 
 def names(folder):
     """What is in a folder, but for what an ended comparison leaves to the run that resumes."""
-    return sorted(path.name for path in folder.iterdir() if path.name != ".comparison")
+    return sorted(path.name for path in folder.iterdir() if path.name != ".comparison.jsonl")
 
 
 @pytest.fixture(scope="module")
