@@ -290,7 +290,9 @@ def with_parameters(cls: Any) -> str:
     if getattr(cls, "attributes", ""):
         learned, raises, errors = body.partition("Raises\n------")
         heading = "" if "Attributes\n----------" in learned else "\nAttributes\n----------\n"
-        body = f"{learned.rstrip()}\n{heading}{cleandoc(cls.attributes)}\n\n{raises}{errors}"
+        lines = cleandoc(cls.attributes).splitlines()
+        shared = "\n".join(line for line in lines if f"\n{line.partition(' ')[0]} :" not in learned)
+        body = f"{learned.rstrip()}\n{heading}{shared}".rstrip() + f"\n\n{raises}{errors}"
     return f"{body.rstrip()}\n\n{parameters_section(cls)}\n\n{mark}{examples}\n"
 
 

@@ -32,8 +32,6 @@ class FLDAClassifier(LabelClassifier):
         coefficients and the score -1 or 1.
     ridge_ : float
         lam.
-    classes_ : array of shape (c,)
-        Classes, or names of the label columns.
 
     Raises
     ------

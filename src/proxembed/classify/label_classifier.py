@@ -61,6 +61,7 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
     A subclass fits itself, calls ``_remember(labels)``, and gives ``_scores(X)`` of shape (m, c) for checked rows."""
 
     role = "classifier"
+    attributes = "classes_ : array of shape (c,), the classes, or names of the label columns."
 
     def _remember(self, labels: LabelMatrix) -> None:
         self.classes_, self._labels = labels.classes_, labels.take(slice(0, 0))

@@ -117,8 +117,6 @@ class LabelKNN(_Neighbors):
     ----------
     n_neighbors_ : int
         Neighbours used.
-    classes_ : array of shape (c,)
-        Classes, or names of the label columns.
 
     Raises
     ------
@@ -172,8 +170,6 @@ class MLKNN(_Neighbors):
     prior_ : array of shape (c,)
     likelihood_ : array of shape (2, n_neighbors_ + 1, c)
         P(c = r | without the label) and P(c = r | with it).
-    classes_ : array of shape (c,)
-        Classes, or names of the label columns.
 
     Raises
     ------

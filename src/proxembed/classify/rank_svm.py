@@ -65,8 +65,6 @@ class RankSVM(LabelClassifier):
         Newton steps.
     gap_ : float
         Relative duality gap of the solution: (primal - dual) / primal.
-    classes_ : array of shape (c,)
-        Classes, or names of the label columns.
 
     Raises
     ------

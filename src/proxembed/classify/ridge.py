@@ -119,8 +119,6 @@ class MultiOutputRidge(LabelClassifier):
     coef_, intercept_ : arrays of shape (d, c) and (c,)
     penalty_ : float
         The penalty used.
-    classes_ : array of shape (c,)
-        Classes, or names of the label columns.
 
     Raises
     ------

@@ -257,8 +257,6 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         Fitted on all rows.
     cuts_ : array of shape (c,), or None with one class per row
     global_cut_ : float or None
-    classes_ : array of shape (c,)
-        Classes, or names of the label columns.
 
     Raises
     ------

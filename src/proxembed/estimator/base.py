@@ -502,6 +502,10 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     """
 
     role = "method"
+    attributes = """
+        components_ : (k, d) array, P'.
+        mean_ : (d,) array subtracted before projection.
+    """
 
     n_components: int | float | None = param(
         default=None,

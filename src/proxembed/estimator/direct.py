@@ -53,6 +53,7 @@ class DirectEmbedder(SpectralEmbedder, direct=True, abstract=True):
     ``projects`` beside the hooks of every spectral method; ``learn`` sets what ``extend`` needs. A row that was seen in
     fit keeps its embedding (the first of equal rows stands for all); others are placed by ``extend``."""
 
+    attributes = ""
     solver: str = constant("auto")  # routes follow the structure; a parameter where a method has several
     columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component
 

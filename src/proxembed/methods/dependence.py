@@ -29,8 +29,6 @@ class CCA(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, squared canonical correlations where ridge is 0.
     ridge_ : float, the ridge used, absolute.
 
@@ -71,8 +69,6 @@ class PLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows")
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, squared singular values of Xc'Yc.
 
     Raises
@@ -101,8 +97,6 @@ class OPLS(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, label variance (times n) that each component explains.
     ridge_ : float, the ridge used, absolute.
 
@@ -134,8 +128,6 @@ class MDDM(SpectralEmbedder, labels="multi", takes_shares=True):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array.
 
     Raises
@@ -189,8 +181,6 @@ class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, positive_only=T
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, the dependence that each component holds.
 
     Raises

@@ -24,8 +24,6 @@ class FDA(PencilEmbedder, labels="single", from_sums="rows"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, between-class over total (or within-class) scatter.
     ridge_ : float, the ridge used, absolute.
 
@@ -77,8 +75,6 @@ class MMC(SpectralEmbedder, labels="single", from_sums="rows"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, between-class less lam times within-class scatter.
 
     Raises
@@ -189,8 +185,6 @@ class DMLDA(PencilEmbedder, labels="multi", takes_shares=True):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array.
     ridge_ : float, the ridge used, absolute.
 

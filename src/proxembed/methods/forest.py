@@ -88,6 +88,7 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
     True
     """
 
+    attributes = ""
     method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,

@@ -139,6 +139,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
     True
     """
 
+    attributes = ""
     method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,

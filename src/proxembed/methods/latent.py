@@ -57,8 +57,6 @@ class MORP(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, ascending: the cost of each component.
 
     Raises

@@ -46,8 +46,6 @@ class LFDA(LabelledLinks, PencilEmbedder, labels="single"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, local between-class over local within-class scatter.
     ridge_ : float, the ridge used, absolute.
     recall_ : float or None, the sampled recall of approximate searches; None for exact ones.
@@ -200,8 +198,6 @@ class MFA(LabelledLinks, PencilEmbedder, labels="single"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, spread of the enemies over spread of the friends.
     ridge_ : float, the ridge used, absolute.
     recall_ : float or None, the sampled recall of approximate searches; None for exact ones.
@@ -280,8 +276,6 @@ class DLA(LabelledLinks, SpectralEmbedder, labels="single"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array of the minimised matrix, ascending.
     recall_ : float or None, the sampled recall of approximate searches; None for exact ones.
     algorithm_ : str or None, the search that ran; None for none.
@@ -334,8 +328,6 @@ class DNE(LabelledLinks, SpectralEmbedder, labels="single", positive_only=True):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array of the minimised matrix, ascending.
     recall_ : float or None, the sampled recall of approximate searches; None for exact ones.
     algorithm_ : str or None, the search that ran; None for none.

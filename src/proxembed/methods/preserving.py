@@ -143,8 +143,6 @@ class OLPP(NeighborProjection):
     ----------
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
     algorithm_ : str or None, the search that ran; None for none.
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, descending, the positive ones with n_components=None; of ``objective="laplacian"``
         ascending, the cost of each component.
 
@@ -225,8 +223,6 @@ class ONPP(_Reconstructing):
     ----------
     recall_ : float or None, the sampled recall of an approximate search; None for an exact one.
     algorithm_ : str or None, the search that ran; None for none.
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, ascending: the reconstruction error of each component.
 
     Raises
@@ -272,8 +268,6 @@ class OLPPR(ClassPreserving, labels="single"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array of the minimised matrix, ascending.
 
     Raises
@@ -331,8 +325,6 @@ class SONPP(ClassPreserving, labels="single"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array of the minimised matrix, ascending.
 
     Raises
@@ -368,8 +360,6 @@ class DONPP(ClassPreserving, labels="single"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array of the minimised matrix, ascending.
 
     Raises
@@ -409,8 +399,6 @@ class ONPPR(ClassPreserving, labels="single"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array of the minimised matrix, ascending.
 
     Raises

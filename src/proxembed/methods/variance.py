@@ -20,8 +20,6 @@ class PCA(SpectralEmbedder, from_sums="rows"):
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array, the scatter (n - 1 times the variance) along each component.
 
     Raises
@@ -69,6 +67,8 @@ class LSI(SpectralEmbedder, from_sums="rows"):
     (1797, 3)
     """
 
+    attributes = ""
+
     def template(self, rows: Rows) -> Template:
         return Template(Identity(rows.n))
 
@@ -81,8 +81,6 @@ class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
 
     Attributes
     ----------
-    components_ : (k, d) array, P'.
-    mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array of the objective.
 
     Raises

@@ -203,6 +203,7 @@ class Views(LabelledFeatures, labels="multi"):
     True
     """
 
+    attributes = ""
     method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,

@@ -40,7 +40,6 @@ class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RivalScore
         Scores of the training rows by the trees grown without them.
     n_components_ : int
         The number of labels.
-    classes_ : array of shape (c,)
 
     Raises
     ------
@@ -206,7 +205,6 @@ class BoostedScores(RivalScores):
         A ``HistGradientBoostingClassifier`` a label, or the log odds of a label that all rows carry, or none.
     n_iter_ : int
         The most trees that a label has.
-    classes_ : array of shape (c,)
 
     Raises
     ------

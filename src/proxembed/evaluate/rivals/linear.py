@@ -62,8 +62,6 @@ class LogisticScores(LinearScores):
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (d, c) and (c,)
-    classes_ : array of shape (c,)
-        Classes, or names of the label columns.
 
     Raises
     ------
@@ -112,8 +110,6 @@ class SVMScores(LinearScores):
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (d, c) and (c,)
-    classes_ : array of shape (c,)
-        Classes, or names of the label columns.
 
     Raises
     ------
