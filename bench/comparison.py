@@ -30,8 +30,7 @@ def main() -> None:
 
     from proxembed.data import digits, read
     from proxembed.evaluate.arms import method_arms, rival_arms
-    from proxembed.evaluate.protocol import Protocol
-    from proxembed.evaluate.run import run
+    from proxembed.evaluate.run import Protocol, run
     from proxembed.splits.splits import Splitting
 
     path = data_file("yeast.npz")

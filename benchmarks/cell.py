@@ -22,9 +22,9 @@ from benchmarks.folds import read_folds
 from benchmarks.own_scores import OWN, run_own, try_own
 from benchmarks.sets import read_set
 from proxembed.evaluate.part import Part, make_part, prepare, rows_scored
-from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import NEIGHBORS, RIDGE
 from proxembed.evaluate.rivals.maps import UMAP
+from proxembed.evaluate.run import Protocol
 from proxembed.evaluate.scoring import Measures, Scores, lost, score
 from proxembed.execute.budget import CpuSeconds
 from proxembed.measures.measures import AVERAGE_PRECISION, JACCARD, MACRO_F1, MICRO_F1, measure_of

@@ -10,8 +10,7 @@ import pytest
 
 from proxembed.data import digits
 from proxembed.evaluate.arms import ALL_FEATURES, rival_arms
-from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
 from proxembed.splits.splits import Splitting, standard_split
 from proxembed.workflow.plan import drawn_part

@@ -8,8 +8,7 @@ import proxembed
 from proxembed.data import read
 from proxembed.evaluate.arms import Arm, rival_arms
 from proxembed.evaluate.part import prepare
-from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.run import same_rows_similarity
+from proxembed.evaluate.run import Protocol, same_rows_similarity
 from proxembed.evaluate.scoring import score
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.splits.splits import standard_split

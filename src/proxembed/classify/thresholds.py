@@ -10,7 +10,7 @@ from sklearn.model_selection import check_cv
 from proxembed.estimator.validation import checked_features, learning
 from proxembed.execute.executor import callers_configuration
 from proxembed.params import Param, accept_classes, check_params, param, safe_repr
-from proxembed.splits.splitters import FOLDS, index_pairs, parts_of
+from proxembed.splits.splits import FOLDS, index_pairs, parts_of
 from proxembed.targets.known import known_labels
 from proxembed.targets.values import dense_labels
 

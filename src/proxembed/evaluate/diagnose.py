@@ -28,8 +28,7 @@ from proxembed.measures.neighbors import new_neighbor_weights
 from proxembed.methods.around import embedded
 from proxembed.methods.pipeline import embedding_part
 from proxembed.params import accept_classes
-from proxembed.splits.splits import Split, crossfit, crossfit_blocks
-from proxembed.splits.splitters import StratifiedFolds, as_splits
+from proxembed.splits.splits import Split, StratifiedFolds, as_splits, crossfit, crossfit_blocks
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix

@@ -13,8 +13,7 @@ from proxembed.estimator.wrapper import FitWrapper
 from proxembed.features.layouts import LAYOUTS, NeighborMap, check_installed, layout_named
 
 from ..params import SEED, param
-from ..splits.splits import crossfit
-from ..splits.splitters import GroupFolds, StratifiedFolds, as_splits
+from ..splits.splits import GroupFolds, StratifiedFolds, as_splits, crossfit
 from .kernelized import Kernelized
 
 FOLDS = 5

@@ -14,8 +14,8 @@ from ..features.table import TableState, features_fit
 from ..tables import Column, TableRows, read_columns
 from ..tables.frames import FrameColumn, frame_of, is_frame, named_columns, rows_of
 from ..tables.notes import few_names, few_notes
+from ..tables.reading import warn_of
 from ..tables.rows import columns_by_position
-from ..tables.unseen import warn_of
 
 
 class TableEncoder(Embedder):

@@ -1,7 +1,16 @@
 """Splits: stratified folds, groups, time, held-out parts."""
 
-from .splits import Split, Splitting, group_folds, holdout_split, make_splits, standard_split, stratified_folds
-from .splitters import GroupFolds, StratifiedFolds
+from .splits import (
+    GroupFolds,
+    Split,
+    Splitting,
+    StratifiedFolds,
+    group_folds,
+    holdout_split,
+    make_splits,
+    standard_split,
+    stratified_folds,
+)
 
 __all__ = [
     "GroupFolds",

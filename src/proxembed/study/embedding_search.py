@@ -25,8 +25,7 @@ from proxembed.features.scaling import scaling_choices
 from proxembed.measures.measures import measure_of
 from proxembed.methods.pipeline import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, check_params, param, safe_repr
-from proxembed.splits.splits import Split
-from proxembed.splits.splitters import GroupFolds, StratifiedFolds, as_splits
+from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
 

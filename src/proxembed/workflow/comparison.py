@@ -21,10 +21,9 @@ from proxembed.evaluate.arms import (
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.part import rows_scored
-from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import label_precisions
 from proxembed.evaluate.rivals.maps import SupervisedUMAP
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
 from proxembed.execute.executor import Progress, silent
 from proxembed.measures.measures import neighbors_of

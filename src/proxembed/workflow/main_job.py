@@ -24,9 +24,8 @@ from proxembed.evaluate.arms import (
 from proxembed.evaluate.diagnose import diagnose, diagnosed_by
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.part import rows_scored
-from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import TEST, Results, label_precisions, sign_of
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
 from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent

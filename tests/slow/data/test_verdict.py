@@ -9,8 +9,7 @@ import proxembed
 from data.test_verdict import QUICK, recomputed, stored_embeddings
 from proxembed.data import read
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
 from proxembed.splits.splits import Splitting, standard_split
 

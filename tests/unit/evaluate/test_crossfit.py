@@ -12,8 +12,7 @@ from proxembed.classify import MultiOutputRidge
 from proxembed.evaluate.diagnose import crossfit_embedding
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.methods.pipeline import embedding_pipeline
-from proxembed.splits.splits import procrustes_frame
-from proxembed.splits.splitters import StratifiedFolds
+from proxembed.splits.splits import StratifiedFolds, procrustes_frame
 
 
 @pytest.fixture

@@ -18,8 +18,7 @@ from proxembed.evaluate.diagnose import _shuffled, diagnose, embedding_method
 from proxembed.measures.metrics import jaccard_at_k, macro_average_precision
 from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.methods.pipeline import embedding_pipeline
-from proxembed.splits.splits import Split
-from proxembed.splits.splitters import GroupFolds, StratifiedFolds
+from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds
 from proxembed.targets.labels import LabelMatrix
 
 N = 150

@@ -8,8 +8,7 @@ from proxembed import EmbeddingSearch
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.part import choose_scaling, inner_folds, make_part, prepare, several_groups
-from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.features.scaling import scaling_kinds
 from proxembed.splits.splits import Splitting, stratified_folds
 from proxembed.targets.known import known_cells

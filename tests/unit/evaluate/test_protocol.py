@@ -18,8 +18,7 @@ from proxembed.data import Dataset
 from proxembed.estimator.traits import Traits
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.compare import contrasts
-from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.measures.measures import MEASURES
 from proxembed.measures.metrics import (
     hamming_loss,

@@ -11,8 +11,7 @@ from sklearn.decomposition import PCA
 from proxembed import OPLS, LabelScores
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.execute import loop
 from proxembed.execute.executor import Executor
 from proxembed.splits.splits import Splitting

@@ -9,8 +9,7 @@ from clocks import set_clock
 from proxembed import OPLS
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.splits.splits import Splitting
 from unit.evaluate.test_protocol_parallel import in_this_process  # noqa: F401
 

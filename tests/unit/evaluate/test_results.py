@@ -8,7 +8,6 @@ import pytest
 
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import (
     Results,
     label_precisions,
@@ -19,7 +18,7 @@ from proxembed.evaluate.results import (
     sign_of,
     without_numbers,
 )
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.measures.metrics import average_precision
 from proxembed.splits.splits import Splitting
 

@@ -11,9 +11,8 @@ from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
 from proxembed.data import Dataset, digits
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.part import prepare
-from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import RIDGE
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.scoring import Measures, Scores, embed, refit_on_inner_folds, score
 from proxembed.evaluate.verdict import summarise
 from proxembed.measures.measures import AVERAGE_PRECISION, measure_of

@@ -6,8 +6,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from proxembed.splits.splits import Split
-from proxembed.splits.splitters import GroupFolds, StratifiedFolds, as_splits
+from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits
 
 N = 60
 

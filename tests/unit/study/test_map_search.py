@@ -9,8 +9,7 @@ from proxembed.estimator.catalogue import title_of
 from proxembed.evaluate.part import make_part
 from proxembed.measures.measures import MEASURES
 from proxembed.report.views import trials_view
-from proxembed.splits.splits import Split
-from proxembed.splits.splitters import StratifiedFolds, as_splits
+from proxembed.splits.splits import Split, StratifiedFolds, as_splits
 from proxembed.study import method_strategies
 from proxembed.study.method_strategies import layouts_of_best
 from proxembed.study.trials import FoldParts, FoldScores, MethodTrial, Rung, Scores, Study, finalists

@@ -78,7 +78,7 @@ def test_the_score_is_that_of_a_plain_loop_over_the_folds(made):
     from sklearn.preprocessing import StandardScaler
 
     from proxembed.classify import MultiOutputRidge
-    from proxembed.splits.splitters import StratifiedFolds
+    from proxembed.splits.splits import StratifiedFolds
 
     X, Y = made
     values = []
@@ -409,7 +409,7 @@ def many():
 def test_from_a_thousand_rows_the_best_few_are_scored_on_folds_of_their_own(many):
     """The score of the choice is that of a plain loop over five folds of another seed."""
     from proxembed.evaluate.part import make_part
-    from proxembed.splits.splitters import StratifiedFolds
+    from proxembed.splits.splits import StratifiedFolds
     from proxembed.targets.labels import LabelMatrix
 
     X, Y = many

@@ -10,8 +10,7 @@ import proxembed
 from proxembed.data import Dataset
 from proxembed.evaluate import evidence
 from proxembed.evaluate.arms import Arm, method_arms, rival_arms
-from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.splits.splits import Splitting
 from proxembed.workflow import comparison
 from proxembed.workflow.comparison import arms_of, finished, map_options, pairs_of, run_comparison

@@ -14,8 +14,7 @@ import proxembed
 from proxembed.cli import app
 from proxembed.evaluate import diagnose, evidence
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.protocol import Protocol
-from proxembed.evaluate.run import ArmScores, run
+from proxembed.evaluate.run import ArmScores, Protocol, run
 from proxembed.execute.ledger import Ledger
 from proxembed.splits.splits import Split, Splitting, make_splits
 from proxembed.study import trials

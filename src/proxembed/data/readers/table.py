@@ -34,8 +34,7 @@ from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
 from proxembed.tables.notes import few_names, few_notes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
-from proxembed.tables.reading import cell_text, group_codes, holds_missing_code
-from proxembed.tables.unseen import unseen_notes
+from proxembed.tables.reading import cell_text, group_codes, holds_missing_code, unseen_notes
 
 from .table_labels import label_sets
 

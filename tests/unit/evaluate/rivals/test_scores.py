@@ -14,12 +14,11 @@ from proxembed import load, save
 from proxembed.data import Dataset
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, entrants
 from proxembed.evaluate.part import prepare
-from proxembed.evaluate.protocol import Protocol
 from proxembed.evaluate.results import predictions_npz
 from proxembed.evaluate.rivals import forests as boosting
 from proxembed.evaluate.rivals.forests import BoostedScores, ForestScores
 from proxembed.evaluate.rivals.linear import LogisticScores, SVMScores
-from proxembed.evaluate.run import run
+from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.scoring import ScoreReadings, fitted_scores
 from proxembed.evaluate.verdict import summarise
 from proxembed.measures.metrics import jaccard_at_k, macro_average_precision, row_jaccard

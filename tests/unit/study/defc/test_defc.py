@@ -19,7 +19,7 @@ from proxembed import DEFC, EmbeddingModel, unlabelled
 from proxembed.data import banana
 from proxembed.execute.budget import OutOfBudget
 from proxembed.methods.adaptive import Limits, Switches
-from proxembed.splits.splitters import StratifiedFolds
+from proxembed.splits.splits import StratifiedFolds
 from proxembed.study.defc.objective import Objective
 from proxembed.study.defc.search import grown
 from proxembed.targets.labels import LabelMatrix
