@@ -134,34 +134,14 @@ def _entrant(rival: type[Rival], facts: DataFacts) -> Entrant:
     return Entrant(arm, rival, rival.forecast(facts), rival.lacks(facts))
 
 
-def rival_arms(
-    X: Any,
-    Y: Any = None,
-    seed: int = 0,
-    n_rows: int | None = None,
-    *,
-    splits: int = 1,
-    seconds: float = RIVAL_SECONDS,
-    whole_rows: bool = True,
-) -> tuple[Arm, ...]:
-    """The rivals that take part, all features first."""
-    found = entrants(X, Y, seed, n_rows, splits, whole_rows)
-    return tuple(entrant.arm for entrant in found if not entrant.reason(seconds))
+def rival_arms(*data: Any, seconds: float = RIVAL_SECONDS, **more: Any) -> tuple[Arm, ...]:
+    """The rivals that take part, all features first; of the arguments of ``entrants``."""
+    return tuple(entrant.arm for entrant in entrants(*data, **more) if not entrant.reason(seconds))
 
 
-def left_out_rivals(
-    X: Any,
-    Y: Any = None,
-    seed: int = 0,
-    n_rows: int | None = None,
-    *,
-    splits: int = 1,
-    seconds: float = RIVAL_SECONDS,
-    whole_rows: bool = True,
-) -> tuple[str, ...]:
+def left_out_rivals(*data: Any, seconds: float = RIVAL_SECONDS, **more: Any) -> tuple[str, ...]:
     """A sentence on each rival that takes no part, as ``rival_arms`` decides."""
-    found = entrants(X, Y, seed, n_rows, splits, whole_rows)
-    reasons = [(entrant.arm.name, entrant.reason(seconds)) for entrant in found]
+    reasons = [(entrant.arm.name, entrant.reason(seconds)) for entrant in entrants(*data, **more)]
     return tuple(f"{name} takes no part: {reason}." for name, reason in reasons if reason)
 
 

@@ -183,10 +183,7 @@ def nearest_by_similarity(
     psi = Combination(kind, parameters)
     if callable(W):
         return _by_blocks(G, int(K), W, psi)
-    if W is None:
-        edges = sparse.csr_array((G.n, G.n))
-    else:
-        edges = _off_diagonal(checked_weights(W, G.n))
+    edges = sparse.csr_array((G.n, G.n)) if W is None else _off_diagonal(checked_weights(W, G.n))
     longest = int(np.diff(edges.indptr).max(initial=0))
     lists = _set_lists(G, int(K) + 1 + (0 if psi.rises else longest), psi, None if W is None else 0.0)
     own = psi(edges.data, G.pairs(edge_rows(edges), edges.indices)) if edges.nnz else np.empty(0)

@@ -231,10 +231,7 @@ def _of_distances(phi: np.ndarray, kind: str, tau: float | None, p: float, n_sca
     if measure.ends is None:
         return lambda a, b: measure.weight(distance(a, b), width), float(measure.weight(np.zeros(1), width)[0])
     largest = float(measure.weight(np.zeros(1), width, np.ones(1), np.ones(1))[0])
-    if measure.ends == "scales":
-        own = _scales(distance, np.arange(len(phi)), n_scale)
-    else:
-        own = row_squares(phi)
+    own = _scales(distance, np.arange(len(phi)), n_scale) if measure.ends == "scales" else row_squares(phi)
     return lambda a, b: measure.weight(distance(a, b), width, own[a, None], own[b][None, :]), largest
 
 

@@ -95,10 +95,7 @@ def fit_and_save(
     """Fit the pipeline on all rows and write the model and its card; what was done, as plain data."""
     started = perf_counter()
     scaling = choose_scaling(dataset.X, LabelMatrix.of(dataset.y), dataset.groups)
-    if large is None:
-        model = fit_on(estimator, dataset, scaling=scaling)
-    else:
-        model = large.fit(estimator, scaling, progress)
+    model = fit_on(estimator, dataset, scaling=scaling) if large is None else large.fit(estimator, scaling, progress)
     seconds = perf_counter() - started
     sampled = None if large is None else large.table.n
     save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command, sampled=sampled))

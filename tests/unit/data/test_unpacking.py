@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from proxembed.data import DataError, read, read_rows, unpacking
-from proxembed.data.readers import npy, npz, table_file
+from proxembed.data.readers import npy, table_file
 
 X, Y = np.arange(8.0).reshape(4, 2), np.eye(4, 2, dtype=np.uint8)
 CSV = "a,b,l1,l2\n" + "".join(f"{a},{b},{c},{d}\n" for (a, b), (c, d) in zip(X, Y, strict=True))
@@ -24,7 +24,7 @@ def most(monkeypatch):
     """Call it with the bytes that may be unpacked."""
 
     def set_to(size):
-        for room in (npy, npz, table_file, unpacking):
+        for room in (npy, table_file, unpacking):
             monkeypatch.setattr(room, "most_unpacked", lambda: size)
 
     return set_to

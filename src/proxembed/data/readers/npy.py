@@ -1,23 +1,35 @@
-"""Vectors in a .npy file, such as frozen embeddings, with their labels in a second file."""
+"""Files of NumPy: vectors with their labels in a second file, and archives that hold all parts of a data set."""
 
 import io
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
+from scipy import sparse
 
-from proxembed.data.dataset import Dataset, indicator_and_unknown
+from proxembed.data.dataset import Dataset, Matrix, class_name, indicator_and_unknown, one_hot
 from proxembed.data.errors import DataError, numpy_error_text, shorten
-from proxembed.data.readers.columns import Columns
-from proxembed.data.readers.reader import Labels, NamedRows, Reader
+from proxembed.data.readers.columns import Columns, required
+from proxembed.data.readers.reader import Labels, NamedRows, Reader, feature_names, numbered, source_by_name
+from proxembed.data.readers.svmlight import MAX_FEATURES
 from proxembed.data.readers.table import Table, beside
 from proxembed.data.readers.table_labels import array_labels
-from proxembed.data.unpacking import check_array, most_unpacked, opened
+from proxembed.data.unpacking import check_array, check_arrays, most_unpacked, opened
 
 LABEL_FILES = "a CSV or Parquet table, or a .npy file with classes or an indicator of 0 and 1 (NaN where unknown)"
+CSR_PARTS = ("data", "indices", "indptr", "shape")
+WANTED = (*CSR_PARTS, "X", "Y", "y", "classes", "train_idx", "test_idx", "feature_names", "label_names", "licence")
+LISTS = {  # keys of 1-D arrays -> the types they may have (NumPy's own for an empty list, float64, besides)
+    **dict.fromkeys(("indices", "indptr", "train_idx", "test_idx"), ("iu", "whole numbers")),
+    "data": ("biuf", "numbers"),
+    **dict.fromkeys(("feature_names", "label_names", "classes"), ("biufUS", "names")),
+}
+FORM = "save X (or data, indices, indptr, shape of CSR) and Y with numpy.savez, without object arrays"
 
 
 class Npy(Reader):
@@ -146,3 +158,145 @@ def _dataset(X: NDArray[np.floating], Y: NDArray[Any], name: str, file: Path, ta
         return Dataset(X, found.Y, None, found.names, name, unknown=found.unknown, values=found.values)  # type: ignore[arg-type]  # None: numbered
     Y, unknown = indicator_and_unknown(Y)
     return Dataset(X, Y, name=name, unknown=unknown)
+
+
+class Npz(Reader):
+    """Archives of `numpy.savez`, never unpickled."""
+
+    name = "npz"
+    suffixes = (".npz",)
+    accepts = ".npz (arrays X or data, indices, indptr, shape, and Y)"
+    place = 2
+
+    def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
+        if test is not None:
+            raise DataError.at(test, None, "a second npz file was given", "store the split as train_idx and test_idx")
+        if labels is not None:
+            raise DataError.at(path, None, "labels= was given, but an npz file holds its labels", "leave labels= out")
+        return _data_of_arrays(_load(path), path, columns.target_type)
+
+    def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
+        """Features by their names if the archive and the training file name them, else by position."""
+        arrays = _load(path)
+        if "X" in arrays:
+            X: Matrix = _two_dimensional(arrays["X"], path)
+        elif all(part in arrays for part in CSR_PARTS):
+            X = _csr(arrays, path)
+        else:
+            reason = "the archive holds no features (X, or data, indices, indptr, shape)"
+            raise DataError.at(path, None, reason, FORM)
+        wanted = feature_names(source)
+        if wanted is None or "feature_names" not in arrays:
+            return X, None
+        return _columns_named(wanted, X, arrays["feature_names"], path), None
+
+
+def _columns_named(wanted: Sequence[str], X: Matrix, given: NDArray[Any], path: Path) -> Matrix:
+    """The columns of X of these names, in their order; ``given`` are the names of all its columns."""
+    names = [str(name) for name in given.ravel().tolist()]
+    if list(wanted) == numbered(len(wanted)) and not set(wanted) & set(names):
+        return X  # the training rows were an array without names
+    if given.ndim != 1 or len(names) != X.shape[1]:
+        reason = f"feature_names has shape {given.shape}, but X has {X.shape[1]} columns"
+        raise DataError.at(path, None, reason, "save one name a column")
+    required(wanted, names, path, "the training file")
+    if twice := [name for name in wanted if names.count(name) > 1]:
+        raise DataError.at(path, None, f"two features are named {shorten(twice[0])}", "give each a name of its own")
+    if list(wanted) == names:
+        return X
+    place = {name: j for j, name in enumerate(names)}
+    return X[:, [place[name] for name in wanted]]
+
+
+def _load(path: Path) -> dict[str, NDArray[Any]]:
+    with opened(path) as stream:
+        try:
+            if zipfile.is_zipfile(stream):
+                check_arrays(stream, path, most_unpacked(), WANTED)
+            stream.seek(0)
+            archive = np.load(stream, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise ValueError("it is a single array")
+            arrays = {key: archive[key] for key in archive.files if key in WANTED}
+            if no_array := [key for key, array in arrays.items() if not isinstance(array, np.ndarray)]:
+                raise ValueError(f"{no_array[0]} is no array")
+            for array in arrays.values():
+                if array.dtype.kind == "U":
+                    "".join(array.ravel().tolist()).encode()  # raises where text holds what is no character
+            return {key: array.astype(array.dtype.newbyteorder("="), copy=False) for key, array in arrays.items()}
+        except DataError:
+            raise
+        except Exception as error:  # damaged zip members fail in many ways: every one means the same here
+            words = shorten(numpy_error_text(error), 160).strip("'")
+            reason = f"it is no readable npz archive ({type(error).__name__}: {words})"
+            raise DataError.at(path, None, reason, FORM) from error
+
+
+def _data_of_arrays(arrays: dict[str, NDArray[Any]], path: Path, target_type: str | None) -> Dataset:
+    for key, (kinds, what) in LISTS.items():
+        array = arrays.get(key)
+        if array is not None and (array.ndim != 1 or array.dtype.kind not in kinds + "f" * (not array.size)):
+            reason = f"{key} has shape {array.shape} and type {array.dtype}"
+            raise DataError.at(path, None, reason, f"save it as a 1-D array of {what}")
+    X = arrays.get("X")
+    if X is None and all(part in arrays for part in CSR_PARTS):
+        X = _csr(arrays, path)
+    Y = arrays.get("Y", arrays.get("y"))
+    if X is None or Y is None:
+        missing = "features (X, or data, indices, indptr, shape)" if X is None else "labels (Y)"
+        raise DataError.at(path, None, f"the archive holds no {missing}", FORM)
+    names: Any = arrays.get("label_names")
+    unknown = values = None
+    if Y.ndim == 1 and names is None and "classes" not in arrays:
+        found = array_labels(Y, path, target_type)
+        Y, names, unknown, values = found.Y, found.names, found.unknown, found.values
+    elif Y.ndim == 1:
+        Y, names = _from_codes(Y, names, arrays.get("classes"))
+    else:
+        Y, unknown = indicator_and_unknown(Y)
+    licence = arrays.get("licence")
+    given = arrays.get("feature_names")
+    data = Dataset(
+        X,
+        Y,
+        given,  # type: ignore[arg-type]  # an array of names
+        names,
+        path.name.removesuffix(".npz"),
+        arrays.get("train_idx"),
+        arrays.get("test_idx"),
+        None if licence is None else str(licence),
+        unknown,
+        values=values,
+    )
+    return data if given is None else replace(data, source=source_by_name("npz", data))
+
+
+def _csr(arrays: dict[str, NDArray[Any]], path: Path) -> sparse.csr_array:
+    data, indices, indptr, shape = (arrays[part] for part in CSR_PARTS)
+    try:
+        if shape.dtype.kind not in "iu" or shape.ndim != 1:
+            raise TypeError(f"shape has type {shape.dtype} and {shape.ndim} dimensions")
+        if (indptr[1:] < indptr[:-1]).any():  # scipy overlooks it where the last entry is negative
+            raise ValueError("indptr falls")
+        X = sparse.csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
+        X.check_format(full_check=True)
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        raise DataError.at(path, None, f"data, indices, indptr, shape are no CSR matrix ({error})", FORM) from error
+    if X.shape[-1] > MAX_FEATURES:
+        raise DataError.at(
+            path, None, f"shape gives {X.shape[-1]} columns, above {MAX_FEATURES}", "renumber the features"
+        )
+    return X
+
+
+def _two_dimensional(X: NDArray[Any], path: Path) -> Matrix:
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
+        raise DataError.at(path, None, f"X has shape {X.shape} and type {X.dtype}", FORM)
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def _from_codes(y: NDArray[Any], names: Any, classes: NDArray[Any] | None) -> tuple[sparse.csc_array, tuple[str, ...]]:
+    """One-hot indicator of codes into `label_names` or `classes`."""
+    if names is None and classes is not None:
+        names = [class_name(value) for value in classes]
+    return one_hot(y, names)
