@@ -174,10 +174,8 @@ class Dataset:
 
     @property
     def y(self) -> sparse.csc_array | NDArray[np.float64]:
-        """Labels as estimators take them: Y, or where cells are unknown a float array with NaN in these cells.
-
-        A single label stays sparse, since a dense column of 0 and 1 means two classes.
-        """
+        """Labels as estimators take them: Y, or where cells are unknown a float array with NaN in these cells. A single
+        label stays sparse, since a dense column of 0 and 1 means two classes."""
         if self.unknown is None:
             return self.Y
         y = self.Y.toarray().astype(np.float64)

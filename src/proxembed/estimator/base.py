@@ -201,12 +201,10 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         return Rows(X, labels, origin=origin)
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
-        """What each feature of X contributes to combinations of the features that are made of it.
-
-        ``weights`` is (k, r), one row per combination; returns (k, d). Where X itself is what is combined, these are
-        the weights; a kernel or a relation to prototypes gives the effects of ``pairs.relation.relation_effects``,
-        a forest those of its splits.
-        """
+        """What each feature of X contributes to combinations of the features that are made of it. ``weights`` is (k,
+        r), one row per combination; returns (k, d). Where X itself is what is combined, these are the weights; a kernel
+        or a relation to prototypes gives the effects of ``pairs.relation.relation_effects``, a forest those of its
+        splits."""
         return weights
 
     def _columns(self, labels: LabelMatrix) -> LabelMatrix:
@@ -551,12 +549,9 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         """Raise a ValueError for, or warn of, checked rows that this method cannot use."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the projection.
-
-        X: (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask array or DataFrame, as
-        RowBlocks.from_dask takes them. y: labels in any form of ``LabelMatrix``; ignored by unsupervised methods.
-        Returns self. Raises ValueError with the argument, what is allowed and the remedy.
-        """
+        """Find the projection. X: (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask
+        array or DataFrame, as RowBlocks.from_dask takes them. y: labels in any form of ``LabelMatrix``; ignored by
+        unsupervised methods. Returns self. Raises ValueError with the argument, what is allowed and the remedy."""
         with self._learning():
             self.resolve()
             blocks = blocks_of(X, y)
@@ -616,11 +611,9 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         return template
 
     def transform(self, X: Any) -> Any:
-        """The embedding of rows X, (m, d) to (m, k), in X's float type; of a dask collection a lazy one.
-
-        Z = (R - 1 mean') P; a method that places the rows themselves gives a row seen in training its own embedding and
-        places others by its rule for new rows.
-        """
+        """The embedding of rows X, (m, d) to (m, k), in X's float type; of a dask collection a lazy one. Z = (R - 1
+        mean') P; a method that places the rows themselves gives a row seen in training its own embedding and places
+        others by its rule for new rows."""
         check_is_fitted(self, "n_components_")
         if (later := transform_lazily(self, X)) is not None:
             return later

@@ -105,11 +105,9 @@ class DirectEmbedder(SpectralEmbedder, direct=True, abstract=True):
         return Z
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit and return the embedding of X, as ``transform`` would give it.
-
-        X: (n, d) array or CSR. y: labels, for methods that take them. Returns (n, k) in X's float type; rows that fit
-        leaves out, because their labels are unknown, are placed like new ones.
-        """
+        """Fit and return the embedding of X, as ``transform`` would give it. X: (n, d) array or CSR. y: labels, for
+        methods that take them. Returns (n, k) in X's float type; rows that fit leaves out, because their labels are
+        unknown, are placed like new ones."""
         return SpectralEmbedder.transform(self.fit(X, y, **fit_params), X)
 
     def embed(self, X: Any) -> np.ndarray:

@@ -177,10 +177,8 @@ class SLVM(Regressed, labels="multi", takes_shares=True):
         return Template(shared_kernel(rows.X, rows.labels.Y, self.beta, offset), offset=offset)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the latent variables, as every method does; of RowBlocks from X'X, X'Y and Y'Y.
-
-        Blocks are read twice (three times with ``ridge="auto"``). No row keeps a place of its own then.
-        """
+        """Find the latent variables, as every method does; of RowBlocks from X'X, X'Y and Y'Y. Blocks are read twice
+        (three times with ``ridge="auto"``). No row keeps a place of its own then."""
         if (blocks := blocks_of(X, y)) is None:
             return super().fit(X, y)
         with self._learning():
@@ -338,10 +336,8 @@ class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
         return short
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of rows X, (m, c); 0.5 is the threshold between a label and none.
-
-        Blocks of them for RowBlocks, a lazy array for dask.
-        """
+        """Scores of rows X, (m, c); 0.5 is the threshold between a label and none. Blocks of them for RowBlocks, a lazy
+        array for dask."""
         check_is_fitted(self, "coef_")
         if (blocks := lazily(X, self.decision_function)) is not None:
             return blocks
@@ -349,10 +345,8 @@ class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
         return in_range(CentredMatrix(X).dot(self.coef_) + self.intercept_, X, np.float64)
 
     def predict(self, X: Any) -> Any:
-        """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class per row.
-
-        Blocks of them for RowBlocks, a lazy array for dask (blocks, too, where y came in another form than an array).
-        """
+        """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class per row. Blocks
+        of them for RowBlocks, a lazy array for dask (blocks, too, where y came in another form than an array)."""
         if (blocks := lazily(X, self.predict)) is not None:
             return blocks
         scores = self.decision_function(X)

@@ -65,10 +65,8 @@ class Scaling(Embedder):
     )
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the statistics. X: (n, d) array or CSR; y is ignored. Returns self.
-
-        "center" and "standard" take RowBlocks and dask collections, too, and read them once.
-        """
+        """Learn the statistics. X: (n, d) array or CSR; y is ignored. Returns self. "center" and "standard" take
+        RowBlocks and dask collections, too, and read them once."""
         with self._learning():
             blocks = blocks_of(X, y)
             self.state_ = scaling_fit(self.kind, self._validate(X, y).X) if blocks is None else self._of_blocks(blocks)
@@ -181,11 +179,9 @@ class RelationFeatures(Embedder):
     random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the prototypes. X: (n, d) array or CSR; y: labels, needed by "stratified" alone. Returns self.
-
-        Of RowBlocks they are chosen from a uniform sample of 10,000 rows (or twice as many as the prototypes), by
-        which the width is, too; with "kmeans" they then move to the means of all rows nearest to each.
-        """
+        """Choose the prototypes. X: (n, d) array or CSR; y: labels, needed by "stratified" alone. Returns self. Of
+        RowBlocks they are chosen from a uniform sample of 10,000 rows (or twice as many as the prototypes), by which
+        the width is, too; with "kmeans" they then move to the means of all rows nearest to each."""
         with self._learning():
             blocks = blocks_of(X, y)
             if blocks is not None:

@@ -37,10 +37,8 @@ class Plane:
     @classmethod
     def of(cls, title: str, model: Any, X: Any, unit: str = "s.d. of z given x") -> Plane:
         """The rows X and the lines of a fitted model of two components with classifiers of its own, such as BSML.
-
         ``weights_`` and ``bias_`` are read. With labels that weigh differently on their two sides (BSSML's
-        ``class_prior``) or exactly one class per row, its predictions are not those of these lines.
-        """
+        ``class_prior``) or exactly one class per row, its predictions are not those of these lines."""
         return cls(title, np.asarray(model.transform(X)), model.weights_, model.bias_, unit)
 
     def check(self, Y: np.ndarray) -> None:

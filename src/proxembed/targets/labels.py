@@ -282,10 +282,8 @@ class LabelMatrix:
 
     @classmethod
     def of(cls, y: Any, target_type: str | None = "classes") -> LabelMatrix:
-        """Read y in any of its forms; every problem is a ValueError that says what to do.
-
-        ``target_type`` None refuses whole numbers that are ``too_many_numbers``.
-        """
+        """Read y in any of its forms; every problem is a ValueError that says what to do. ``target_type`` None refuses
+        whole numbers that are ``too_many_numbers``."""
         if isinstance(y, LabelMatrix):
             return y
         y, names = unwrapped(y)

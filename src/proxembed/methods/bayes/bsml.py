@@ -130,11 +130,9 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
     )
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find embedding and classifiers.
-
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form of ``LabelMatrix``, unknown cells allowed.
-        Returns self. Raises ValueError with the argument, what is allowed and the remedy.
-        """
+        """Find embedding and classifiers. X: (n, d) array or CSR of float32 or float64. y: labels in any form of
+        ``LabelMatrix``, unknown cells allowed. Returns self. Raises ValueError with the argument, what is allowed and
+        the remedy."""
         with self._learning():
             rows = self._validate(X, y)
             found, model = self._best(rows)
@@ -216,10 +214,8 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
         self._remember(labels)
 
     def transform(self, X: Any, return_std: bool = False) -> Any:
-        """The embedding of rows X, (m, d) to (m, k), in X's float type: the means of z.
-
-        With ``return_std`` a pair: the means, and the standard deviations of z, (m, k).
-        """
+        """The embedding of rows X, (m, d) to (m, k), in X's float type: the means of z. With ``return_std`` a pair: the
+        means, and the standard deviations of z, (m, k)."""
         X = self._checked(X)
         with one_pool:
             Z = self._embedded(X)

@@ -145,11 +145,9 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
         return self.clamped
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Spread the known labels over the graph of all rows.
-
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form of ``LabelMatrix``, NaN where unknown.
-        Returns self. Raises ValueError with the argument, what is allowed and the remedy.
-        """
+        """Spread the known labels over the graph of all rows. X: (n, d) array or CSR of float32 or float64. y: labels
+        in any form of ``LabelMatrix``, NaN where unknown. Returns self. Raises ValueError with the argument, what is
+        allowed and the remedy."""
         with self._learning():
             self._learn(self._validate(X, y))
         return self
@@ -301,11 +299,9 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
         return self._labels.c
 
     def transform(self, X: Any) -> Any:
-        """The scores of rows X, (m, d) to (m, k), in X's float type: a column for each label that a labelled row has.
-
-        A row seen in training has its own scores (the first of equal rows stands for all), others those of one
-        propagation step: sum w z_i / sum w over their neighbours in training.
-        """
+        """The scores of rows X, (m, d) to (m, k), in X's float type: a column for each label that a labelled row has. A
+        row seen in training has its own scores (the first of equal rows stands for all), others those of one
+        propagation step: sum w z_i / sum w over their neighbours in training."""
         X, scores = self._placed(X, "scores_")
         kept = self._labels.kept
         return in_range(scores if kept is None else scores[:, kept], X)
@@ -345,10 +341,8 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
         return self._probabilities(self._placed(X, "shares_")[1])
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Shares of rows X less their cut, (m, c): positive where a label is predicted.
-
-        With one class per row the probabilities, (m,) the difference of the second and the first for two classes.
-        """
+        """Shares of rows X less their cut, (m, c): positive where a label is predicted. With one class per row the
+        probabilities, (m,) the difference of the second and the first for two classes."""
         shares = self._placed(X, "shares_")[1]
         if self.cuts_ is not None:
             return shares - self.cuts_

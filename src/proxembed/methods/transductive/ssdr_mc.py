@@ -168,12 +168,9 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
     eigen_solver: str = param(default="auto", choices=EIGEN_SOLVERS, doc="Route of the embedding.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the labels of all rows and the embedding.
-
-        X: (n, d) array or CSR of float32 or float64. y: labels in any form of ``LabelMatrix``, NaN where unknown; one
-        column is one class per row, for which H does not count. Returns self. Raises ValueError with the argument, what
-        is allowed and the remedy.
-        """
+        """Find the labels of all rows and the embedding. X: (n, d) array or CSR of float32 or float64. y: labels in any
+        form of ``LabelMatrix``, NaN where unknown; one column is one class per row, for which H does not count. Returns
+        self. Raises ValueError with the argument, what is allowed and the remedy."""
         with self._learning():
             self._learn(self._validate(X, y))
         return self
@@ -364,11 +361,8 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
         return F, soft, np.einsum("ij,ijk->ik", w, self.embedding_[index])
 
     def transform(self, X: Any) -> Any:
-        """The embedding of rows X, (m, d) to (m, k), in X's float type.
-
-        A row seen in training has its own (the first of equal rows stands for all), others the mixture of their nearest
-        rows' that rebuilds them.
-        """
+        """The embedding of rows X, (m, d) to (m, k), in X's float type. A row seen in training has its own (the first
+        of equal rows stands for all), others the mixture of their nearest rows' that rebuilds them."""
         X = self._checked(X)
         return in_range(self._placed(X)[2], X)
 
