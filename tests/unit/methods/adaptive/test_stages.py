@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from unit.methods.adaptive.refusals import assert_refused_for_its_reason
 
 from designs import WHOLE
 from proxembed import EmbeddingModel
@@ -11,6 +10,7 @@ from proxembed.methods.adaptive import Limits, PairOptions, StageRows, Stages, S
 from proxembed.methods.adaptive.candidate import K_CAP
 from proxembed.methods.adaptive.pairs import rank_matrices
 from proxembed.targets.labels import LabelMatrix
+from unit.methods.adaptive.refusals import assert_refused_for_its_reason
 
 EVERY = list(Switches.all())
 MANY = 500 if WHOLE else 120  # candidates that are drawn

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from unit.study.defc.test_defc import found, made, several, without_seconds
 
 from designs import each_value
 from proxembed import EmbeddingModel
 from proxembed.methods.adaptive import Limits
 from proxembed.study.defc.search import grown
 from proxembed.targets.labels import LabelMatrix
+from unit.study.defc.test_defc import found, made, several, without_seconds
 
 __all__ = ["made", "several"]  # fixtures
 
