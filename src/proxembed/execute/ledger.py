@@ -73,7 +73,11 @@ class Ledger:
             with suppress(FileNotFoundError):
                 self._earlier = self.path.read_bytes()
                 self.path.unlink()
-            self._append({"format": FORMAT, "id": self.id, "facts": facts, "budget": self.budget})
+            try:
+                self._append({"format": FORMAT, "id": self.id, "facts": facts, "budget": self.budget})
+            except OSError:
+                self._put_back()
+                raise
         self.begun = True
         return self
 
@@ -100,9 +104,13 @@ class Ledger:
         """Remove a file without finished work, in favour of the one that it has replaced."""
         if self.begun and self.empty:
             self.begun = False
-            self.path.unlink(missing_ok=True)
-            if self._earlier:
-                self.path.write_bytes(self._earlier)
+            self._put_back()
+
+    def _put_back(self) -> None:
+        """The file that this one has replaced, if any, in its place."""
+        self.path.unlink(missing_ok=True)
+        if self._earlier:
+            self.path.write_bytes(self._earlier)
 
     def _finished(self) -> Iterator[dict[str, Any]]:
         """The lines of this ledger that are as they were written."""

@@ -129,7 +129,7 @@ def scaled_by_all_rows(first: Any) -> bool:
 
 def methods_by_parts() -> tuple[str, ...]:
     """Names of the methods that a search tries where all rows are to be fitted by parts; the simple first."""
-    by_sums = [name for name, cls in estimators("method").items() if getattr(cls(), "from_sums", None) is not None]
+    by_sums = [name for name, cls in estimators("method").items() if cls().traits.from_sums is not None]
     names = [name.lower() for name in by_sums if name not in {*rival_methods(), EXTENSION}]
     return (*FIRST, *(name for name in names if name not in FIRST))
 

@@ -75,8 +75,7 @@ def names(folder):
 
 
 def of_this_run(folder):
-    files = [path for path in folder.iterdir() if path.is_file()]
-    return {path.name for path in files if b"of an earlier run" not in path.read_bytes()[:60]}
+    return {name for name in names(folder) if b"of an earlier run" not in (folder / name).read_bytes()[:60]}
 
 
 def interrupted(monkeypatch, room, name, times=1, seen=lambda: None):

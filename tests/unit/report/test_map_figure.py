@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from proxembed.report import map_section
 from proxembed.report.figures import COLOURS
-from proxembed.report.map_page import PALE, map_axes
+from proxembed.report.map_page import PALE_GREY, map_axes
 
 rng = np.random.default_rng(0)
 
@@ -33,7 +33,7 @@ def test_each_row_is_drawn_once_in_the_colour_of_its_rarest_label():
     for name, rows in expected.items():
         np.testing.assert_allclose(points[name], Z[rows, :2], rtol=1e-4)
     colours = [to_hex(each.get_facecolor()[0]) for each in ax.collections]
-    assert colours == [PALE, *(colour.lower() for colour in COLOURS[:3])]
+    assert colours == [PALE_GREY, *(colour.lower() for colour in COLOURS[:3])]
     assert ax.get_legend().get_title().get_text() == "rarest label of each row"
     assert not any(text.get_parse_math() for text in ax.get_legend().get_texts())
     assert ax.get_title(loc="left") == "OPLS: 5 held-out rows" and "units" in ax.get_xlabel()

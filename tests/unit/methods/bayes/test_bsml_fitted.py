@@ -136,7 +136,7 @@ def test_blocks_of_features_and_rows_of_x_change_nothing(monkeypatch, holes):
         for form in (np.float32, np.float64):
             found = []
             for step in (1000, 7, 1):
-                for room in ("algebra.arrays.centred", "bayes.precision"):
+                for room in ("algebra.arrays.centred", "methods.bayes.precision"):
                     monkeypatch.setattr(f"proxembed.{room}.block_rows", lambda *_, step=step: step)
                 fit = BSSML(tol=0, max_iter=10, accelerate=False).fit(X.astype(form), Y)
                 found.append((fit.lower_bound_, fit.predict_proba(X)))
