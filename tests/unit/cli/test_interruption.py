@@ -75,7 +75,8 @@ def names(folder):
 
 
 def of_this_run(folder):
-    return {name for name in names(folder) if b"of an earlier run" not in (folder / name).read_bytes()[:60]}
+    files = [folder / name for name in names(folder) if (folder / name).is_file()]
+    return {path.name for path in files if b"of an earlier run" not in path.read_bytes()[:60]}
 
 
 def interrupted(monkeypatch, room, name, times=1, seen=lambda: None):
