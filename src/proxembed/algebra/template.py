@@ -74,10 +74,7 @@ class Template:
         n, weights = self.A.n, self.offset
         if weights is None and self._knows_no_constant():
             weights = np.ones(n) if self.B is None else self.B.diagonal(n)
-        if weights is None:
-            B = Identity(n) if self.B is None else self.B
-        else:
-            B = Centering(weights)
+        B = (Identity(n) if self.B is None else self.B) if weights is None else Centering(weights)
         return replace(self, B=B, b=0.0, offset=weights)
 
     def _knows_no_constant(self) -> bool:

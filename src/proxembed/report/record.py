@@ -167,9 +167,8 @@ def _misfit(value: Any, shape: Any, where: str) -> str | None:
         wanted, found = list, [(f"{where}[{i}]", shape[0], item) for i, item in enumerate(_items(value, list))]
     elif isinstance(shape, dict):
         wanted, given = dict, _items(value, dict)
-        if missing := [key for key in shape if key not in given]:
-            if isinstance(value, dict):
-                return f"{where}{'.' if where else ''}{missing[0]} is missing"
+        if (missing := [key for key in shape if key not in given]) and isinstance(value, dict):
+            return f"{where}{'.' if where else ''}{missing[0]} is missing"
         found = [(f"{where}{'.' if where else ''}{key}", part, given.get(key)) for key, part in shape.items()]
     else:
         wanted, found = shape, []

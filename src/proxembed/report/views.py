@@ -128,8 +128,7 @@ def null_view(diagnosis: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def with_gains(entries: list[dict[str, Any]], base: str) -> list[dict[str, Any]]:
-    """Entries with ``gains``: of each measure the mean difference to all features over the same folds, with
-    its error."""
+    """Entries with ``gains``: per measure the mean difference to all features over the same folds, and its error."""
     known: dict[str, Any] = next((entry["scores"] for entry in entries if entry["arm"] == base), {})
     found = []
     for entry in entries:

@@ -160,8 +160,7 @@ def group_folds(Y: Any, groups: Any, n_folds: int = 5, *, seed: int = 0, rows: A
 
 
 def time_cuts(times: Any, targets: Any) -> np.ndarray:
-    """The times at which to cut so that about a share ``targets[i]`` of the rows is earlier; ever later, one a
-    target."""
+    """Times at which to cut so that about a share ``targets[i]`` of the rows is earlier, in ascending order."""
     times = np.asarray(times, dtype=np.float64)
     if not np.isfinite(times).all():
         row = int(np.flatnonzero(~np.isfinite(times))[0])

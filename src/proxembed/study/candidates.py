@@ -64,8 +64,7 @@ def component_sizes(n_labels: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method to search: a registered class, for a wrapper perhaps the one class that it wraps, and fixed
-    parameters."""
+    """A method to search: a registered class, perhaps the class that it wraps, and fixed parameters."""
 
     cls: type[Any]
     inner: type | None = None

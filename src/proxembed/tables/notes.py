@@ -42,8 +42,7 @@ JOINERS = "\u200c\u200d"  # of scripts and of emoji
 
 
 def visible(text: str) -> str:
-    """The text with an escape in place of each character that cannot be seen, such as a backslash and x07 for
-    the bell."""
+    """The text with an escape for each character that cannot be seen, such as a backslash and x07 for the bell."""
     return text if text.isprintable() else "".join(map(_visible_character, text))
 
 

@@ -74,8 +74,7 @@ class TableRows:
 
 
 def small_indices(A: Any) -> Any:
-    """A CSR or CSC matrix with 32-bit indices, sharing its data; A itself where it has them, needs 64 bits or
-    is dense."""
+    """A CSR or CSC matrix with 32-bit indices, sharing its data; A itself if it has them, needs 64 bits or is dense."""
     if not sparse.issparse(A) or A.format not in ("csr", "csc"):
         return A
     if A.indices.dtype == A.indptr.dtype == np.int32 or max(*A.shape, A.indptr[-1]) > MOST:

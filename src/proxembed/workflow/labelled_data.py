@@ -259,8 +259,7 @@ def has_test_rows(dataset: Dataset) -> bool:
 
 
 def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
-    """The data set with a split into training and test rows: its own, else a quarter of the rows held out,
-    with a note."""
+    """The data set with a split into training and test rows: its own, or a quarter held out, with a note."""
     kind, groups = splitting_kind(dataset, Splitting()), dataset.groups
     if not has_test_rows(dataset) and kind == "groups" and groups is not None and len(np.unique(groups)) == 2:
         note = (

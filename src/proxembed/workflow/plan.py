@@ -285,8 +285,7 @@ class Plan:
 
 
 def drawn_part(split: Split, rows: int | None, test_rows: int | None, seed: int) -> Split:
-    """Draw ``rows`` of the training rows and ``test_rows`` of the test rows of a split at random, without
-    replacement."""
+    """Draw ``rows`` training rows and ``test_rows`` test rows of a split at random, without replacement."""
     draw = np.random.default_rng(seed)
     train, held_out = (
         known if some is None or some >= len(known) else np.sort(draw.permutation(known)[:some])

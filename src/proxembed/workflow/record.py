@@ -146,8 +146,7 @@ def unfinished_file(record: dict[str, Any]) -> dict[str, bytes]:
 
 
 class RunRecord:
-    """The evidence of a comparison: a record that grows part by part, each part in the folder before the next
-    begins."""
+    """The evidence of a comparison: a record that grows by parts, each written before the next begins."""
 
     def __init__(
         self,

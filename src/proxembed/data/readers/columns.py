@@ -153,9 +153,8 @@ def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
     listed = set(names)
     for field, patterns in (*asked.items(), ("drop", columns.drop)):
         for name in patterns:
-            if name in listed:
-                if owner.setdefault(name, field) != field:
-                    raise _twice(path, name, owner[name], field)
+            if name in listed and owner.setdefault(name, field) != field:
+                raise _twice(path, name, owner[name], field)
     full = dict(owner)
     for field, patterns in asked.items():
         for pattern in patterns:

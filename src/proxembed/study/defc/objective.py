@@ -359,8 +359,7 @@ def ranked(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
 
 
 def best_size(sizes: Sequence[int], scores: np.ndarray) -> tuple[int, float, tuple[float, ...]]:
-    """The number of components with the best mean over the parts, the smallest of equal ones; its mean and its
-    scores."""
+    """The number of components with the best mean over the parts (the smallest of equal ones), mean and scores."""
     mean = scores.mean(axis=0)
     best = int((mean >= mean.max() - EQUAL).argmax())
     return sizes[best], float(mean[best]), tuple(scores[:, best].tolist())
