@@ -12,7 +12,8 @@ from sklearn.datasets import make_swiss_roll
 import strategies
 from identities.comparison import gram_distance
 from identities.test_manifold import NEW, N, X, distances, quiet, two_clusters
-from proxembed import LLE, SSDR, Isomap, methods
+from proxembed import LLE, SSDR, Isomap
+from proxembed.methods import manifold, spectral_maps
 from proxembed.persist import load, save
 
 ROLL = make_swiss_roll(2000, random_state=0)[0]
@@ -167,10 +168,10 @@ def test_all_rows_as_landmarks_are_exact(cls):
 @pytest.mark.parametrize("cls", [Isomap, LLE])
 def test_auto_is_exact_up_to_a_number_of_rows(cls, monkeypatch):
     np.testing.assert_array_equal(cls().fit(X).landmarks_, np.arange(N))
-    monkeypatch.setattr(methods.isomap, "dense_side", lambda: N - 1)
-    monkeypatch.setattr(methods.isomap, "LANDMARKS", 12)
-    monkeypatch.setattr(methods.spectral_maps, "LLE_EXACT_UP_TO", N - 1)
-    monkeypatch.setattr(methods.spectral_maps, "LLE_LANDMARKS", 12)
+    monkeypatch.setattr(manifold, "dense_side", lambda: N - 1)
+    monkeypatch.setattr(manifold, "LANDMARKS", 12)
+    monkeypatch.setattr(spectral_maps, "LLE_EXACT_UP_TO", N - 1)
+    monkeypatch.setattr(spectral_maps, "LLE_LANDMARKS", 12)
     fit = cls().fit(X)
     assert len(fit.landmarks_) == 12
     np.testing.assert_array_equal(cls(n_landmarks=12).fit(X).embedding_, fit.embedding_)
@@ -179,8 +180,8 @@ def test_auto_is_exact_up_to_a_number_of_rows(cls, monkeypatch):
 
 
 def test_auto_keeps_the_paths_of_isomap_within_the_size_guard(monkeypatch):
-    monkeypatch.setattr(methods.isomap, "dense_side", lambda: N - 1)
-    monkeypatch.setattr(methods.isomap, "MAX_DENSE_BYTES", 8 * N * 7)
+    monkeypatch.setattr(manifold, "dense_side", lambda: N - 1)
+    monkeypatch.setattr(manifold, "MAX_DENSE_BYTES", 8 * N * 7)
     assert len(Isomap().fit(X).landmarks_) == 7
 
 
