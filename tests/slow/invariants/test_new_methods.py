@@ -150,7 +150,7 @@ def test_an_option_is_one_declaration_and_its_use(checkout):
     rows, refused, shown, doc, signature = json.loads(done.stdout)
     assert rows == [150] and refused == "max_rows=5 must be None or an integer >= 100."
     assert "--max-rows" in shown and "drawn at random with --seed" in shown
-    assert "max_rows : None or an integer >= 100, default=None" in doc and "max_rows: 'int | None' = None" in signature
+    assert "max_rows : None or an integer >= 100, default=None" in doc and "max_rows: int | None = None" in signature
     table = run_in(checkout, "-c", "from docs._ext.program_reference import reference; print(*reference('1').values())")
     assert re.search(r"^\| `--max-rows` \*NUMBER\* \|  \| Largest number", table.stdout, re.MULTILINE), table.stderr
 
