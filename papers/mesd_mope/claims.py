@@ -124,8 +124,8 @@ def _three_best(scores: Scores) -> Verdict:
     third = np.sort([scores.values[name] for name in ours], axis=0)[-3]
     found = scores.mean(third - best)
     means = sorted((*ours, *others), key=lambda name: -scores.values[name].mean())
-    words = f"the first three by their means: {_values(scores, means[:3])}"
-    return every([found]), words, f"third best of theirs less the best of the others, by draw: {found.words}"
+    words = f"the three highest means: {_values(scores, means[:3])}"
+    return every([found]), words, f"third best proposed method less the best other method, per draw: {found.words}"
 
 
 def _sometimes_below(scores: Scores) -> Verdict:

@@ -132,11 +132,14 @@ class Operator:
 
     def add_sums(self, sums: SumsOfRows) -> None:
         """Ask for the sums over rows in blocks from which X'AX follows; raises TypeError where there are none."""
-        raise TypeError(f"{type(self).__name__} operators are not known from sums of the rows.")
+        raise self._not_from_sums()
 
     def compressed(self, rows: CompressedRows) -> Operator:
-        """The operator on few rows that have the sums of all."""
-        raise NotImplementedError
+        """The operator on few rows that have the sums of all; raises TypeError if it is not known from sums."""
+        raise self._not_from_sums()
+
+    def _not_from_sums(self) -> TypeError:
+        return TypeError(f"{type(self).__name__} operators are not known from sums of the rows.")
 
     def with_factor(self, X: Any, R: Any) -> Operator:
         """The operator with the rows R in place of its factor X; itself where X is not its factor."""
