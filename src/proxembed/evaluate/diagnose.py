@@ -28,7 +28,8 @@ from proxembed.measures.neighbors import new_neighbor_weights
 from proxembed.methods.around import embedded
 from proxembed.methods.pipeline import embedding_part
 from proxembed.params import accept_classes
-from proxembed.splits.splits import Split, StratifiedFolds, as_splits, crossfit, crossfit_blocks
+from proxembed.splits.shuffles import COUNTED, ROWS, LabelShuffle, checked_units
+from proxembed.splits.splits import Split, as_splits, crossfit, crossfit_blocks, labelled_folds
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
@@ -188,6 +189,7 @@ def _line(error: Exception) -> str:
 
 SHUFFLE, HALF = "shuffle", "half"
 LEVEL = 0.05  # of the test against shuffled labels
+LEAST_DISTINCT = round(1 / LEVEL)  # different shuffles, with which p can reach the level
 WORSE_BY = 0.01  # a label's average precision has to fall by more to be called worse
 
 
@@ -204,9 +206,10 @@ class Diagnosis:
     null : tuple of float
         Held-out values with labels shuffled among the rows.
     p : float
-        Share of the shuffles, the true labels counted in, that do as well as the true labels.
+        Share of the shuffles, the true labels counted in, that do as well as the true labels. A shuffle that the
+        method cannot be fitted or scored on counts as one of them.
     passed : bool
-        Whether p is at most 0.05, which takes 19 shuffles.
+        Whether p is at most 0.05, which takes 19 shuffles and 20 different ones that are possible.
     worse_labels : tuple of dict
         ``label``, ``n`` (positive rows) and average precision ``raw`` and ``embedded``, largest loss first.
     stability : tuple of float
@@ -221,6 +224,12 @@ class Diagnosis:
         All rows of the blocks of which these are a sample; None for rows in memory.
     embedding : array of shape (n, k) or None
         Out-of-fold embedding of the rows, if requested.
+    unit : {"rows", "groups", "shifts in time"}
+        What a shuffle moves.
+    distinct : int
+        Number of different shuffles that are possible, counted up to 1,000,000.
+    failed_shuffles : int
+        Shuffles on which the estimator could not be fitted, or without a held-out positive row.
 
     Examples
     --------
@@ -244,6 +253,9 @@ class Diagnosis:
     n: int
     n_all: int | None = None
     embedding: np.ndarray | None = field(default=None, repr=False, compare=False)
+    unit: str = ROWS
+    distinct: int = COUNTED
+    failed_shuffles: int = 0
 
     @property
     def optimism(self) -> float:
@@ -266,7 +278,10 @@ class Diagnosis:
             "stability": list(self.stability),
             "angles": list(self.angles),
             "failed_resamples": self.failed_resamples,
-            "n_shuffles": len(self.null),
+            "n_shuffles": len(self.null) + self.failed_shuffles,
+            "failed_shuffles": self.failed_shuffles,
+            "unit": self.unit,
+            "distinct": self.distinct,
             "n": self.n,
             "n_all": self.n_all,
         }
@@ -284,6 +299,8 @@ def diagnose(
     n_resamples: int = 10,
     seed: int = 0,
     cv: Any = None,
+    groups: Any = None,
+    times: Any = None,
     crossfit: bool = False,
     sample_rows: int = 20_000,
     n_jobs: int | None = 1,
@@ -293,10 +310,14 @@ def diagnose(
     """Test an embedding against shuffled labels, and measure its optimism, its stability and the labels served worse.
 
     The read-out is multi-output ridge. The null fits and scores the same folds with label sets shuffled among rows
-    (inside each held-out part, so that label counts stay the same). All features are scaled as in a comparison; the
-    estimator gets X unscaled, so put a method that needs scaling into a pipeline. For the stability, a model of a
-    random half of the rows embeds the other half; the stability of a component of the model of all rows is its
-    squared cosine with the subspace of that model.
+    (inside each held-out part, so that label counts stay the same). Rows of a group, and rows in the order of time,
+    depend on each other; shuffled one by one they give too low a null, by which labels that say nothing of the features
+    pass in up to half of the tests. So whole groups exchange their labels, and with times all labels are shifted
+    along time by a random number of rows (of groups, with both). [winkler2015multilevel; lancaster2018surrogate]
+
+    All features are scaled as in a comparison; the estimator gets X unscaled, so put a method that needs scaling into
+    a pipeline. For the stability, a model of a random half of the rows embeds the other half; the stability of a
+    component of the model of all rows is its squared cosine with the subspace of that model.
 
     Parameters
     ----------
@@ -317,7 +338,11 @@ def diagnose(
     n_resamples : int, default=10
     seed : int, default=0
     cv : splitter or list of splits, optional
-        Used instead of stratified folds; ``make_splits`` of the data set respects groups and time.
+        Used instead of folds that are stratified, of whole groups, or in the order of time.
+    groups : array of shape (n,), optional
+        The group of each row, such as a patient: folds, shuffles and halves keep its rows together.
+    times : array of shape (n,), optional
+        The time of each row, as a number: folds are in its order, and labels are shifted along it.
     crossfit : bool, default=False
         Also return the out-of-fold embedding of all rows, in ``Diagnosis.embedding``.
     sample_rows : int, default=20,000
@@ -338,7 +363,8 @@ def diagnose(
     TypeError
         The estimator has no ``transform``, so that it cannot place rows that it was not fitted on.
     ValueError
-        A number below 1, an unknown measure, data that cannot be split, or an estimator that these cannot be fitted to.
+        A number below 1, an unknown measure, data that cannot be split, an estimator that these cannot be fitted to, a
+        group that ``cv`` splits, or groups or times beside RowBlocks.
 
     Examples
     --------
@@ -353,19 +379,27 @@ def diagnose(
     _check(n_shuffles, n_resamples, seed)
     measure = _checked_measure(measure)
     X, y, n_all = _looked_at(X, y, sample_rows, seed)
-    X, known = checked_rows(X, y)
+    if n_all is not None and (groups is not None or times is not None):
+        raise ValueError("groups and times are not allowed with blocks of rows; leave them out, or pass arrays.")
+    X, _ = checked_rows(X, y)
+    groups, times = checked_units(groups, times, X.shape[0])
     labels = LabelMatrix.of(y, target_type or getattr(last_step(estimator), "target_type", None))
     method = accept_classes(clone(embedding_method(estimator, X, y)))
-    splits = as_splits(StratifiedFolds(n_folds, random_state=seed) if cv is None else cv, X, y)
+    if cv is None:
+        splits = labelled_folds(labels, n_folds, groups=groups, times=times, seed=seed)
+    else:
+        splits = as_splits(cv, X, y, groups)
+    shuffle = LabelShuffle.of(labels, splits, groups=groups, times=times)
     true, raw = (_scores(m, X, y, labels, splits, measure) for m in (method, None))
     random = np.random.default_rng(seed)
-    orders = [_shuffled(known, splits, random) for _ in range(n_shuffles)]
-    parts = [_half(len(known), random) for _ in range(n_resamples)]
+    orders = [shuffle.order(random) for _ in range(n_shuffles)]
+    parts = [_half(X.shape[0], groups, random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
     refits = _Refits(method, X, y, labels, splits, measure, whole, {SHUFFLE: orders, HALF: parts})
-    null, cosines = _refitted(refits, n_jobs, store)
-    held_out = _mean([fold.held_out for fold in true])
-    p = (1 + sum(value >= held_out for value in null)) / (1 + n_shuffles)
+    values, cosines = _refitted(refits, n_jobs, store)
+    null = [value for value in values if value is not None]
+    failed, held_out = n_shuffles - len(null), _mean([fold.held_out for fold in true])
+    p = (1 + failed + sum(value >= held_out for value in null)) / (1 + n_shuffles)
     return Diagnosis(
         measure=measure.name,
         held_out=held_out,
@@ -373,7 +407,7 @@ def diagnose(
         own_rows=_mean([fold.own_rows for fold in true]),
         null=tuple(null),
         p=p,
-        passed=bool(p <= LEVEL),
+        passed=bool(p <= LEVEL and shuffle.distinct >= LEAST_DISTINCT),
         worse_labels=_worse(labels, raw, true),
         stability=_stability(cosines, whole.shape[1]),
         angles=_angles(cosines, whole.shape[1]),
@@ -381,6 +415,9 @@ def diagnose(
         n=X.shape[0],
         n_all=n_all,
         embedding=crossfit_embedding(method, X, y, splits) if crossfit else None,
+        unit=shuffle.unit,
+        distinct=shuffle.distinct,
+        failed_shuffles=failed,
     )
 
 
@@ -396,9 +433,11 @@ def _rows_of_piece(rows: RowBlocks, number: int) -> int:
     return sum(length(X) for X, _ in rows)
 
 
-def _half(n: int, random: np.random.Generator) -> np.ndarray:
-    """Sorted numbers of a random half of n rows."""
-    return np.sort(random.permutation(n)[: (n + 1) // 2])
+def _half(n: int, groups: Any, random: np.random.Generator) -> np.ndarray:
+    """Sorted numbers of a random half of n rows, or of the rows of a random half of the groups."""
+    unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    count = unit.max() + 1
+    return np.flatnonzero(np.isin(unit, random.permutation(count)[: (count + 1) // 2]))
 
 
 def _check(n_shuffles: Any, n_resamples: Any, seed: Any) -> None:
@@ -459,19 +498,6 @@ def _score(part: Part, measure: Measure, Z: Any, Z_held_out: Any) -> _Fold:
     )
 
 
-def _shuffled(known: Any, splits: list[Split], random: np.random.Generator) -> np.ndarray:
-    """For each row the row whose labels it gets: a permutation of the known rows that are held out together."""
-    held_out = np.zeros((len(known), len(splits)), dtype=bool)
-    for number, split in enumerate(splits):
-        held_out[split.held_out, number] = True
-    _, part = np.unique(held_out, axis=0, return_inverse=True)
-    order = np.arange(len(known))
-    for number in range(part.max() + 1):
-        rows = np.flatnonzero((part.ravel() == number) & known)
-        order[rows] = random.permutation(rows)
-    return order
-
-
 @dataclass(frozen=True)
 class _Refits(Evaluator):
     """Fits on shuffled labels and on halves of the rows: a configuration is one of the two, a step its number."""
@@ -518,10 +544,13 @@ def _refitted(refits: _Refits, n_jobs: int | None, store: Any) -> tuple[list[Any
     return null, cosines
 
 
-def _null(asked: _Refits, order: np.ndarray) -> float:
-    """The held-out value of one shuffle of the labels."""
+def _null(asked: _Refits, order: np.ndarray) -> float | None:
+    """The held-out value of one shuffle of the labels; None if a fold cannot be fitted, or none can be scored."""
     y, labels = take_labels(asked.y, order), asked.labels.take(order)
-    return _mean([fold.held_out for fold in _scores(asked.method, asked.X, y, labels, asked.splits, asked.measure)])
+    try:
+        return _mean([fold.held_out for fold in _scores(asked.method, asked.X, y, labels, asked.splits, asked.measure)])
+    except ValueError:
+        return None
 
 
 def _mean(values: Any) -> float:

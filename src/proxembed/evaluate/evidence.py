@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import dense_labels
 
 from .arms import rival_arms
-from .part import Part, make_part, several_groups
+from .part import Part, make_part, units_of
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
 from .scoring import Readings
 
@@ -50,8 +50,7 @@ class Places:
 
 def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) -> list[tuple[Places, Places]]:
     """The maps of a method, each with that of shuffled training labels, the one to look at first in front."""
-    rng = np.random.default_rng(part.seed)
-    shuffled = replace(part, labels=part.labels.take(rng.permutation(part.labels.n)))
+    shuffled = part.shuffled()
     step = _Steps(progress or (lambda done, total, text: None))
     plain = step(f"{len(part.Y_held_out):,} held-out rows on the map", lambda: _places(layout, part, False, False))
     honest = layout.traits.labels is not None and plain.inside - plain.outside > HONEST_ABOVE
@@ -179,8 +178,8 @@ def held_out_evidence(
     rows = split.held_out[labels.rows_any[split.held_out]]
     if len(rows) == 0:
         raise ValueError("no test row has known labels, so that nothing can be shown of them; label some test rows.")
-    part = make_part(dataset.X, labels, split.train, rows, groups=several_groups(dataset, split.train), seed=seed)
-    shuffled = replace(part, labels=part.labels.take(np.random.default_rng(seed).permutation(part.labels.n)))
+    part = make_part(dataset.X, labels, split.train, rows, seed=seed, **units_of(dataset, split.train))
+    shuffled = part.shuffled()
     plain = rival_arms(part.X, seed=seed)[1]
     title = title_of(method) if name is None else name
     with warnings.catch_warnings():

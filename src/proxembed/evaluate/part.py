@@ -13,6 +13,7 @@ from proxembed.estimator.traits import Traits
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
 from proxembed.features.table import features_fit
 from proxembed.measures.metrics import macro_average_precision
+from proxembed.splits.shuffles import LabelShuffle
 from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
@@ -41,6 +42,7 @@ class Part:
     name: str = ""
     scaling: str = "none"
     groups: Any = None
+    times: Any = None
     rows: Any = None  # int array
     seed: int = 0
     known_held_out: np.ndarray | None = None
@@ -61,6 +63,11 @@ class Part:
         X, X_held_out = self.X[rows], self.X[held_out]
         given = None if self.given is None else take_labels(self.given, rows)
         return replace(self, X=X, labels=self.labels.take(rows), X_held_out=X_held_out, unscaled=own, given=given)
+
+    def shuffled(self) -> "Part":
+        """The part with its training labels shuffled: of rows, of whole groups, or along time."""
+        shuffle = LabelShuffle.of(self.labels, groups=self.groups, times=self.times)
+        return replace(self, labels=self.labels.take(shuffle.order(np.random.default_rng(self.seed))))
 
     @cached_property
     def known_rows(self) -> np.ndarray:
@@ -137,6 +144,12 @@ def several_groups(dataset: Any, train: np.ndarray) -> np.ndarray | None:
     return groups if len(np.unique(groups[rows_scored(dataset)[train]])) > 1 else None
 
 
+def units_of(dataset: Any, train: np.ndarray) -> dict[str, Any]:
+    """The groups and the times of training rows, for a part."""
+    times = None if dataset.times is None else np.asarray(dataset.times)[train]
+    return {"groups": several_groups(dataset, train), "times": times}
+
+
 def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
     """The part of a data set and a split."""
     known = rows_scored(dataset)
@@ -147,7 +160,7 @@ def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
             f"fold {split.name} has {count} training and {len(held_out)} held-out rows with known labels; "
             "it needs 2 and 1. Take fewer folds, or label more rows."
         )
-    facts = {"name": split.name, "groups": several_groups(dataset, train), "rows": held_out, "seed": seed}
+    facts = {"name": split.name, "rows": held_out, "seed": seed, **units_of(dataset, train)}
     return make_part(dataset.X, LabelMatrix.of(dataset.y), train, held_out, **facts)
 
 

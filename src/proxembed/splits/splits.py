@@ -350,6 +350,16 @@ def make_splits(dataset: Any, splitting: Splitting | None = None, rows: Any = No
     return splits
 
 
+def labelled_folds(
+    labels: LabelMatrix, n_folds: int, *, groups: Any = None, times: Any = None, seed: int = 0
+) -> list[Split]:
+    """Folds of rows with their groups and times, by the rules of ``make_splits``."""
+    kind = "time" if times is not None else "groups" if groups is not None else "stratified"
+    known = np.flatnonzero(labels.rows_any)
+    data = _Rows(kind, np.arange(labels.n), known, sp.csr_array(labels.Y), groups, times)
+    return [data.split(fold.name, fold.held_out) for fold in _folds(data, Splitting(n_folds=n_folds, seed=seed), 0)]
+
+
 def fold_limit(dataset: Any, n_folds: int, rows: Any = None) -> int:
     """The number of folds that the groups of a data set permit: at most as many as there are groups, at least 2."""
     if splitting_kind(dataset, Splitting()) != "groups":
@@ -641,7 +651,7 @@ class GroupFolds(BaseCrossValidator):
 def as_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
     """The splits that a parameter ``cv`` stands for."""
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        cv = StratifiedFolds(int(cv))
+        cv = StratifiedFolds(int(cv)) if groups is None else GroupFolds(int(cv))
     if hasattr(cv, "get_n_splits"):
         found = parts_of(cv, X, y, groups)
     else:

@@ -551,6 +551,7 @@ def run_diagnosis(job: Job, method: Any, scaling: str | None) -> Any:
     parted = Split("test", np.arange(len(train)), np.arange(len(train), len(train) + len(test)))
     measure = measure_of(options.measure)
     more: dict[str, Any] = {"cv": [parted], "seed": options.seed, "n_jobs": options.n_jobs}
+    more |= {"groups": part.groups, "times": part.times}
     more |= {"measure": measure} if diagnosed_by(measure) else {}
     natural = with_size(method, None)
     for each in (method, natural):  # rare labels may be missing in the part, and with them components

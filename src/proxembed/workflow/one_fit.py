@@ -14,7 +14,7 @@ from proxembed.data import Dataset
 from proxembed.estimator.catalogue import name_of, title_of
 from proxembed.evaluate.arms import check_places_rows, method_arms
 from proxembed.evaluate.costs import Shape, fit_work, machine_speed, shape_of
-from proxembed.evaluate.diagnose import Diagnosis, diagnose
+from proxembed.evaluate.diagnose import LEAST_DISTINCT, Diagnosis, diagnose
 from proxembed.evaluate.evidence import drawn_maps
 from proxembed.evaluate.part import choose_scaling, prepare
 from proxembed.execute.atomic_files import write_whole
@@ -26,7 +26,8 @@ from proxembed.methods.pipeline import embedding_pipeline, fit_on, source_of, tr
 from proxembed.params import check_params, declared
 from proxembed.persist import model_card, save
 from proxembed.report.map_page import map_image, map_page_html, map_record
-from proxembed.splits.splits import LEAST_GROUPS, Splitting, fold_limit, make_splits
+from proxembed.splits.shuffles import ROWS
+from proxembed.splits.splits import Splitting, fold_limit, make_splits
 from proxembed.study.candidates import suited
 from proxembed.targets.labels import LabelMatrix
 
@@ -123,23 +124,21 @@ def diagnose_method(
     model = embedding_pipeline(estimator, dataset.X, readout=False, scaling=scaling)
     n_folds = fold_limit(dataset, n_folds)
     folds = make_splits(dataset, Splitting(n_folds=n_folds, seed=options.get("seed", 0)))
-    found = replace(diagnose(model, dataset.X, training_labels(dataset), cv=folds, **options), n_all=n_all)
-    text = verdict(found, groups_of(dataset))
-    return {"method": title_of(estimator), **named_labels(found.describe(), dataset), "verdict": text}
+    units = {"groups": dataset.groups, "times": dataset.times}
+    found = diagnose(model, dataset.X, training_labels(dataset), cv=folds, **units, **options)
+    described = named_labels(replace(found, n_all=n_all).describe(), dataset)
+    return {"method": title_of(estimator), **described, "verdict": verdict(found)}
 
 
-def groups_of(dataset: Dataset) -> int | None:
-    """The number of groups that the folds keep whole; None without groups."""
-    return None if dataset.groups is None else len(np.unique(dataset.groups))
-
-
-def verdict(found: Diagnosis, groups: int | None = None) -> str:
-    """What a diagnosis says, in one sentence; ``groups`` is the number of groups of the rows."""
-    if groups is not None and groups < LEAST_GROUPS:
-        return f"Cannot tell: the rows are of {groups} groups; {LEAST_GROUPS} or more are needed."
-    shuffles, reached = len(found.null), sum(value >= found.held_out for value in found.null)
-    if shuffles < 19:
-        return f"Cannot tell: {shuffles} shuffles of the labels are too few; take 19 or more."
+def verdict(found: Diagnosis) -> str:
+    """What a diagnosis says, in one sentence."""
+    shuffles = len(found.null) + found.failed_shuffles
+    reached = found.failed_shuffles + sum(value >= found.held_out for value in found.null)
+    if found.distinct < LEAST_DISTINCT:
+        unit = "" if found.unit == ROWS else f" by {found.unit}"
+        return f"Cannot tell: {found.distinct} different shuffles{unit} are possible; {LEAST_DISTINCT} are needed."
+    if shuffles < LEAST_DISTINCT - 1:
+        return f"Cannot tell: {shuffles} shuffles of the labels are too few; take {LEAST_DISTINCT - 1} or more."
     times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"
     reach = f"reach{'es' * (reached < 2)} {found.held_out:.3f} on held-out rows"
     if found.passed:

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from proxembed import FDA, OPLS, PCA, Kernelized
 from proxembed.estimator.rows import SeenRows
-from proxembed.evaluate.diagnose import _shuffled, diagnose, embedding_method
+from proxembed.evaluate.diagnose import diagnose, embedding_method
 from proxembed.measures.metrics import jaccard_at_k, macro_average_precision
 from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.methods.pipeline import embedding_pipeline
@@ -152,15 +152,81 @@ def test_a_half_that_cannot_be_fitted_counts_as_unstable():
     assert found.failed_resamples == 4 and found.stability == (0.0,) and found.angles == (90.0,)
 
 
-def test_shuffles_stay_inside_held_out_parts_and_leave_unknown_rows():
-    known = np.ones(12, dtype=bool)
-    known[[2, 9]] = False
-    parts = [np.array([0, 1, 4, 5]), np.array([3, 6, 7]), np.array([8, 10, 11])]
-    splits = [Split(str(i), np.setdiff1d(np.arange(12), part), part) for i, part in enumerate(parts)]
-    order = _shuffled(known, splits, np.random.default_rng(0))
-    for part in parts:
-        assert set(order[part]) == set(part)
-    assert order[2] == 2 and order[9] == 9 and (order != np.arange(12)).any()
+def grouped(seed, n_groups=20, size=6):
+    """Features with group effects, and labels drawn per group."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), size)
+    X = rng.normal(size=(n_groups, 8))[groups] + rng.normal(size=(len(groups), 8))
+    return X, rng.integers(2, size=(n_groups, 2))[groups], groups
+
+
+def test_a_relation_across_groups_passes():
+    X, _, groups = grouped(0, n_groups=30, size=5)
+    found = diagnose(OPLS(n_components=1), X, (X[:, :2].sum(axis=1) > 0).astype(int), n_shuffles=19, groups=groups)
+    assert found.passed and found.unit == "groups" and found.distinct == 1_000_000
+    assert found.describe()["unit"] == "groups"
+
+
+def test_too_few_distinct_shuffles_never_pass():
+    X, _, groups = grouped(0, n_groups=6, size=20)
+    y = np.isin(groups, [0, 3]).astype(int)
+    X[:, 0] += 9 * y
+    found = diagnose(OPLS(n_components=1), X, y, n_shuffles=19, n_resamples=1, groups=groups, n_folds=2)
+    assert found.distinct == 9 and not found.passed  # 3 places of the one positive group in each part
+
+
+def test_with_times_folds_are_in_their_order_and_labels_are_shifted_along_it():
+    rng = np.random.default_rng(1)
+    times = rng.permutation(90)
+    X = rng.normal(size=(90, 3))
+    y = (X[:, 0] > 0).astype(int)
+    found = diagnose(OPLS(n_components=1), X, y, n_shuffles=19, n_resamples=1, times=times)
+    assert found.passed and found.unit == "shifts in time" and found.distinct == 90
+    assert found.p == 0.05 and found.failed_shuffles == 0
+
+
+def test_a_shuffle_that_cannot_be_scored_counts_as_reaching_the_true_labels():
+    X = np.random.default_rng(2).normal(size=(60, 3))
+    y = np.zeros(60, dtype=int)
+    y[[5, 50]] = 1  # most shifts leave the only held-out part without a positive row
+    split = np.arange(40), np.arange(48, 53)
+    found = diagnose(OPLS(n_components=1), X, y, n_shuffles=19, n_resamples=1, cv=[split], times=np.arange(60))
+    reached = sum(value >= found.held_out for value in found.null)
+    assert found.failed_shuffles > 0 and len(found.null) == 19 - found.failed_shuffles
+    assert found.p == (1 + found.failed_shuffles + reached) / 20 and found.describe()["n_shuffles"] == 19
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"groups": [1, 2]}, "groups=.* must have one entry per row of X .60."),
+        ({"times": np.full(60, np.nan)}, "times holds nan in row 0"),
+        ({"groups": np.arange(60) % 7, "cv": 3, "n_folds": 3}, None),
+        ({"groups": np.arange(60) % 7, "cv": [(np.arange(40), np.arange(40, 60))]}, "GroupFolds"),
+    ],
+)
+def test_groups_and_times_are_checked(more, message):
+    X, Y = made(n=60)
+    if message is None:  # a number of folds makes folds of whole groups
+        assert diagnose(First(), X, Y, n_shuffles=1, n_resamples=1, **more).unit == "groups"
+        return
+    with pytest.raises(ValueError, match=message):
+        diagnose(First(), X, Y, n_shuffles=1, n_resamples=1, **more)
+
+
+def test_halves_keep_the_rows_of_a_group_together():
+    X, Y, groups = grouped(3)
+    seen = []
+
+    class Halves(First):
+        def fit(self, X, y):
+            seen.append(X[:, 0].copy())
+            return super().fit(X, y)
+
+    diagnose(Halves(), X, Y, n_shuffles=1, n_resamples=2, groups=groups)
+    for half in seen[-2:]:
+        inside = np.isin(X[:, 0], half)
+        assert len(half) == 60 and all(len(set(inside[groups == group])) == 1 for group in range(20))
 
 
 def test_unknown_rows_are_trained_on_and_never_scored():
