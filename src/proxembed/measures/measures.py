@@ -79,8 +79,8 @@ class Measure:
     worst, best : float, default=0 and 1
         Values of a failure and of a perfect embedding.
     defined : callable
-        Of the positive rows of each label, the rows and the least positive rows asked for: labels on which the measure
-        is defined. It is undefined (NaN) where there is none.
+        Gets the number of positive rows of each label, the number of rows and the least number of positive rows, and
+        returns for each label whether the measure is defined on it. Without any such label the measure is NaN.
     takes_least : bool, default=False
         Whether ``function`` has an argument ``min_positives``.
     n_neighbors : int, default=10
@@ -263,7 +263,7 @@ def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
 
 
 def neighbors_of(dataset: Any, train: np.ndarray) -> int:
-    """The number k of neighbours that are compared: 10."""
+    """Number of neighbours to compare: 10, or with few rows of one class each the size of the smallest class above 1."""
     if len(train) >= ALL_NEIGHBORS or not dataset.single_label:
         return DEFAULT_NEIGHBORS
     sizes = np.asarray(dataset.Y.tocsr()[train].sum(axis=0)).ravel()
