@@ -143,10 +143,12 @@ class Measure:
 
     def _value_of_cells(self, Y: Any, reading: Any, least: int, known: np.ndarray) -> tuple[float, int]:
         """The value where some cells are unknown, as ``over`` says."""
+        if not known.any():
+            return np.nan, 0
         if self.over == "rows":
             rows = known.any(axis=1)
             own = self.value((np.asarray(Y, dtype=bool) & known)[rows], (np.asarray(reading, dtype=bool) & known)[rows])
-            return (own[0], int(known.any(axis=0).sum())) if rows.any() else (np.nan, 0)
+            return own[0], int(known.any(axis=0).sum())
         if self.over == "cells":
             return self.value(Y[known][:, None], reading[known][:, None], least)[0], Y.shape[1]
         if self.takes_least:  # these choose among labels
@@ -263,7 +265,7 @@ def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
 
 
 def neighbors_of(dataset: Any, train: np.ndarray) -> int:
-    """Number of neighbours to compare: 10, or with few rows of one class each the size of the smallest class above 1."""
+    """Number of neighbours to compare: 10, or with few rows of one class each the smallest class size above 1."""
     if len(train) >= ALL_NEIGHBORS or not dataset.single_label:
         return DEFAULT_NEIGHBORS
     sizes = np.asarray(dataset.Y.tocsr()[train].sum(axis=0)).ravel()
