@@ -246,7 +246,7 @@ DIGITS = 3
 
 @cache
 def portfolio() -> list[dict[str, Any]]:
-    """Data sets: ``name``, ``shape`` (n, d, w, c as in ``costs.Shape``), ``winners`` (names per measure, best first)."""
+    """Data sets: ``name``, ``shape`` (n, d, w, c as of ``costs.Shape``), ``winners``: names by measure, best first."""
     return json.loads(files(__package__).joinpath("portfolio.json").read_text())["sets"]
 
 

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from proxembed.evaluate.compare import contrasts, nadeau_bengio, nadeau_bengio_p
+from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.results import Results
+from proxembed.measures.statistics import nadeau_bengio, nadeau_bengio_p
 
 VALUES = {
     ("OPLS", 2): [0.60, 0.62, 0.58, 0.60],
