@@ -150,7 +150,7 @@ class _FoldScores:
             arms = (arms & self.rivals) - {ALL_FEATURES}
         elif name not in arms | {ALL_FEATURES}:
             raise ValueError(
-                f"{name!r} is no arm of this comparison; its sides are {', '.join([*SIDES, *sorted(arms)])}."
+                f"{name!r} is not an arm of this comparison; its sides are {', '.join([*SIDES, *sorted(arms)])}."
             )
         else:
             arms &= {name}

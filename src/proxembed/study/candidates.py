@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 from proxembed.estimator.base import Embedder, SpectralEmbedder
 from proxembed.estimator.catalogue import estimators, method_named, name_of, named_members, settings, title_of
-from proxembed.evaluate.arms import KERNEL_ROWS, method_arms
-from proxembed.evaluate.costs import Shape
+from proxembed.evaluate.arms import method_arms
+from proxembed.evaluate.costs import KERNEL_ROWS, PROTOTYPES, Shape
 from proxembed.evaluate.rivals.rival import rival_methods
 from proxembed.measures.measures import AVERAGE_PRECISION, DEFAULT_NEIGHBORS, JACCARD
 from proxembed.methods.around import ComponentWrapper, ReadoutAxes, Scaled
@@ -51,7 +51,6 @@ class Draws:
 
 FIRST = ("opls", "kernelized")
 ANCHOR = "Kernelized(OPLS)"  # in default construction it is left for evidence only
-PROTOTYPES = 1000
 RIDGES = log(1e-6, 1e2)
 SIZES = (2, 5, 10, 20, 50, 100)
 VARIANCE = (0.8, 0.9, 0.95, 0.99)  # shares that principal components keep before a kernel

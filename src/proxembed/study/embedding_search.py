@@ -435,8 +435,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         self.classes_ = self.best_estimator_[-1].classes_
 
     def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
-        """The choice, then the best trial of each family on its folds, then complete ones; the anchor, or what has left
-        it, is among three."""
+        """The choice, then the best trial of each other family on the folds of the choice, then of families with only
+        complete trials; the family of the untuned kernel form is among the first three."""
         size = self._map_size
         among = sorted(best.among, key=lambda t: -t.score_at(best.rung, size))
         complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score_at(t.rungs[-1], size))

@@ -127,7 +127,7 @@ def test_a_pair_without_an_arm_is_left_out():
 @pytest.mark.parametrize(
     ("found", "options", "message"),
     [
-        (make_rows(), {"sizes": (75, 25), "pairs": [("OPLSS", "PCA")]}, "'OPLSS' is no arm"),
+        (make_rows(), {"sizes": (75, 25), "pairs": [("OPLSS", "PCA")]}, "'OPLSS' is not an arm"),
         (make_rows(), {}, "sizes=None"),
         (make_rows(), {"sizes": (75, 25), "measure": "height"}, "measure='height' is unknown"),
         (make_summary(), {"measure": "height"}, "measure='height' is unknown"),
