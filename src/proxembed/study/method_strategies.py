@@ -311,8 +311,8 @@ class ProposedMethods(MethodStrategy):
 class Auto(Halving):
     """Configurations that won on data sets of similar sizes (``portfolio``), then every method with its defaults, the
     cheap ones first; both together get half of the counted work of the race. Then in turn proposals of TPE (if optuna
-    is installed) and draws from the methods that did best so far. All race over rows and over folds; a configuration that
-    is clearly behind the best on the folds so far is dropped."""
+    is installed) and draws from the methods that did best so far. All race over rows and over folds; a configuration
+    that is clearly behind the best on the folds so far is dropped."""
 
     name = "auto"
     words = (
