@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from papers.difference import LEVEL, Difference
-from proxembed.evaluate.compare import nadeau_bengio
+from proxembed.measures.statistics import nadeau_bengio
 
 DRAW = ", draw "
 Parts = Mapping[str, Sequence[Mapping[str, Any]]]

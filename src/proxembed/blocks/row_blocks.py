@@ -179,7 +179,7 @@ class RowBlocks:
         """A uniform sample of the rows in their order, (X, y): all rows where there are no more than ``n_rows``.
 
         One reading; the sample does not depend on how the rows are cut into blocks. y is None where there are no
-        labels; tables become arrays. Raises ValueError for ``n_rows`` that is no whole number of at least 1.
+        labels; tables become arrays. Raises ValueError unless ``n_rows`` is a whole number of at least 1.
 
         >>> import numpy as np
         >>> X, y = RowBlocks.from_arrays(np.arange(100.0)[:, None], list("ab") * 50, block_rows=30).sample(4)

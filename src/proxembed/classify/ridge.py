@@ -177,7 +177,7 @@ class MultiOutputRidge(LabelClassifier):
         self.penalty_ = float(rows.resolve_ridge(self.penalty, "absolute", rows.build_template(regression))[0])
         coef, level = rows.found.regression(self.penalty_, rows.X)
         totals: Any = rows.totals
-        labels = totals.first_rows()
+        labels = totals.no_rows()
         self.coef_, self.intercept_ = labels.expand(2.0 * coef), np.full(len(labels.classes_), -1.0)
         self.intercept_[labels.kept] = 2.0 * level - 1.0
         self.n_features_in_ = regression.n_features_in_

@@ -468,7 +468,7 @@ class Sums:
             return
         totals = self.totals if self.totals is None or self.counted else self.totals.merged(other.totals)
         nothing, lifted = self._no_rows()
-        blank = BlockRows(nothing, None if totals is None else totals.first_rows(), count=self.n + other.n)
+        blank = BlockRows(nothing, None if totals is None else totals.no_rows(), count=self.n + other.n)
         widths = [F.shape[1] for F in _demand(method, blank, lifted)[1].factors]
         moments = self._widened(widths, self.totals, totals)
         moments.merge(other._widened(widths, other.totals, totals))
@@ -480,7 +480,7 @@ class Sums:
     def rows(self, method: Any, reading: Reading | None = None) -> SummedRows:
         """Rows with these sums; ``reading``: how the rows can be read again, such as for the choice of a ridge."""
         self._check(method)
-        labels = None if self.totals is None else self.totals.first_rows()
+        labels = None if self.totals is None else self.totals.no_rows()
         if labels is not None:
             if self.totals.form == "classes":
                 refuse_many_numbers(labels.classes_, self.totals.n, method.target_type)

@@ -11,13 +11,12 @@ import scipy.sparse as sp
 from proxembed.estimator.catalogue import estimators, method_named, method_names, name_of
 from proxembed.params import declared
 
-from .costs import shape_of
+from .costs import KERNEL_ROWS, shape_of
 from .rivals.linear import AllFeatures
 from .rivals.rival import FOREST_ROWS, DataFacts, Rival, rival_methods, rivals
 
 ALL_FEATURES = AllFeatures.title
 DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd")
-KERNEL_ROWS = 3000
 MAP_SIZE = 2
 RIVAL_SECONDS = 60.0
 
@@ -146,5 +145,5 @@ def left_out_rivals(*data: Any, seconds: float = RIVAL_SECONDS, **more: Any) -> 
 
 
 def without_duplicates(rivals: Sequence[Arm], names: Collection[str]) -> tuple[Arm, ...]:
-    """The rivals without those that stand for a map alone where arms of these names take part: FDA, if it leads."""
+    """The rivals without map-only ones that are already among the named arms, such as FDA if it leads the search."""
     return tuple(arm for arm in rivals if arm.largest is None or arm.name not in names)

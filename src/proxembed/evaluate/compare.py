@@ -20,17 +20,6 @@ from proxembed.measures.statistics import (
 from .arms import ALL_FEATURES
 from .results import TEST, measure_name, sign_of
 
-__all__ = [
-    "bayesian_correlated_t",
-    "bayesian_signed_rank",
-    "chosen_elsewhere",
-    "contrasts",
-    "holm",
-    "nadeau_bengio",
-    "nadeau_bengio_p",
-    "wilcoxon_holm",
-]
-
 BEST_METHOD, BEST_RIVAL = "best method", "best rival"
 SIDES = (BEST_METHOD, BEST_RIVAL, ALL_FEATURES)
 EQUAL = 1e-9  # values of a measure that differ by less are equal
@@ -161,7 +150,7 @@ class _FoldScores:
             arms = (arms & self.rivals) - {ALL_FEATURES}
         elif name not in arms | {ALL_FEATURES}:
             raise ValueError(
-                f"{name!r} is no arm of this comparison; its sides are {', '.join([*SIDES, *sorted(arms)])}."
+                f"{name!r} is not an arm of this comparison; its sides are {', '.join([*SIDES, *sorted(arms)])}."
             )
         else:
             arms &= {name}

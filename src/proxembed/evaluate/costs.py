@@ -26,7 +26,7 @@ from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
 
-PROTOTYPES_ABOVE, PROTOTYPES = 3000, 1000
+KERNEL_ROWS, PROTOTYPES = 3000, 1000  # most rows of a kernel of all rows, and the prototypes of one of more rows
 MOST_COORDINATES = 4500  # above, other routes are taken
 TREE = 6e-4  # seconds of a tree, however few its rows
 LABEL_MODEL = 2e-3  # seconds of a model of scikit-learn for one label
@@ -58,7 +58,7 @@ class Shape(NamedTuple):
     def terms(self) -> dict[str, float]:
         """The value of every term."""
         n, d, w, c = self.n, self.d, self.w, self.c
-        most = self.p or (PROTOTYPES if n > PROTOTYPES_ABOVE else n)
+        most = self.p or (PROTOTYPES if n > KERNEL_ROWS else n)
         p, q = min(n, most), min(n, d, MOST_COORDINATES)
         values = (1, n * w, n * w * q, q**3, n * w * c, n * c, n * p * w, n * p * p, p**3, n * p * c)
         return dict(zip(TERMS, (*values, n * n * w, n * n * c, n * n, n**3), strict=True))

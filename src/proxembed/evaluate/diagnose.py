@@ -41,8 +41,8 @@ from .scoring import Readings
 def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, groups: Any = None) -> Any:
     """Out-of-fold embedding of training rows: each row embedded by a model fitted without it.
 
-    A supervised embedding shows its own rows as better separated than new ones. The folds' embeddings are carried onto
-    that of the model fitted on all rows, as ``splits.splits.crossfit`` describes.
+    A supervised embedding shows its own rows as better separated than new ones. A rotation or reflection, a scale and a
+    shift (orthogonal Procrustes) carry the embedding of each fold onto that of the model fitted on all rows.
 
     Parameters
     ----------

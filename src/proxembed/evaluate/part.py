@@ -57,7 +57,7 @@ class Part:
         return self.unscaled.X[self.unscaled.train], y, self.unscaled.X[self.unscaled.held_out]
 
     def inside(self, rows: np.ndarray, held_out: np.ndarray) -> "Part":
-        """The part of some of its training rows, with others of them held out; what else it says stays as it is."""
+        """The part that trains on some of its training rows and holds out others; all else is unchanged."""
         own = self.unscaled
         own = None if own is None else Unscaled(own.X, own.train[rows], own.train[held_out])
         X, X_held_out = self.X[rows], self.X[held_out]

@@ -28,8 +28,8 @@ from proxembed.measures.metrics import row_jaccard, same_rows
 from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kind, standard_split
 from proxembed.targets.known import known_cells
 
-from .arms import Arm
-from .compare import SIDES
+from .arms import ALL_FEATURES, Arm
+from .compare import BEST_METHOD, SIDES
 from .part import Part, prepare, rows_scored
 from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
 from .scoring import BY_KEY, Measures, Pairs, Scores, lost, score
@@ -219,13 +219,13 @@ def _collect(
 
 
 def _shared_scaling(scalings: dict[str, str]) -> str:
-    """The scaling of the largest training part, that beside the test rows, else the one of most folds."""
+    """The scaling of the training part of the test rows (the largest part), else the most frequent one of the folds."""
     most = Counter(scalings[name] for name in sorted(scalings)).most_common(1)
     return scalings.get(TEST, most[0][0] if most else "")
 
 
 def same_rows_similarity(protocol: Protocol, dataset: Any, train: np.ndarray, rows: Any) -> np.ndarray:
-    """Similarity of each held-out row to the same training rows for every query, which no feature has a part in."""
+    """Similarity of each held-out row to the same training rows for every query: a baseline without features."""
     Y, train = dataset.Y.tocsr(), train[rows_scored(dataset)[train]]
     Y_train = Y[train]
     same = same_rows(Y_train, protocol.neighbor_measure.n_neighbors)
@@ -239,7 +239,7 @@ def same_rows_similarity(protocol: Protocol, dataset: Any, train: np.ndarray, ro
 
 
 def _sort_arms(protocol: Protocol, splits: list[Split], results: Results) -> None:
-    """Put rows in the order of splits and arms, also within an arm of two names, and what is kept by sizes, too."""
+    """Sort the rows by split and name; sort what is kept per name, size and split by split, name and size."""
     fold = {split.name: number for number, split in enumerate(splits)}
     arm = {name: number for number, name in enumerate([*protocol.names, SAME_ROWS])}
     results.rows.sort(key=lambda row: (fold[row["fold"]], arm[row["arm"]]))
@@ -262,7 +262,7 @@ class Protocol:
     seed: int = 0
     n_jobs: int = 1
     max_seconds: float | None = None
-    contrasts: tuple[tuple[str, str], ...] = (("best method", "all features"),)
+    contrasts: tuple[tuple[str, str], ...] = ((BEST_METHOD, ALL_FEATURES),)
     keep_predictions: bool = True
     measure: str | Measure | Callable[..., Any] = AVERAGE_PRECISION
     notes: tuple[str, ...] = ()
@@ -282,7 +282,9 @@ class Protocol:
             raise ValueError(f"max_seconds={self.max_seconds!r} must be above 0, or None for no limit.")
         for side in (side for pair in self.contrasts for side in pair):
             if side not in (*names, *SIDES):
-                raise ValueError(f"contrasts name {side!r}, which is no arm; use one of {', '.join([*SIDES, *names])}.")
+                raise ValueError(
+                    f"contrasts name {side!r}, which is not an arm; use one of {', '.join([*SIDES, *names])}."
+                )
         object.__setattr__(self, "sizes", tuple(sorted({int(k) for k in self.sizes})))
 
     @property
@@ -306,12 +308,12 @@ class Protocol:
 
     @property
     def new_neighbor_measure(self) -> Measure:
-        """The same of held-out rows among themselves."""
+        """The Jaccard measure of held-out rows among themselves, for as many neighbours."""
         return measure_of(NEW_JACCARD.format(self.neighbor_measure.n_neighbors))
 
     @property
     def neighbor_measures(self) -> tuple[Measure, Measure]:
-        """Both."""
+        """Both measures of neighbours."""
         return self.neighbor_measure, self.new_neighbor_measure
 
     @property
@@ -326,7 +328,7 @@ class Protocol:
 
     @property
     def further_measures(self) -> tuple[tuple[str, str], ...]:
-        """Pairs (measure, read-out) beside them: decisions by the one shared threshold rule, and probabilities."""
+        """Further pairs (measure, read-out): of decisions by the shared threshold rule, and of probabilities."""
         pairs = ((measure.name, RIDGE) for measure in MEASURES.values() if measure.further)
         return tuple(pair for pair in pairs if pair not in self.measures)
 
@@ -356,11 +358,7 @@ class Protocol:
 
     def describe(self) -> dict[str, Any]:
         """The protocol as plain data."""
-        plain = {
-            key: value
-            for key, value in vars(self).items()
-            if key not in ("arms", "splitting", "measure", "notes", *_ROWS)
-        }
+        plain = {key: value for key, value in vars(self).items() if key not in _NOT_PLAIN}
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in _PAIRS}
         sizes = list(self.sizes)
         return {
@@ -373,5 +371,5 @@ class Protocol:
         }
 
 
-_ROWS = "train_rows", "test_rows", "deadline"
+_NOT_PLAIN = "arms", "splitting", "measure", "notes", "train_rows", "test_rows", "deadline"
 _PAIRS = ("measures", "further_measures", "contrasts")

@@ -58,7 +58,7 @@ class Measures:
     similarities: tuple[Measure, Measure] | None = None
 
     def plain(self) -> list[Any]:
-        """What tells them from others, as plain data."""
+        """All that distinguishes these measures from others, as plain data."""
         pairs = [[(measure.name, readout) for measure, readout in each] for each in (self.pairs, self.further)]
         numbers = [list(self.sizes), self.n_neighbors, self.min_positives, self.refits, self.max_seconds]
         return [*pairs, *numbers, [measure.name for measure in self.similarities or ()]]
@@ -202,7 +202,7 @@ class Measured(NamedTuple):
 
 
 class Readings:
-    """What the read-outs of one embedding say of the held-out rows, each computed when it is first asked for."""
+    """What the read-outs of one embedding predict for the held-out rows, each computed when it is first used."""
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: Placed | None = None, dtype: Any = np.float32):
         self.Z, self.Z_held_out, self.part, self.placed = Z[part.known_rows], Z_held_out, part, placed
@@ -310,7 +310,7 @@ class Readings:
 
 
 class ScoreReadings(Readings):
-    """Readings of scores that an arm makes by itself: they stand in place of ridge scores, and are its embedding."""
+    """Readings of an arm's own scores, which replace ridge scores and serve as its embedding."""
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
         self.Z, self.Z_held_out, self.part = Z, Z_held_out, part
@@ -329,7 +329,7 @@ class LookupReadings(ScoreReadings):
 
 
 class _Timed(NamedTuple):
-    """What a task returns (None if it raises), its seconds, and the reason of a failure."""
+    """What a task returns (None if it raises), its seconds, and the reason for a failure."""
 
     found: Any
     seconds: float

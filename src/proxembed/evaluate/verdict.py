@@ -21,17 +21,16 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from proxembed.measures.measures import AVERAGE_PRECISION, NEW_JACCARD, Measure, is_jaccard, measure_of
-from proxembed.measures.statistics import TWO_SIDED, drawn_weights, precision_gain, redrawn_gain
+from proxembed.measures.statistics import TWO_SIDED, drawn_weights, nadeau_bengio, precision_gain, redrawn_gain
 from proxembed.splits.splits import LEAST_GROUPS
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import dense_labels
 
 from .arms import ALL_FEATURES, MAP_SIZE
-from .compare import equal_rows, gain_on_folds, nadeau_bengio
+from .compare import equal_rows, gain_on_folds
 from .results import NEIGHBORS, SAME_ROWS, TEST, Results, measure_name, sign_of
 
-GOALS = ("neighbours", "predict", "compress", "map")
 TOLERANCE = 0.03
 BETTER, LEVEL, WORSE, CANNOT_TELL = "better", "level", "worse", "cannot tell"
 FOLDS, TEST_ROWS = "folds", "test rows"
@@ -354,7 +353,7 @@ class TestGains:
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval`` and ``rows``; None where the measure has no value on the test rows."""
-        ours, theirs = (_best(side, name) for side in (entries, others))
+        ours, theirs = (top(side, name) for side in (entries, others))
         measure_name, readout = name[:-1].rsplit(" (", 1)
         found: dict[str, Any] | None
         if readout == NEIGHBORS and is_jaccard(measure_name):
@@ -396,10 +395,6 @@ class TestGains:
 
 
 Gains = FoldGains | TestGains
-
-
-def _best(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    return max(entries, key=lambda entry: sign_of(name) * entry["scores"][name]["mean"])
 
 
 def paired_gain(ours: ArrayLike, theirs: ArrayLike, groups: Any = None) -> dict[str, Any]:

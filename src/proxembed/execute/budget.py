@@ -15,7 +15,8 @@ from types import FrameType
 from typing import Any
 
 from proxembed.algebra.arrays.blas import sets_pools
-from proxembed.execute import clock
+
+from . import clock
 
 AGAIN = 1.0  # seconds after which the work is stopped once more: a callback of the interpreter swallows exceptions
 SOON = 0.01  # seconds after which work is stopped that would leave something half made behind
@@ -101,7 +102,7 @@ def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[No
 
 @dataclass(frozen=True)
 class WorkBudget:
-    """Work that a search may do, in units of ``evaluate.costs``, and what it must leave alone."""
+    """Work that a search may do, in units of ``evaluate.costs``, and bounds on its last fit and its prototypes."""
 
     work: float
     last_rows: int | None = None

@@ -163,7 +163,7 @@ def read_header(path: Path) -> dict[str, Any] | None:
             f"{path} is a study of another version of proxembed, which cannot be resumed; move it away, or name "
             "another folder."
         )
-    raise ValueError(f"{path} is no study of proxembed, or is damaged; move it away, or name another folder.")
+    raise ValueError(f"{path} is not a study of proxembed, or is damaged; move it away, or name another folder.")
 
 
 def as_json(value: float) -> float | str:

@@ -79,8 +79,8 @@ class Measure:
     worst, best : float, default=0 and 1
         Values of a failure and of a perfect embedding.
     defined : callable
-        Of the positive rows of each label, the rows and the least positive rows asked for: labels on which the measure
-        is defined. It is undefined (NaN) where there is none.
+        Gets the number of positive rows of each label, the number of rows and the least number of positive rows, and
+        returns for each label whether the measure is defined on it. Without any such label the measure is NaN.
     takes_least : bool, default=False
         Whether ``function`` has an argument ``min_positives``.
     n_neighbors : int, default=10
@@ -143,10 +143,12 @@ class Measure:
 
     def _value_of_cells(self, Y: Any, reading: Any, least: int, known: np.ndarray) -> tuple[float, int]:
         """The value where some cells are unknown, as ``over`` says."""
+        if not known.any():
+            return np.nan, 0
         if self.over == "rows":
             rows = known.any(axis=1)
             own = self.value((np.asarray(Y, dtype=bool) & known)[rows], (np.asarray(reading, dtype=bool) & known)[rows])
-            return (own[0], int(known.any(axis=0).sum())) if rows.any() else (np.nan, 0)
+            return own[0], int(known.any(axis=0).sum())
         if self.over == "cells":
             return self.value(Y[known][:, None], reading[known][:, None], least)[0], Y.shape[1]
         if self.takes_least:  # these choose among labels
@@ -263,7 +265,7 @@ def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
 
 
 def neighbors_of(dataset: Any, train: np.ndarray) -> int:
-    """The number k of neighbours that are compared: 10."""
+    """Number of neighbours to compare: 10, or with few rows of one class each the smallest class size above 1."""
     if len(train) >= ALL_NEIGHBORS or not dataset.single_label:
         return DEFAULT_NEIGHBORS
     sizes = np.asarray(dataset.Y.tocsr()[train].sum(axis=0)).ravel()

@@ -232,16 +232,10 @@ def label_f1(Y: Any, Yh: Any) -> np.ndarray:
     return _ratio(2 * (Y & Yh).sum(axis=0), Y.sum(axis=0) + Yh.sum(axis=0), np.nan)
 
 
-def macro_f1(Y: Any, Yh: Any, *, absent: str = "zero") -> LabelMean:
-    """Macro F1: the mean of the F1 of the labels, with the number of labels used."""
-    if absent not in ("zero", "one", "skip"):
-        raise ValueError(f"absent={absent!r} is unknown; use 'zero', 'one' or 'skip'.")
+def macro_f1(Y: Any, Yh: Any) -> LabelMean:
+    """Macro F1: the mean of the F1 of the labels, 0 for a label that no row has and no prediction gives."""
     each = label_f1(Y, Yh)
-    if absent == "skip":
-        each = each[dense_labels(Y).any(axis=0)]
-    else:
-        each = np.where(np.isnan(each), float(absent == "one"), each)
-    return LabelMean(float(each.mean()) if len(each) else float("nan"), len(each))
+    return LabelMean(float(np.where(np.isnan(each), 0.0, each).mean()), len(each))
 
 
 def micro_f1(Y: Any, Yh: Any) -> float:
@@ -287,17 +281,6 @@ def subset_accuracy(Y: Any, Yh: Any) -> float:
     """Subset accuracy: the share of rows whose label set is predicted exactly."""
     Y, Yh = _checked_sets(Y, Yh)
     return float((Y == Yh).all(axis=1).mean())
-
-
-def accuracy(y: Any, yh: Any) -> float:
-    """Accuracy with one class per row: the share of rows whose class is predicted."""
-    y, yh = np.asarray(y), np.asarray(yh)
-    if y.ndim != 1 or y.shape != yh.shape or len(y) == 0:
-        raise ValueError(
-            f"y and yh must be 1-D classes of one length, at least 1; got shapes {y.shape} and {yh.shape}. "
-            "For label sets use subset_accuracy."
-        )
-    return float(np.mean(y == yh))
 
 
 def label_auc(Y: Any, S: Any) -> np.ndarray:

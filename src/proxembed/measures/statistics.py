@@ -140,7 +140,7 @@ def choose(values: np.ndarray, anchor: Sequence[bool] | None = None) -> int:
 
 
 def repeated_scores(values: np.ndarray, anchor: Sequence[bool] | None = None) -> np.ndarray | None:
-    """Of each fold what the choice made without it scores on it."""
+    """Per fold, the score on it of the choice that is made without it."""
     folds = range(values.shape[1])
     if len(folds) < 2:
         return None

@@ -253,7 +253,7 @@ _Stacked.__name__ = _Placed.__name__ = SLVM.__name__  # by which errors call the
 
 def _stacked_gram(rows: SummedRows) -> np.ndarray:
     """[Y, X]'[Y, X], about the mean where the rows are centred."""
-    found, labels = rows.found, rows.totals.first_rows()
+    found, labels = rows.found, rows.totals.no_rows()
     leaves: list[Any] = [leaf for _, leaf in found.template.A.terms()]
     E = next(found.product(leaf.F) for leaf in leaves if leaf.F is not found.demand.X)
     own = labels.centred_gram if found.centred else labels.gram

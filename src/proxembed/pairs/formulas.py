@@ -13,8 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.algebra.arrays.matrix import mid_ranks, over, row_norms, unit_of
-
-from ..params import keyword_arguments
+from proxembed.params import keyword_arguments
 
 CONSTANT_ROW = 1e-13
 LARGEST_DEGREE = 16

@@ -19,8 +19,8 @@ from proxembed.algebra.arrays.matrix import (
     row_norms,
     row_squares,
 )
+from proxembed.params import call_user_function, check_arguments
 
-from ..params import call_user_function, check_arguments
 from .formulas import RELATIONS, cosine, median_or_mean
 
 NEAR = 1e-6

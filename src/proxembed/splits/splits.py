@@ -1,4 +1,4 @@
-"""Splits of a data set: folds, one held-out part, nested folds, the standard split; as splitters, and cross-fitting."""
+"""Splits of a data set: folds, one held-out part, the standard split; as splitters, and cross-fitting."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,6 +18,8 @@ from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
 from proxembed.targets.values import dense_labels
 
+SPLIT_KINDS = ("auto", "stratified", "groups", "time")
+LEAST_GROUPS = 3  # of which one can be held out for a verdict
 FRAME_ROWS = 10_000  # by which the models of folds of blocks are carried onto that of all rows
 FOLDS = Param(low=2, integer=True)
 Parts = Iterator[tuple[np.ndarray, np.ndarray]]
@@ -188,20 +190,6 @@ def time_folds(times: Any, n_folds: int = 5, *, rows: Any = None) -> list[Split]
     cuts = time_cuts(times[rows], np.arange(1, n_folds + 1) / (n_folds + 1))
     part = np.searchsorted(cuts, times[rows], side="right")
     return [Split(str(f), rows[part < f], rows[part == f]) for f in range(1, n_folds + 1)]
-
-
-__all__ = [
-    "Split",
-    "Splitting",
-    "fold_limit",
-    "holdout_split",
-    "make_splits",
-    "nested",
-    "standard_split",
-    "stratified_folds",
-]
-LEAST_GROUPS = 3  # of which one can be held out for a verdict
-SPLIT_KINDS = ("auto", "stratified", "groups", "time")
 
 
 @dataclass(frozen=True)
@@ -444,11 +432,6 @@ def _held_out_rows(data: _Rows, share: float, seed: int) -> np.ndarray:
     return data.known[held_out]
 
 
-def nested(dataset: Any, outer: Splitting, inner: Splitting, rows: Any = None) -> list[tuple[Split, list[Split]]]:
-    """Nested splits: for each outer split, the inner splits of its training rows alone."""
-    return [(split, make_splits(dataset, inner, split.train)) for split in make_splits(dataset, outer, rows)]
-
-
 def standard_split(dataset: Any) -> Split:
     """Return the standard training and test rows that came with a data set.
 
@@ -519,7 +502,7 @@ def crossfit(method: Any, X: Any, y: Any, whole: Any, splits: Iterable[Split], k
     missing = times == 0
     if (missing & known).any():
         raise ValueError(
-            f"cv never holds out {int((missing & known).sum())} of {len(whole)} rows, which so have no out-of-fold "
+            f"cv never holds out {int((missing & known).sum())} of {len(whole)} rows, so they have no out-of-fold "
             "embedding; use folds that hold out every row (the order of time does not)."
         )
     return np.where(missing[:, None], whole, total / np.maximum(times, 1)[:, None])

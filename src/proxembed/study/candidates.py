@@ -14,9 +14,10 @@ from sklearn.base import clone
 
 from proxembed.estimator.base import Embedder, SpectralEmbedder
 from proxembed.estimator.catalogue import estimators, method_named, name_of, named_members, settings, title_of
-from proxembed.evaluate.arms import KERNEL_ROWS, method_arms
-from proxembed.evaluate.costs import Shape
+from proxembed.evaluate.arms import method_arms
+from proxembed.evaluate.costs import KERNEL_ROWS, PROTOTYPES, Shape
 from proxembed.evaluate.rivals.rival import rival_methods
+from proxembed.measures.measures import AVERAGE_PRECISION, DEFAULT_NEIGHBORS, JACCARD
 from proxembed.methods.around import ComponentWrapper, ReadoutAxes, Scaled
 from proxembed.params import Integers, Log, Methods, declared, log, safe_repr
 
@@ -50,7 +51,6 @@ class Draws:
 
 FIRST = ("opls", "kernelized")
 ANCHOR = "Kernelized(OPLS)"  # in default construction it is left for evidence only
-PROTOTYPES = 1000
 RIDGES = log(1e-6, 1e2)
 SIZES = (2, 5, 10, 20, 50, 100)
 VARIANCE = (0.8, 0.9, 0.95, 0.99)  # shares that principal components keep before a kernel
@@ -238,20 +238,20 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int |
 
 
 NEAREST = 3  # data sets whose winners are taken
-SCORES, NEIGHBORS = "macro average precision", "Jaccard@10"  # the measures by which they have won
+SCORES, NEIGHBORS = AVERAGE_PRECISION, JACCARD.format(DEFAULT_NEIGHBORS)  # the measures by which they have won
 OWN = ("n_components", "random_state", "n_prototypes")  # what each search sets itself
 DIGITS = 3
 
 
 @cache
-def table() -> list[dict[str, Any]]:
-    """The sets: ``name``, ``shape`` (n, d, w, c as of ``costs.Shape``), ``winners``: names by measure, best first."""
+def portfolio() -> list[dict[str, Any]]:
+    """Data sets: ``name``, ``shape`` (n, d, w, c as of ``costs.Shape``), ``winners``: names by measure, best first."""
     return json.loads(files(__package__).joinpath("portfolio.json").read_text())["sets"]
 
 
 def winners(shape: Shape, neighbors: bool = False, without: Collection[str] = ()) -> list[Any]:
     """The configurations that have won on the three sets of the most similar sizes, the best of each set first."""
-    rows = [row for row in table() if row["name"] not in without]
+    rows = [row for row in portfolio() if row["name"] not in without]
     near = sorted(rows, key=lambda row: (_distance(shape, Shape(*row["shape"])), row["name"]))[:NEAREST]
     lists = [row["winners"][NEIGHBORS if neighbors else SCORES] for row in near]
     longest = max((len(names) for names in lists), default=0)
@@ -266,7 +266,7 @@ def _distance(one: Shape, other: Shape) -> float:
 
 
 def plain_name(config: Any) -> str:
-    """The name of a configuration as the table keeps it: without size, seed and prototypes, numbers of three digits."""
+    """The name of a configuration in the portfolio: without size, seed and prototypes, numbers with three digits."""
     return name_of(_plain(config))
 
 

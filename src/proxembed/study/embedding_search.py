@@ -274,9 +274,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         default="macro average precision",
         words="a measure",
         kw_only=False,
-        doc='Any that ``evaluate.measures.measure_of`` knows, such as "Jaccard@10" or "macro F1"; or a function '
-        "(Y, S) -> float of held-out labels and ridge scores, larger being better. Scores of a loss have their sign "
-        "changed.",
+        doc='Name of a measure, such as "Jaccard@10" or "macro F1", a ``Measure``, or a function (Y, S) -> float of '
+        "held-out labels and ridge scores, larger being better. Scores of a loss have their sign changed.",
     )
     random_state: Any = param(default=0, like=SEED, kw_only=False, doc="Seed of folds and drawn parameters.")
     n_jobs: int | None = param(default=1, like=JOBS, kw_only=False, doc="Number of fits at a time.")
@@ -400,7 +399,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         return self._study(scores, seed, strategy, data, max_trials=self.max_trials, max_work=work)
 
     def _final_splits(self, X: Any, labels: LabelMatrix, seed: int, groups: Any, known: Any) -> list[Split]:
-        """The folds of the choice, where these are others than those of the race."""
+        """Folds for the final choice, if they differ from the folds of the race."""
         cv = self.final_cv
         if cv is None:
             cv = final_fold_count(labels.n, known) if self.cv is None or isinstance(self.cv, Integral) else 0
@@ -436,8 +435,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         self.classes_ = self.best_estimator_[-1].classes_
 
     def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
-        """The choice, then the best trial of each family on its folds, then complete ones; the anchor, or what has left
-        it, is among three."""
+        """The choice, then the best trial of each other family on the folds of the choice, then of families with only
+        complete trials; the family of the untuned kernel form is among the first three."""
         size = self._map_size
         among = sorted(best.among, key=lambda t: -t.score_at(best.rung, size))
         complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score_at(t.rungs[-1], size))

@@ -24,7 +24,7 @@ from .trials import FINALISTS, KEEP, MethodTrial, Rung, SearchStrategy, Study, b
 
 WIDTH = 9
 TOGETHER = 3  # proposals of a model before it learns what they gave
-STOP = 2.0  # standard errors behind the best, from which a configuration is left
+STOP = 2.0  # standard errors behind the best, from which a configuration is dropped
 FAVOURITES = 3
 TRIES = 50
 GROWTH = 2.0
@@ -61,9 +61,9 @@ def reserve(study: Study, t: MethodTrial | None) -> float:
     return 0.0 if t is None else SLACK * cost(study, t, study.evaluator.full)
 
 
-def ahead(study: Study, t: MethodTrial, rung: Rung, begun: Collection[int] = ()) -> float:
-    """Forecast of what a trial lacks at a rung, in units of work where it is counted, else in seconds; folds that are
-    ``begun`` are paid for."""
+def remaining_cost(study: Study, t: MethodTrial, rung: Rung, begun: Collection[int] = ()) -> float:
+    """Forecast cost of the fits that a trial lacks at a rung, except on folds ``begun``: units of work if these are
+    counted, else seconds."""
     missing = [step for step in rung.steps if step not in t.outcomes and step[1] not in begun]
     if study.work < math.inf:
         return sum(study.evaluator.work(t.config, step) for step in missing)
@@ -71,10 +71,10 @@ def ahead(study: Study, t: MethodTrial, rung: Rung, begun: Collection[int] = ())
 
 
 def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Collection[int] = ()) -> bool:
-    """Whether the rung fits into the seconds left, the last fit included; on all rows, that of this trial too."""
+    """Whether ``left`` covers the rung and, if in seconds, the last fit (on all rows also that of this trial)."""
     if left == math.inf:
         return True
-    lacking = ahead(study, t, rung, begun)
+    lacking = remaining_cost(study, t, rung, begun)
     if study.work < math.inf:
         return left >= lacking
     last = reserve(study, best_trial(study.trials))
@@ -82,22 +82,22 @@ def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Col
 
 
 def final_share(study: Study) -> float:
-    """Work or seconds that a race leaves to the final folds and to maps: those of as many trials as will come there,
-    forecast from those that would by now; no more than a share of the budget, and none for final folds that the leader
-    of the race would not reach."""
+    """Work or seconds that a race reserves for the final folds and for maps: forecast for as many trials as will come
+    there, from the cost of the present finalists. At most 40 % of the budget; nothing for final folds if this share
+    does not suffice for the leader of the race."""
     whole = study.work if study.work < math.inf else study.seconds
     entrants = finalists(study.trials)
     if whole == math.inf or not entrants:
         return 0.0
     needed, final = map_share(study), study.evaluator.final
-    if final not in study.evaluator.rungs and ahead(study, entrants[0], final) <= FINAL_SHARE * whole:
-        needed += sum(ahead(study, t, final) for t in entrants) * FINALISTS / len(entrants)
+    if final not in study.evaluator.rungs and remaining_cost(study, entrants[0], final) <= FINAL_SHARE * whole:
+        needed += sum(remaining_cost(study, t, final) for t in entrants) * FINALISTS / len(entrants)
     return min(FINAL_SHARE * whole, needed)
 
 
 def map_share(study: Study) -> float:
-    """Forecast of the maps, in units of work where it is counted, else in seconds: the dearest of those that would be
-    tried by now, for each."""
+    """Forecast cost of the maps (units of work if these are counted, else seconds), each taken to cost as much as the
+    dearest of the present candidates."""
     evaluator, likely = study.evaluator, layouts_of_best(study) if study.evaluator.layouts else []
     each = [sum(evaluator.work(config, step) for step in evaluator.final.steps) for config in likely]
     return LAID_OUT * max(each, default=0.0) / (1.0 if study.work < math.inf else machine_speed())
@@ -145,8 +145,8 @@ class MethodStrategy(SearchStrategy):
         raise TypeError(f"{type(self).__name__} must define after(study).")
 
     def final(self, study: Study) -> Batches:
-        """The best trials on the folds of the choice, where these are not those of the race; then, where maps are asked
-        for, layouts of the best of them."""
+        """The best trials on the final folds, if these differ from the folds of the race; then, if maps are requested,
+        layouts of the best trials."""
         entrants, least, final = finalists(study.trials), 1 if study.evaluator.layouts else 2, study.evaluator.final
         if final not in study.evaluator.rungs and len(entrants) >= least:
             left = (study.left if study.work == math.inf else study.work_left) - map_share(study)
@@ -195,8 +195,8 @@ class MethodStrategy(SearchStrategy):
     def rung(
         self, study: Study, trials: list[MethodTrial], rung: Rung, owed: bool = False, keep: float = 0.0
     ) -> Batches:
-        """What is missing of the trials at one rung, as many fits at a time as there are workers, as far as the budget
-        allows; ``keep`` of it is left for what comes later."""
+        """The fits that the trials lack at one rung, one per worker at a time, as far as the budget allows; ``keep`` of
+        it is left for what comes later."""
         waiting = [(t, step) for t in trials for step in rung.steps if step not in t.outcomes]
         while waiting:
             batch, waiting = waiting[: study.executor.n_jobs], waiting[study.executor.n_jobs :]
@@ -219,15 +219,15 @@ class MethodStrategy(SearchStrategy):
 
 def _fit(study: Study, t: MethodTrial, step: tuple[int, int], owed: bool) -> Work:
     bound = study.seconds < math.inf and not owed
-    ahead = reserve(study, best_trial(study.trials)) if study.work == math.inf else 0.0
-    limit = study.left - ahead if bound else None
+    reserved = reserve(study, best_trial(study.trials)) if study.work == math.inf else 0.0
+    limit = study.left - reserved if bound else None
     same = [o for other in study.trials if other.title == t.title for o in other.outcomes.values()]
     return Work(t, [step], owed, {"bounded": any(o.bounded and not o.failure for o in same), "limit": limit})
 
 
 class Halving(MethodStrategy):
-    """Successive halving: each method as it comes, then drawn configurations, half of them of the methods that did best
-    so far; all on few rows and one fold, the best third of them on more."""
+    """Successive halving: every method with its defaults, then drawn configurations, half of them of the methods that
+    did best so far. All are scored on few rows and one fold, and the best third of them on more."""
 
     name = "halving"
     words = "every method, then drawn configurations, with many rows on few of them first"
@@ -252,8 +252,8 @@ class Halving(MethodStrategy):
         return tuple(dict.fromkeys(candidate for group in groups for candidate in group)) or self.pool
 
     def race(self, study: Study, trials: list[MethodTrial], keep: float = 0.0) -> Batches:
-        """Take trials up the rungs, the best third at each; of counted work each rung gets an equal share of what the
-        race may spend, and ``keep`` is left."""
+        """Score the trials rung by rung; the best third of each rung goes on. If work is counted, every rung gets an
+        equal share of what the race may spend; ``keep`` is left over."""
         rungs = study.evaluator.rungs
         for number, rung in enumerate(rungs):
             own = keep + final_share(study)
@@ -270,7 +270,7 @@ class Halving(MethodStrategy):
 
 
 def _later_share(study: Study, keep: float, later: int) -> float:
-    """The counted work of ``later`` further steps, where each gets as much as this one and ``keep`` remains."""
+    """Counted work for ``later`` further steps, if each gets as much as this one and ``keep`` is left over."""
     return max(study.work_left - keep, 0.0) * later / (later + 1) if study.work < math.inf else 0.0
 
 
@@ -309,10 +309,10 @@ class ProposedMethods(MethodStrategy):
 
 
 class Auto(Halving):
-    """What has won on data sets of like sizes (``portfolio``), then each method as it comes, the cheap ones first, both
-    together for half of the counted work that the race has; then in turn what TPE proposes, where optuna is installed,
-    and draws from the methods that did best so far. All race over rows, and over folds: one that is clearly behind the
-    best on the folds so far is left."""
+    """Configurations that won on data sets of similar sizes (``portfolio``), then every method with its defaults, the
+    cheap ones first; both together get half of the counted work of the race. Then in turn proposals of TPE (if optuna
+    is installed) and draws from the methods that did best so far. All race over rows and over folds; a configuration
+    that is clearly behind the best on the folds so far is dropped."""
 
     name = "auto"
     words = (

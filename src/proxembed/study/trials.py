@@ -11,7 +11,7 @@ import numpy as np
 
 from proxembed.estimator.catalogue import settings, title_of
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.costs import Shape, fit_work, readout_work, shape_of
+from proxembed.evaluate.costs import PROTOTYPES, Shape, fit_work, readout_work, shape_of
 from proxembed.evaluate.part import Part, make_part
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures, Scores, score
@@ -25,9 +25,9 @@ from proxembed.params import declared
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
 
-from .candidates import ANCHOR, PROTOTYPES, family_of, suited
+from .candidates import ANCHOR, family_of, suited
 
-KEPT = 5  # folds
+CACHED_FOLDS = 5
 
 
 class FoldParts:
@@ -48,7 +48,7 @@ class FoldParts:
         """A fold with its first training rows; None: all of them."""
         if rows is None:
             return self._fold(fold)
-        return _kept(self._short, (fold, rows), len(self.splits), lambda: first_rows(self._fold(fold), rows))
+        return _cached(self._short, (fold, rows), len(self.splits), lambda: first_rows(self._fold(fold), rows))
 
     def shape(self, fold: int, rows: int | None = None) -> tuple[Shape, int]:
         """Sizes of the features and labels of a part, and the number of its held-out rows."""
@@ -59,13 +59,13 @@ class FoldParts:
 
     def _fold(self, fold: int) -> Part:
         split = self.splits[fold]
-        most = min(len(self.splits), KEPT)
+        most = min(len(self.splits), CACHED_FOLDS)
         make = partial(make_part, self.X, self.labels, split.train, split.held_out, self.kind)
-        return _kept(self._whole, fold, most, make)
+        return _cached(self._whole, fold, most, make)
 
 
-def _kept(known: OrderedDict[Any, Part], key: Any, most: int, make: Any) -> Part:
-    """What is known under a key, made where it is not; the one that was not asked for longest goes."""
+def _cached(known: OrderedDict[Any, Part], key: Any, most: int, make: Any) -> Part:
+    """The cached part of a key, made if it is missing; the least recently used part is dropped."""
     if key not in known:
         known[key] = make()
         if len(known) > most:
@@ -81,7 +81,7 @@ def first_rows(part: Part, rows: int) -> Part:
     return replace(part, X=part.X[:rows], labels=part.labels.take(np.arange(rows)), unscaled=own)
 
 
-KEEP = 3
+KEEP = 3  # the best third of a rung goes on, to three times the rows
 LEAST_ROWS = 400
 STEPS_BELOW = 2
 WHOLE_BELOW = 1000  # rows below which every configuration is scored on all rows of all folds
@@ -157,7 +157,7 @@ class MethodTrial(Trial):
 
     @property
     def furthest(self) -> Rung:
-        """The last rung of the race of which it has all folds, else any; the first one where it has none."""
+        """The last rung of the race with all folds scored, else the last with any, else the first."""
         whole = [rung for rung in self.rungs if self.has(rung)] or [rung for rung in self.rungs if self.at(rung)]
         return whole[-1] if whole else self.rungs[0]
 
@@ -184,15 +184,15 @@ class MethodTrial(Trial):
         return [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rung)]
 
     def by_size(self, rung: Rung, sizes: Iterable[int]) -> dict[int, np.ndarray]:
-        """The scores of the folds of a rung at those of the sizes at which it was scored there, or that are beyond all
-        that it has; empty where it was not scored on all of them."""
+        """Scores per fold of a rung, for each of the sizes that every fold has or that exceeds all sizes of the fold;
+        empty unless all folds of the rung were scored."""
         curves = [outcome.curve for outcome in self.at(rung)] if self.has(rung) else []
         scored = [k for k in sizes if curves and all(k in curve or k > max(curve) for curve in curves)]
         return {k: np.array(self.by_fold(rung, k)) for k in scored}
 
     def plain(self) -> dict[str, Any]:
-        """The trial as plain data, with its scores on the most rows of the race that it came to, and those on final
-        folds; of a trial without a part in the race these stand for both."""
+        """The trial as plain data: scores at the furthest rung of the race (of the final folds, if it was not in the
+        race) and, separately, on the final folds."""
         shown = self.furthest if self.at(self.furthest) else self.final
         score, k = self.best(shown)
         own = self.final not in self.rungs and self.has(self.final)
@@ -258,8 +258,8 @@ class Choice:
 
 
 def chosen(trials: Iterable[MethodTrial], size: int | None = None) -> Choice | None:
-    """The choice among the trials on the final folds, at one size (None: at all their sizes); without two of them among
-    complete trials, and without any the furthest trial that has a score."""
+    """The choice among the trials scored on the final folds, at one size (None: at all their sizes). With fewer than
+    two of them it is made among complete trials; without any, it is the furthest trial that has a score."""
     trials = list(trials)
     if not trials:
         return None
@@ -297,7 +297,7 @@ def fold_count(rows: int, groups: Any = None) -> int:
 
 
 def final_fold_count(rows: int, groups: Any = None) -> int:
-    """Folds of their own on which the choice is made: none below 1,000 rows, else five, of as many groups as two."""
+    """Number of separate folds for the choice: none below 1,000 rows, else five, or fewer if there are few groups."""
     return 0 if rows < WHOLE_BELOW else _folds_of(FOLDS, rows, groups)
 
 

@@ -79,7 +79,7 @@ class LabelMatrix:
 
     @cached_property
     def m(self) -> np.ndarray:
-        """Labels a row."""
+        """Labels per row."""
         return np.asarray(self.Y.sum(axis=1), dtype=np.float64).ravel()
 
     @cached_property
@@ -185,7 +185,7 @@ class LabelMatrix:
         return LabelMatrix(sparse.csc_array(np.hstack([without, self.Y.toarray()])), np.arange(2), "classes", unknown)
 
     def expand(self, columns: np.ndarray) -> np.ndarray:
-        """An array with one column (or entry) a kept label, as one with a column for every class; zeros elsewhere."""
+        """An array with one column (or entry) per kept label, widened to a column per class; zeros elsewhere."""
         if self.kept is None:
             return columns
         full = np.zeros((*columns.shape[:-1], len(self.classes_)))

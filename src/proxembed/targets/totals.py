@@ -116,7 +116,7 @@ class LabelTotals:
     def _stated_form(self) -> str:
         return "indicator" if self.form == ONES else self.form
 
-    def first_rows(self) -> LabelBlock:
+    def no_rows(self) -> LabelBlock:
         """The labels of no row."""
         return self.with_factor(np.zeros((0, len(self.columns))))
 

@@ -13,6 +13,8 @@ import numpy as np
 from proxembed.estimator.catalogue import estimators
 from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants
 from proxembed.evaluate.costs import (
+    KERNEL_ROWS,
+    PROTOTYPES,
     Shape,
     decision_work,
     fit_work,
@@ -36,7 +38,6 @@ from .options import SearchOptions
 
 DIAGNOSIS, KERNEL_DIAGNOSIS = 5000, 1000
 DIAGNOSIS_ROWS = (2000, 1000, 500, 250)  # of a diagnosis that is cut
-PROTOTYPES, KERNEL_ROWS = 1000, 3000
 EACH_MORE = 0.6  # what a further process adds
 DEAREST = 0.125  # of the work, for a fit on all rows
 GAINS = 6  # gains whose interval is drawn for the verdict

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from proxembed.evaluate.compare import contrasts, nadeau_bengio, nadeau_bengio_p
+from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.results import Results
+from proxembed.measures.statistics import nadeau_bengio, nadeau_bengio_p
 
 VALUES = {
     ("OPLS", 2): [0.60, 0.62, 0.58, 0.60],
@@ -126,7 +127,7 @@ def test_a_pair_without_an_arm_is_left_out():
 @pytest.mark.parametrize(
     ("found", "options", "message"),
     [
-        (make_rows(), {"sizes": (75, 25), "pairs": [("OPLSS", "PCA")]}, "'OPLSS' is no arm"),
+        (make_rows(), {"sizes": (75, 25), "pairs": [("OPLSS", "PCA")]}, "'OPLSS' is not an arm"),
         (make_rows(), {}, "sizes=None"),
         (make_rows(), {"sizes": (75, 25), "measure": "height"}, "measure='height' is unknown"),
         (make_summary(), {"measure": "height"}, "measure='height' is unknown"),

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from proxembed.evaluate.compare import (
+from proxembed.evaluate.compare import chosen_elsewhere
+from proxembed.measures.statistics import (
     bayesian_correlated_t,
     bayesian_signed_rank,
-    chosen_elsewhere,
     holm,
     nadeau_bengio,
     nadeau_bengio_p,

@@ -72,6 +72,14 @@ def test_a_measure_of_which_all_cells_are_known_is_the_measure(made):
         assert measure.value(Y, reading, known=every) == pytest.approx(measure.value(Y, reading))
 
 
+def test_without_a_known_cell_no_measure_has_a_value(made):
+    _, Y, S, known = made
+    for measure in MEASURES.values():
+        if not measure.reads.endswith("neighbors"):
+            value, labels = measure.value(Y & False, S if measure.reads == "scores" else S > 0, known=known & False)
+            assert np.isnan(value) and labels == 0, measure.name
+
+
 def test_neighbours_are_compared_on_the_cells_that_both_rows_know(made):
     _, Y, _, known = made
     near = np.array([[j for j in range(20) if j != i][i % 3 : i % 3 + 4] for i in range(12)])

@@ -7,7 +7,6 @@ from sklearn import metrics as oracle
 
 from proxembed.measures import metrics
 from proxembed.measures.metrics import (
-    accuracy,
     balanced_accuracy,
     hamming_loss,
     instance_accuracy,
@@ -67,26 +66,14 @@ def test_instance_f1_is_not_the_harmonic_mean_of_the_means():
     assert instance_f1(Y, Yh) == 0.5 and 2 * precision * recall / (precision + recall) == pytest.approx(2 / 3)
 
 
-def test_absent_labels_by_every_rule():
+def test_absent_labels_count_zero():
     Y = np.array([[1, 0, 0], [1, 0, 0]])
     Yh = np.array([[1, 1, 0], [1, 0, 0]])
     np.testing.assert_array_equal(label_f1(Y, Yh), [1, 0, np.nan])
     assert macro_f1(Y, Yh) == (pytest.approx(1 / 3), 3)
-    assert macro_f1(Y, Yh, absent="one") == (pytest.approx(2 / 3), 3)
-    assert macro_f1(Y, Yh, absent="skip") == (1.0, 1)
-    value, n_labels = macro_f1(np.zeros((2, 2)), np.zeros((2, 2)), absent="skip")
-    assert np.isnan(value) and n_labels == 0
     assert macro_f1(np.zeros((2, 2)), np.zeros((2, 2))) == (0.0, 2)
     assert micro_f1(np.zeros((2, 2)), np.zeros((2, 2))) == 0
     assert oracle.f1_score(Y, Yh, average="macro", zero_division=0) == macro_f1(Y, Yh).value
-
-
-def test_accuracy_of_classes():
-    y, yh = np.array([0, 1, 2, 2]), np.array([0, 2, 2, 2])
-    assert accuracy(y, yh) == oracle.accuracy_score(y, yh) == 0.75
-    for first, second in ((np.eye(2), np.eye(2)), ([1], [1, 2]), ([], [])):
-        with pytest.raises(ValueError, match="1-D classes of one length"):
-            accuracy(first, second)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +100,6 @@ def test_every_measure_refuses_what_it_cannot_measure(name):
         measure(np.full((2, 2), np.nan), np.eye(2))
     with pytest.raises(ValueError, match="at least one row"):
         measure(np.zeros((0, 2)), np.zeros((0, 2)))
-
-
-def test_an_unknown_rule_is_refused():
-    with pytest.raises(ValueError, match="absent='nan' is unknown; use 'zero', 'one' or 'skip'"):
-        macro_f1(np.eye(2), np.eye(2), absent="nan")
 
 
 def test_balanced_accuracy_equals_scikit_learn_on_each_label_that_has_both_values():

@@ -238,7 +238,7 @@ def test_sparse_counts_go_through_whole(dataset):
         ({"sizes": (0, 2)}, "sizes="),
         ({"sizes": (1.5,)}, "sizes="),
         ({"max_seconds": 0}, "max_seconds=0 must be above 0"),
-        ({"contrasts": (("OPLS", "all features"),)}, "contrasts name 'OPLS', which is no arm"),
+        ({"contrasts": (("OPLS", "all features"),)}, "contrasts name 'OPLS', which is not an arm"),
     ],
 )
 def test_impossible_protocols_are_refused(options, message):

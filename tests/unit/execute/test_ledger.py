@@ -114,7 +114,7 @@ def test_other_data_are_refused_by_name(tmp_path):
 
 def test_another_file_of_this_name_is_let_alone(tmp_path):
     (tmp_path / "study.jsonl").write_text('{"mine": 1}\n')
-    with pytest.raises(ValueError, match="study.jsonl is no study of proxembed, or is damaged; move it away"):
+    with pytest.raises(ValueError, match="study.jsonl is not a study of proxembed, or is damaged; move it away"):
         EmbeddingSearch(["opls"], 2, max_trials=1, storage=tmp_path).fit(X, Y)
     assert (tmp_path / "study.jsonl").read_text() == '{"mine": 1}\n'
 
@@ -192,7 +192,7 @@ def test_a_damaged_first_line_is_refused(header, tmp_path):
     path = tmp_path / "study.jsonl"
     path.write_text(header + "\n")
     for start in (lambda: Ledger(path).begin({"seed": 0}), lambda: read_header(path)):
-        with pytest.raises(ValueError, match="is no study of proxembed, or is damaged; move it away"):
+        with pytest.raises(ValueError, match="is not a study of proxembed, or is damaged; move it away"):
             start()
     assert path.read_text() == header + "\n"
     Ledger(path, resume=False).begin({"seed": 0}).add("a", 1)

@@ -6,9 +6,9 @@ import pytest
 from proxembed import FDA, MESD, MMC, MVMD, OPLS, EmbeddingSearch, Kernelized, ReadoutAxes, Scaled
 from proxembed.estimator.catalogue import method_named, name_of
 from proxembed.evaluate.costs import Shape
-from proxembed.study import candidates as portfolio
+from proxembed.study import candidates as space
 from proxembed.study import method_strategies
-from proxembed.study.candidates import NEIGHBORS, SCORES, candidates, plain_name, table, winners
+from proxembed.study.candidates import NEIGHBORS, SCORES, candidates, plain_name, portfolio, winners
 from proxembed.study.method_strategies import Auto
 
 MADE = [
@@ -21,7 +21,7 @@ MADE = [
 
 @pytest.fixture
 def made(monkeypatch):
-    monkeypatch.setattr(portfolio, "table", lambda: MADE)
+    monkeypatch.setattr(space, "portfolio", lambda: MADE)
 
 
 def names(found) -> list[str]:
@@ -30,7 +30,7 @@ def names(found) -> list[str]:
 
 def test_every_winner_of_the_table_is_a_configuration_that_can_be_drawn():
     pools = [candidates(several_labels=several, weighed=True) for several in (True, False)]
-    for row in table():
+    for row in portfolio():
         assert Shape(*row["shape"]).n > 0 and set(row["winners"]) == {SCORES, NEIGHBORS}
         for name in [name for own in row["winners"].values() for name in own]:
             config = method_named(name)

@@ -42,7 +42,7 @@ def test_label_sets():
     found, whole = totals(SETS), LabelMatrix.of(SETS).drop_empty()
     sets, index = found.block(LabelMatrix.of(SETS[7:20])).groups()
     np.testing.assert_array_equal(sets[index], whole.Y.toarray()[7:20])
-    counts = {tuple(row): n for row, n in zip(sets.tolist(), found.first_rows().set_counts(), strict=True)}
+    counts = {tuple(row): n for row, n in zip(sets.tolist(), found.no_rows().set_counts(), strict=True)}
     assert counts == {tuple(row): n for row, n in zip(whole.groups()[0].tolist(), whole.set_counts(), strict=True)}
 
 

@@ -202,7 +202,7 @@ class BoostedScores(RivalScores):
     Attributes
     ----------
     models_ : list
-        A ``HistGradientBoostingClassifier`` a label, or the log odds of a label that all rows carry, or none.
+        Per label a ``HistGradientBoostingClassifier``, or the log odds if all rows have the label, or none.
     n_iter_ : int
         The most trees that a label has.
 

@@ -17,9 +17,8 @@ from proxembed.execute.loop import Trial, Work
 from proxembed.methods.adaptive import Limits, Switches, domain, sample
 from proxembed.methods.adaptive.copies import Domain
 from proxembed.methods.adaptive.switches import OPTIONS
-from proxembed.study.trials import Study
 
-from ..trials import SearchStrategy
+from ..trials import SearchStrategy, Study
 
 POPULATION = 25
 ELITE = 2

@@ -29,11 +29,11 @@ from proxembed.methods.adaptive import (
 from proxembed.methods.adaptive.candidate import K_CAP
 from proxembed.methods.adaptive.embedding_model import COUNTS, chosen_landmarks
 from proxembed.params import SEED, declared, param
-from proxembed.study.trials import Study, list_strategies
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
 
 from ..embedding_search import COUNT, JOBS, PROGRESS, SECONDS, STORAGE, STORED, SearchEstimator
+from ..trials import Study, list_strategies
 from .model_strategies import ModelStrategy
 from .objective import MAX_BYTES, RAISED, Evaluation, Objective, aligned, predicted_measure, prefix_scores, ranked
 from .prefixes import CLASSIFIERS, PrefixClassifier, is_unfitted_classifier
@@ -262,7 +262,7 @@ class DEFC(SearchEstimator):
             few = None if further is None else self._landmarks(*further, seed, validation=True)[:2]
             study = self._searched(part, part_labels, few, seed)
             outcomes = self._refit_best(study, (rows, labels), further, seed)
-            self._tell_failures(outcomes)
+            self._warn_of_failures(outcomes)
             self.classes_ = labels.classes_
         return self
 
@@ -320,7 +320,7 @@ class DEFC(SearchEstimator):
             "vary, or another classifier."
         )
 
-    def _tell_failures(self, outcomes: Sequence[Evaluation]) -> None:
+    def _warn_of_failures(self, outcomes: Sequence[Evaluation]) -> None:
         """Warn of the candidates that raised exceptions."""
         raised = [each.failed for each in outcomes if each.failed is not None and each.failed.startswith(RAISED)]
         if raised:

@@ -6,7 +6,7 @@ import pytest
 from papers.mesd_mope.claims import partly_labelled_claims, supervised_claims
 from papers.mesd_mope.draws import Scores, by_share, part_name
 from papers.mesd_mope.entrants import partly_labelled_entrants, supervised_entrants
-from proxembed.evaluate.compare import nadeau_bengio
+from proxembed.measures.statistics import nadeau_bengio
 
 AS_PUBLISHED = {
     "LSI": 0.80, "PCA": 0.80, "OLPP": 0.80, "MDDM": 0.75, "CCA": 0.8045, "MORP": 0.8045, "MOPE G3, Dice": 0.8095,
