@@ -18,9 +18,8 @@ from typer.models import ArgumentInfo
 from .terminal import say
 
 if TYPE_CHECKING:
-    from proxembed.workflow.options import RunOptions
-if TYPE_CHECKING:
     from proxembed.data import Dataset
+    from proxembed.workflow.options import RunOptions
 
 Verb = TypeVar("Verb", bound=Callable[..., None])
 Options = TypeVar("Options", bound="RunOptions")

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.dataset import Dataset
+from proxembed.data.dataset import Dataset, with_spelling_notes
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.openml import Table
 from proxembed.data.readers.columns import Columns, resolve
-
-from .dataset import with_spelling_notes
 
 NEEDED = ("obs", "var_names", "X")
 
@@ -43,7 +41,6 @@ def from_anndata(
         Entry of obsm to read the features from instead, such as ``"X_pca"``; they are named ``X_pca0``, ``X_pca1``, ...
     groups : str, optional
         Column of ``obs`` whose rows of equal value are never parted by a split, such as the donor.
-
     target_type : {"classes"}, optional
         As of ``Columns``.
 

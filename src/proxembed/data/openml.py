@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from proxembed.data.dataset import Dataset, Matrix
+from proxembed.data.dataset import Dataset, Matrix, with_spelling_notes
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff import Attribute
 from proxembed.data.readers.columns import Cells, Columns, is_minus_one, resolve, truth
 from proxembed.data.readers.table_labels import LabelColumns, read_labels
-
-from .dataset import with_spelling_notes
 
 
 def fetch_openml_dataset(

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from proxembed.tables.notes import visible_texts
 
-from .figures import COLOURS, INK, MARKERS, svg_text
+from .figures import COLOURS, INK, MARKERS, STYLE, svg_text
 from .page import templates
 from .views import LABEL_COLOURS, short_name
 
@@ -153,8 +153,6 @@ def _png(size: tuple[float, float], draw: Any) -> bytes:
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
-
-    from .figures import STYLE
 
     out = io.BytesIO()
     style: Any = STYLE

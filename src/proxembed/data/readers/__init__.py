@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.data.dataset import Dataset, Matrix
+from proxembed.data.dataset import Dataset, Matrix, with_spelling_notes
 from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
@@ -19,8 +19,6 @@ from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, NamedRo
 from proxembed.data.unpacking import check_exists
 from proxembed.tables import TableRows
 from proxembed.tables.rows import small_indices
-
-from ..dataset import with_spelling_notes
 
 OF_FOLDER = "name one file in it"
 

@@ -28,15 +28,13 @@ from proxembed.data.readers.table_features import (
     with_row_names,
 )
 from proxembed.data.readers.table_file import CsvFile, MergedLinesWarning, PartsOfTable, TableFile, open_table
-from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
+from proxembed.data.readers.table_labels import LabelColumns, label_sets, likely_labels, read_labels
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
 from proxembed.tables.notes import few_names, few_notes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.reading import cell_text, group_codes, holds_missing_code, unseen_notes
-
-from .table_labels import label_sets
 
 FIRST_ROWS = 10_000  # that are read of a table whose labels are not named
 ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}
