@@ -24,6 +24,7 @@ LINES = (*COLOURS, "#7f0000", "#332288")  # as far from the others, for colour-b
 DASHES: tuple[Any, ...] = ("--", "-.", (0, (7, 2, 1, 2, 1, 2)))  # of rivals, one a round of the colours
 DOTS: tuple[Any, ...] = ((0, (1, 3)), (0, (1, 6)))  # of rivals without an embedding, likewise
 INK = "#1a1a1a"
+APART = 0.05  # of an axis, between two ticks with labels
 ROW = 0.21  # inches of a line of a legend
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
@@ -101,11 +102,11 @@ def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict[str, Any], stem: 
     return ids
 
 
-def spaced(ticks: Sequence[int], share: float = 0.05) -> list[int]:
-    """Ticks of a logarithmic axis whose labels do not overlap: of two that are closer than ``share`` the larger."""
+def spaced(ticks: Sequence[int]) -> list[int]:
+    """Ticks of a logarithmic axis whose labels do not overlap: of two that are too close the larger."""
     if len(ticks) < 2:
         return list(ticks)
-    least = share * np.log(ticks[-1] / ticks[0])
+    least = APART * np.log(ticks[-1] / ticks[0])
     kept = [ticks[-1]]
     for tick in reversed(ticks[:-1]):
         if np.log(kept[-1] / tick) >= least:

@@ -20,8 +20,9 @@ SPREAD = 99.5  # percentage of rows inside the window of a panel, on each axis
 Panel = tuple[str, Any, float | None, Any]
 
 
-def _rounded(values: Any, digits: int = 5) -> list[Any]:
-    return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64)]
+def _rounded(values: Any) -> list[Any]:
+    """Numbers with five digits."""
+    return [float(f"{value:.5g}") for value in np.asarray(values, dtype=np.float64)]
 
 
 def _plane(title: str, Z: Any, lanes: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ SEVERAL, OTHER = "#1a1a1a", "#c6ced6"
 RAMP = ("#dbe7f1", "#bdd5e8", "#93bbd9", "#629cc8", "#337cb2", "#135c96", "#083a66")
 SIDE = 1000  # units across a panel
 LABEL_ROWS = 1000
-NAME_LENGTH = 80
+NAME_LENGTH, SHORT_LENGTH = 80, 22
 
 
 def short_name(text: str) -> str:
@@ -230,9 +230,9 @@ def bars(pairs: list[list[Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def middle_cut(name: str, width: int = 22) -> str:
+def middle_cut(name: str) -> str:
     """A long name without its middle, since names of one file often begin alike."""
-    return name if len(name) <= width else f"{name[: width - 14]}…{name[-11:]}"
+    return name if len(name) <= SHORT_LENGTH else f"{name[: SHORT_LENGTH - 14]}…{name[-11:]}"
 
 
 def trials_view(search: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from proxembed.tables.dates import seconds as date_seconds
 from proxembed.tables.quantities import NUMBER
 
 SHOWN_COLUMNS, SHOWN_NEAR = 8, 3
-SINGLE = ("id", "groups", "time")
+SINGLE = ("id", "groups", "time")  # purposes of one column each
 PANEL = "Columns of a table"  # in the help of the program
 GLOBS: dict[str, Any] = {"default": (), "words": "names or globs", "panel": PANEL, "metavar": "COLUMN,..."}
 NAME: dict[str, Any] = {"default": None, "choices": (None,), "kind": str, "panel": PANEL, "metavar": "COLUMN"}

@@ -83,7 +83,7 @@ def read_labels(
         _refuse_separator(file, name, values, separator)
     for part, held in parts:
         _refuse_unnamed(part, name, held[name])
-    form = _lone_form(name, values, separator)
+    form = _lone_form(values, separator)
     if form is None:
         return _indicators(parts)
     if form.classes:
@@ -114,7 +114,7 @@ def _few_values(cells: Cells) -> bool:
     return 2 <= len(cells.values) <= MOST_NUMBERS and len(cells.codes) >= LEAST_ROWS_OF_EACH * len(cells.values)
 
 
-def _lone_form(name: str, values: list[Any], separator: str | None) -> LoneForm | None:
+def _lone_form(values: list[Any], separator: str | None) -> LoneForm | None:
     """How the cells of a lone label column are turned into label names; None where they are 0 and 1."""
     if all(_entries(value) is not None for value in values):
         written = any(isinstance(value, str) for value in values)
