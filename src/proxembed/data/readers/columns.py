@@ -267,7 +267,7 @@ class Cells:
 
     @cached_property
     def codes(self) -> NDArray[np.integer]:
-        """One code a row."""
+        """One code per row."""
         return np.concatenate(self._parts) if self._parts else np.zeros(0, dtype=np.int8)
 
     def first(self, code: int) -> int:

@@ -434,7 +434,7 @@ class MixedRows:
 
     @property
     def notes(self) -> list[str]:
-        """What a person must be told of the columns."""
+        """Notes on the columns."""
         told = [(reading.name, reading.note) for reading in self.readings if reading.note]
         constant = [reading.name for reading in self.readings if reading.words.startswith(("constant", "empty,"))]
         for column in () if self.rows is None else self.rows.columns:
