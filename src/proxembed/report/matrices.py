@@ -1,4 +1,4 @@
-"""Proximity matrices of held-out rows as plain data: the same rows in the same order in every one, a byte an entry."""
+"""Proximity matrices of held-out rows as plain data: the same rows in the same order in each, one byte per entry."""
 
 import base64
 import zlib
