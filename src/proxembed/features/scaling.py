@@ -118,6 +118,11 @@ class ColumnSums:
         return ScalingState(kind, len(mean), mean=kept, std=std if kind == "standard" else None)
 
 
+def scaled_by_sums(step: Any) -> bool:
+    """Whether a step of a pipeline is a scaling that a fit by parts learns from all rows."""
+    return getattr(step, "kind", None) in BY_SUMS
+
+
 def _sparse_squares(X: sp.csr_array, mean: np.ndarray) -> np.ndarray:
     """Sum of (x - mean)^2 over each column, the zeros that are not stored included."""
     difference = X.data - mean[X.indices]

@@ -20,6 +20,7 @@ from proxembed.evaluate.part import choose_scaling, prepare
 from proxembed.execute.atomic_files import write_whole
 from proxembed.execute.executor import Progress, own_configuration, silent
 from proxembed.features.layouts import check_installed, layout_named
+from proxembed.features.scaling import scaled_by_sums
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, source_of, training_labels
@@ -31,8 +32,8 @@ from proxembed.study.candidates import suited
 from proxembed.targets.labels import LabelMatrix
 
 from .labelled_data import check_labels, with_test_rows
-from .large_fit import LargeFit, scaled_by_all_rows
-from .options import OptionError
+from .large_fit import LargeFit
+from .options import LEAST_SHUFFLES, OptionError
 from .record import named_labels
 
 MAP_SUFFIXES = (".html", ".png", ".svg")
@@ -100,7 +101,7 @@ def fit_and_save(
     sampled = None if large is None else large.table.n
     save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command, sampled=sampled))
     rows, features = dataset.X.shape
-    whole = scaled_by_all_rows(model["scaling"])
+    whole = scaled_by_sums(model["scaling"])
     return {
         "method": title_of(estimator),
         "scaling": model["scaling"].state_.kind,
@@ -138,8 +139,8 @@ def verdict(found: Diagnosis, groups: int | None = None) -> str:
     if groups is not None and groups < LEAST_GROUPS:
         return f"Cannot tell: the rows are of {groups} groups; {LEAST_GROUPS} or more are needed."
     shuffles, reached = len(found.null), sum(value >= found.held_out for value in found.null)
-    if shuffles < 19:
-        return f"Cannot tell: {shuffles} shuffles of the labels are too few; take 19 or more."
+    if shuffles < LEAST_SHUFFLES:
+        return f"Cannot tell: {shuffles} shuffles of the labels are too few; take {LEAST_SHUFFLES} or more."
     times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"
     reach = f"reach{'es' * (reached < 2)} {found.held_out:.3f} on held-out rows"
     if found.passed:
@@ -203,7 +204,8 @@ def forecast_text(layout: Layout, shape: Shape) -> str:
 def check_map_path(path: Path) -> Path:
     """The path of a map, whose name ends in .html, .png or .svg."""
     if path.suffix not in MAP_SUFFIXES:
-        raise ValueError(f"-o {str(path)!r} must end in .html, .png or .svg.")
+        *most, last = MAP_SUFFIXES
+        raise ValueError(f"-o {str(path)!r} must end in {', '.join(most)} or {last}.")
     return path
 
 
