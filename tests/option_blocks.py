@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proxembed.data import Columns
+from proxembed.measures.measures import MEASURES
 from proxembed.params import Param, declared, parameter_entries
 from proxembed.study.defc.model_strategies import ModelStrategy
 from proxembed.study.method_strategies import MethodStrategy
@@ -23,8 +24,9 @@ BEGIN, END = "    # the options, written by `make options` from their declaratio
 DOCUMENTED = re.compile(r"(?<=\n    y : labels in any form, if X is a matrix\n).*?(?=    groups : array)", re.DOTALL)
 
 
-def with_strategies(doc: str) -> str:
-    """A description with the strategies of the registry in the place of {methods} and {models}."""
+def with_registries(doc: str) -> str:
+    """A description with what is registered in the place of {measures}, and of {methods} and {models}: strategies."""
+    doc = doc.replace("{measures}", ", ".join(MEASURES))
     for strategy in (MethodStrategy, ModelStrategy):
         doc = doc.replace(f"{{{strategy.space}}}", list_strategies(strategy.space))
     return doc
@@ -42,7 +44,7 @@ def signature_lines(options: type) -> str:
 def parameter_lines(options: type) -> str:
     """The options in the Parameters section of a function."""
     indent = {"initial_indent": " " * 8, "subsequent_indent": " " * 8}
-    entries = ((head, textwrap.fill(with_strategies(doc), 120, **indent)) for head, doc in parameter_entries(options))
+    entries = ((head, textwrap.fill(with_registries(doc), 120, **indent)) for head, doc in parameter_entries(options))
     return "".join(f"    {head}\n{doc}\n" for head, doc in entries)
 
 
@@ -76,7 +78,7 @@ def program_option(name: str, default: Any, annotation: str, spec: Param, flags:
         "metavar": spec.metavar or "|".join(texts),
         "panel": spec.panel,
         "min": None if not spec.integer or any(isinstance(each, int) for each in spec.choices) else spec.low,
-        "help": help_text(with_strategies(spec.doc), default, flags),
+        "help": help_text(with_registries(spec.doc), default, flags),
     }
     return {key: value for key, value in facts.items() if value not in (None, "")}
 

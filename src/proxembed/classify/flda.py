@@ -83,7 +83,7 @@ class FLDAClassifier(LabelClassifier):
         self, W: np.ndarray, mean: np.ndarray, sums: Any, labels: LabelMatrix, ridge: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Discriminants of every label from the ridge coefficients W = (St + lam I)^-1 (n1 n0 / n) (mu1 - mu0). St = Sw
-        + (n1 n0 / n) (mu1 - mu0)(mu1 - mu0)', so that the inverse for Sw differs by a factor a label."""
+        + (n1 n0 / n) (mu1 - mu0)(mu1 - mu0)', so that the inverse for Sw differs by a factor per label."""
         n, n1 = labels.n, labels.nk
         n0 = n - n1
         both = (n1 > 0) & (n0 > 0)

@@ -1,4 +1,4 @@
-"""Nearest-neighbour classifiers: k-NN with a majority a label, and ML-kNN."""
+"""Nearest-neighbour classifiers: k-NN with a majority per label, and ML-kNN."""
 
 from typing import Any, Self
 

@@ -161,7 +161,7 @@ def _label_scores(classifier: Any, X: Any, n_labels: int) -> np.ndarray:
     if scores.shape[1] != n_labels:
         raise ValueError(
             f"classifier={classifier!r} gives {scores.shape[1]} scores per row for {n_labels} labels; it must give one "
-            "a label. Wrap it in sklearn.multiclass.OneVsRestClassifier."
+            "per label. Wrap it in sklearn.multiclass.OneVsRestClassifier."
         )
     return scores
 

@@ -62,11 +62,11 @@ class Program(TyperGroup):
         sys.exit(code or 0)
 
 
-def comma_hint(told: str, args: Sequence[str]) -> str:
+def comma_hint(refusal: str, args: Sequence[str]) -> str:
     """How to give several names to an option, for a refusal of an extra argument; "" for other refusals."""
     named = [word.partition("=")[0] for word in args]
     option = next((word for word in named if word in [FLAGS[name] for name in LISTS]), None)
-    if option is None or not told.startswith("Got unexpected extra argument"):
+    if option is None or not refusal.startswith("Got unexpected extra argument"):
         return ""
     return f"; join names with a comma: {option} a,b"
 

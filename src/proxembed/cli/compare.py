@@ -30,6 +30,7 @@ def compare(
 
 def compare_and_show(dataset: Any, options: Any, file: Path, folder: Path, json_output: bool) -> None:
     """Run a comparison and print its table, or its summary as JSON; after an interruption exit with its code."""
+    from proxembed.report.page import planned_folds
     from proxembed.workflow.comparison import run_comparison
     from proxembed.workflow.record import note_written
 
@@ -44,5 +45,5 @@ def compare_and_show(dataset: Any, options: Any, file: Path, folder: Path, json_
                 print_summary(summary, found.folder.paths, tested)
     finally:
         if summary["interrupted"]:
-            done, of = len(set(summary["folds"]) & set(summary["fold_sizes"])), options.folds * options.repeats
+            done, of = len(set(summary["folds"]) & set(summary["fold_sizes"])), planned_folds(summary["protocol"])
             leave_interrupted(f"kept {done} complete folds of {of} in {found.folder.listing}.")

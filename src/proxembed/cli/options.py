@@ -18,12 +18,15 @@ from typer.models import ArgumentInfo
 from .terminal import say
 
 if TYPE_CHECKING:
-    from proxembed.workflow.options import RunOptions
-if TYPE_CHECKING:
     from proxembed.data import Dataset
+    from proxembed.workflow.options import RunOptions
 
 Verb = TypeVar("Verb", bound=Callable[..., None])
 Options = TypeVar("Options", bound="RunOptions")
+
+# kind -> name -> type, names and help: written by `make options` from the declarations
+DECLARED: dict[str, dict[str, dict[str, Any]]] = json.loads(Path(__file__).with_name("options.json").read_text("utf-8"))
+TRIED, TIME, JUDGED = (DECLARED["search"][name]["panel"] for name in ("methods", "n_jobs", "folds"))  # in the help
 
 
 def complete_methods(incomplete: str) -> list[str]:
@@ -34,7 +37,6 @@ def complete_methods(incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in sorted(method_names()) if name.startswith(begun)]
 
 
-TRIED, TIME, JUDGED = "What is tried", "How long it takes", "How it is judged"  # groups of options in the help
 DATA = typer.Argument(metavar="DATA", help="A labelled file, a folder of Parquet files, or openml:NAME.")
 METHOD = typer.Option(
     "opls",
@@ -72,8 +74,6 @@ SAMPLE = typer.Option(
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 JSON = typer.Option(False, "--json", help="Print JSON.")
 
-# kind -> name -> type, names and help: written by `make options` from the declarations
-DECLARED: dict[str, dict[str, dict[str, Any]]] = json.loads(Path(__file__).with_name("options.json").read_text("utf-8"))
 TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "list": list[str]}
 FLAGS = {name: option["flags"][0] for kind in DECLARED.values() for name, option in kind.items()}
 FLAGS |= {"method": "--method", "layout": "--layout"}

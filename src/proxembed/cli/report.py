@@ -34,13 +34,14 @@ def report(
 def pages(record: dict[str, Any], folder: Path) -> dict[str, str]:
     """The leaderboard and the page of a record that was read from a folder."""
     from proxembed.report import leaderboard_csv, page_html
+    from proxembed.report.record import LEADERBOARD, PAGE, RECORD
 
     try:
-        return {"leaderboard.csv": leaderboard_csv(record["summary"]), "index.html": page_html(record)}
+        return {LEADERBOARD: leaderboard_csv(record["summary"]), PAGE: page_html(record)}
     except MemoryError:
         raise
     except Exception as error:  # whatever a damaged record makes the page raise
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise ValueError(
-            f"{folder / 'results.json'} is damaged and gives no page ({reason}); run `compare` or `search` again."
+            f"{folder / RECORD} is damaged and gives no page ({reason}); run `compare` or `search` again."
         ) from error

@@ -1,4 +1,4 @@
-"""AnnData and objects of its kind as labelled data, told by what they offer: X, obs, var_names, layers and obsm."""
+"""AnnData as labelled data, and other objects with X, obs and var_names, perhaps also layers and obsm."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.dataset import Dataset
+from proxembed.data.dataset import Dataset, with_spelling_notes
 from proxembed.data.errors import DataError, shorten
-from proxembed.data.openml import Table
+from proxembed.data.openml import ColumnsInMemory
 from proxembed.data.readers.columns import Columns, resolve
-
-from .dataset import with_spelling_notes
 
 NEEDED = ("obs", "var_names", "X")
 
@@ -43,7 +41,6 @@ def from_anndata(
         Entry of obsm to read the features from instead, such as ``"X_pca"``; they are named ``X_pca0``, ``X_pca1``, ...
     groups : str, optional
         Column of ``obs`` whose rows of equal value are never parted by a split, such as the donor.
-
     target_type : {"classes"}, optional
         As of ``Columns``.
 
@@ -73,7 +70,7 @@ def from_anndata(
             place, None, f"it has no {lacking[0]}", "give an AnnData object, or one with obs, var_names and X"
         )
     X, names = _features(adata, layer, obsm, place)
-    table, columns = Table(place), [str(name) for name in getattr(adata.obs, "columns", adata.obs)]
+    table, columns = ColumnsInMemory(place), [str(name) for name in getattr(adata.obs, "columns", adata.obs)]
     roles = resolve(Columns(labels=labels, groups=groups), columns, place)
     found = table.labels({name: adata.obs[name] for name in roles.labels}, target_type)
     ids = getattr(adata, "obs_names", None)
@@ -114,7 +111,7 @@ def _entry(adata: Any, where: str, key: str, place: str) -> Any:
     return entries[key]
 
 
-def _codes(table: Table, column: Any, name: str) -> NDArray[np.intp]:
+def _codes(table: ColumnsInMemory, column: Any, name: str) -> NDArray[np.intp]:
     cells = table.cells(column)
     if cells.first_empty is not None:
         raise table.fault(cells.first_empty, f"groups column {shorten(name)} is empty", "fill it in or drop the row")

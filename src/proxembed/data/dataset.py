@@ -53,7 +53,7 @@ class Dataset:
     source : dict, optional
         How the columns of the file were read, as plain JSON-able data: `read_rows` reads new rows by it.
     notes : sequence of str
-        What a person must be told of how the file was read, a line each.
+        Notes on how the file was read, one line each.
     columns : sequence of (name, reading, example), optional
         Every column of a table with more than numbers.
     values : sequence, optional
@@ -242,9 +242,8 @@ class Dataset:
             `unknown_cells`, `rows_known` (without an unknown cell), `rows_partly_known` (with known and unknown
             cells), `labels_without_row`, `zero_rows`, `duplicate_rows` (rows whose features equal an earlier row's),
             `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`, `groups` (distinct ones,
-            or None), `time_order` (whether the
-            rows have times), `negative` (what a row without the one label is called, or None), `notes` (what was told
-            of the reading). Of the columns of a table, an empty cell counts as zero.
+            or None), `time_order` (whether the rows have times), `negative` (what a row without the one label is
+            called, or None), `notes` (on how the file was read). An empty cell of a table counts as zero.
 
         Examples
         --------
@@ -412,7 +411,7 @@ def _mask(unknown: Any, Y: sparse.csc_array) -> sparse.csc_array | None:
 def _names(field: str, names: Sequence[str] | None, size: int, stem: str, of: str = "column") -> tuple[str, ...]:
     names = tuple(f"{stem}{j}" for j in range(size)) if names is None else tuple(map(str, names))
     if len(names) != size:
-        raise DataError(f"{field} holds {len(names)} names for {size} {of}s; give one name a {of}.")
+        raise DataError(f"{field} holds {len(names)} names for {size} {of}s; give one name per {of}.")
     return names
 
 
@@ -436,7 +435,9 @@ def _one_a_row(field: str, values: ArrayLike, n: int, kinds: str) -> NDArray[Any
     values = np.asarray(values)
     if values.shape != (n,) or values.dtype.kind not in kinds:
         what = "number" if "f" in kinds else "whole number (a code)"
-        raise DataError(f"{field} has shape {values.shape} and type {values.dtype}; give one {what} a row ({n} rows).")
+        raise DataError(
+            f"{field} has shape {values.shape} and type {values.dtype}; give one {what} per row ({n} rows)."
+        )
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.argmax(~np.isfinite(values)))
         raise DataError(f"{field} holds {values[row]} in row {row}; give every row a finite value.")
@@ -452,7 +453,7 @@ def _without_stored_zeros(A: sparse.csr_array) -> sparse.csr_array:
 
 
 def _row_keys(A: Matrix) -> list[bytes]:
-    """One bytes key a row, equal exactly for equal rows; sparse A stores no zero."""
+    """One bytes key per row, equal exactly for equal rows; sparse A stores no zero."""
     if not sparse.issparse(A):
         return [row.tobytes() for row in A]
     A = A if A.has_sorted_indices else A.sorted_indices()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from proxembed.data.dataset import Dataset
+from proxembed.data.dataset import Dataset, with_spelling_notes
 from proxembed.data.errors import DataError
 from proxembed.data.readers import checked_rows, row_parts
 from proxembed.data.readers.columns import Columns
@@ -20,8 +20,6 @@ from proxembed.data.readers.table import Table, labels_alone, parts_of, read_tab
 from proxembed.data.readers.table_features import with_row_names, without_row_numbers
 from proxembed.data.readers.table_file import ParquetFile, open_table
 from proxembed.tables import TableRows
-
-from .dataset import with_spelling_notes
 
 BLOCK_ROWS = 65_536
 LEAST_OF_EACH = 20  # rows of a sample that have a label, where there are as many

@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from proxembed.data.dataset import Dataset, Matrix
+from proxembed.data.dataset import Dataset, Matrix, with_spelling_notes
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arff import Attribute
-from proxembed.data.readers.columns import Cells, Columns, is_minus_one, resolve, truth
-from proxembed.data.readers.table_labels import LabelColumns, read_labels
-
-from .dataset import with_spelling_notes
+from proxembed.data.readers.columns import Cells, Columns, resolve
+from proxembed.data.readers.table_labels import LabelColumns, labels_in_memory
 
 
 def fetch_openml_dataset(
@@ -32,7 +30,7 @@ def fetch_openml_dataset(
 
     A lone label column with other values than 0 and 1 (or FALSE and TRUE) is read as one class per row; an empty cell
     of a label column is unknown. A text column becomes one 0/1 column per value, named ``column=value``.
-    Licence and citation stand in `Dataset.licence`, as OpenML tells them.
+    Licence and citation stand in `Dataset.licence`, as OpenML states them.
 
     Parameters
     ----------
@@ -69,7 +67,7 @@ def fetch_openml_dataset(
      'OpenML emotions, version 3; licence: Public; cite: http://ismir2008.ismir.net/papers/ISMIR2008_275.pdf')
     """
     place = f"OpenML data set {shorten(str(name))}"
-    table, bunch = Table(place), _fetched(name, version, data_home, place)
+    table, bunch = ColumnsInMemory(place), _fetched(name, version, data_home, place)
     columns = list(bunch.feature_names)
     wanted = _default_target(bunch.details, columns, table) if labels is None else labels
     roles = resolve(Columns(labels=wanted, drop=drop), columns, place)
@@ -82,7 +80,7 @@ def fetch_openml_dataset(
     return with_spelling_notes(Dataset(X, found.Y, names, found.names, bunch.details["name"], **more))
 
 
-class Table:
+class ColumnsInMemory:
     """Columns in memory, for the rules that also read the label columns of table files."""
 
     def __init__(self, place: str) -> None:
@@ -105,17 +103,14 @@ class Table:
     def labels(self, columns: Mapping[str, Any], target_type: str | None = None) -> LabelColumns:
         """Columns of 0 and 1 (FALSE and TRUE), or one column of classes; empty cells are unknown."""
         cells = {name: self.cells(column) for name, column in columns.items()}
-        values = [value for column in cells.values() for value in column.values]
-        signed = any(map(is_minus_one, values))
-        binary = all(truth(value, signed) is not None for value in values)
-        return read_labels([(self, cells)], None if binary else "", target_type=target_type)[0]
+        return labels_in_memory(self, cells, target_type)
 
 
 def _fetched(name: str | int, version: int | None, data_home: str | Path | None, place: str) -> Any:
     from sklearn.datasets import fetch_openml  # costs over a second to import: only where it is used
 
     wanted = _wanted(name, version)
-    try:  # as_frame=False needs no pandas; the codes of nominal columns are told by `categories`
+    try:  # as_frame=False needs no pandas; `categories` holds the values of nominal columns
         return fetch_openml(**wanted, data_home=data_home, target_column=None, as_frame=False, parser="liac-arff")
     except (OSError, HTTPException) as error:
         reason = f"it could not be fetched ({shorten(str(error), 120)})"
@@ -143,7 +138,7 @@ def _wanted(name: Any, version: int | None) -> dict[str, Any]:
     return {"name": name, "version": "active" if version is None else version}
 
 
-def _default_target(details: Mapping[str, Any], columns: list[str], table: Table) -> list[str]:
+def _default_target(details: Mapping[str, Any], columns: list[str], table: ColumnsInMemory) -> list[str]:
     told = details.get("default_target_attribute") or ""
     targets = [told] if told in columns else [part.strip() for part in told.split(",") if part.strip()]
     if not targets or not set(targets) <= set(columns):
@@ -161,7 +156,7 @@ def _licence(details: Mapping[str, Any]) -> str:
     return f"OpenML {details['name']}, version {details['version']}; licence: {stated('licence')}; cite: {citation}"
 
 
-def _features(bunch: Any, features: Sequence[str], table: Table) -> tuple[Matrix, list[str]]:
+def _features(bunch: Any, features: Sequence[str], table: ColumnsInMemory) -> tuple[Matrix, list[str]]:
     """Feature columns as numbers; a nominal column of text as one 0/1 column per value, as the ARFF reader has it."""
     place_of = {name: j for j, name in enumerate(bunch.feature_names)}
     X = sparse.csc_array(bunch.data) if sparse.issparse(bunch.data) else bunch.data

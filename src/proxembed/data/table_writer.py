@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+from proxembed.tables.quantities import NUMBER
+
 SUFFIXES = (".csv", ".parquet")
 PARQUET = "a .parquet file needs pyarrow: pip install 'proxembed[data]', or write .csv."
-
-FORMULA, NUMBER = "=+-@\t\r\n", re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+FORMULA = "=+-@\t\r\n"  # with which a cell begins that a spreadsheet takes for a formula
 
 
 class CsvRows:

@@ -62,7 +62,7 @@ def text_counts(
         counts = counter.fit_transform(_checked(texts))
     except DataError:
         raise
-    except ValueError as error:  # what is left for scikit-learn to refuse: no stem remains
+    except ValueError as error:  # scikit-learn refuses counts without a stem
         raise DataError(
             f"texts hold no word that occurs in at least min_df={min_df} of them; give texts with words, or a lower "
             "min_df."

@@ -1,4 +1,4 @@
-"""Bytes of data files, plain or packed, and their text; what packed ones take is checked before they are unpacked."""
+"""Bytes of data files, plain or packed, and their text; the size of packed files is checked before unpacking."""
 
 import gzip
 import io

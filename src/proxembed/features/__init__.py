@@ -1,1 +1,1 @@
-"""Feature stages as plain functions: scalings, kernel coordinates, and the choice of prototypes."""
+"""Feature stages as plain functions: scalings, tables, kernel coordinates, leaves, layouts, and prototypes."""

@@ -18,8 +18,8 @@ from proxembed.algebra.pencil.symmetric import descending, fix_signs, lead_signs
 from proxembed.execute.executor import own_configuration
 from proxembed.proximity.backends import nearest
 
-LAYOUTS = ("opentsne", "umap", "sklearn")
 TITLES = {"opentsne": "t-SNE of openTSNE", "umap": "UMAP of umap-learn", "sklearn": "t-SNE of scikit-learn"}
+LAYOUTS = tuple(TITLES)
 PERPLEXITY, UMAP_NEIGHBORS = 30, 15
 FEW = 10  # rows below which a layout has no neighbourhoods to show
 PLACED_BY = 15  # neighbours that place a new row

@@ -54,7 +54,7 @@ def prototypes_kmeans(X: Matrix, n_prototypes: int, *, y_groups: Any = None, ran
 
 
 def prototypes_kmedoids(X: Matrix, n_prototypes: int, *, y_groups: Any = None, random_state: Any = None) -> Prototypes:
-    """The row nearest to the centroid of its own k-means cluster, one a cluster, in row order; sparse stays sparse.
+    """The row nearest to the centroid of its own k-means cluster, one per cluster, in row order; sparse stays sparse.
     Rows at the same distance up to rounding: the first is taken."""
     centroids, labels, index = _cluster(X, n_prototypes, random_state)
     rows = X[index].astype(np.float64)

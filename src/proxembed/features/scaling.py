@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy import sparse
 from sklearn.preprocessing import QuantileTransformer
 
 from proxembed.algebra.arrays.blas import by_columns
@@ -117,6 +116,11 @@ class ColumnSums:
         mean, std = self.moments()
         kept = mean if kind == "center" or not self.sparse else None
         return ScalingState(kind, len(mean), mean=kept, std=std if kind == "standard" else None)
+
+
+def scaled_by_sums(step: Any) -> bool:
+    """Whether a step of a pipeline is a scaling that a fit by parts learns from all rows."""
+    return getattr(step, "kind", None) in BY_SUMS
 
 
 def _sparse_squares(X: sp.csr_array, mean: np.ndarray) -> np.ndarray:
@@ -379,15 +383,15 @@ class Block:
         rows = CentredMatrix.centred(over(X, unit), np.ones(n))
         size = 0.0 if rows.constant else unit * float(np.sqrt(max(rows.squared_norm(), 0.0) / n))
         mean: Any = rows.mean
-        return cls(None if sparse.issparse(X) else unit * mean, size, float(weight), width)
+        return cls(None if sp.issparse(X) else unit * mean, size, float(weight), width)
 
     def columns(self, X: Matrix) -> Matrix:
         """The scaled columns (m, d) of rows X in double precision: sparse where X and the rows of fit are."""
-        if self.mean is not None and sparse.issparse(X):
+        if self.mean is not None and sp.issparse(X):
             guard_dense(X.shape, "A centred view of sparse rows")
             X = X.toarray()
         if self.size == 0:
-            return sparse.csr_array(X.shape) if sparse.issparse(X) else np.zeros(X.shape)
+            return sp.csr_array(X.shape) if sp.issparse(X) else np.zeros(X.shape)
         X = X.astype(np.float64)
         return (X if self.mean is None else X - self.mean) * (1.0 / self.size) * self.weight
 
@@ -395,7 +399,7 @@ class Block:
 def scaled(blocks: Sequence[Block], views: Sequence[Matrix]) -> Any:
     """Views of the same rows side by side, each by its block: CSR where one of the results is sparse, else an array."""
     parts = [block.columns(view) for block, view in zip(blocks, views, strict=True)]
-    if not any(sparse.issparse(part) for part in parts):
+    if not any(sp.issparse(part) for part in parts):
         guard_dense((parts[0].shape[0], sum(part.shape[1] for part in parts)), "The views side by side")
         return np.hstack(parts)
-    return sparse.csr_array(sparse.hstack([sparse.csr_array(part) for part in parts], format="csr"))
+    return sp.csr_array(sp.hstack([sp.csr_array(part) for part in parts], format="csr"))

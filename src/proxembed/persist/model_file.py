@@ -21,12 +21,51 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.data.errors import DataError
 from proxembed.data.unpacking import check_array, check_arrays, most_unpacked
 from proxembed.execute.atomic_files import check_place, check_writable, write_whole
-from proxembed.features.scaling import BY_SUMS
+from proxembed.features.scaling import scaled_by_sums
 from proxembed.tables.notes import visible
 
 from .former_names import PRESENT_NAMES
 
 CARD_MARK = "<!-- proxembed model card -->"
+FORMAT, FORMER_FORMAT = 8, 7  # models of the former format load with the present names of their classes
+FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
+ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
+MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple of its size, or to this number of bytes
+# What fitted estimators hold beside arrays, numbers, text and each other.
+STATE = (
+    "proxembed.methods.adaptive.switches.Switches",
+    "proxembed.algebra.arrays.moments.Moments",
+    "proxembed.estimator.base.Prepared",
+    "proxembed.methods.bayes.precision.TrainingRows",
+    "proxembed.classify.thresholds.Thresholds",
+    "proxembed.study.defc.prefixes.AnyClassifier",
+    "proxembed.study.defc.prefixes.PrefixClassifier",
+    "proxembed.study.defc.prefixes.Discriminants",
+    "proxembed.features.scaling.Block",
+    "proxembed.features.leaves.LeafMap",
+    "proxembed.features.scaling.ScalingState",
+    "proxembed.features.table.TableState",
+    "proxembed.features.table.WordBlock",
+    "proxembed.methods.forest.ForestVotes",
+    "proxembed.methods.forest.OnLeaves",
+    "proxembed.methods.views.LabelModels",
+    "proxembed.methods.kernelized.KernelMap",
+    "proxembed.methods.kernelized.OnKernel",
+    "proxembed.methods.views.OnViews",
+    "proxembed.methods.views.Plain",
+    "proxembed.methods.pipeline.EmbeddingPipeline",
+    "proxembed.features.layouts.NeighborMap",
+    "proxembed.tables.column.Column",
+    "proxembed.targets.labels.LabelMatrix",
+    "proxembed.targets.totals.LabelTotals",
+    "proxembed.estimator.rows.SeenRows",
+    "proxembed.estimator.sums.Sums",
+    "proxembed.methods.transductive.label_iteration.Blend",
+    "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csc.csc_matrix",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+)
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 USE = """## Use
 `proxembed transform NAME.skops NEW -o z.csv` embeds new rows{predict}. In Python:
@@ -118,8 +157,8 @@ def _data_lines(dataset: Any, first: Any, sampled: int | None = None) -> str:
         f"- licence: {_plain(facts['licence'] or 'not stated')}",
     ]
     if sampled is not None:
-        whole = getattr(first, "kind", None) in BY_SUMS  # as ``LargeFit`` fits it
-        on_all, on_sample = ("embedding and scaling are", "") if whole else ("embedding is", "scaling and the ")
+        both = scaled_by_sums(first)
+        on_all, on_sample = ("embedding and scaling are", "") if both else ("embedding is", "scaling and the ")
         lines.append(
             f"- these rows are a sample of {sampled:,}: the {on_all} fitted on all of them, the {on_sample}read-out on "
             "the sample"
@@ -170,47 +209,6 @@ def _code(text: str) -> str:
     shown = " ".join(visible(text).split())
     fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
     return f"{fence} {shown} {fence}"
-
-
-FORMAT, FORMER_FORMAT = 8, 7  # models of the former format load with the present names of their classes
-FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
-ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
-MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple of its size, or to this number of bytes
-# What fitted estimators hold beside arrays, numbers, text and each other.
-STATE = (
-    "proxembed.methods.adaptive.switches.Switches",
-    "proxembed.algebra.arrays.moments.Moments",
-    "proxembed.estimator.base.Prepared",
-    "proxembed.methods.bayes.precision.TrainingRows",
-    "proxembed.classify.thresholds.Thresholds",
-    "proxembed.study.defc.prefixes.AnyClassifier",
-    "proxembed.study.defc.prefixes.PrefixClassifier",
-    "proxembed.study.defc.prefixes.Discriminants",
-    "proxembed.features.scaling.Block",
-    "proxembed.features.leaves.LeafMap",
-    "proxembed.features.scaling.ScalingState",
-    "proxembed.features.table.TableState",
-    "proxembed.features.table.WordBlock",
-    "proxembed.methods.forest.ForestVotes",
-    "proxembed.methods.forest.OnLeaves",
-    "proxembed.methods.views.LabelModels",
-    "proxembed.methods.kernelized.KernelMap",
-    "proxembed.methods.kernelized.OnKernel",
-    "proxembed.methods.views.OnViews",
-    "proxembed.methods.views.Plain",
-    "proxembed.methods.pipeline.EmbeddingPipeline",
-    "proxembed.features.layouts.NeighborMap",
-    "proxembed.tables.column.Column",
-    "proxembed.targets.labels.LabelMatrix",
-    "proxembed.targets.totals.LabelTotals",
-    "proxembed.estimator.rows.SeenRows",
-    "proxembed.estimator.sums.Sums",
-    "proxembed.methods.transductive.label_iteration.Blend",
-    "scipy.sparse._csc.csc_array",
-    "scipy.sparse._csc.csc_matrix",
-    "scipy.sparse._csr.csr_array",
-    "scipy.sparse._csr.csr_matrix",
-)
 
 
 def save(model: Any, path: str | Path, *, source: Mapping[str, Any] | None = None, card: str | None = None) -> Path:

@@ -50,7 +50,7 @@ class Plane:
             if found.shape != shape:
                 raise ValueError(
                     f"{self.title}: {name} has shape {found.shape}, but labels of shape {Y.shape} need {shape}; fit "
-                    "two components, and give one line a column of Y."
+                    "two components, and give one line per column of Y."
                 )
             if not np.isfinite(found).all():
                 raise ValueError(f"{self.title}: {name} holds NaN or infinity; leave the plane out.")
@@ -97,7 +97,7 @@ def decision_lines(planes: Sequence[Plane], Y: Any, label_names: Sequence[str], 
     if Y.ndim != 2 or not 1 <= Y.shape[1] <= LABELS or len(label_names) != Y.shape[1] or not planes:
         raise ValueError(
             f"there are {len(planes)} planes, labels of shape {Y.shape} and {len(label_names)} names; give at least "
-            f"one plane, 1 to {LABELS} columns of Y, and a name a column."
+            f"one plane, 1 to {LABELS} columns of Y, and a name per column."
         )
     for plane in planes:
         plane.check(Y)
@@ -114,7 +114,7 @@ def decision_lines(planes: Sequence[Plane], Y: Any, label_names: Sequence[str], 
 
 
 def _fill(figure: Any, planes: Sequence[Plane], Y: np.ndarray, label_names: Sequence[str]) -> None:
-    """A row of panels a plane, and the legend of the lines above them."""
+    """A row of panels per plane, and the legend of the lines above them."""
     c = Y.shape[1]
     places = figure.subplots(len(planes), c + 1, squeeze=False, gridspec_kw={"width_ratios": [1.6] + [1.0] * c})
     for row, plane in zip(places, planes, strict=True):

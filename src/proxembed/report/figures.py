@@ -15,15 +15,15 @@ from proxembed.measures.measures import unit_of_measure
 from proxembed.tables.notes import visible
 
 from .matrices import unpacked
-from .views import RAMP
+from .views import LABEL_COLOURS, RAMP
 
-# Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+COLOURS = (*LABEL_COLOURS, "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p")
 LINES = (*COLOURS, "#7f0000", "#332288")  # as far from the others, for colour-blind readers too, as these are
-DASHES: tuple[Any, ...] = ("--", "-.", (0, (7, 2, 1, 2, 1, 2)))  # of rivals, one a round of the colours
+DASHES: tuple[Any, ...] = ("--", "-.", (0, (7, 2, 1, 2, 1, 2)))  # of rivals, one per round of the colours
 DOTS: tuple[Any, ...] = ((0, (1, 3)), (0, (1, 6)))  # of rivals without an embedding, likewise
 INK = "#1a1a1a"
+APART = 0.05  # of an axis, between two ticks with labels
 ROW = 0.21  # inches of a line of a legend
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
@@ -75,7 +75,7 @@ def _caption(axes: Any, summary: dict[str, Any], name: str) -> None:
 
 
 def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict[str, Any], stem: str) -> list[str]:
-    """One line an arm, in a group whose id ends with -arm and its number, for the page to light up; returns the ids."""
+    """One line per arm, in a group whose id ends with -arm and its number, which the page lights up; returns ids."""
     ids = []
     ticks = sorted({k for points in curve.values() for k, _, _ in points if k is not None})
     looks = line_looks(arms, [arm for arm, points in curve.items() if points and points[0][0] is None])
@@ -101,11 +101,11 @@ def _draw(axes: Any, arms: list[tuple[str, bool]], curve: dict[str, Any], stem: 
     return ids
 
 
-def spaced(ticks: Sequence[int], share: float = 0.05) -> list[int]:
-    """Ticks of a logarithmic axis whose labels do not overlap: of two that are closer than ``share`` the larger."""
+def spaced(ticks: Sequence[int]) -> list[int]:
+    """Ticks of a logarithmic axis whose labels do not overlap: of two that are too close the larger."""
     if len(ticks) < 2:
         return list(ticks)
-    least = share * np.log(ticks[-1] / ticks[0])
+    least = APART * np.log(ticks[-1] / ticks[0])
     kept = [ticks[-1]]
     for tick in reversed(ticks[:-1]):
         if np.log(kept[-1] / tick) >= least:
@@ -114,7 +114,7 @@ def spaced(ticks: Sequence[int], share: float = 0.05) -> list[int]:
 
 
 def k_curve(summary: dict[str, Any], name: str, *, narrow: bool = False) -> str:
-    """Draw a measure against the number of components k, one line an arm, bars of one standard error."""
+    """Draw a measure against the number of components k, one line per arm, bars of one standard error."""
     if name not in summary["measures"]:
         raise ValueError(f"name={name!r} is not a measure of this summary; it has {', '.join(summary['measures'])}.")
 
@@ -179,7 +179,7 @@ def shades() -> np.ndarray:
 
 
 def matrix_png(values: np.ndarray) -> bytes:
-    """A matrix of uint8 as a PNG file, a pixel an entry, 0 light and 255 dark."""
+    """A matrix of uint8 as a PNG file, one pixel per entry, 0 light and 255 dark."""
     if values.ndim != 2 or values.dtype != np.uint8 or 0 in values.shape:
         raise ValueError(
             f"values has shape {values.shape} and type {values.dtype}; give a matrix of uint8, at least one by one."

@@ -1,7 +1,6 @@
 """The page of a map: training and held-out rows on a canvas, beside the map of shuffled labels; PNG and SVG too."""
 
 import base64
-import hashlib
 import io
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,14 +10,13 @@ import scipy.sparse as sp
 
 from proxembed.tables.notes import visible_texts
 
-from .figures import COLOURS, INK, MARKERS, svg_text
-from .page import templates
-from .views import LABEL_COLOURS, short_name
+from .figures import COLOURS, INK, MARKERS, STYLE, svg_text
+from .page import render_page
+from .views import LABEL_COLOURS, OTHER, short_name
 
 UNITS = 65535  # places on the page are whole numbers up to it
 SWITCHES = 200
 LIT_AT_FIRST = 3
-PALE = "#c6ced6"
 FIGURES = ("inside", "outside", "among")
 FEW_POINTS = 5000  # above it the points of an SVG are one picture
 
@@ -69,12 +67,9 @@ def _drawn(places: Any) -> dict[str, Any]:
 
 def map_page_html(record: dict[str, Any]) -> str:
     """The page of a map as HTML text: one file, nothing fetched, all names escaped, control characters shown."""
-    from markupsafe import Markup
-
     record = visible_texts(record)
-    environment = templates()
-    script, style = (environment.loader.get_source(environment, name)[0] for name in ("map.js", "map.css"))
-    page = environment.get_template("map.html").render(
+    return render_page(
+        "map",
         r=record,
         data=_page_data(record),
         lead=lead_sentence(record),
@@ -83,11 +78,7 @@ def map_page_html(record: dict[str, Any]) -> str:
             {"name": short_name(name), "count": count}
             for name, count in zip(record["labels"], record["counts"], strict=True)
         ],
-        style=Markup(style),
-        script=Markup(script),
-        script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
-    return page.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate in a name cannot be written
 
 
 def lead_sentence(record: dict[str, Any]) -> str:
@@ -154,8 +145,6 @@ def _png(size: tuple[float, float], draw: Any) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from .figures import STYLE
-
     out = io.BytesIO()
     style: Any = STYLE
     with rc_context(style):
@@ -173,7 +162,7 @@ def _scatter(axes: Any, record: dict[str, Any], drawn: dict[str, Any]) -> dict[s
     held, (x, y) = np.arange(n) >= record["train"], drawn["xy"].astype(float)
     size, handles = float(np.clip(12000 / n, 0.6, 22)), {}
     for j in range(-1, shown):
-        name, colour = (record["labels"][j], COLOURS[j]) if j >= 0 else ("other rows", PALE)
+        name, colour = (record["labels"][j], COLOURS[j]) if j >= 0 else ("other rows", OTHER)
         for part, edge, scale in ((~held, "none", 1.0), (held, INK, 1.6)):
             here = (lead == j) & part
             dots = axes.scatter(x[here], UNITS - y[here], s=scale * size, color=colour, edgecolors=edge,

@@ -1,4 +1,4 @@
-"""Proximity matrices of held-out rows as plain data: the same rows in the same order in every one, a byte an entry."""
+"""Proximity matrices of held-out rows as plain data: the same rows in the same order in each, one byte per entry."""
 
 import base64
 import zlib
@@ -80,9 +80,8 @@ def unpacked(panel: dict[str, Any]) -> np.ndarray:
 
 
 def proximity_section(
-    X: Any, embeddings: Sequence[tuple[str, Any]], Y: Any, label_names: Sequence[str], limit: int = ROWS,
-    measure: str = "cosine",
-) -> dict[str, Any] | None:  # fmt: skip
+    X: Any, embeddings: Sequence[tuple[str, Any]], Y: Any, label_names: Sequence[str], measure: str = "cosine"
+) -> dict[str, Any] | None:
     """Proximity matrices of held-out rows: labels Y, G from labels, W from features, Psi of both, Z of embeddings."""
     if measure not in PROXIMITIES:
         raise ValueError(f"measure={measure!r} is not allowed; it must be {' or '.join(PROXIMITIES)}.")
@@ -91,7 +90,7 @@ def proximity_section(
         Z = np.asarray(Z)
         if Z.ndim != 2 or len(Z) != m or not np.isfinite(Z).all():
             raise ValueError(f"embeddings: {title!r} must be a finite array of {m} rows, as X has; leave it out.")
-    sample = even_sample(m, limit)
+    sample = even_sample(m, ROWS)
     Y = sp.csr_array(Y)[sample].toarray() != 0
     present = np.flatnonzero(Y.any(axis=0))
     if len(sample) < 3 or len(present) == 0:

@@ -24,8 +24,6 @@ def page_html(record: dict[str, Any]) -> str:
     from markupsafe import Markup
 
     record = visible_texts(record)
-    environment = templates()
-    script, style = (environment.loader.get_source(environment, name)[0] for name in ("page.js", "page.css"))
     figures = [
         (name, Markup(k_curve(record["summary"], name)), Markup(k_curve(record["summary"], name, narrow=True)))
         for name in views.shown_measures(record["summary"])[:2]
@@ -33,13 +31,18 @@ def page_html(record: dict[str, Any]) -> str:
     adaptive: Any = record.get("adaptive")
     shown = adaptive and adaptive["models"] and adaptive["history"]["best"]
     steps = [Markup(convergence(adaptive, narrow=narrow)) for narrow in (False, True)] if shown else None
-    page = environment.get_template("page.html").render(
-        **_context(record),
-        curves=figures,
-        convergence=steps,
-        style=Markup(style),
-        script=Markup(script),
-        script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
+    return render_page("page", **_context(record), curves=figures, convergence=steps)
+
+
+def render_page(name: str, /, **context: Any) -> str:
+    """A page as HTML text, from the template, the style and the script of a name."""
+    from markupsafe import Markup
+
+    environment = templates()
+    script, style = (environment.loader.get_source(environment, f"{name}.{kind}")[0] for kind in ("js", "css"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    page = environment.get_template(f"{name}.html").render(
+        **context, style=Markup(style), script=Markup(script), script_hash=f"sha256-{digest}"
     )
     return page.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate in a name cannot be written
 
@@ -91,6 +94,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "ramp": f"linear-gradient(90deg, {', '.join(ramp())})",
         "leaks": leak_warnings(summary["dataset"], summary["protocol"]),
         "notes": summary["dataset"].get("notes", ()),
+        "planned": planned_folds(summary["protocol"]),
         "splitting": folds_text(summary["protocol"], len(summary["folds"])),
         "tested": any(scores[shown[0]]["test"] is not None for scores in scored),
         "score": views.score_text,
@@ -109,14 +113,20 @@ def _heading(name: str) -> str:
     return f"↓ {short}" if sign_of(name) < 0 else short
 
 
+def planned_folds(protocol: dict[str, Any]) -> int:
+    """Number of folds of all repetitions of a comparison."""
+    splitting = protocol.get("splitting")
+    return protocol["n_folds"] * ((splitting.get("n_repeats") if isinstance(splitting, dict) else None) or 1)
+
+
 def folds_text(protocol: dict[str, Any], finished: int) -> str:
     """The folds in words: those that were finished, and how many were planned where these are more."""
     splitting = protocol.get("splitting")
     splitting = splitting if isinstance(splitting, dict) else {}
     words = {"groups": "{} with the rows of a group kept together", "time": "{} in time order, trained on earlier rows"}
     kind = words.get(splitting.get("kind", ""), "multi-label stratified {}")
-    repeats = splitting.get("n_repeats") or 1
-    planned = protocol["n_folds"] * repeats
+    planned = planned_folds(protocol)
+    repeats = planned // protocol["n_folds"]
     if finished < planned:
         return f"{finished} {kind.format('fold' if finished == 1 else 'folds')} ({planned} were planned)"
     return f"{protocol['n_folds']} {kind.format('folds')}" + (f", repeated {repeats} times" if repeats > 1 else "")

@@ -14,9 +14,8 @@ from proxembed.data.table_writer import CsvRows
 from .matrices import unpacked
 
 FORMAT = 1
-FILE = "results.json"
+LEADERBOARD, RECORD, PAGE = "leaderboard.csv", "results.json", "index.html"  # files of a run
 RECORD_KINDS = ("compare", "search")
-SECTIONS = ("contrasts", "map", "diagnosis", "label_table", "components", "search", "proximity", "adaptive")
 NUMBER = (int, float)
 TEXT_OR_NONE = (str, type(None))
 PACKAGES = ("proxembed", "numpy", "scipy", "scikit-learn")
@@ -69,6 +68,7 @@ _OPTIONAL: dict[str, Any] = {
     "proximity": _PROXIMITY,
     "adaptive": _ADAPTIVE,
 }
+SECTIONS = tuple(_OPTIONAL)
 
 
 def versions() -> dict[str, str]:
@@ -94,15 +94,19 @@ def _plain(value: Any) -> Any:
 
 
 def make_record(
-    kind: str, summary: dict[str, Any], rows: list[dict[str, Any]], command: str, *, seed: int | None,
-    data_hash: str | None = None, contrasts: list[dict[str, Any]] | None = None, map: dict[str, Any] | None = None,
-    diagnosis: dict[str, Any] | None = None, label_table: list[dict[str, Any]] | None = None,
-    components: list[dict[str, Any]] | None = None, search: dict[str, Any] | None = None,
-    proximity: dict[str, Any] | None = None, adaptive: dict[str, Any] | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """Gather a run as plain data, ready for ``json.dumps`` and for ``page_html``."""
-    sections = contrasts, map, diagnosis, label_table, components, search, proximity, adaptive
-    found = {"summary": summary, "rows": rows, **dict(zip(SECTIONS, sections, strict=True))}
+    kind: str,
+    summary: dict[str, Any],
+    rows: list[dict[str, Any]],
+    command: str,
+    *,
+    seed: int | None,
+    data_hash: str | None = None,
+    **sections: Any,
+) -> dict[str, Any]:
+    """Gather a run as plain data, ready for ``json.dumps`` and for ``page_html``; ``sections`` are among SECTIONS."""
+    if unknown := set(sections) - set(SECTIONS):
+        raise TypeError(f"{min(unknown)} is not a section of a record; those are {', '.join(SECTIONS)}.")
+    found = {"summary": summary, "rows": rows, **dict.fromkeys(SECTIONS), **sections}
     record = make_unfinished(kind, command, seed=seed, data_hash=data_hash, **found)
     if problem := _problem(record):
         raise ValueError(f"the record is not complete: {problem}; give the parts as the report room makes them.")
@@ -131,7 +135,7 @@ def make_unfinished(
 
 def read_record(folder: str | Path) -> dict[str, Any]:
     """Read the record that a run has left in its folder."""
-    path = Path(folder) / FILE
+    path = Path(folder) / RECORD
     remedy = "run `compare` or `search` again"
     try:
         record = json.loads(path.read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from proxembed.proximity.reordering import even_sample
 
 MAP_LABELS = 200  # labels that get a switch, the most frequent first
-MAP_ARROWS = 40  # directions kept a panel, the longest first
+MAP_ARROWS = 40  # directions kept per panel, the longest first
 DENSITY_ROWS = 60_000  # rows that the density counts; above it an even sample
 HEXAGONS = 44  # hexagons across a panel
 EDGE = 0.0125  # where rows outside the window are put, so that their marks are whole
@@ -20,8 +20,9 @@ SPREAD = 99.5  # percentage of rows inside the window of a panel, on each axis
 Panel = tuple[str, Any, float | None, Any]
 
 
-def _rounded(values: Any, digits: int = 5) -> list[Any]:
-    return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64)]
+def _rounded(values: Any) -> list[Any]:
+    """Numbers with five digits."""
+    return [float(f"{value:.5g}") for value in np.asarray(values, dtype=np.float64)]
 
 
 def _plane(title: str, Z: Any, lanes: np.ndarray) -> np.ndarray:
@@ -126,7 +127,7 @@ def map_section(
     m, c = Y.shape
     if len(label_names) != c or (ids is not None and len(ids) != m):
         given = f"{len(label_names)} label_names and {'no' if ids is None else len(ids)} ids"
-        raise ValueError(f"Y has shape {Y.shape}, but there are {given}; give one name a column and one id a row.")
+        raise ValueError(f"Y has shape {Y.shape}, but there are {given}; give one name per column and one id per row.")
     if limit < 1:
         raise ValueError(f"limit={limit} is not allowed; it must be at least 1.")
     counts = np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()

@@ -13,12 +13,13 @@ from proxembed.measures.measures import is_jaccard
 
 from .sections import unit_square
 
+# Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
 LABEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-SEVERAL, OTHER = "#1a1a1a", "#c6ced6"
+SEVERAL, OTHER = "#1a1a1a", "#c6ced6"  # rows with several of the labels shown, and with none
 RAMP = ("#dbe7f1", "#bdd5e8", "#93bbd9", "#629cc8", "#337cb2", "#135c96", "#083a66")
 SIDE = 1000  # units across a panel
 LABEL_ROWS = 1000
-NAME_LENGTH = 80
+NAME_LENGTH, SHORT_LENGTH = 80, 22
 
 
 def short_name(text: str) -> str:
@@ -230,9 +231,9 @@ def bars(pairs: list[list[Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def middle_cut(name: str, width: int = 22) -> str:
+def middle_cut(name: str) -> str:
     """A long name without its middle, since names of one file often begin alike."""
-    return name if len(name) <= width else f"{name[: width - 14]}…{name[-11:]}"
+    return name if len(name) <= SHORT_LENGTH else f"{name[: SHORT_LENGTH - 14]}…{name[-11:]}"
 
 
 def trials_view(search: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -335,7 +336,7 @@ def _packed(values: list[int]) -> str:
 
 
 def _dots(places: tuple[list[int], list[int]], members: list[list[int]], start: list[int]) -> list[dict[str, Any]]:
-    """One path a colour; a dot is a line of no length with a round end."""
+    """One path per colour; a dot is a line of no length with a round end."""
     paths: dict[str, list[str]] = {colour: [] for colour in (OTHER, *LABEL_COLOURS, SEVERAL)}
     for x, y, labels in zip(*places, members, strict=True):
         hits = [j for j in labels if j in start]
@@ -345,7 +346,7 @@ def _dots(places: tuple[list[int], list[int]], members: list[list[int]], start: 
 
 
 def _hexagons(density: dict[str, Any], panel: int) -> list[dict[str, Any]]:
-    """One path a shade; hexagons are shaded by the square root of their rows."""
+    """One path per shade; hexagons are shaded by the square root of their rows."""
     across, counts = density["across"], Counter(density["panels"][panel])
     width, top = SIDE / across, max(counts.values())
     side = width / math.sqrt(3)

@@ -62,7 +62,7 @@ class Column:
         return cls(**stated)
 
     def parse(self, values: Sequence[Any], codes: Any) -> NDArray[Any]:
-        """The cells as an array with one entry a row (one row for vectors)."""
+        """The cells as an array with one entry per row (one row for vectors)."""
         if self.kind == "number" and not self.missing and self.style != "clock" and set(map(type, values)) <= FAST:
             return np.array([*values, np.nan], dtype=np.float64)[np.asarray(codes)]
         empty = self._empty()

@@ -115,7 +115,6 @@ def are_numbers(words: Sequence[str], numbers: Sequence[int]) -> bool:
 
 def grouping(columns: Mapping[str, NDArray[np.integer]]) -> str:
     """The column of several identifiers that groups the rows: the coarsest that contains the others."""
-
     values = {name: len(np.unique(codes)) for name, codes in columns.items()}
     chosen = min(columns, key=lambda name: (bool(set(_words(name)) & MACHINES), values[name]))
     for name in sorted(columns, key=values.__getitem__, reverse=True):

@@ -55,7 +55,6 @@ CHANCE = 0.05  # of as many unseen cells, by the share of training cells that st
 DIGITS = re.compile(r"\d+", re.ASCII)
 SHORT = re.compile(r"([1-9]\d*)(?:\.0+)?", re.ASCII)  # a code that became a number
 EXAMPLES = 2
-WIDTH = 28
 
 
 @dataclass(frozen=True)
@@ -158,8 +157,7 @@ def _cells(name: str, values: Sequence[Any], codes: Any, missing: tuple[str, ...
 
 
 def _said(cells: DistinctCells, words: str, column: Column | None, **more: Any) -> Reading:
-    shown = cell_text(cells.values[0]) if cells.values else ""
-    shown = shown if len(shown) <= EXAMPLE else shown[: EXAMPLE - 3] + "..."
+    shown = _cut(cell_text(cells.values[0])) if cells.values else ""
     words += f"; {cells.empty:,} empty" if cells.empty and cells.values else ""
     return Reading(cells.name, words, shown, column, **more)
 
@@ -475,8 +473,11 @@ def cell_text(value: Any) -> str:
 
 def shown_cell(value: Any) -> str:
     """A cell for a message, shortened."""
-    text = cell_text(value)
-    return repr(text if len(text) <= 2 * EXAMPLE else text[: 2 * EXAMPLE - 3] + "...")
+    return repr(_cut(cell_text(value), 2 * EXAMPLE))
+
+
+def _cut(text: str, width: int = EXAMPLE) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def quoted(name: str) -> str:
@@ -570,7 +571,7 @@ class UnseenCells:
 
     @property
     def notes(self) -> list[str]:
-        """What a person must be told of the column."""
+        """Notes on the column."""
         padded = self._padded()
         short = sum(self.unseen[cell] for cell in padded)
         others = Counter({cell: count for cell, count in self.unseen.items() if cell not in padded})
@@ -663,5 +664,4 @@ def parts_of_one_file() -> Iterator[None]:
 
 
 def _shown(values: Iterable[Any]) -> str:
-    words = [str(value) for value in islice(values, EXAMPLES)]
-    return " and ".join(repr(word if len(word) <= WIDTH else word[: WIDTH - 3] + "...") for word in words)
+    return " and ".join(repr(_cut(str(value))) for value in islice(values, EXAMPLES))

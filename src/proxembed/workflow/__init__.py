@@ -1,1 +1,1 @@
-"""The main job as functions: search() and compare(), their options and their results."""
+"""Jobs as functions: search and comparison, one fit, new rows; their options, records and results."""

@@ -96,8 +96,10 @@ def compare(
     n_jobs : -1 or an integer >= 1, default=1
         Processes; 1 leaves all cores to each fit, -1 is one per core.
     measure : the name of a measure or a function (Y, S) -> float, default='macro average precision'
-        Measure that decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, Hamming loss,
-        log-loss, macro AUC, ...; in Python also a function of held-out labels and their scores, larger is better.
+        Measure that decides: macro average precision, Jaccard@10, new-new Jaccard@10, macro F1, micro F1, subset
+        accuracy, instance F1, instance precision, instance recall, instance accuracy, balanced accuracy, average
+        precision of the rarest label, macro AUC, micro AUC, Hamming loss, log-loss, calibration error; in Python also a
+        function of held-out labels and their scores, larger is better.
     tolerance : a number >= 0 and < 1, default=0.03
         Loss that does not matter, as a share of the value of all features: within it an embedding is level.
     dask : None, 'local' or the address of a scheduler, such as tcp://10.0.0.5:8786, default=None

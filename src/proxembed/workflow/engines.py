@@ -137,7 +137,7 @@ def registered_methods(
         max_trials=options.max_trials,
         measure=options.measure,
         strategy=options.strategy or "auto",
-        max_work=_work(options, plan),
+        max_work=_work(plan),
         layouts=for_map,
         refit=False,
         storage=storage,
@@ -193,7 +193,7 @@ def _seconds(options: SearchOptions, plan: Any) -> float | None:
     return max(left, 0.1 * seconds) if left < inf else None
 
 
-def _work(options: SearchOptions, plan: Any) -> WorkBudget | None:
+def _work(plan: Any) -> WorkBudget | None:
     """The search's share of the work; a fit on all rows may take an eighth of all."""
     if plan is None or not plan.bounded:
         return None

@@ -36,6 +36,9 @@ LEAST_ROWS = 4
 SHOWN_LABELS = 3
 TEST_SHARE = 0.25
 NO_ROWS = np.zeros(0, dtype=np.intp)
+LEAK = 0.99  # area under the ROC curve above which a column is noted
+LEAST_OF_EACH = 5  # rows with the label, and without it, for such an area
+MOST_ROWS, MOST_CELLS = 5000, 20_000_000  # that are searched for leaks
 JOBS: dict[str, tuple[type, tuple[str, ...]]] = {  # what search and compare take beside X, y and what a file needs
     "search": (SearchOptions, ("folder", "resume", "progress")),
     "compare": (CompareOptions, ("folder", "progress")),
@@ -303,11 +306,6 @@ def has_whole_rows(dataset: Dataset) -> bool:
     return bool(2 * np.count_nonzero(holes == 0) >= np.count_nonzero(holes < dataset.unknown.shape[1]))
 
 
-LEAK = 0.99
-LEAST = 5  # rows with the label, and without it
-MOST_ROWS, MOST_CELLS = 5000, 20_000_000
-
-
 def leaks(dataset: Dataset) -> list[str]:
     """Notes on columns of a table that alone predict a label, with an area under the ROC curve above .99."""
     if (dataset.source or {}).get("format") != "table":
@@ -340,7 +338,7 @@ def label_areas(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Area under the ROC curve of each column for each label, in the better direction; 0 for labels of few rows."""
     positive = Y.sum(axis=0)
     negative = len(Y) - positive
-    enough = (positive >= LEAST) & (negative >= LEAST)
+    enough = (positive >= LEAST_OF_EACH) & (negative >= LEAST_OF_EACH)
     sums = rankdata(X, axis=0).T @ Y.astype(np.float64)
     area = (sums - positive * (positive + 1) / 2) / np.maximum(positive * negative, 1)
     return np.where(enough, np.maximum(area, 1 - area), 0.0)

@@ -22,7 +22,7 @@ from proxembed.estimator.sums import refuse_blocks
 from proxembed.evaluate.part import choose_scaling
 from proxembed.evaluate.rivals.rival import rival_methods
 from proxembed.execute.executor import Progress, silent
-from proxembed.features.scaling import BY_SUMS
+from proxembed.features.scaling import scaled_by_sums
 from proxembed.methods.pipeline import (
     EmbeddingPipeline,
     embedding_pipeline,
@@ -59,7 +59,7 @@ class LargeFit:
         labels = LabelMatrix.of(y)
         scores = None if labels.form == "classes" else unseen_scores(model[:-1], X, labels, self.sample.groups)
         first, embedding = model["scaling"], clone(model["embedding"])
-        if scaled_by_all_rows(first):
+        if scaled_by_sums(first):
             first.fit(self._blocks(None, progress))
         else:
             first.fit(X, y)
@@ -120,11 +120,6 @@ def read_piece(shared: tuple[Any, dict[str, Any], int], item: tuple[Any, Any]) -
 
     found = RowBlocks(read, labels=lambda: [y])
     return found if first is None else found.map(first.transform)
-
-
-def scaled_by_all_rows(first: Any) -> bool:
-    """Whether the first step of a pipeline is a scaling that a fit by parts learns from all rows."""
-    return getattr(first, "kind", None) in BY_SUMS
 
 
 def methods_by_parts() -> tuple[str, ...]:

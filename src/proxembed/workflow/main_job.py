@@ -61,7 +61,8 @@ from .results import SearchResult
 
 COMPARISON = ".comparison.jsonl"
 BUDGET = ("max_seconds", "max_work", "n_jobs", "dask")
-FREE = {*BUDGET, "max_trials"}
+FREE = {*BUDGET, "max_trials"}  # options that may differ between a run and its continuation
+RIVAL_GOALS = ("predict", "neighbours", "map")  # for which the embedding of a rival is saved if it is the best
 
 
 def folder_of(folder: str | Path | None, resume: str | Path | None) -> str | Path | None:
@@ -125,9 +126,6 @@ def stored_comparison(study: Ledger | None) -> Iterator[Ledger | None]:
         ledger.close()
 
 
-RIVAL_GOALS = ("predict", "neighbours", "map")  # of which a rival's embedding is saved where it is the best
-
-
 def search(
     X: Any,
     y: Any = None,
@@ -181,8 +179,10 @@ def search(
     n_jobs : -1 or an integer >= 1, default=1
         Processes; 1 leaves all cores to each fit, -1 is one per core.
     measure : the name of a measure or a function (Y, S) -> float, default='macro average precision'
-        Measure that decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, Hamming loss,
-        log-loss, macro AUC, ...; in Python also a function of held-out labels and their scores, larger is better.
+        Measure that decides: macro average precision, Jaccard@10, new-new Jaccard@10, macro F1, micro F1, subset
+        accuracy, instance F1, instance precision, instance recall, instance accuracy, balanced accuracy, average
+        precision of the rarest label, macro AUC, micro AUC, Hamming loss, log-loss, calibration error; in Python also a
+        function of held-out labels and their scores, larger is better.
     tolerance : a number >= 0 and < 1, default=0.03
         Loss that does not matter, as a share of the value of all features: within it an embedding is level.
     dask : None, 'local' or the address of a scheduler, such as tcp://10.0.0.5:8786, default=None

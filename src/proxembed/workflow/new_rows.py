@@ -20,7 +20,6 @@ from .record import npz_bytes
 
 COPIES = 6  # of a part of the rows that a transform holds: as read, checked, scaled, and what methods make of it
 LEAST_ROWS = 256
-SUFFIXES = (".npz", ".csv", ".parquet")
 Columns = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 

@@ -20,6 +20,7 @@ from proxembed.evaluate.part import choose_scaling, prepare
 from proxembed.execute.atomic_files import write_whole
 from proxembed.execute.executor import Progress, own_configuration, silent
 from proxembed.features.layouts import check_installed, layout_named
+from proxembed.features.scaling import scaled_by_sums
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, source_of, training_labels
@@ -32,8 +33,8 @@ from proxembed.study.candidates import suited
 from proxembed.targets.labels import LabelMatrix
 
 from .labelled_data import check_labels, with_test_rows
-from .large_fit import LargeFit, scaled_by_all_rows
-from .options import OptionError
+from .large_fit import LargeFit
+from .options import LEAST_SHUFFLES, OptionError
 from .record import named_labels
 
 MAP_SUFFIXES = (".html", ".png", ".svg")
@@ -101,7 +102,7 @@ def fit_and_save(
     sampled = None if large is None else large.table.n
     save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command, sampled=sampled))
     rows, features = dataset.X.shape
-    whole = scaled_by_all_rows(model["scaling"])
+    whole = scaled_by_sums(model["scaling"])
     return {
         "method": title_of(estimator),
         "scaling": model["scaling"].state_.kind,
@@ -137,8 +138,8 @@ def verdict(found: Diagnosis) -> str:
     if found.distinct < LEAST_DISTINCT:
         unit = "" if found.unit == ROWS else f" by {found.unit}"
         return f"Cannot tell: {found.distinct} different shuffles{unit} are possible; {LEAST_DISTINCT} are needed."
-    if shuffles < LEAST_DISTINCT - 1:
-        return f"Cannot tell: {shuffles} shuffles of the labels are too few; take {LEAST_DISTINCT - 1} or more."
+    if shuffles < LEAST_SHUFFLES:
+        return f"Cannot tell: {shuffles} shuffles of the labels are too few; take {LEAST_SHUFFLES} or more."
     times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"
     reach = f"reach{'es' * (reached < 2)} {found.held_out:.3f} on held-out rows"
     if found.passed:
@@ -202,7 +203,8 @@ def forecast_text(layout: Layout, shape: Shape) -> str:
 def check_map_path(path: Path) -> Path:
     """The path of a map, whose name ends in .html, .png or .svg."""
     if path.suffix not in MAP_SUFFIXES:
-        raise ValueError(f"-o {str(path)!r} must end in .html, .png or .svg.")
+        *most, last = MAP_SUFFIXES
+        raise ValueError(f"-o {str(path)!r} must end in {', '.join(most)} or {last}.")
     return path
 
 

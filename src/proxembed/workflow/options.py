@@ -124,9 +124,8 @@ class RunOptions:
         words="the name of a measure or a function (Y, S) -> float",
         panel=JUDGED,
         metavar="NAME",
-        doc="Measure that decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, Hamming "
-        "loss, log-loss, macro AUC, ...; in Python also a function of held-out labels and their scores, larger is "
-        "better.",
+        doc="Measure that decides: {measures}; in Python also a function of held-out labels and their scores, larger "
+        "is better.",
     )
     tolerance: float = param(
         default=0.03,

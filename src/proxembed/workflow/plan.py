@@ -104,7 +104,7 @@ class Plan:
 
     @property
     def rate(self) -> float:
-        """Units of work a second of this machine does with these processes."""
+        """Units of work that these processes do per second on this machine."""
         return machine_speed() * _processes(self.options)
 
     @property
@@ -164,7 +164,7 @@ class Plan:
     def _forecast(self, cuts: Cuts, leaders: Sequence[Any], searched: float | None = None) -> dict[str, float]:
         n = min(len(self.split.train), cuts.rows or self.shape.n)
         m = min(len(self.split.held_out), cuts.test_rows or self.shape.n)
-        parts = [(n - n // cuts.folds, n // cuts.folds, False)] * cuts.folds + [(n, m, True)]
+        parts = [(n - n // cuts.folds, n // cuts.folds)] * cuts.folds + [(n, m)]
         leaders = [_capped(each, cuts) for each in leaders]
         if searched is None:  # what the search will not try cannot lead
             linear = estimators()["OPLS"]()
@@ -187,7 +187,7 @@ class Plan:
             "last fit and page": 3 * last + whole + OVERHEAD,
         }
 
-    def _part(self, cuts: Cuts, leaders: list[Any], n: int, m: int, test: bool) -> float:
+    def _part(self, cuts: Cuts, leaders: list[Any], n: int, m: int) -> float:
         """Work of all arms on one split."""
         shape, c = self.shape.rows(n), self.shape.c
         work = self._features(n, m) + decision_work(n, c, max(cuts.sizes))

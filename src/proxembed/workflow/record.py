@@ -27,12 +27,14 @@ from proxembed.report import (
     page_html,
     proximity_section,
 )
+from proxembed.report.record import LEADERBOARD, PAGE, RECORD
 
-LEADERBOARD, PREDICTIONS, RECORD, PAGE = "leaderboard.csv", "predictions.npz", "results.json", "index.html"
+PREDICTIONS = "predictions.npz"
 UNFINISHED = "unfinished.json"  # of a run that has no summary yet
 EVIDENCE = (LEADERBOARD, PREDICTIONS, RECORD, PAGE, UNFINISHED)
 MODEL, CARD, EMBEDDING = "model.skops", "model.md", "embedding.npz"
 SAVED = (MODEL, CARD, EMBEDDING)
+BLOCK = 1 << 20  # bytes that are hashed at a time
 
 
 class RunFolder:
@@ -103,9 +105,6 @@ def npz_bytes(arrays: Mapping[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-BLOCK = 1 << 20
-
-
 def file_hash(path: Path) -> str | None:
     """The SHA-256 of a data file, or of the Parquet files of a folder; None where there is no such file."""
     files = parquet_files(path) if path.is_dir() else [path] * path.is_file()
@@ -167,7 +166,7 @@ class RunRecord:
         retry_once(self.results, self._write)
 
     def finish(self) -> dict[str, Any]:
-        """Write the page; the record, which tells of every interruption until then."""
+        """Write the page and the record, which states every interruption so far; returns the record."""
         retry_once(self.results, self._write_page)
         return self.record
 

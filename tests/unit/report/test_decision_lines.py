@@ -111,7 +111,7 @@ def test_a_label_that_is_always_or_never_predicted_has_no_line():
     [
         ({"Z": np.zeros((40, 3))}, r"Z has shape \(40, 3\).*fit two components"),
         ({"Z": np.zeros((39, 2))}, r"Z has shape \(39, 2\)"),
-        ({"weights": np.zeros((2, 2))}, r"weights has shape \(2, 2\).*one line a column of Y"),
+        ({"weights": np.zeros((2, 2))}, r"weights has shape \(2, 2\).*one line per column of Y"),
         ({"bias": np.array([0.0, np.nan, 0.0])}, "bias holds NaN"),
     ],
 )

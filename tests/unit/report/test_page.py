@@ -204,6 +204,8 @@ def test_the_page_tells_the_folds_that_ran_and_what_the_sizes_are(record, withou
     assert "<li>5 folds with the rows of a group kept together (10 were planned), seed 0" in page
     assert "standard split" not in page and "training rows / test rows" in page and "300 / 83" in page
     assert "<li>5 multi-label stratified folds, seed 0" in page_html(record)
+    page = page_html({**record, "summary": {**summary, "protocol": protocol, "interrupted": True}})
+    assert re.search(r"the numbers below rest on\s+5 of 10 folds", page)
 
 
 @pytest.mark.parametrize("narrow", [False, True])

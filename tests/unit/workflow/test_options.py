@@ -5,7 +5,10 @@ import math
 import pytest
 
 import option_blocks
+from proxembed.evaluate.verdict import TOLERANCE
+from proxembed.measures import measures
 from proxembed.params import declared
+from proxembed.workflow import options as run_options
 from proxembed.workflow.options import CompareOptions, OptionError, RunOptions, SearchOptions, call_text, check_option
 
 
@@ -70,3 +73,9 @@ def test_what_is_written_from_the_declarations_is_current(path, text):
 def test_every_option_is_described_and_has_a_permitted_default(kind):
     for name, (field, spec) in declared(kind).items():
         assert spec.permits(field.default) and len(spec.doc) > 20, name
+
+
+def test_constants_that_are_written_again_so_that_options_load_quickly():
+    assert RunOptions().tolerance == TOLERANCE
+    assert run_options.AVERAGE_PRECISION == measures.AVERAGE_PRECISION
+    assert run_options.JACCARD == measures.JACCARD.format(measures.DEFAULT_NEIGHBORS)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.data.dataset import Dataset, Matrix
+from proxembed.data.dataset import Dataset, Matrix, with_spelling_notes
 from proxembed.data.errors import DataError
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
@@ -19,8 +19,6 @@ from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, NamedRo
 from proxembed.data.unpacking import check_exists
 from proxembed.tables import TableRows
 from proxembed.tables.rows import small_indices
-
-from ..dataset import with_spelling_notes
 
 OF_FOLDER = "name one file in it"
 
@@ -36,7 +34,7 @@ def import_formats(folders: Iterable[str]) -> None:
 def read(
     path: str | Path, labels: Labels | None = None, test: str | Path | None = None, columns: Columns | None = None
 ) -> Dataset:
-    """Read a labelled file: CSV, Parquet, npz, npy, svmlight, or dense or sparse Mulan/MEKA ARFF, by its suffix.
+    """Read a labelled file, in the format that its suffix names.
 
     Only the file named is read; a folder of Parquet files is read as one table, the files in the order of their names,
     and its subfolders such as ``year=2024`` give a column each. To read a training file and its test file as one data
@@ -52,8 +50,7 @@ def read(
     Parameters
     ----------
     path : str or Path
-        ``NAME.csv``, ``NAME.parquet``, ``NAME.npz``, ``NAME.npy``, ``NAME.arff`` or ``NAME.svm`` (also .tsv, .tab, .pq,
-        .svmlight, .libsvm, .txt, .scale, .t, .tr, .val); the formats of text also with ``.gz``. Or a folder.
+        A file with one of the suffixes {accepted}. Or a folder.
     labels : str, Path or sequence of str, optional
         Table: the same as ``columns.labels``. ARFF: the Mulan XML file, or the names of the label attributes; None
         looks for ``NAME.xml`` beside the file (NAME also without ``-train`` or ``-test``), then for MEKA's ``-C n`` in
@@ -86,8 +83,7 @@ def read(
     (('beach',), [[0.25], [0.5]], [[1], [0]])
     """
     path, columns = Path(path), columns or Columns()
-    *most, last = [reader.accepts for reader in readers()]
-    accepted = f"accepted are {', '.join(most)} and {last}; text formats each also with .gz"
+    accepted = f"accepted are {_accepted()}"
     reader = _reader(path, accepted, f"{OF_FOLDER}; {accepted}")
     if test is not None:
         test = Path(test)
@@ -104,6 +100,12 @@ def read(
         raise error.of_file(path) from error.__cause__
     source = reader.source(data)
     return data if source is data.source else replace(data, source=source)
+
+
+def _accepted() -> str:
+    """The suffixes of all formats, with what the files hold."""
+    *most, last = [reader.accepts for reader in readers()]
+    return f"{', '.join(most)} and {last}; text formats each also with .gz"
 
 
 def read_rows(path: str | Path, source: dict[str, Any]) -> NamedRows:
@@ -182,7 +184,7 @@ def row_parts(path: str | Path, source: dict[str, Any], rows: int) -> Iterator[N
 
 
 def size_of(path: str | Path) -> tuple[int, int | None]:
-    """About how many bytes the rows of a file take in memory, and how many rows there are; None where it is not told.
+    """About how many bytes the rows of a file take in memory, and how many rows there are; None if unknown.
 
     Examples
     --------
@@ -238,3 +240,4 @@ def _finite(X: Matrix, unknown: bool = False) -> bool:
 
 
 import_formats(__path__)
+read.__doc__ = (read.__doc__ or "").replace("{accepted}", _accepted())

@@ -22,7 +22,7 @@ from proxembed.tables.dates import seconds as date_seconds
 from proxembed.tables.quantities import NUMBER
 
 SHOWN_COLUMNS, SHOWN_NEAR = 8, 3
-SINGLE = ("id", "groups", "time")
+SINGLE = ("id", "groups", "time")  # purposes of one column each
 PANEL = "Columns of a table"  # in the help of the program
 GLOBS: dict[str, Any] = {"default": (), "words": "names or globs", "panel": PANEL, "metavar": "COLUMN,..."}
 NAME: dict[str, Any] = {"default": None, "choices": (None,), "kind": str, "panel": PANEL, "metavar": "COLUMN"}
@@ -267,7 +267,7 @@ class Cells:
 
     @cached_property
     def codes(self) -> NDArray[np.integer]:
-        """One code a row."""
+        """One code per row."""
         return np.concatenate(self._parts) if self._parts else np.zeros(0, dtype=np.int8)
 
     def first(self, code: int) -> int:

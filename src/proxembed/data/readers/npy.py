@@ -100,7 +100,7 @@ def _shaped(X: NDArray[Any], path: Path) -> NDArray[Any]:
     """The array, which must be 2-D and of numbers."""
     if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
         raise DataError.at(
-            path, None, f"the array has shape {X.shape} and type {X.dtype}", "save one row of numbers a row of data"
+            path, None, f"the array has shape {X.shape} and type {X.dtype}", "save one row of numbers per row of data"
         )
     return X
 
@@ -198,7 +198,7 @@ def _columns_named(wanted: Sequence[str], X: Matrix, given: NDArray[Any], path: 
         return X  # the training rows were an array without names
     if given.ndim != 1 or len(names) != X.shape[1]:
         reason = f"feature_names has shape {given.shape}, but X has {X.shape[1]} columns"
-        raise DataError.at(path, None, reason, "save one name a column")
+        raise DataError.at(path, None, reason, "save one name per column")
     required(wanted, names, path, "the training file")
     if twice := [name for name in wanted if names.count(name) > 1]:
         raise DataError.at(path, None, f"two features are named {shorten(twice[0])}", "give each a name of its own")
@@ -292,7 +292,7 @@ def _csr(arrays: dict[str, NDArray[Any]], path: Path) -> sparse.csr_array:
 def _two_dimensional(X: NDArray[Any], path: Path) -> Matrix:
     if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
         raise DataError.at(path, None, f"X has shape {X.shape} and type {X.dtype}", FORM)
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    return _floats(X)
 
 
 def _from_codes(y: NDArray[Any], names: Any, classes: NDArray[Any] | None) -> tuple[sparse.csc_array, tuple[str, ...]]:

@@ -90,6 +90,6 @@ def feature_names(source: dict[str, Any]) -> list[str] | None:
 
 
 def width(source: dict[str, Any]) -> int | None:
-    """Number of features of a training file, where its source tells."""
+    """Number of features of a training file; None if its source does not state it."""
     names = feature_names(source)
     return source.get("n_features") if names is None else len(names)

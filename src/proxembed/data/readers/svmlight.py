@@ -14,12 +14,12 @@ from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.reader import SAME_COLUMNS, Labels, NamedRows, Reader, width
 from proxembed.data.unpacking import opened
+from proxembed.tables.quantities import NUMBER
 
 MAX_FEATURES = 10_000_000
 RENUMBER = "renumber its features as the training file counts them"
-NUMBER = rb"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?"
 LABELS = re.compile(rb"[+-]?\d+(?:\.0*)?(?:,[+-]?\d+(?:\.0*)?)*")
-PAIR = re.compile(rb"(\d+):" + NUMBER + rb"|qid:\d+")
+PAIR = re.compile(rb"(\d+):" + NUMBER.pattern.encode() + rb"|qid:\d+")
 
 
 class Svmlight(Reader):

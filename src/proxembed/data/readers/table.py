@@ -15,7 +15,7 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, Option, TableFaults, shorten
-from proxembed.data.readers.columns import Cells, Columns, Roles, name_of, required, resolve, seconds
+from proxembed.data.readers.columns import SINGLE, Cells, Columns, Roles, name_of, required, resolve, seconds
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, NamedRows, Reader
 from proxembed.data.readers.table_features import (
@@ -28,7 +28,7 @@ from proxembed.data.readers.table_features import (
     with_row_names,
 )
 from proxembed.data.readers.table_file import CsvFile, MergedLinesWarning, PartsOfTable, TableFile, open_table
-from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
+from proxembed.data.readers.table_labels import LabelColumns, label_sets, likely_labels, read_labels
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
@@ -36,10 +36,7 @@ from proxembed.tables.notes import few_names, few_notes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.reading import cell_text, group_codes, holds_missing_code, unseen_notes
 
-from .table_labels import label_sets
-
 FIRST_ROWS = 10_000  # that are read of a table whose labels are not named
-ROLE_WORDS = {"labels": "labels", "id": "id", "groups": "groups", "time": "time"}
 CellsOfFile = tuple[TableFile, dict[str, Cells]]
 
 
@@ -56,8 +53,8 @@ class Table(Reader):
     """CSV and Parquet files with named columns."""
 
     name = "table"
-    suffixes = (".csv", ".tsv", ".tab", ".parquet", ".pq")
-    accepts = ".csv, .tsv, .tab, .parquet and .pq (a table with named columns)"
+    suffixes = (".csv", ".tsv", ".tab", *SUFFIXES)
+    accepts = f"{', '.join(suffixes[:-1])} and {suffixes[-1]} (a table with named columns)"
     place = 1
     takes_columns = True
 
@@ -265,7 +262,7 @@ def _gather(
     features = FeatureReader(file, kinds)
     cells = {name: Cells(empty, missing) for name, empty in others.items()}
     rows = 0
-    for block in file.blocks({**dict.fromkeys(others, "cells"), **features.wanted}, most or first):
+    for block in file.blocks({**dict.fromkeys(others, "cells"), **kinds}, most or first):
         rows += block.rows
         features.add(block)
         for name, column in cells.items():
@@ -437,7 +434,7 @@ class MixedRows:
 
     @property
     def notes(self) -> list[str]:
-        """What a person must be told of the columns."""
+        """Notes on the columns."""
         told = [(reading.name, reading.note) for reading in self.readings if reading.note]
         constant = [reading.name for reading in self.readings if reading.words.startswith(("constant", "empty,"))]
         for column in () if self.rows is None else self.rows.columns:
@@ -496,7 +493,7 @@ def mixed_rows(parts: Sequence[CellsOfFile], roles: Roles, columns: Columns) -> 
         rows = TableRows.stack(held_in)
         unseen = [f"{parts[1][0].path.name}: {note}" for note in unseen_notes(*held_in)] if len(parts) == 2 else []
     readings = {reading.name: (reading.words, reading.example) for reading in found}
-    for purpose in ROLE_WORDS:
+    for purpose in ("labels", *SINGLE):
         for name in names_of(roles, purpose):
             readings[name] = (purpose, first_cell(cells[name]))
     described = tuple((name, *readings[name]) for name in file.names if name in readings)

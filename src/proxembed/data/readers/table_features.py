@@ -59,18 +59,13 @@ class Feature:
 
 
 class FeatureReader:
-    """Gathers the feature columns of one file, block by block."""
+    """Gathers the feature columns of one file, block by block; ``kinds``: column -> "number" or "vector"."""
 
     def __init__(self, file: TableFile, kinds: dict[str, str]) -> None:
         self.file, self.kinds, self.rows = file, kinds, 0
         self._numbers = [name for name, kind in kinds.items() if kind == "number"]
         self._matrix = np.zeros((0, len(self._numbers)))  # the numbers so far, with room for more rows
         self._vectors: dict[str, list[NDArray[np.floating]]] = {n: [] for n, kind in kinds.items() if kind == "vector"}
-
-    @property
-    def wanted(self) -> dict[str, str]:
-        """The forms in which the file is to give its columns."""
-        return self.kinds
 
     def add(self, block: Block) -> None:
         """Take the next rows."""
@@ -82,13 +77,8 @@ class FeatureReader:
 
     def features(self) -> tuple[Feature, ...]:
         """The columns as they were found, for a training file."""
-        found = []
-        for name, kind in self.kinds.items():
-            if kind == "vector":
-                found.append(Feature(name, kind, size=self._vectors[name][0].shape[1]))
-            else:
-                found.append(Feature(name, kind))
-        return tuple(found)
+        sizes = {name: vectors[0].shape[1] for name, vectors in self._vectors.items()}
+        return tuple(Feature(name, kind, sizes.get(name, 1)) for name, kind in self.kinds.items())
 
     def matrix(self, features: Sequence[Feature]) -> NDArray[np.floating]:
         """The matrix in the columns of the training file."""

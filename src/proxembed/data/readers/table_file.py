@@ -48,11 +48,11 @@ class TableFile(Protocol):
 
     @property
     def rows(self) -> int | None:
-        """Their number, of a file of text about; None where it cannot be told without reading all of it."""
+        """Number of rows, an estimate for a file of text; None if only reading the whole file would tell."""
 
     @property
     def size(self) -> int:
-        """Bytes that all rows take in memory, about."""
+        """About how many bytes all rows take in memory."""
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         """Rows in file order: for each column, wanted as "number", "cells", "text" or "vector"."""
@@ -538,7 +538,7 @@ class MergedLines:
 
     @property
     def note(self) -> str:
-        """What a person must be told, "" for nothing."""
+        """A note on the merged lines, "" for none."""
         if not self._rows:
             return ""
         return (

@@ -42,7 +42,7 @@ LIKELY = re.compile(
 
 @dataclass(frozen=True)
 class LabelColumns:
-    """Labels of one file: their names, the indicator and the mask of unknown cells, both n x c, and what is told."""
+    """Labels of one file: their names, the indicator and the mask of unknown cells, both n x c, and notes."""
 
     names: tuple[str, ...]
     Y: sparse.csc_array
@@ -83,7 +83,7 @@ def read_labels(
         _refuse_separator(file, name, values, separator)
     for part, held in parts:
         _refuse_unnamed(part, name, held[name])
-    form = _lone_form(name, values, separator)
+    form = _lone_form(values, separator)
     if form is None:
         return _indicators(parts)
     if form.classes:
@@ -93,7 +93,7 @@ def read_labels(
     names = _in_order({label for _, of_value in found for labels in of_value for label in labels})
     if not names:
         raise file.fault(None, f"the cells of label column {shorten(name)} hold no label", "give labels to some rows")
-    notes = _told(name, form, int((columns[name].codes < 0).sum()), open_cells)
+    notes = _lone_notes(name, form, int((columns[name].codes < 0).sum()), open_cells)
     notes += _outer_blanks(name, columns[name]) if form.classes else ()
     own = _own_values(names, values, getattr(file, "typed", True)) if form.classes else None
     return [replace(_sets(names, *part, open_cells), notes=notes, values=own) for part in found]
@@ -114,7 +114,7 @@ def _few_values(cells: Cells) -> bool:
     return 2 <= len(cells.values) <= MOST_NUMBERS and len(cells.codes) >= LEAST_ROWS_OF_EACH * len(cells.values)
 
 
-def _lone_form(name: str, values: list[Any], separator: str | None) -> LoneForm | None:
+def _lone_form(values: list[Any], separator: str | None) -> LoneForm | None:
     """How the cells of a lone label column are turned into label names; None where they are 0 and 1."""
     if all(_entries(value) is not None for value in values):
         written = any(isinstance(value, str) for value in values)
@@ -168,8 +168,8 @@ def _steps(value: Any) -> tuple[str, ...]:
     return tuple(PATH.join(steps[: j + 1]) for j in range(len(steps)))
 
 
-def _told(name: str, form: LoneForm, empty: int, open_cells: bool) -> tuple[str, ...]:
-    """What is told of a lone label column: how it was split, and what its empty cells are."""
+def _lone_notes(name: str, form: LoneForm, empty: int, open_cells: bool) -> tuple[str, ...]:
+    """Notes on a lone label column: how it was split, and what its empty cells are."""
     words = [form.note] if form.note else []
     if empty and open_cells:
         words.append(f"its {empty:,} empty cells are unknown")
@@ -403,10 +403,15 @@ def array_labels(y: NDArray[Any], path: Path, target_type: str | None) -> LabelC
     if (missing := missing_entries(y)).any():
         raise DataError(f"y is NaN in row {missing.argmax()}; drop rows without a class or give an indicator Y.")
     file = FrameFile({"y": y}, str(path))
-    cells = file.cells("y")
-    signed = any(map(is_minus_one, cells.values))
-    truths = all(truth(value, signed) is not None for value in cells.values)
-    return read_labels([(file, {"y": cells})], None if truths else "", target_type=target_type)[0]
+    return labels_in_memory(file, {"y": file.cells("y")}, target_type)
+
+
+def labels_in_memory(file: Any, columns: dict[str, Cells], target_type: str | None) -> LabelColumns:
+    """The labels of columns of truth words, of 1 and 0, or of 1 and -1; one column of other cells holds classes."""
+    values = [value for cells in columns.values() for value in cells.values]
+    signed = any(map(is_minus_one, values))
+    truths = all(truth(value, signed) is not None for value in values)
+    return read_labels([(file, columns)], None if truths else "", target_type=target_type)[0]
 
 
 def label_columns(y: Any) -> dict[str, Any] | None:
