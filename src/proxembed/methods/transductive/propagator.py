@@ -205,7 +205,7 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
             count = len(np.unique(self.graph_component_[unreached]))
             warnings.warn(
                 f"{int(unreached.sum())} rows lie in {count} components of the graph without a labelled row: their "
-                "scores are 0. Use more neighbours, or label per row of each.",
+                "scores are 0. Use more neighbours, or label a row in each.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -233,7 +233,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
         if self.unreachable == "raise":
             raise ValueError(
                 f"{type(self).__name__}: {len(lost)} rows have no path along their neighbours to a labelled row. Use "
-                'more neighbours, label per row among them, or unreachable="anchor" or "prior".'
+                'more neighbours, label a row among them, or unreachable="anchor" or "prior".'
             )
         index, near = np.array(found.index), np.flatnonzero(labelled)
         index[lost, -1] = near[nearest(rows.X[near], 1, queries=rows.X[lost], **self._search).index[:, 0]]
