@@ -249,8 +249,7 @@ def safe_repr(value: Any) -> str:
 
 
 def call_user_function(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """What a function given as the parameter ``name`` returns; a ValueError that names it where it does not take what
-    it is called with."""
+    """What a function given as the parameter ``name`` returns; raises ValueError if it does not take these arguments."""
     try:
         return function(*arguments, **named)
     except TypeError as fault:
@@ -262,7 +261,7 @@ def call_user_function(name: str, function: Callable[..., Any], *arguments: Any,
 
 
 def call_for_array(name: str, function: Callable[..., Any], *arguments: Any) -> np.ndarray:
-    """What ``call`` returns as a float64 array; a ValueError that names the parameter where it holds no numbers."""
+    """What ``call_user_function`` returns, as a float64 array; raises ValueError if it holds no numbers."""
     values = call_user_function(name, function, *arguments)
     try:
         return np.asarray(values, dtype=np.float64)

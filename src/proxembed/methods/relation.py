@@ -1,5 +1,4 @@
-"""Other features for any method: Scaling, RelationFeatures, and Kernelized, which runs a method in a kernel's feature
-space."""
+"""Other features for any method: Scaling and RelationFeatures, and what Kernelized shares with the latter."""
 
 import copy
 from collections.abc import Callable, Sequence
