@@ -23,15 +23,12 @@ from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.neighborly import MATRICES, SCALE_DOC, WEIGHTS_DOC
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
-from proxembed.proximity.combine import sparsify
-from proxembed.proximity.label_similarity import OF_FEATURES, OF_LATENT
-from proxembed.proximity.weights import AllPairs
+from proxembed.params import constant, log, param
+from proxembed.proximity.combine import check_combination, combine, combine_grouped, sparsify, unit_weights
+from proxembed.proximity.label_similarity import OF_FEATURES, OF_LATENT, SCHEMES, LabelSimilarity, label_similarity
+from proxembed.proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, AllPairs
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import constant, log, param
-from ..proximity.combine import check_combination, combine, combine_grouped, unit_weights
-from ..proximity.label_similarity import SCHEMES, LabelSimilarity, label_similarity
-from ..proximity.weights import LOCAL_NEIGHBORS, WEIGHTS
 from .preserving import NeighborProjection
 
 

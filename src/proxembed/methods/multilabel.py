@@ -10,8 +10,8 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import TemplateWrapper, innermost, refuse_features
+from proxembed.params import methods, param
 
-from ..params import methods, param
 from .fisher import FDA, MMC
 
 

@@ -13,10 +13,10 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder, natural_compone
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import MethodWrapper, TemplateWrapper, innermost, refuse_features
+from proxembed.params import Param, methods, param
 from proxembed.targets.known import warn_partly_known
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import Param, methods, param
 from .fisher import FDA
 from .kernelized import Kernelized
 from .multilabel import MESD

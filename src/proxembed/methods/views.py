@@ -18,16 +18,16 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import LabelledFeatures, TemplateWrapper, refuse_features
+from proxembed.features.leaves import forest_targets
 from proxembed.features.scaling import Block, scaled
+from proxembed.pairs.relation import column_deviations
+from proxembed.params import SEED, Param, methods, param
 from proxembed.proximity.backends import nearest
 from proxembed.splits.splits import Split
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 
-from ..features.leaves import forest_targets
-from ..pairs.relation import column_deviations
-from ..params import SEED, Param, methods, param
 from .forest import ForestLeaves, ForestVotes, averaged_rows, distinct_folds
 from .kernelized import Kernelized
 from .variance import PCA

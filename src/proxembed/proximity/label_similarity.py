@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
@@ -18,10 +17,9 @@ from proxembed.algebra.arrays.blas import in_threads, symmetrise
 from proxembed.algebra.arrays.matrix import guard_dense, row_blocks, row_squares
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, eigenvalues, fix_signs
 from proxembed.pairs.formulas import PairMeasure, SetPairs, cosine, gaussian, measures_for, ratio
-from proxembed.params import call_for_array
+from proxembed.params import call_for_array, call_user_function
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import call_user_function
 from .backends import nearest
 from .distances import squared_norms
 from .graph import geodesics, neighbor_graph
@@ -337,8 +335,8 @@ def _of_vectors(labels: LabelMatrix, kind: str, features: Any, tau: float | None
     if "binary" in kind:
         V = (V > 0).astype(np.float64)
     dots = V @ V.T
-    dots = np.asarray(dots.toarray() if sp.issparse(dots) else dots, dtype=np.float64)
-    squares = squared_norms(sp.csr_array(V) if sp.issparse(V) else np.asarray(V, dtype=np.float64))
+    dots = np.asarray(dots.toarray() if sparse.issparse(dots) else dots, dtype=np.float64)
+    squares = squared_norms(sparse.csr_array(V) if sparse.issparse(V) else np.asarray(V, dtype=np.float64))
     if "gaussian" not in kind:
         length = np.sqrt(squares)
         Sigma = clip_negative(cosine(dots, length[:, None], length[None, :]))

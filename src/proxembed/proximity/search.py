@@ -19,8 +19,8 @@ from scipy.spatial.distance import cdist
 
 from proxembed.algebra.arrays.blas import one_pool, threads
 from proxembed.algebra.arrays.matrix import centred_lengths, fingerprints, guard_dense, multipliers, row_blocks
+from proxembed.params import call_for_array
 
-from ..params import call_for_array
 from .distances import (
     Side,
     TilePlan,
