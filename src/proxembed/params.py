@@ -249,7 +249,7 @@ def safe_repr(value: Any) -> str:
 
 
 def call_user_function(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """What a function given as the parameter ``name`` returns; raises ValueError where it does not take these values."""
+    """What a function given as the parameter ``name`` returns; raises ValueError for values that it does not take."""
     try:
         return function(*arguments, **named)
     except TypeError as fault:

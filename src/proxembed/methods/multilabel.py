@@ -91,7 +91,6 @@ class MESD(
             from_sums=inner.from_sums if once else inner.from_sums and "labels",
             takes_shares=once and isinstance(innermost(self), FDA | MMC),
             unknown=self.unknown,
-            positive_only=inner.positive_only,
         )
 
     def default_method(self) -> SpectralEmbedder:

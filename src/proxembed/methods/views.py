@@ -268,7 +268,7 @@ class Views(LabelledFeatures, labels="multi"):
         """Labels as the wrapped method takes them, or where a view or the choice of weights needs them."""
         inner = self.inner().traits
         labels = inner.labels or ("multi" if self._learns_labels() else None)
-        return replace(super().traits, labels=labels, positive_only=inner.positive_only)
+        return replace(super().traits, labels=labels)
 
     def _learns_labels(self) -> bool:
         given: Any = self.views
