@@ -6,7 +6,7 @@ X - 1 mean', computed without a dense copy of a sparse X and without an n x d te
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -251,6 +251,65 @@ class CentredMatrix:
     def normal_dot(self, V: np.ndarray) -> np.ndarray:
         """(X - 1 mean')'(X - 1 mean') V, by the Gram matrix where it is known."""
         return self.tdot(self.dot(V)) if self._gram is None else matmul(self._gram, V)
+
+    def ridge_dot(self, V: np.ndarray, weights: np.ndarray | None, scale: float, shift: float) -> np.ndarray:
+        """(scale Xc'diag(w)Xc + shift I) V in float64, Xc = X - 1 mean'; columns are shared out among threads."""
+        out = np.empty((self.shape[1], V.shape[1]))
+        X, mean = self.X, self.mean
+
+        def work(part: slice) -> None:
+            some = np.array(V[:, part], order="C")
+            Z = np.asarray(X @ some)
+            if mean is not None:
+                Z -= mean @ some
+            if weights is not None:
+                Z *= weights[:, None]
+            G = np.asarray(X.T @ Z)
+            if mean is not None:
+                G -= np.outer(mean, Z.sum(axis=0))
+            some *= shift
+            out[:, part] = scale * G + some
+
+        in_threads(work, V.shape[1])
+        return out
+
+    def scaled_ridge_product(
+        self, weights: np.ndarray | None, scale: float, shift: float, D: np.ndarray
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """V -> D (scale Xc'diag(w)Xc + shift I) D V in float32, D diagonal; columns are shared out among threads."""
+        X = self.X
+        if self.sparse:
+            data = D.astype(np.float32)[X.indices]
+            np.multiply(data, X.data, out=data, casting="same_kind")
+            X32 = sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+        else:
+            X32 = (X * D).astype(np.float32)
+        mean = None if self.mean is None else (self.mean * D).astype(np.float32)
+        w = None if weights is None else weights.astype(np.float32)[:, None]
+        factor, ridge = np.float32(scale), (shift * D**2).astype(np.float32)[:, None]
+
+        def product(V: np.ndarray) -> np.ndarray:
+            out = np.empty_like(V)
+
+            def work(part: slice) -> None:
+                some = np.array(V[:, part], order="C")
+                Z = X32 @ some
+                if mean is not None:
+                    Z -= mean @ some
+                if w is not None:
+                    Z *= w
+                G = X32.T @ Z
+                if mean is not None:
+                    G -= np.outer(mean, Z.sum(axis=0))
+                G *= factor
+                some *= ridge
+                G += some
+                out[:, part] = G
+
+            in_threads(work, V.shape[1])
+            return out
+
+        return product
 
     def _computed_gram(self, weights: np.ndarray | None) -> np.ndarray:
         if self.sparse:

@@ -354,6 +354,15 @@ class RowStream(SummedRows):
             out -= np.outer(self._centre, total)
         return out.astype(V.dtype, copy=False)
 
+    def ridge_dot(self, V: np.ndarray, weights: np.ndarray | None, scale: float, shift: float) -> np.ndarray:
+        return scale * self.normal_dot(V) + shift * V
+
+    def scaled_ridge_product(
+        self, weights: np.ndarray | None, scale: float, shift: float, D: np.ndarray
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        scaling = D.astype(np.float32)[:, None]
+        return lambda V: scaling * (np.float32(scale) * self.normal_dot(scaling * V) + np.float32(shift) * scaling * V)
+
 
 def gram_product(blocks: Iterable[Any], V: np.ndarray, level: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """X'Z and 1'Z over blocks X (m, d), with Z = XV - 1 level'; (d, q) and (q,), 0 without a level."""
