@@ -42,17 +42,18 @@ def learning(estimator: Any, failure: type[BaseException] = BaseException) -> It
     """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator. The
     configuration of scikit-learn is that of this package. ``failure``: what counts as one; under Exception a search
     keeps what it had found by an interruption."""
-    _forget(estimator)
+    forget(estimator)
     try:
         with own_configuration():
             yield
     except failure:
-        _forget(estimator)
+        forget(estimator)
         raise
 
 
-def _forget(estimator: Any) -> None:
-    for name in [name for name in vars(estimator) if name.endswith("_")]:
+def forget(estimator: Any, kept: tuple[str, ...] = ()) -> None:
+    """Delete the fitted attributes, but for those ``kept``."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and name not in kept]:
         delattr(estimator, name)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from .blas import (
+    CHUNK,
     add_gram,
     by_columns,
     gram,
@@ -192,13 +193,13 @@ class CentredMatrix:
         ones = np.ones(self.shape[0])
         return np.zeros(self.shape[1]) if self.annihilates(ones) else self.tdot(ones)
 
-    def tdot_under(self, P: np.ndarray, U: Any, chunk: int = 16) -> np.ndarray:
+    def tdot_under(self, P: np.ndarray, U: Any) -> np.ndarray:
         """P'(X - 1 mean')'U, k x c, for sparse U: by the product that is kept, or a few columns of a wide one at a
         time."""
         if self.shape[1] * U.shape[1] * 8 <= FEW_BYTES or (self._last is not None and self._last[0] is U):
             return matmul(P.T, self.tdot(U))
-        parts = range(0, U.shape[1], chunk)
-        return np.hstack([matmul(P.T, self.tdot(U[:, start : start + chunk])) for start in parts])
+        parts = range(0, U.shape[1], CHUNK)
+        return np.hstack([matmul(P.T, self.tdot(U[:, start : start + CHUNK])) for start in parts])
 
     def _raw_tdot(self, U: Any) -> np.ndarray:
         """X'U."""

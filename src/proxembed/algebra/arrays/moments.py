@@ -1,5 +1,5 @@
 """Moments: sums of rows and of factors over blocks, which may come in any order and be merged; and the rows that stand
-for those of which only such sums are known: SummedRows, and RowStream, which reads the rows anew for every product.
+for those of which only such sums are known: SummedMatrix, and RowStream, which reads the rows anew for every product.
 
 Dense tiles are taken less their own mean, so that rows far from the origin lose no digits; sums about different origins
 merge exactly: C = C1 + r1 e' + e r1' + W1 ee' + ... (Chan's rule where all rows weigh one).  [chan1983variance]
@@ -297,7 +297,7 @@ def _add_move(G: np.ndarray, first: np.ndarray, mass: float, shift: np.ndarray) 
     dsyr2(1.0, first + (mass / 2) * shift, shift, lower=1, a=G, overwrite_a=1)
 
 
-class SummedRows(CentredMatrix):
+class SummedMatrix(CentredMatrix):
     """Centred rows that stand for ``count`` rows of mean ``centre`` (None: not centred), of which sums are known. The
     mean was taken off before, so that ``mean`` is None. ``sums``: those of the centred columns. ``known``: pairs (U,
     X'U) of factors whose products come from the sums."""
@@ -317,11 +317,11 @@ class SummedRows(CentredMatrix):
     def column_sums(self) -> np.ndarray:
         return self._sums
 
-    def tdot_under(self, P: Any, U: Any, chunk: int = 16) -> np.ndarray:
+    def tdot_under(self, P: Any, U: Any) -> np.ndarray:
         return matmul(P.T, self.tdot(U))
 
 
-class RowStream(SummedRows):
+class RowStream(SummedMatrix):
     """Centred rows of which sums are known, and products with X'X cost a reading. ``product``: ``gram_product`` over
     all blocks, as a function of V and of the level; ``count`` rows in all, of mean ``centre`` (None: not centred),
     whose centred columns have the sums of squares ``norms`` and the sums ``sums``. ``known``: pairs (U, X'U). ``shape``

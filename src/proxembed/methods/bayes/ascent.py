@@ -56,9 +56,9 @@ class Extrapolation:
     """Anderson's method for a fixed point u = g(u): the combination of the last steps whose residual is least.
     [anderson1965iterative]"""
 
-    def __init__(self, size: int, memory: int = MEMORY):
-        self.steps, self.changes = np.empty((memory, size)), np.empty((memory, size))
-        self.products = np.zeros((memory, memory))
+    def __init__(self, size: int):
+        self.steps, self.changes = np.empty((MEMORY, size)), np.empty((MEMORY, size))
+        self.products = np.zeros((MEMORY, MEMORY))
         self.forget()
 
     def forget(self) -> None:
