@@ -296,8 +296,8 @@ def with_parameters(cls: Any) -> str:
 
 
 def complete_parameters(cls: Any, takes_y: bool, takes_shares: bool) -> None:
-    """Declare ``target_type`` for a class of estimators that take y, and ``unknown`` where it takes shares as
-    labels."""
+    """Declare ``target_type`` for a class of estimators that take y, and ``unknown`` where it takes shares as labels.
+    Raises TypeError for a field overridden without annotation, which dataclass would ignore."""
     own = cls.__dict__.get("__annotations__", {})
     for base in cls.__mro__[1:]:
         for name in (f.name for f in fields(base)) if is_dataclass(base) else ():

@@ -87,7 +87,7 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
                 accept_sparse="csr",
                 dtype=(np.float64, np.float32),
                 ensure_min_samples=2 if reset and not block else 1,
-                ensure_all_finite=not (reset or block),  # the sum of squares tells so below
+                ensure_all_finite=not (reset or block),  # the sum of squares shows it below
             )
     except (np.exceptions.DTypePromotionError, OverflowError) as error:
         raise ValueError(NO_FLOATS.format(error)) from error

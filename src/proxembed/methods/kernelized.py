@@ -317,7 +317,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
         return replace(kernel, level=K.mean(axis=0) - K.mean())
 
     def _refuse_equal(self, K: np.ndarray) -> None:
-        """A ValueError for a kernel that tells no two prototypes apart."""
+        """A ValueError for a kernel under which all prototypes are alike."""
         if len(K) > 1 and np.ptp(K) == 0:
             raise ValueError(
                 f"X is constant to this kernel: all its values are {K[0, 0]:g} under kernel={self.kernel!r}. Use "

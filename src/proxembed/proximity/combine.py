@@ -177,7 +177,9 @@ def nearest_by_similarity(
     G: LabelSimilarity, K: int, W: Any = None, kind: str | Callable[..., Any] = "priority", **parameters: float
 ) -> sparse.csr_array:
     """For each row the K other rows of largest psi, ties by index, as directed n x n CSR of psi. [mu2012mesd] Values
-    that agree to 40 binary digits are ties. Rows with fewer than K positive psi keep what they have."""
+    that agree to 40 binary digits are ties. Rows with fewer than K positive psi keep what they have. W: None for labels
+    alone, a sparse graph (w = 0 off its edges), or a function of a slice of rows that returns their weights to all
+    rows."""
     check_count(K, G.n - 1)
     psi = Combination(kind, parameters)
     if callable(W):

@@ -110,8 +110,8 @@ def latent_labels(
     n_latent: int | None = None,
     centred: bool = False,
 ) -> np.ndarray:
-    """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows.
-    [mu2012mesd]"""
+    """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows. [mu2012mesd]
+    ``centred``: of y less the mean label vector, so that phi are PCA scores."""
     if callable(kind):
         return _points(kind, sets, "label sets")
     _check_latent(kind)
@@ -288,7 +288,10 @@ def class_similarity(
     p: float = 2.0,
     n_scale: int = LOCAL_NEIGHBORS,
 ) -> np.ndarray:
-    """Similarities of the c classes, Sigma of (42): symmetric, at least 0.  [mu2012mesd]"""
+    """Sigma of (42), similarities of the c classes: symmetric, at least 0. [mu2012mesd] Classes are compared as sets of
+    the rows that carry them ("cooccurrence": Y'Y; "scaled_dice" counts a shared row 1/m_i), by latent variables
+    ("latent_..."), or by their vectors Y'X ("features...", "binary": 1[Y'X > 0]). A class without rows is similar to
+    none."""
     if callable(kind):
         guard_dense((labels.c, labels.n), f"similarity={kind!r}: the rows of each label")
         Sigma = checked_similarity(
@@ -450,8 +453,10 @@ def label_similarity(
     class_features: Any = None,
     n_scale: int = LOCAL_NEIGHBORS,
 ) -> LabelSimilarity:
-    """Similarities of rows from their labels by one of three schemes, G; rows with equal labels have equal rows of G.
-    [mu2012mesd]"""
+    """G, similarities of rows from their labels, over the largest value; negative ones are 0. [mu2012mesd] ``scheme``:
+    "labels" compares label sets as strings of 0 and 1; "latent" their latent variables phi(y) = Py'y; "classes" takes
+    the mean similarity of the classes of both rows, G = M^-1 Y Sigma Y' M^-1. Under "labels" and "classes" rows without
+    labels are similar to none, but for the Hamming similarities."""
     if scheme not in SCHEMES:
         raise ValueError(f"scheme={scheme!r} is not known; choose one of {', '.join(SCHEMES)}.")
     if tau is not None and not 0.0 < tau < np.inf:

@@ -149,7 +149,7 @@ class CentredMatrix:
 
     @property
     def constant(self) -> bool:
-        """Whether every row is the same; told at the first row that differs."""
+        """Whether every row is the same; reads up to the first row that differs."""
         first = self.X[[0]].toarray() if self.sparse else self.X[[0]]
         step = 1
         start = 1

@@ -40,7 +40,12 @@ Product = Callable[[np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray
 
 
 class Moments:
-    """Sums over n rows x (of d features) with factors f (of p columns) and several row weights w."""
+    """Sums over n rows x (of d features) with factors f (of p columns) and several row weights w, the first all ones.
+    About ``origin`` o, the mean of the rows (0 as long as all are sparse, ``raw``), these are per row weight
+    ``masses`` sum w, ``firsts`` sum w (x - o) and ``counts``, the rows with w != 0; ``products`` sum (x - o)f', (d, p);
+    ``norms`` sum (x - o)^2 per feature, where no Gram matrix is formed. ``factor_sums`` sum f, ``squares`` sum f^2,
+    ``inner`` sum ff' or None. ``varies``: whether a feature differs from the ``first`` row; ``filled``: the stored
+    entries per feature, of sparse rows."""
 
     def __init__(self, d: int, weights: int, p: int, *, formed: Sequence[int] = (), inner: bool = False):
         self.n, self.raw, self.origin = 0, False, np.zeros(d)

@@ -94,8 +94,8 @@ def numerical_rank(M: np.ndarray) -> int:
 
 
 class SPD:
-    """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal. ``ok`` tells whether it is
-    one; ``full`` whether it is so far from singular that rounding, which coordinates of different size enlarge, cannot
+    """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal. ``ok``: whether it is
+    one; ``full``: whether it is so far from singular that rounding, which coordinates of different size enlarge, cannot
     have made it so."""
 
     def __init__(self, M: np.ndarray, shift: float = 0.0):

@@ -40,7 +40,7 @@ class Ascent:
     converged: bool
 
 
-def tell_unsettled(estimator: Any, found: Ascent, stacklevel: int) -> None:
+def warn_unsettled(estimator: Any, found: Ascent, stacklevel: int) -> None:
     """A ConvergenceWarning where the bound had not settled and was to; ``stacklevel`` as seen by the caller."""
     if found.converged or estimator.tol == 0:
         return
@@ -105,7 +105,7 @@ def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: b
     for _ in range(max_iter):
         renew = since >= model.refresh
         work = copy(origin)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # told by the bound
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the bound shows it
             bound = model.sweep(work, renew)
         since = 1 if renew else since + 1
         if bounds and not plain and not bounds[-1] <= bound < np.inf:
