@@ -224,7 +224,7 @@ def _as_instance(name: Any, kind: type | tuple[type, ...] | None) -> str:
 
 
 class WithoutRidge:
-    """What holds of a spectral method that declares no such parameters; no dataclass, so that these are none."""
+    """Ridge and criterion of a spectral method that declares none; not a dataclass, so that they are no parameters."""
 
     ridge: float | str | None = 0.0
     ridge_scale: str | None = "trace"

@@ -237,7 +237,7 @@ def refuse_few(method: Any, n: int, dropped: int) -> None:
     if n < 2:
         raise ValueError(
             f"Found {n} row(s) whose labels are known ({dropped} left out) while a minimum of 2 is required by "
-            f"{type(method).__name__}. Pass more rows, or a semi-supervised method rows of which some are labelled."
+            f"{type(method).__name__}. Pass more rows with labels, or use a semi-supervised method."
         )
 
 

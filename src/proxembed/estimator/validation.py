@@ -1,5 +1,5 @@
-"""The door of every estimator: a fit that fails leaves none, X as floats, and what no method could compute with
-refused in one place."""
+"""The checks of X that all estimators share, and the frame of a fit: X becomes an array or CSR of floats, what no
+method can compute with is refused, and a fit that fails leaves an unfitted estimator."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

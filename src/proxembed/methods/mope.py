@@ -169,7 +169,7 @@ class MOPE(PencilEmbedder, NeighborProjection, labels="multi"):
         doc="W over its largest entry, negative ones 0; None: labels alone, Psi = G^a. " + WEIGHTS_DOC,
     )
     n_scale: int = param(
-        default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC + " So of label sets by this similarity."
+        default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC + " Likewise for label sets under this similarity."
     )
     combine: Any = param(
         default="priority",

@@ -163,7 +163,7 @@ class SharedPosterior:
         if self.basis.side == "features":
             inside = matmul(self.basis.V.T, self.X.tdot(Z))
         else:
-            inside = self.basis.s[:, None] * matmul(self.basis._vectors.T, Z)
+            inside = self.basis.s[:, None] * matmul(self.basis.vectors.T, Z)
         return self.basis.back(self.shrink * inside / self.v)
 
 
