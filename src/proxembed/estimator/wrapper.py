@@ -79,6 +79,9 @@ class TemplateWrapper(
         names = ("keeps_unknown", "whole_rows", "takes_shares", "unknown", "positive_only", "sample_rows")
         return replace(super().traits, **{name: getattr(inner, name) for name in names})
 
+    def check_rows(self, rows: Rows) -> None:
+        self.method_.check_rows(rows)
+
     def sums_of_lifted(self, moments: Moments) -> Moments:
         return self.method_.sums_of_lifted(moments)
 

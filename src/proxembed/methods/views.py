@@ -320,9 +320,6 @@ class Views(LabelledFeatures, labels="multi"):
                 "give one number per view."
             )
 
-    def check_rows(self, rows: Rows) -> None:
-        self.method_.check_rows(rows)
-
     def natural_components(self, rows: Rows) -> int:
         return self.method_.natural_components(replace(rows, X=self.prepared_.training))
 
