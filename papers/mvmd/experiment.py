@@ -23,7 +23,7 @@ from proxembed.classify import MultiOutputRidge
 from proxembed.data import Dataset, read
 from proxembed.evaluate.part import Part, make_part
 from proxembed.evaluate.results import reason_of
-from proxembed.methods.pipeline import scaling_kind
+from proxembed.features.scaling import scaling_kind
 from proxembed.targets.labels import LabelMatrix
 
 NAME = "mvmd"

@@ -224,7 +224,7 @@ def _as_instance(name: Any, kind: type | tuple[type, ...] | None) -> str:
 
 
 class WithoutRidge:
-    """What holds of a spectral method that declares no such parameters; no dataclass, so that these are none."""
+    """Ridge and criterion of a spectral method that declares none; not a dataclass, so that they are no parameters."""
 
     ridge: float | str | None = 0.0
     ridge_scale: str | None = "trace"
@@ -249,8 +249,7 @@ def safe_repr(value: Any) -> str:
 
 
 def call_user_function(name: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """What a function given as the parameter ``name`` returns; a ValueError that names it where it does not take what
-    it is called with."""
+    """What a function given as the parameter ``name`` returns; raises ValueError for values that it does not take."""
     try:
         return function(*arguments, **named)
     except TypeError as fault:
@@ -262,7 +261,7 @@ def call_user_function(name: str, function: Callable[..., Any], *arguments: Any,
 
 
 def call_for_array(name: str, function: Callable[..., Any], *arguments: Any) -> np.ndarray:
-    """What ``call`` returns as a float64 array; a ValueError that names the parameter where it holds no numbers."""
+    """What ``call_user_function`` returns, as a float64 array; raises ValueError if it holds no numbers."""
     values = call_user_function(name, function, *arguments)
     try:
         return np.asarray(values, dtype=np.float64)
@@ -297,8 +296,8 @@ def with_parameters(cls: Any) -> str:
 
 
 def complete_parameters(cls: Any, takes_y: bool, takes_shares: bool) -> None:
-    """Declare ``target_type`` for a class of estimators that take y, and ``unknown`` where it takes shares as
-    labels."""
+    """Declare ``target_type`` for a class of estimators that take y, and ``unknown`` where it takes shares as labels.
+    Raises TypeError for a field overridden without annotation, which dataclass would ignore."""
     own = cls.__dict__.get("__annotations__", {})
     for base in cls.__mro__[1:]:
         for name in (f.name for f in fields(base)) if is_dataclass(base) else ():

@@ -83,8 +83,10 @@ class Template:
 
 
 def mix(unsupervised: Template, supervised: Template, share: float, constraint: str = "mixed") -> Template:
-    """``share`` of an unsupervised template and 1 - ``share`` of a supervised one, of the same n rows, (44) and (45).
-    [mu2012mesd]"""
+    """``share`` of an unsupervised template and 1 - ``share`` of a supervised one, of the same n rows, (44) and (45):
+    A = share A_U + (1 - share) A_S, and B likewise ("mixed"), I ("projection") or B_S ("supervised"). [mu2012mesd] What
+    has no share is left out, so that at both ends "mixed" is one of the two. The offset has the weighted mean of both
+    means; none, where one of the two is not centred."""
     if not 0.0 <= share <= 1.0:
         raise ValueError(f"share={share!r} is not allowed; it must be a number from 0 to 1.")
     if constraint not in CONSTRAINTS:

@@ -48,7 +48,7 @@ from .explain import Explanation, citation, cited_keys, explanation, label_loadi
 from .rows import Origin, Rows
 from .sums import Sums, known_blocks, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
 from .traits import Traits
-from .validation import checked_features, in_range, learning, refuse_extreme
+from .validation import checked_features, forget, in_range, learning, refuse_extreme
 
 KEPT = ("sums_", "n_features_in_", "feature_names_in_")
 AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
@@ -372,7 +372,7 @@ class PartialFits:
                 UserWarning,
                 stacklevel=2,
             )
-            _forget(self, ())
+            forget(self)
         self.resolve()
         sums, source = (Sums() if fresh else self._checked_sums()), blocks_of(X, y)
         if source is None and y is None and self.traits.labels is not None:
@@ -386,7 +386,7 @@ class PartialFits:
                 sums.update(self, rows, labels, dropped, "float64" if source is None else source.precision)
         except BaseException:
             if fresh:
-                _forget(self, ())
+                forget(self)
             raise
         return self._hold(sums)
 
@@ -429,7 +429,7 @@ class PartialFits:
 
     def _hold(self, sums: Sums) -> Self:
         """Keep sums, and forget what followed from earlier ones."""
-        _forget(self, KEPT)
+        forget(self, KEPT)
         sums.parameters = _template_parameters(self)
         self.sums_, self._unsolved_ = sums, True
         return self
@@ -448,7 +448,7 @@ class PartialFits:
         if not unsolved or name in KEPT:
             return object.__getattribute__(self, name)  # raises its own error, with the reason where it has one
         sums = self._checked_sums()
-        _forget(self, KEPT)
+        forget(self, KEPT)
         try:
             self.resolve()
             with one_pool:
@@ -457,11 +457,6 @@ class PartialFits:
             self._hold(sums)
             raise
         return getattr(self, name)
-
-
-def _forget(estimator: Any, kept: tuple[str, ...]) -> None:
-    for name in [name for name in vars(estimator) if name.endswith("_") and name not in kept]:
-        delattr(estimator, name)
 
 
 def _template_parameters(estimator: Any) -> str:

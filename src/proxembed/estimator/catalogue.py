@@ -105,7 +105,7 @@ def described(name: str) -> dict[str, Any]:
     if wanted not in known:
         near = difflib.get_close_matches(wanted, known, 3, cutoff=0.65)
         hint = f"is it {' or '.join(near)}?" if near else "`proxembed methods` lists them."
-        raise ValueError(f"{name!r} is no estimator; {hint}")
+        raise ValueError(f"{name!r} is not an estimator; {hint}")
     title, cls = known[wanted]
     parameters = [
         {"name": each, "default": None if field.default is MISSING else repr(field.default), "doc": spec.doc}
@@ -120,7 +120,7 @@ def estimators(*roles: str) -> dict[str, type[Estimator]]:
     """The registered estimators by class name, in alphabetical order; where roles are named, those of these roles."""
     unknown = [role for role in roles if role not in ROLES]
     if unknown:
-        raise ValueError(f"{unknown[0]!r} is no role of an estimator; the roles are {', '.join(ROLES)}.")
+        raise ValueError(f"{unknown[0]!r} is not a role of an estimator; the roles are {', '.join(ROLES)}.")
     return {name: cls for name, cls in registry().items() if not roles or cls.role in roles}
 
 
@@ -204,7 +204,7 @@ def _estimator_of(tree: ast.expr, name: str) -> BaseEstimator:
     if call.args:
         values["method"] = _value_of(call.args[0], name)
     if unknown := sorted(set(values) - set(estimator.get_params(deep=False))):
-        raise ValueError(f"{unknown[0]!r} is no parameter of {known[title]}; see `proxembed methods {title}`.")
+        raise ValueError(f"{unknown[0]!r} is not a parameter of {known[title]}; see `proxembed methods {title}`.")
     return estimator.set_params(**values)
 
 

@@ -29,7 +29,7 @@ def _has_rule(estimator: DirectEmbedder) -> bool:
 
 
 def _has_projection(estimator: DirectEmbedder) -> bool:
-    """Whether new rows are placed by a projection, whose weights explain() tells."""
+    """Whether new rows are placed by a projection, whose weights explain() returns."""
     if not estimator.projects():
         raise AttributeError(
             f"{type(estimator).__name__} places the rows themselves: there are no feature weights to explain."

@@ -322,7 +322,7 @@ class Rows:
         return sparse.csr_array((data, W.indices, W.indptr), shape=W.shape)
 
     def _kept(self, arguments: tuple[Any, ...], algorithm: Any, work: Callable[[], Any]) -> Any:
-        """``work()``, done once for the same arguments; the algorithm is told apart as an object."""
+        """``work()``, done once for the same arguments; algorithms that are no names are compared by identity."""
         key = (*arguments, _named(algorithm))
         if key not in self._searches:
             self._searches[key] = (work(), algorithm)
@@ -339,7 +339,7 @@ class Rows:
     def weigh(self, W: Any, same_class: bool = True) -> Any:
         """W itself; W / (m m') for "mimj"; (YY') o W / (m m') for "printed" where W links rows of one class. W is a
         LowRank or Sparse operator or a CSR matrix, and so is the result. Always before Laplacian().
-        ``same_class=False`` tells that W links all rows, whatever their labels."""
+        ``same_class=False``: W links all rows, whatever their labels."""
         if self.weighting in (None, "none"):
             return W
         if sparse.issparse(W):

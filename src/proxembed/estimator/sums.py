@@ -170,13 +170,13 @@ def refuse_outside(labels: LabelMatrix | None, classes: Sequence[Any] | None) ->
         raise ValueError(f"y holds the label {outside[0]!r}, which is not among classes. Add it to classes.")
 
 
-def label_means(method: Any, source: RowBlocks) -> np.ndarray:
+def label_means(source: RowBlocks) -> np.ndarray:
     """The mean of the known cells of each label, over all rows of a source."""
-    positive, known = source.reduce(partial(_cell_counts, method), _both_added, labels=True)
+    positive, known = source.reduce(_cell_counts, _both_added, labels=True)
     return positive / np.maximum(known, 1)
 
 
-def _cell_counts(method: Any, labels: Iterable[Any], number: int) -> tuple[Any, Any]:
+def _cell_counts(labels: Iterable[Any], number: int) -> tuple[Any, Any]:
     """The rows of each label, and those whose cell is known."""
     positive: Any = 0.0
     known: Any = 0.0
@@ -237,7 +237,7 @@ def refuse_few(method: Any, n: int, dropped: int) -> None:
     if n < 2:
         raise ValueError(
             f"Found {n} row(s) whose labels are known ({dropped} left out) while a minimum of 2 is required by "
-            f"{type(method).__name__}. Pass more rows, or a semi-supervised method rows of which some are labelled."
+            f"{type(method).__name__}. Pass more rows with labels, or use a semi-supervised method."
         )
 
 
@@ -261,7 +261,7 @@ def summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None = Non
     try:
         return _summed_rows(method, source, totals)
     except PartlyKnownRow:
-        method.label_means = label_means(method, source)
+        method.label_means = label_means(source)
         return _summed_rows(method, source, totals)
     finally:
         method.label_means = None

@@ -1,5 +1,5 @@
-"""The door of every estimator: a fit that fails leaves none, X as floats, and what no method could compute with
-refused in one place."""
+"""The checks of X that all estimators share, and the frame of a fit: X becomes an array or CSR of floats, what no
+method can compute with is refused, and a fit that fails leaves an unfitted estimator."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,17 +42,18 @@ def learning(estimator: Any, failure: type[BaseException] = BaseException) -> It
     """The time of a fit: an earlier one is forgotten, and one that fails leaves an unfitted estimator. The
     configuration of scikit-learn is that of this package. ``failure``: what counts as one; under Exception a search
     keeps what it had found by an interruption."""
-    _forget(estimator)
+    forget(estimator)
     try:
         with own_configuration():
             yield
     except failure:
-        _forget(estimator)
+        forget(estimator)
         raise
 
 
-def _forget(estimator: Any) -> None:
-    for name in [name for name in vars(estimator) if name.endswith("_")]:
+def forget(estimator: Any, kept: tuple[str, ...] = ()) -> None:
+    """Delete the fitted attributes, but for those ``kept``."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and name not in kept]:
         delattr(estimator, name)
 
 
@@ -86,7 +87,7 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
                 accept_sparse="csr",
                 dtype=(np.float64, np.float32),
                 ensure_min_samples=2 if reset and not block else 1,
-                ensure_all_finite=not (reset or block),  # the sum of squares tells so below
+                ensure_all_finite=not (reset or block),  # the sum of squares shows it below
             )
     except (np.exceptions.DTypePromotionError, OverflowError) as error:
         raise ValueError(NO_FLOATS.format(error)) from error

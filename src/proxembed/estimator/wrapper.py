@@ -74,10 +74,13 @@ class TemplateWrapper(
 
     @property
     def traits(self) -> Traits:
-        """With the rules about unknown cells, and the sample of blocks, of the wrapped method."""
+        """With the rules about unknown cells, the default size and the sample of blocks of the wrapped method."""
         inner = self.inner().traits
-        names = ("keeps_unknown", "whole_rows", "takes_shares", "unknown", "sample_rows")
+        names = ("keeps_unknown", "whole_rows", "takes_shares", "unknown", "positive_only", "sample_rows")
         return replace(super().traits, **{name: getattr(inner, name) for name in names})
+
+    def check_rows(self, rows: Rows) -> None:
+        self.method_.check_rows(rows)
 
     def sums_of_lifted(self, moments: Moments) -> Moments:
         return self.method_.sums_of_lifted(moments)

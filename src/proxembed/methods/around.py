@@ -19,11 +19,11 @@ from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import FitWrapper, TemplateWrapper
+from proxembed.features.scaling import SCALINGS, scaling_apply, scaling_fit
+from proxembed.pairs.relation import column_deviations
+from proxembed.params import param, safe_repr
 from proxembed.targets.labels import LabelMatrix
 
-from ..features.scaling import SCALINGS, scaling_apply, scaling_fit
-from ..pairs.relation import column_deviations
-from ..params import param, safe_repr
 from .dependence import OPLS
 
 _BOUNDED: dict[str, bool] = {}

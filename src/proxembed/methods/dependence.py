@@ -13,10 +13,9 @@ from proxembed.algebra.template import Template
 from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
+from proxembed.params import log, param
 from proxembed.proximity.label_similarity import LABEL_KERNELS, similarity
 from proxembed.targets.labels import LabelMatrix
-
-from ..params import log, param
 
 KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
 

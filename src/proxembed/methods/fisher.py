@@ -11,9 +11,8 @@ from proxembed.algebra.template import Template
 from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
+from proxembed.params import log, param
 from proxembed.targets.labels import LabelMatrix
-
-from ..params import log, param
 
 
 class FDA(PencilEmbedder, labels="single", from_sums="rows"):

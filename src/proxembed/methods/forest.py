@@ -18,11 +18,11 @@ from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows, SeenRows
 from proxembed.estimator.wrapper import LabelledFeatures, refuse_features
+from proxembed.features.leaves import LeafMap, forest_targets, grown
+from proxembed.params import SEED, methods, param
 from proxembed.splits.splits import Split, stratified_folds
+from proxembed.targets.labels import LabelMatrix
 
-from ..features.leaves import LeafMap, forest_targets, grown
-from ..params import SEED, methods, param
-from ..targets.labels import LabelMatrix
 from .dependence import OPLS
 from .kernelized import Kernelized
 

@@ -17,10 +17,9 @@ from proxembed.estimator.sums import moved_centroids
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
 from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
-
-from ..features.prototypes import PROTOTYPES, prototypes
-from ..pairs.formulas import gaussian
-from ..pairs.relation import (
+from proxembed.features.prototypes import PROTOTYPES, prototypes
+from proxembed.pairs.formulas import gaussian
+from proxembed.pairs.relation import (
     checked_relation,
     column_deviations,
     median_squared_distance,
@@ -28,7 +27,8 @@ from ..pairs.relation import (
     relation,
     relation_effects,
 )
-from ..params import call_user_function, methods, param
+from proxembed.params import call_user_function, methods, param
+
 from .dependence import OPLS
 from .relation import KERNEL_MATRIX, KERNELS, RELATION_METRICS, SEED_DOC, WIDTHS, measure_named, sample_size
 
@@ -317,7 +317,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
         return replace(kernel, level=K.mean(axis=0) - K.mean())
 
     def _refuse_equal(self, K: np.ndarray) -> None:
-        """A ValueError for a kernel that tells no two prototypes apart."""
+        """A ValueError for a kernel under which all prototypes are alike."""
         if len(K) > 1 and np.ptp(K) == 0:
             raise ValueError(
                 f"X is constant to this kernel: all its values are {K[0, 0]:g} under kernel={self.kernel!r}. Use "

@@ -20,8 +20,8 @@ from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import SummedRows, refuse_once, summed_rows
 from proxembed.estimator.validation import in_range
+from proxembed.params import log, param
 
-from ..params import log, param
 from .mope import Regressed
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."

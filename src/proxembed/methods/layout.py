@@ -11,9 +11,9 @@ from proxembed.estimator.base import Embedder
 from proxembed.estimator.rows import Rows, SeenRows
 from proxembed.estimator.wrapper import FitWrapper
 from proxembed.features.layouts import LAYOUTS, NeighborMap, check_installed, layout_named
+from proxembed.params import SEED, param
+from proxembed.splits.splits import GroupFolds, StratifiedFolds, as_splits, crossfit
 
-from ..params import SEED, param
-from ..splits.splits import GroupFolds, StratifiedFolds, as_splits, crossfit
 from .kernelized import Kernelized
 
 FOLDS = 5

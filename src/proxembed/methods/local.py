@@ -13,13 +13,11 @@ from proxembed.algebra.template import Template
 from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
 from proxembed.estimator.neighborly import MATRICES, SCALE_DOC, LabelledLinks
 from proxembed.estimator.rows import Rows, reciprocal
+from proxembed.pairs.formulas import weights_local_scaling
+from proxembed.params import integers, log, param
 from proxembed.proximity.backends import Neighbors
-from proxembed.proximity.weights import LocalAffinity, class_scales
-
-from ..pairs.formulas import weights_local_scaling
-from ..params import integers, log, param
-from ..proximity.graph import edge_rows, neighbor_graph
-from ..proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, weighted_links
+from proxembed.proximity.graph import edge_rows, neighbor_graph
+from proxembed.proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, LocalAffinity, class_scales, weighted_links
 
 # no "geodesic": a link is the shortest path between its own ends
 LINK_WEIGHTS = tuple(kind for kind in WEIGHTS if kind != "geodesic")

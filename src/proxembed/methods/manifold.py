@@ -20,11 +20,9 @@ from proxembed.estimator.neighborly import FromDistances, links_within, path_len
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.validation import in_range
 from proxembed.features.prototypes import LANDMARK_COUNT, LANDMARK_SEED_DOC, landmark_count, landmark_rows
-from proxembed.params import SEED
+from proxembed.params import SEED, param
 from proxembed.proximity.backends import Neighbors, nearest
 from proxembed.proximity.graph import connected, geodesics
-
-from ..params import param
 
 ALL_UP_TO = 1500
 

@@ -23,15 +23,12 @@ from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.neighborly import MATRICES, SCALE_DOC, WEIGHTS_DOC
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
-from proxembed.proximity.combine import sparsify
-from proxembed.proximity.label_similarity import OF_FEATURES, OF_LATENT
-from proxembed.proximity.weights import AllPairs
+from proxembed.params import constant, log, param
+from proxembed.proximity.combine import check_combination, combine, combine_grouped, sparsify, unit_weights
+from proxembed.proximity.label_similarity import OF_FEATURES, OF_LATENT, SCHEMES, LabelSimilarity, label_similarity
+from proxembed.proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, AllPairs
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import constant, log, param
-from ..proximity.combine import check_combination, combine, combine_grouped, unit_weights
-from ..proximity.label_similarity import SCHEMES, LabelSimilarity, label_similarity
-from ..proximity.weights import LOCAL_NEIGHBORS, WEIGHTS
 from .preserving import NeighborProjection
 
 
@@ -172,7 +169,7 @@ class MOPE(PencilEmbedder, NeighborProjection, labels="multi"):
         doc="W over its largest entry, negative ones 0; None: labels alone, Psi = G^a. " + WEIGHTS_DOC,
     )
     n_scale: int = param(
-        default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC + " So of label sets by this similarity."
+        default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC + " Likewise for label sets under this similarity."
     )
     combine: Any = param(
         default="priority",

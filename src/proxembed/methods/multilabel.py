@@ -10,8 +10,8 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import TemplateWrapper, innermost, refuse_features
+from proxembed.params import methods, param
 
-from ..params import methods, param
 from .fisher import FDA, MMC
 
 
@@ -91,7 +91,6 @@ class MESD(
             from_sums=inner.from_sums if once else inner.from_sums and "labels",
             takes_shares=once and isinstance(innermost(self), FDA | MMC),
             unknown=self.unknown,
-            positive_only=inner.positive_only,
         )
 
     def default_method(self) -> SpectralEmbedder:

@@ -8,8 +8,8 @@ from proxembed.algebra.operators.structured import Laplacian, Operator, Sparse
 from proxembed.algebra.template import Template, mix
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
+from proxembed.params import constant, integers, log, param
 
-from ..params import constant, integers, log, param
 from .fisher import FDA, MMC
 from .local import DNE, LFDA, MFA
 from .mope import MOPE

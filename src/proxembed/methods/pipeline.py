@@ -10,16 +10,20 @@ import numpy as np
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import clone
+from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from proxembed.blocks import is_dask
+from proxembed.classify import Thresholded
+from proxembed.classify.ridge import fit_readout
+from proxembed.classify.thresholds import label_folds
 from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.traits import Traits
 from proxembed.execute.executor import own_configuration
-from proxembed.features.scaling import scaling_kind as scaling_kind
+from proxembed.features.scaling import scaling_kind
 from proxembed.tables import TableRows
 from proxembed.tables.frames import frame_of, rows_of, with_columns
 from proxembed.tables.rows import matrix_by_name
@@ -283,8 +287,6 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: st
     first = TableEncoder() if isinstance(X, TableRows) else Scaling(kind)
     steps: list[tuple[str, Any]] = [("scaling", first), ("embedding", clone(method))]
     if readout:
-        from proxembed.classify import Thresholded
-
         steps.append(("readout", Thresholded()))
     return EmbeddingPipeline(steps)
 
@@ -339,8 +341,6 @@ def fold_scores(
     embeddings: Iterable[tuple[Any, Any]], targets: np.ndarray, fold: np.ndarray, keep_together: bool = False
 ) -> np.ndarray:
     """Ridge scores of all known rows by read-outs of ``unseen_embeddings``; penalties by folds to ``keep_together``."""
-    from proxembed.classify.ridge import fit_readout
-
     scores = np.empty(targets.shape)
     for each, (Z, Z_left_out) in enumerate(embeddings):
         others = fold != each
@@ -360,10 +360,6 @@ def rows_without(left_out: np.ndarray, n: int, groups: Any = None) -> np.ndarray
 
 def _cut_folds(Y: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
     """The fold of each row: stratified, or of whole groups."""
-    from sklearn.model_selection import GroupKFold
-
-    from proxembed.classify.thresholds import label_folds
-
     if groups is None:
         parts = label_folds(CUT_FOLDS, Y)
     else:

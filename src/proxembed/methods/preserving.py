@@ -17,11 +17,10 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.neighborly import MATRICES, METRIC_DOC, ROW_METRICS, SCALE_DOC, Linked, Neighborly
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
-from proxembed.params import integers
+from proxembed.params import integers, log, param
+from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights
 from proxembed.proximity.weights import LOCAL_NEIGHBORS, edge_weights, weighted_links
 
-from ..params import log, param
-from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights
 from .local import GIVEN_DOC, LINK_WEIGHTS, at_most, check_classes, labelled_graph, link_kind, link_scale, point_enemies
 
 

@@ -1,5 +1,4 @@
-"""Other features for any method: Scaling, RelationFeatures, and Kernelized, which runs a method in a kernel's feature
-space."""
+"""Other features for any method: Scaling and RelationFeatures, and what Kernelized shares with the latter."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -15,13 +14,12 @@ from proxembed.blocks import RowBlocks, blocks_of, transform_lazily
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.sums import FeatureInfo, checked_alike, known_blocks, moved_centroids
 from proxembed.estimator.validation import in_range
+from proxembed.features.prototypes import PROTOTYPES, prototypes
+from proxembed.features.scaling import BY_SUMS, SCALINGS, ColumnSums, ScalingState, scaling_apply, scaling_fit
+from proxembed.pairs.formulas import RELATIONS, PairMeasure, measures_for
+from proxembed.pairs.relation import median_squared_distance, prototype_scales, relation, relation_effects
+from proxembed.params import check_params, log, param
 from proxembed.targets.labels import LabelMatrix
-
-from ..features.prototypes import PROTOTYPES, prototypes
-from ..features.scaling import BY_SUMS, SCALINGS, ColumnSums, ScalingState, scaling_apply, scaling_fit
-from ..pairs.formulas import RELATIONS, PairMeasure, measures_for
-from ..pairs.relation import median_squared_distance, prototype_scales, relation, relation_effects
-from ..params import check_params, log, param
 
 KERNELS = {kernel: measure.uses["relation"] for kernel, measure in measures_for("kernel").items()}
 RELATION_METRICS = tuple(kind for kind in RELATIONS if kind not in KERNELS.values())  # no kernels in general

@@ -13,10 +13,10 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder, natural_compone
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import MethodWrapper, TemplateWrapper, innermost, refuse_features
+from proxembed.params import Param, methods, param
 from proxembed.targets.known import warn_partly_known
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import Param, methods, param
 from .fisher import FDA
 from .kernelized import Kernelized
 from .multilabel import MESD
@@ -32,7 +32,7 @@ OBJECTIVE = Param(
 
 
 class PartlyLabelled(SpectralEmbedder, keeps_unknown=True, whole_rows=True, abstract=True):
-    """A method for rows of which some are labelled: labels tell of those, the features of all. [mu2012mesd]"""
+    """A method for rows of which some are labelled: labels count for those, features for all. [mu2012mesd]"""
 
     def check_rows(self, rows: Rows) -> None:
         labels: Any = rows.labels
@@ -200,7 +200,7 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
         inner = innermost(method)
         if type(inner).finish is not SpectralEmbedder.finish and getattr(inner, "whiten", True):
             raise ValueError(
-                f"{type(inner).__name__} maps its eigenvectors back or rescales them, which its matrices do not tell, "
+                f"{type(inner).__name__} maps its eigenvectors back or rescales them, which its matrices do not show, "
                 "and cannot be a member of SSDR. Use another method, or PCA with whiten=False."
             )
         _check_kernels(method, self.inner(other))

@@ -19,11 +19,10 @@ from proxembed.estimator.direct import DirectEmbedder, stored_like
 from proxembed.estimator.neighborly import GIVEN_DOC, METRICS_OR_MATRIX, Neighborly, Weighted, warn_unlinked
 from proxembed.estimator.rows import Rows, SeenRows, reciprocal
 from proxembed.features.prototypes import LANDMARK_COUNT, LANDMARK_SEED_DOC, landmark_count, landmark_rows
+from proxembed.params import SEED, log, param
 from proxembed.proximity.backends import nearest
-
-from ..params import SEED, log, param
-from ..proximity.graph import components
-from ..proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
+from proxembed.proximity.graph import components
+from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 
 LLE_EXACT_UP_TO, LLE_LANDMARKS = 30_000, 2000
 

@@ -8,14 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.validation import in_range, refuse_masked
-
-from ..features.scaling import scaling_apply, scaling_kind
-from ..features.table import TableState, features_fit
-from ..tables import Column, TableRows, read_columns
-from ..tables.frames import FrameColumn, frame_of, is_frame, named_columns, rows_of
-from ..tables.notes import few_names, few_notes
-from ..tables.reading import warn_of
-from ..tables.rows import columns_by_position
+from proxembed.features.scaling import scaling_apply, scaling_kind
+from proxembed.features.table import TableState, features_fit
+from proxembed.tables import Column, TableRows, read_columns
+from proxembed.tables.frames import FrameColumn, frame_of, is_frame, named_columns, rows_of
+from proxembed.tables.notes import few_names, few_notes
+from proxembed.tables.reading import warn_of
+from proxembed.tables.rows import columns_by_position
 
 
 class TableEncoder(Embedder):

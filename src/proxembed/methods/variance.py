@@ -8,8 +8,7 @@ from proxembed.algebra.pencil.problem import ROUNDING
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.rows import Rows
-
-from ..params import param
+from proxembed.params import param
 
 
 class PCA(SpectralEmbedder, from_sums="rows"):

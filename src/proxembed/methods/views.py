@@ -18,16 +18,16 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import LabelledFeatures, TemplateWrapper, refuse_features
+from proxembed.features.leaves import forest_targets
 from proxembed.features.scaling import Block, scaled
+from proxembed.pairs.relation import column_deviations
+from proxembed.params import SEED, Param, methods, param
 from proxembed.proximity.backends import nearest
 from proxembed.splits.splits import Split
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 
-from ..features.leaves import forest_targets
-from ..pairs.relation import column_deviations
-from ..params import SEED, Param, methods, param
 from .forest import ForestLeaves, ForestVotes, averaged_rows, distinct_folds
 from .kernelized import Kernelized
 from .variance import PCA
@@ -268,7 +268,7 @@ class Views(LabelledFeatures, labels="multi"):
         """Labels as the wrapped method takes them, or where a view or the choice of weights needs them."""
         inner = self.inner().traits
         labels = inner.labels or ("multi" if self._learns_labels() else None)
-        return replace(super().traits, labels=labels, positive_only=inner.positive_only)
+        return replace(super().traits, labels=labels)
 
     def _learns_labels(self) -> bool:
         given: Any = self.views
@@ -319,9 +319,6 @@ class Views(LabelledFeatures, labels="multi"):
                 f"weights={self.weights!r} has {len(self.weights)} numbers, and there are {len(self.views)} views; "
                 "give one number per view."
             )
-
-    def check_rows(self, rows: Rows) -> None:
-        self.method_.check_rows(rows)
 
     def natural_components(self, rows: Rows) -> int:
         return self.method_.natural_components(replace(rows, X=self.prepared_.training))

@@ -358,7 +358,7 @@ def nearest(
     dense and sparse rows and for any number of threads. X: (n, d) array or CSR; n x n distances with
     metric="precomputed" (queries then m x n). K: 1 to n - 1, or n with queries or ``exclude=False``. metric:
     "euclidean", "cosine" (1 - cos, rounded to 12 decimals; 1 from a row of zeros), "correlation" (1 - r likewise, 1
-    from a row of equal entries), "precomputed", or a name of scipy's cdist (``measured.OF_SCIPY``) or a function (Q, X)
+    from a row of equal entries), "precomputed", or a name of scipy's cdist (``search.OF_SCIPY``) or a function (Q, X)
     to m x n, searched exactly; these and correlation need dense rows. algorithm: "exact"; "faiss" (all distances in
     float32), "faiss-ivf" (inverted lists), "faiss-hnsw" (a navigable graph) or "pynndescent", which search in float32
     and measure exactly what they found; "auto": exact up to 10^10 pairs of rows and queries, then pynndescent, or else

@@ -7,13 +7,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy import sparse
 
 from proxembed.algebra.arrays.blas import in_threads
 from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.params import call_for_array
 
-from ..params import call_for_array
 from .backends import check_count
 from .graph import OF_NEIGHBORS, check_kind, edge_rows, sorted_edges, symmetric
 from .label_similarity import LabelSimilarity
@@ -107,9 +106,9 @@ def check_combination(kind: str, *, a: float = 1.0, b: float = 1.0, beta: float 
 
 def unit_weights(W: Any) -> Any:
     """Weights as ``combine`` takes them: max(w, 0) over the largest; CSR keeps its stored entries, and all may be 0."""
-    if sp.issparse(W):
-        W = sp.csr_array(W, dtype=np.float64)
-        return sp.csr_array((unit_weights(W.data), W.indices, W.indptr), shape=W.shape)
+    if sparse.issparse(W):
+        W = sparse.csr_array(W, dtype=np.float64)
+        return sparse.csr_array((unit_weights(W.data), W.indices, W.indptr), shape=W.shape)
     values = np.maximum(np.asarray(W, dtype=np.float64), 0.0)
     top = float(values.max(initial=0.0))
     if not top < np.inf:
@@ -119,7 +118,7 @@ def unit_weights(W: Any) -> Any:
 
 def combine_grouped(
     G: LabelSimilarity, W: Any = None, kind: str | Callable[..., Any] = "priority", **parameters: float
-) -> tuple[np.ndarray, np.ndarray, sp.csr_array | None]:
+) -> tuple[np.ndarray, np.ndarray, sparse.csr_array | None]:
     """Psi of all pairs of rows in structured form, exactly: Psi = E P E' + C, E the label set of each row. Off the
     edges of W the weights are 0, so that psi depends on the label sets alone; C holds what the edges change."""
     psi, (index, Gu) = Combination(kind, parameters), G.grouped()
@@ -128,18 +127,18 @@ def combine_grouped(
     W = checked_weights(W, G.n)
     g = Gu[index[edge_rows(W)], index[W.indices]]
     change = psi(W.data, g) - psi(np.zeros(len(g)), g)
-    return index, psi(np.zeros(Gu.shape), Gu), sp.csr_array((change, W.indices, W.indptr), shape=W.shape)
+    return index, psi(np.zeros(Gu.shape), Gu), sparse.csr_array((change, W.indices, W.indptr), shape=W.shape)
 
 
-def checked_weights(W: Any, n: int) -> sp.csr_array:
+def checked_weights(W: Any, n: int) -> sparse.csr_array:
     """W as canonical CSR, symmetric in every bit; a ValueError where it is not a sparse symmetric n x n matrix."""
-    if not sp.issparse(W) or W.shape != (n, n):
+    if not sparse.issparse(W) or W.shape != (n, n):
         raise ValueError(
             f"W of type {type(W).__name__} and shape {getattr(W, 'shape', None)} is not allowed: it is a sparse "
             f"{n:,} x {n:,} matrix, or None. Pass sparse.csr_array(W)."
         )
     if not getattr(W, "has_canonical_format", False):
-        W = sp.csr_array(W, copy=True)
+        W = sparse.csr_array(W, copy=True)
         W.sum_duplicates()
     edges = sorted_edges(W)
     if symmetric(edges):
@@ -178,7 +177,9 @@ def nearest_by_similarity(
     G: LabelSimilarity, K: int, W: Any = None, kind: str | Callable[..., Any] = "priority", **parameters: float
 ) -> sparse.csr_array:
     """For each row the K other rows of largest psi, ties by index, as directed n x n CSR of psi. [mu2012mesd] Values
-    that agree to 40 binary digits are ties. Rows with fewer than K positive psi keep what they have."""
+    that agree to 40 binary digits are ties. Rows with fewer than K positive psi keep what they have. W: None for labels
+    alone, a sparse graph (w = 0 off its edges), or a function of a slice of rows that returns their weights to all
+    rows."""
     check_count(K, G.n - 1)
     psi = Combination(kind, parameters)
     if callable(W):

@@ -9,7 +9,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 
@@ -229,7 +228,7 @@ def geodesics(graph: Any, sources: np.ndarray | None = None) -> np.ndarray:
     return _paths(graph, sources, symmetric(graph))
 
 
-def edge_geodesics(graph: sp.csr_array, paths: Any = None) -> np.ndarray:
+def edge_geodesics(graph: sparse.csr_array, paths: Any = None) -> np.ndarray:
     """The shortest path between the ends of each stored edge, in the order of the edges; n x n is never formed. The
     paths run along the graph ``paths``, by default along the graph itself."""
     n = graph.shape[0]
@@ -246,7 +245,7 @@ def edge_geodesics(graph: sp.csr_array, paths: Any = None) -> np.ndarray:
     return out
 
 
-def _paths(graph: sp.csr_array, sources: np.ndarray, both: bool, limit: float = np.inf) -> np.ndarray:
+def _paths(graph: sparse.csr_array, sources: np.ndarray, both: bool, limit: float = np.inf) -> np.ndarray:
     """Dijkstra from each source; ``both``: the graph holds every edge both ways already. That spares the search the
     edges' other direction. It holds the interpreter's lock: threads do not help."""
     if not len(sources):
@@ -283,11 +282,11 @@ def connected(graph: Any, X: Matrix, *, how: str = "connect", metric: Any = "euc
     return graph
 
 
-def _with_edges(graph: sp.csr_array, i: np.ndarray, j: np.ndarray, length: np.ndarray) -> sp.csr_array:
+def _with_edges(graph: sparse.csr_array, i: np.ndarray, j: np.ndarray, length: np.ndarray) -> sparse.csr_array:
     """The graph with new edges, both ways; none of them may be there already."""
     values = np.concatenate([graph.data, length, length])
     rows, columns = np.concatenate([edge_rows(graph), i, j]), np.concatenate([graph.indices, j, i])
-    return sp.csr_array((values, (rows, columns)), shape=graph.shape)
+    return sparse.csr_array((values, (rows, columns)), shape=graph.shape)
 
 
 def _shortest_bridges(X: Matrix, label: np.ndarray, metric: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
@@ -18,10 +17,9 @@ from proxembed.algebra.arrays.blas import in_threads, symmetrise
 from proxembed.algebra.arrays.matrix import guard_dense, row_blocks, row_squares
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, eigenvalues, fix_signs
 from proxembed.pairs.formulas import PairMeasure, SetPairs, cosine, gaussian, measures_for, ratio
-from proxembed.params import call_for_array
+from proxembed.params import call_for_array, call_user_function
 from proxembed.targets.labels import LabelMatrix
 
-from ..params import call_user_function
 from .backends import nearest
 from .distances import squared_norms
 from .graph import geodesics, neighbor_graph
@@ -112,8 +110,8 @@ def latent_labels(
     n_latent: int | None = None,
     centred: bool = False,
 ) -> np.ndarray:
-    """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows.
-    [mu2012mesd]"""
+    """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows. [mu2012mesd]
+    ``centred``: of y less the mean label vector, so that phi are PCA scores."""
     if callable(kind):
         return _points(kind, sets, "label sets")
     _check_latent(kind)
@@ -290,7 +288,10 @@ def class_similarity(
     p: float = 2.0,
     n_scale: int = LOCAL_NEIGHBORS,
 ) -> np.ndarray:
-    """Similarities of the c classes, Sigma of (42): symmetric, at least 0.  [mu2012mesd]"""
+    """Sigma of (42), similarities of the c classes: symmetric, at least 0. [mu2012mesd] Classes are compared as sets of
+    the rows that carry them ("cooccurrence": Y'Y; "scaled_dice" counts a shared row 1/m_i), by latent variables
+    ("latent_..."), or by their vectors Y'X ("features...", "binary": 1[Y'X > 0]). A class without rows is similar to
+    none."""
     if callable(kind):
         guard_dense((labels.c, labels.n), f"similarity={kind!r}: the rows of each label")
         Sigma = checked_similarity(
@@ -337,8 +338,8 @@ def _of_vectors(labels: LabelMatrix, kind: str, features: Any, tau: float | None
     if "binary" in kind:
         V = (V > 0).astype(np.float64)
     dots = V @ V.T
-    dots = np.asarray(dots.toarray() if sp.issparse(dots) else dots, dtype=np.float64)
-    squares = squared_norms(sp.csr_array(V) if sp.issparse(V) else np.asarray(V, dtype=np.float64))
+    dots = np.asarray(dots.toarray() if sparse.issparse(dots) else dots, dtype=np.float64)
+    squares = squared_norms(sparse.csr_array(V) if sparse.issparse(V) else np.asarray(V, dtype=np.float64))
     if "gaussian" not in kind:
         length = np.sqrt(squares)
         Sigma = clip_negative(cosine(dots, length[:, None], length[None, :]))
@@ -452,8 +453,10 @@ def label_similarity(
     class_features: Any = None,
     n_scale: int = LOCAL_NEIGHBORS,
 ) -> LabelSimilarity:
-    """Similarities of rows from their labels by one of three schemes, G; rows with equal labels have equal rows of G.
-    [mu2012mesd]"""
+    """G, similarities of rows from their labels, over the largest value; negative ones are 0. [mu2012mesd] ``scheme``:
+    "labels" compares label sets as strings of 0 and 1; "latent" their latent variables phi(y) = Py'y; "classes" takes
+    the mean similarity of the classes of both rows, G = M^-1 Y Sigma Y' M^-1. Under "labels" and "classes" rows without
+    labels are similar to none, but for the Hamming similarities."""
     if scheme not in SCHEMES:
         raise ValueError(f"scheme={scheme!r} is not known; choose one of {', '.join(SCHEMES)}.")
     if tau is not None and not 0.0 < tau < np.inf:

@@ -150,7 +150,7 @@ def enemies(
 
 @dataclass(frozen=True)
 class Chosen:
-    """Enemies: copy (i, k) has chosen row j, at a distance; ``other`` = m_j - y_jk copies of j have another label."""
+    """Enemies: copy (i, k) has chosen row j, at a distance."""
 
     i: np.ndarray
     k: np.ndarray

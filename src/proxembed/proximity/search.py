@@ -19,8 +19,8 @@ from scipy.spatial.distance import cdist
 
 from proxembed.algebra.arrays.blas import one_pool, threads
 from proxembed.algebra.arrays.matrix import centred_lengths, fingerprints, guard_dense, multipliers, row_blocks
+from proxembed.params import call_for_array
 
-from ..params import call_for_array
 from .distances import (
     Side,
     TilePlan,
@@ -136,8 +136,8 @@ FEW_ENTRIES = 20_000
 
 @dataclass(frozen=True)
 class Lists:
-    """Neighbour lists that are wanted: list s is of row ``row[s]`` (ascending). ``allowed(lists, rows, axis)`` tells
-    which rows may enter which lists as an array of bools in which the lists run along ``axis``; None: all."""
+    """Neighbour lists that are wanted: list s is of row ``row[s]`` (ascending). ``allowed(lists, rows, axis)``:
+    which rows may enter which lists, as an array of bools in which the lists run along ``axis``; None: all."""
 
     row: np.ndarray
     allowed: Callable[[np.ndarray, np.ndarray, int], np.ndarray] | None = None
@@ -175,7 +175,7 @@ class _Pool:
         return np.where(late, value - 1.0, value)
 
     def add(self, part: tuple[np.ndarray, ...], measure: Measure) -> None:
-        """Take entries in; ``measure`` tells their distances, should they be too many."""
+        """Take entries in; ``measure`` returns their distances if they are too many."""
         self.parts.append(part)
         self.fresh += len(part[0])
         if self.fresh > len(self.lists) * self.K:
@@ -414,7 +414,7 @@ def exact_lists(
     X: Any, lists: Lists, K: int, metric: str, order: np.ndarray | None = None, kind: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """(index, distance) of lists of rows of X among themselves, K wide, -1 and infinity where a list is shorter. X is
-    ``canonical``; only the rows in ``order`` take part; ``kind`` tells apart rows that may enter different lists."""
+    ``canonical``; only the rows in ``order`` take part; rows of different ``kind`` may enter different lists."""
     order = np.arange(X.shape[0]) if order is None else order
     kind = np.zeros(X.shape[0], dtype=np.intp) if kind is None else kind
     plan = plan_tiles(X, [], K, metric)

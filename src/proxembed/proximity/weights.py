@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy import sparse
 from scipy.stats import kendalltau
 
@@ -30,8 +29,8 @@ SIGNED = {kind: measure for kind, measure in measures_for("edge").items() if mea
 def correlations(kind: str, A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Cosine, Pearson, Spearman or Kendall's tau-b of the pairs (A_i, B_j); 0 if a row is zero (cosine) or constant."""
     same = A is B
-    if sp.issparse(A) != sp.issparse(B):
-        A, B = sp.csr_array(A), sp.csr_array(B)
+    if sparse.issparse(A) != sparse.issparse(B):
+        A, B = sparse.csr_array(A), sparse.csr_array(B)
     measure = SIGNED[kind]
     if kind != "kendall" and not measure.centred:
         A, B = measure.rows(A), measure.rows(B)
@@ -52,12 +51,12 @@ def pair_dots(
 ) -> np.ndarray:
     """(a_i - mean_i)'(b_j - mean_j) of each pair, in float64; ``means``: of the rows of A and of B, 0 by default."""
     out = np.empty(len(i))
-    sparse = sp.issparse(A)
-    width = max(1, (A.nnz + B.nnz) // max(1, A.shape[0] + B.shape[0])) if sparse else A.shape[1]
+    stored = sparse.issparse(A)
+    width = max(1, (A.nnz + B.nnz) // max(1, A.shape[0] + B.shape[0])) if stored else A.shape[1]
 
     def work(part: slice) -> None:
         left, right = A[i[part]].astype(np.float64, copy=False), B[j[part]].astype(np.float64, copy=False)
-        if sparse:
+        if stored:
             out[part] = left.multiply(right).sum(axis=1)
             return
         if means is not None:
@@ -65,7 +64,7 @@ def pair_dots(
         out[part] = np.einsum("pf,pf->p", left, right)
 
     in_threads(work, len(i), max(1, PAIR_ENTRIES // max(1, width)))
-    if sparse and means is not None:
+    if stored and means is not None:
         out -= A.shape[1] * means[0][i] * means[1][j]
     return out
 
@@ -92,8 +91,8 @@ def _kendall(A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
 
 def _kendall_by_signs(A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """The cosine of the signs of x_a - x_b over all pairs of features: exact counts, a chunk of pairs at a time."""
-    dense_a = A.toarray() if sp.issparse(A) else A
-    dense_b = dense_a if A is B else B.toarray() if sp.issparse(B) else B
+    dense_a = A.toarray() if sparse.issparse(A) else A
+    dense_b = dense_a if A is B else B.toarray() if sparse.issparse(B) else B
     first, second = np.triu_indices(A.shape[1], 1)
     step = max(1, (1 << 20) // max(1, dense_a.shape[0] + dense_b.shape[0]))
     dots, untied_a, untied_b = np.zeros(len(i)), np.zeros(dense_a.shape[0]), np.zeros(dense_b.shape[0])
@@ -107,7 +106,7 @@ def _kendall_by_signs(A: Matrix, B: Matrix, i: np.ndarray, j: np.ndarray) -> np.
 
 
 def _dense_row(X: Matrix, i: int) -> np.ndarray:
-    return X[[i]].toarray()[0] if sp.issparse(X) else X[i]
+    return X[[i]].toarray()[0] if sparse.issparse(X) else X[i]
 
 
 WEIGHTS = measures_for("edge")
@@ -128,7 +127,7 @@ def edge_weights(
     scale: np.ndarray | None = None,
     metric: Any = "euclidean",
     algorithm: Any = "exact",
-) -> sp.csr_array:
+) -> sparse.csr_array:
     """Weights w_ij of the edges of a neighbour graph, from their distances and the rows; loops get 0. [mu2012mesd]
     ``graph`` holds distances, stored zeros are edges. ``kind``: a name of WEIGHTS. ``negative``: negative similarities
     become max(w, 0), (1 + w)/2, abs(w), or stay. ``paths``: the graph along which "geodesic" measures; None: the graph
@@ -150,7 +149,7 @@ def edge_weights(
         values = measure.weight(over(distance, unit), used_tau(graph, kind, tau), *ends)
     values[row == column] = 0.0
     _refuse_overflow(values, kind)
-    return sp.csr_array((values, column.copy(), graph.indptr.copy()), shape=graph.shape)
+    return sparse.csr_array((values, column.copy(), graph.indptr.copy()), shape=graph.shape)
 
 
 def used_tau(graph: Any, kind: str, tau: float | None = None) -> float:
@@ -234,7 +233,7 @@ def policy(values: np.ndarray, negative: str) -> np.ndarray:
     return np.abs(values) if negative == "abs" else values
 
 
-def _mirrored(kind: str, X: Matrix, graph: sp.csr_array, row: np.ndarray) -> np.ndarray:
+def _mirrored(kind: str, X: Matrix, graph: sparse.csr_array, row: np.ndarray) -> np.ndarray:
     """Correlations of the edges; each pair once where the graph holds both directions."""
     reverse = reversed_edges(graph)
     if reverse is None:
@@ -247,10 +246,10 @@ def _mirrored(kind: str, X: Matrix, graph: sp.csr_array, row: np.ndarray) -> np.
     return values
 
 
-def given_weights(W: Any, n: int, name: str = "weights") -> sp.csr_array:
+def given_weights(W: Any, n: int, name: str = "weights") -> sparse.csr_array:
     """A caller's symmetric weights as W: CSR, symmetric in every bit, zero diagonal, no stored zeros."""
     try:
-        W = sp.csr_array(W, dtype=np.float64, copy=True) if sp.issparse(W) else np.asarray(W, dtype=np.float64)
+        W = sparse.csr_array(W, dtype=np.float64, copy=True) if sparse.issparse(W) else np.asarray(W, dtype=np.float64)
     except (TypeError, ValueError) as fault:
         raise ValueError(f"{name}: the given value is not a matrix of numbers: {fault}.") from fault
     if W.shape != (n, n):
@@ -259,7 +258,7 @@ def given_weights(W: Any, n: int, name: str = "weights") -> sp.csr_array:
             "fit. A matrix serves those rows alone: where folds are fitted, pass a function (X, y) that makes one for "
             "the rows of each."
         )
-    W = sp.csr_array(W)
+    W = sparse.csr_array(W)
     W.sum_duplicates()
     if not np.isfinite(W.data).all():
         raise ValueError(f"{name}: the given matrix holds values that are not finite: set absent ones to 0.")
@@ -269,15 +268,15 @@ def given_weights(W: Any, n: int, name: str = "weights") -> sp.csr_array:
             f"{name}: the given matrix differs from its transpose by up to {gap:.3g}: a symmetric matrix is needed; "
             "pass (W + W.T) / 2."
         )
-    W = sp.csr_array((W + W.T) / 2.0)
+    W = sparse.csr_array((W + W.T) / 2.0)
     W.setdiag(0.0)
     W.eliminate_zeros()
     return W
 
 
-def positive_links(W: sp.csr_array) -> sp.csr_array:
+def positive_links(W: sparse.csr_array) -> sparse.csr_array:
     """The positive weights between different rows: W with its diagonal and its negative entries 0."""
-    W = sp.csr_array(W, copy=True)
+    W = sparse.csr_array(W, copy=True)
     W.data = policy(W.data, "clip")
     W.setdiag(0.0)
     W.eliminate_zeros()
@@ -301,27 +300,27 @@ def _refuse_overflow(values: np.ndarray, kind: str) -> None:
 
 def weighted_links(
     X: Any,
-    links: sp.csr_array,
-    kind: str | sp.csr_array,
+    links: sparse.csr_array,
+    kind: str | sparse.csr_array,
     tau: float | None = None,
     scale: np.ndarray | None = None,
     distances: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
-) -> sp.csr_array:
+) -> sparse.csr_array:
     """The links (n x n, zero diagonal) times the weights of ``edge_weights`` on the same pairs; "constant" leaves them.
     ``kind`` may be the weights of all pairs themselves, as ``given_weights`` returns them. ``scale``: the local scales
     of the rows where they are known. ``distances(i, j)``: those of pairs of rows; None for Euclidean ones."""
-    links = sp.csr_array(links)
-    if sp.issparse(kind):
-        return sp.csr_array(links.multiply(kind))
+    links = sparse.csr_array(links)
+    if sparse.issparse(kind):
+        return sparse.csr_array(links.multiply(kind))
     if kind == "constant":
         return links
     X = canonical(X)
     row = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
     column = links.indices
     distance = pair_distances(X, row, X, column) if distances is None else distances(row, column)
-    graph = sp.csr_array((distance, links.indices, links.indptr), shape=links.shape)
+    graph = sparse.csr_array((distance, links.indices, links.indptr), shape=links.shape)
     weights = edge_weights(X, graph, kind, tau=tau, scale=scale)
-    return sp.csr_array((links.data * weights.data, links.indices, links.indptr), shape=links.shape)
+    return sparse.csr_array((links.data * weights.data, links.indices, links.indptr), shape=links.shape)
 
 
 FEW, ROWS = 4096, 256
@@ -341,14 +340,14 @@ class LocalAffinity:
 
     def _over_scale(self, X: Any) -> Any:
         """Rows over their scale; dense ones with two columns more, so that one product gives the exponent."""
-        if sp.issparse(X):
-            return sp.csr_array(sp.diags_array(np.sqrt(2.0) / self.scale) @ X)
+        if sparse.issparse(X):
+            return sparse.csr_array(sparse.diags_array(np.sqrt(2.0) / self.scale) @ X)
         return np.column_stack([X * (np.sqrt(2.0) / self.scale)[:, None], self.squares / self.scale, 1.0 / self.scale])
 
     def __call__(self, rows: slice, columns: slice) -> np.ndarray:
         if self.narrow:
             return self._careful(rows, columns)
-        if sp.issparse(self.X):
+        if sparse.issparse(self.X):
             exponent = (self.X[rows] @ self.X[columns].T).toarray()
             exponent -= np.outer(self.squares[rows] / self.scale[rows], 1.0 / self.scale[columns])
             exponent -= np.outer(1.0 / self.scale[rows], self.squares[columns] / self.scale[columns])
@@ -378,7 +377,7 @@ class Distances:
 
     def __call__(self, rows: slice, columns: slice) -> np.ndarray:
         d2 = self.rows[rows] @ self.rows[columns].T
-        d2 = d2.toarray() if sp.issparse(d2) else d2
+        d2 = d2.toarray() if sparse.issparse(d2) else d2
         level = self.squares[rows, None] + self.squares[columns]
         d2 *= -2.0
         d2 += level
@@ -422,7 +421,7 @@ def _scales_by_tiles(X: Any, classes: Sequence[np.ndarray], group: list[int], K:
     def work(chosen: slice) -> None:
         for k, (rows, squares), part in tasks[chosen]:
             d2 = rows[part] @ rows.T
-            d2 = d2.toarray() if sp.issparse(d2) else d2
+            d2 = d2.toarray() if sparse.issparse(d2) else d2
             d2 *= -2.0
             d2 += squares
             d2[np.arange(len(d2)), np.arange(part.start, part.stop)] = -np.inf
@@ -441,7 +440,7 @@ def _scales_by_tiles(X: Any, classes: Sequence[np.ndarray], group: list[int], K:
 def _centred(X: Any) -> Any:
     """float64 rows, dense ones about their mean: distances stay."""
     X = X.astype(np.float64)
-    if not sp.issparse(X):
+    if not sparse.issparse(X):
         X -= X.mean(axis=0)
     return X
 

@@ -10,7 +10,7 @@ import strategies
 from designs import pairwise
 from proxembed.algebra.arrays import blas
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.pencil.conjugate import conjugate_gradients, normal_product, scaled_normal_product
+from proxembed.algebra.pencil.conjugate import conjugate_gradients
 
 TOL = 1e-8
 
@@ -211,12 +211,12 @@ def test_products_are_those_of_the_matrix_and_leave_their_input(name, weights, q
     before = V.copy()
     rows = CentredMatrix.centred(X, WEIGHTS)
     M = dense_matrix(X, weights, 1.7, 0.3, rows.centre)
-    found = normal_product(rows, weights, 1.7, 0.3, V)
+    found = rows.ridge_dot(V, weights, 1.7, 0.3)
     np.testing.assert_array_equal(V, before)
     np.testing.assert_allclose(found, M @ V, rtol=0, atol=1e-12 * np.abs(M @ V).max())
     D = 1.0 / np.sqrt(np.diag(M))
     single = V.astype(np.float32)
-    found = scaled_normal_product(rows, weights, 1.7, 0.3, D)(single)
+    found = rows.scaled_ridge_product(weights, 1.7, 0.3, D)(single)
     np.testing.assert_array_equal(single, before.astype(np.float32))
     expected = D[:, None] * (M @ (D[:, None] * V))
     assert found.dtype == np.float32

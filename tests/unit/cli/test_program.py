@@ -76,7 +76,7 @@ def test_methods_tells_the_rest_of_one():
     assert told.exit_code == 0 and "method :" in told.output and "@" in told.output
     assert json.loads(program("methods", "mesd", "--json").stdout)["class"] == "MESD"
     wrong = program("methods", "msed")
-    assert wrong.exit_code == 2 and wrong.stderr == "proxembed: 'msed' is no estimator; is it smse or mesd?\n"
+    assert wrong.exit_code == 2 and wrong.stderr == "proxembed: 'msed' is not an estimator; is it smse or mesd?\n"
 
 
 @pytest.mark.parametrize("name", ["absent.npz", "empty.npz", "words.arff", "words.xyz"])

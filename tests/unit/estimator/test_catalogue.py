@@ -82,7 +82,7 @@ def test_one_is_described_in_full():
     kernel = next(each for each in found["parameters"] if each["name"] == "kernel")
     assert kernel["default"] == "'gaussian'"
     assert "constraint" in found["doc"] and found["need"] == "kernels, relations and extensions of a method"
-    with pytest.raises(ValueError, match=r"^'oplss' is no estimator; is it opls"):
+    with pytest.raises(ValueError, match=r"^'oplss' is not an estimator; is it opls"):
         described("oplss")
 
 

@@ -264,7 +264,7 @@ def test_the_role_of_every_registered_class():
 
 
 def test_an_unknown_role_cannot_be_asked_for():
-    with pytest.raises(ValueError, match="'methods' is no role of an estimator; the roles are method, model"):
+    with pytest.raises(ValueError, match="'methods' is not a role of an estimator; the roles are method, model"):
         estimators("methods")
 
 

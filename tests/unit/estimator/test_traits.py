@@ -2,7 +2,25 @@
 
 import pytest
 
-from proxembed import FDA, MESD, MLDA, OPLS, PCA, SSDR, DirectMOPE, Isomap, Kernelized, Layout, ReadoutAxes, Scaled
+from proxembed import (
+    DNE,
+    FDA,
+    MESD,
+    MLDA,
+    OPLS,
+    PCA,
+    SFEHS,
+    SSDR,
+    DirectMOPE,
+    ForestLeaves,
+    Isomap,
+    Kernelized,
+    Layout,
+    ReadoutAxes,
+    Scaled,
+    Views,
+)
+from proxembed.data import digits
 from proxembed.estimator.base import SpectralEmbedder, registry
 from proxembed.estimator.traits import Traits
 
@@ -38,6 +56,14 @@ def test_parameters_decide_where_they_matter():
 @pytest.mark.parametrize("method", [PCA(), FDA(), OPLS()], ids=repr)
 def test_a_wrapper_takes_the_labels_of_its_method(wrap, method):
     assert wrap(method).traits.labels == method.traits.labels
+
+
+def test_a_wrapper_keeps_components_of_positive_eigenvalue_as_its_method_does():
+    for wrap in (Kernelized, ForestLeaves, Views):
+        assert [wrap(method).traits.positive_only for method in (SFEHS(), OPLS())] == [True, False]
+    assert MESD(DNE()).traits.positive_only and not MESD(FDA()).traits.positive_only
+    data = digits()
+    assert Kernelized(SFEHS(), tau=50.0).fit(data.X[:200], data.Y[:200]).eigenvalues_.min() > 0
 
 
 def test_a_wrapper_takes_unknown_cells_as_its_method_does():

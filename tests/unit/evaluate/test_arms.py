@@ -183,8 +183,8 @@ def test_names_separated_by_commas_keep_their_brackets():
     ("name", "words"),
     [
         ("MESD(FAD)", "unknown method 'FAD'; did you mean mfa or fda"),
-        ("OPLS(rigde=1)", "'rigde' is no parameter of OPLS"),
-        ("OPLS(FDA)", "'method' is no parameter of OPLS"),
+        ("OPLS(rigde=1)", "'rigde' is not a parameter of OPLS"),
+        ("OPLS(FDA)", "'method' is not a parameter of OPLS"),
         ("Kernelized(OPLS, FDA)", "cannot be read"),
         ("Kernelized(__import__('os'))", "unknown method '__import__'"),
         ("OPLS(ridge=open('x'))", "unknown method 'open'"),

@@ -30,6 +30,7 @@ from proxembed import (
 from proxembed.classify import Thresholded
 from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.data import Dataset
+from proxembed.features.scaling import scaling_kind
 from proxembed.measures.metrics import macro_f1
 from proxembed.methods.pipeline import (
     EmbeddingPipeline,
@@ -37,7 +38,6 @@ from proxembed.methods.pipeline import (
     embedding_pipeline,
     fit_model,
     fit_on,
-    scaling_kind,
     source_of,
     training_labels,
     unseen_scores,

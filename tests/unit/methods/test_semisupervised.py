@@ -406,3 +406,12 @@ def test_drawn_configurations_fit(cls):
             warnings.simplefilter("ignore", UserWarning)
             Z = method.set_params(n_components=1).fit(rows, labels).transform(X)
         assert np.isfinite(Z).all()
+
+
+@pytest.mark.parametrize("wrap", [MESD, lambda method: Kernelized(MESD(method), tau=50.0)], ids=["MESD", "Kernelized"])
+def test_a_wrapped_method_warns_of_partly_known_rows(wrap):
+    Y = np.array([[1.0, 0.0], [0.0, 1.0]] * 6)
+    Y[8:], Y[0, 0] = np.nan, np.nan
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    with pytest.warns(UserWarning, match="SELF cannot use partly known labels of a row: 1 of 12 rows"):
+        wrap(SELF()).fit(X, Y)

@@ -6,13 +6,14 @@ X - 1 mean', computed without a dense copy of a sparse X and without an n x d te
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .blas import (
+    CHUNK,
     add_gram,
     by_columns,
     gram,
@@ -148,7 +149,7 @@ class CentredMatrix:
 
     @property
     def constant(self) -> bool:
-        """Whether every row is the same; told at the first row that differs."""
+        """Whether every row is the same; reads up to the first row that differs."""
         first = self.X[[0]].toarray() if self.sparse else self.X[[0]]
         step = 1
         start = 1
@@ -192,13 +193,13 @@ class CentredMatrix:
         ones = np.ones(self.shape[0])
         return np.zeros(self.shape[1]) if self.annihilates(ones) else self.tdot(ones)
 
-    def tdot_under(self, P: np.ndarray, U: Any, chunk: int = 16) -> np.ndarray:
+    def tdot_under(self, P: np.ndarray, U: Any) -> np.ndarray:
         """P'(X - 1 mean')'U, k x c, for sparse U: by the product that is kept, or a few columns of a wide one at a
         time."""
         if self.shape[1] * U.shape[1] * 8 <= FEW_BYTES or (self._last is not None and self._last[0] is U):
             return matmul(P.T, self.tdot(U))
-        parts = range(0, U.shape[1], chunk)
-        return np.hstack([matmul(P.T, self.tdot(U[:, start : start + chunk])) for start in parts])
+        parts = range(0, U.shape[1], CHUNK)
+        return np.hstack([matmul(P.T, self.tdot(U[:, start : start + CHUNK])) for start in parts])
 
     def _raw_tdot(self, U: Any) -> np.ndarray:
         """X'U."""
@@ -251,6 +252,65 @@ class CentredMatrix:
     def normal_dot(self, V: np.ndarray) -> np.ndarray:
         """(X - 1 mean')'(X - 1 mean') V, by the Gram matrix where it is known."""
         return self.tdot(self.dot(V)) if self._gram is None else matmul(self._gram, V)
+
+    def ridge_dot(self, V: np.ndarray, weights: np.ndarray | None, scale: float, shift: float) -> np.ndarray:
+        """(scale Xc'diag(w)Xc + shift I) V in float64, Xc = X - 1 mean'; columns are shared out among threads."""
+        out = np.empty((self.shape[1], V.shape[1]))
+        X, mean = self.X, self.mean
+
+        def work(part: slice) -> None:
+            some = np.array(V[:, part], order="C")
+            Z = np.asarray(X @ some)
+            if mean is not None:
+                Z -= mean @ some
+            if weights is not None:
+                Z *= weights[:, None]
+            G = np.asarray(X.T @ Z)
+            if mean is not None:
+                G -= np.outer(mean, Z.sum(axis=0))
+            some *= shift
+            out[:, part] = scale * G + some
+
+        in_threads(work, V.shape[1])
+        return out
+
+    def scaled_ridge_product(
+        self, weights: np.ndarray | None, scale: float, shift: float, D: np.ndarray
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """V -> D (scale Xc'diag(w)Xc + shift I) D V in float32, D diagonal; columns are shared out among threads."""
+        X = self.X
+        if self.sparse:
+            data = D.astype(np.float32)[X.indices]
+            np.multiply(data, X.data, out=data, casting="same_kind")
+            X32 = sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+        else:
+            X32 = (X * D).astype(np.float32)
+        mean = None if self.mean is None else (self.mean * D).astype(np.float32)
+        w = None if weights is None else weights.astype(np.float32)[:, None]
+        factor, ridge = np.float32(scale), (shift * D**2).astype(np.float32)[:, None]
+
+        def product(V: np.ndarray) -> np.ndarray:
+            out = np.empty_like(V)
+
+            def work(part: slice) -> None:
+                some = np.array(V[:, part], order="C")
+                Z = X32 @ some
+                if mean is not None:
+                    Z -= mean @ some
+                if w is not None:
+                    Z *= w
+                G = X32.T @ Z
+                if mean is not None:
+                    G -= np.outer(mean, Z.sum(axis=0))
+                G *= factor
+                some *= ridge
+                G += some
+                out[:, part] = G
+
+            in_threads(work, V.shape[1])
+            return out
+
+        return product
 
     def _computed_gram(self, weights: np.ndarray | None) -> np.ndarray:
         if self.sparse:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra, reverse_cuthill_mckee
 from scipy.stats import rankdata
@@ -18,7 +17,7 @@ EXTREME = 200  # powers of two, either way: the fourth power of what lies betwee
 
 # An ndarray or a canonical csr_array; scipy.sparse is untyped, and issparse does not narrow a union.
 Matrix: TypeAlias = Any
-Compressed = TypeVar("Compressed", sp.csr_array, sp.csc_array)
+Compressed = TypeVar("Compressed", sparse.csr_array, sparse.csc_array)
 MAX_DENSE_BYTES = 2 << 30
 RANKED_ENTRIES = 1 << 17
 ORDERED_FROM = 20_000  # rows: vectors of fewer stay in the cache in any order
@@ -29,14 +28,14 @@ ENTRY_BYTES = 24  # of a factor: value and row number, below and above the diago
 
 def float_matrix(X: Any, name: str = "X") -> Matrix:
     """X as a 2-D float32 or float64 array, or as a canonical CSR array; the caller's arrays are never written to."""
-    X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"{name} has {X.ndim} dimension(s); rows x features (2) are needed: use {name}.reshape(n, d).")
     if X.dtype.kind not in "fiub":
         raise TypeError(f"{name} has dtype {X.dtype}; real numbers are needed: convert it to float64 first.")
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    if sp.issparse(X) and not X.has_canonical_format:
+    if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X
@@ -52,9 +51,9 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
 def row_squares(X: Matrix) -> np.ndarray:
     """Squared Euclidean length of each row, accumulated in float64; inf where it overflows."""
     with np.errstate(over="ignore", under="ignore"):
-        if sp.issparse(X):
+        if sparse.issparse(X):
             squares = np.square(X.data, dtype=np.float64)
-            return sp.csr_array((squares, X.indices, X.indptr), shape=X.shape).sum(axis=1)
+            return sparse.csr_array((squares, X.indices, X.indptr), shape=X.shape).sum(axis=1)
         return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
@@ -66,7 +65,7 @@ def row_norms(X: Matrix) -> np.ndarray:
     if extreme.size:
         part = X[extreme].astype(np.float64)
         largest = abs(part).max(axis=1)
-        largest = np.asarray(largest.toarray() if sp.issparse(largest) else largest).reshape(-1)
+        largest = np.asarray(largest.toarray() if sparse.issparse(largest) else largest).reshape(-1)
         divisor = np.where(largest > 0, largest, 1.0)
         norms[extreme] = largest * np.sqrt(row_squares(divide_rows(part, divisor)))
     return norms
@@ -77,10 +76,10 @@ def centred_lengths(X: Matrix) -> tuple[np.ndarray, np.ndarray]:
     d = X.shape[1]
     mean = np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1) / d
     largest, smallest = X.max(axis=1), X.min(axis=1)
-    if sp.issparse(X):
+    if sparse.issparse(X):
         largest, smallest = largest.toarray(), smallest.toarray()
         stored = np.diff(X.indptr)
-        difference = sp.csr_array((X.data - np.repeat(mean, stored), X.indices, X.indptr), shape=X.shape)
+        difference = sparse.csr_array((X.data - np.repeat(mean, stored), X.indices, X.indptr), shape=X.shape)
         squares = row_squares(difference) + (d - stored) * mean**2
     else:
         squares = np.empty(X.shape[0])
@@ -97,7 +96,7 @@ def all_ones(weights: np.ndarray | None) -> bool:
 
 def divide_rows(X: Matrix, divisor: np.ndarray) -> Matrix:
     """A new matrix whose row i is row i of X divided by ``divisor[i]``; sparse stays sparse, the dtype is kept."""
-    if sp.issparse(X):
+    if sparse.issparse(X):
         out = X.copy()
         out.data = (X.data / np.repeat(divisor, np.diff(X.indptr))).astype(X.dtype, copy=False)
         return out
@@ -106,7 +105,7 @@ def divide_rows(X: Matrix, divisor: np.ndarray) -> Matrix:
 
 def largest_entry(X: Matrix) -> float:
     """The largest absolute value."""
-    values = X.data[: X.indptr[-1]] if sp.issparse(X) else X
+    values = X.data[: X.indptr[-1]] if sparse.issparse(X) else X
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
@@ -114,7 +113,7 @@ def entry_bounds(X: Matrix) -> tuple[float, float]:
     """Bounds of the largest absolute value by one pass: the root mean square and the root of the sum of squares. (0,
     inf) where these squares under- or overflow, and for entries that are no floats or not finite. Entries of sparse X:
     the stored ones."""
-    values = X.data[: X.indptr[-1]] if sp.issparse(X) else X.T if X.flags.f_contiguous else X
+    values = X.data[: X.indptr[-1]] if sparse.issparse(X) else X.T if X.flags.f_contiguous else X
     parts = (values[rows].ravel(order="K") for rows in row_blocks(len(values), values.size // max(1, len(values))))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = sum(float(part @ part) for part in parts)
@@ -180,7 +179,7 @@ def solve_batch(M: np.ndarray, E: np.ndarray) -> tuple[np.ndarray, bool]:
 def mid_ranks(X: Matrix) -> Matrix:
     """Mid-ranks of each row over its features, up to a constant per row; of sparse rows only stored entries change."""
     n, d = X.shape
-    if not sp.issparse(X):
+    if not sparse.issparse(X):
         out = np.empty((n, d), dtype=np.float32 if d < 1 << 22 else np.float64)
 
         def work(part: slice) -> None:
@@ -188,7 +187,7 @@ def mid_ranks(X: Matrix) -> Matrix:
 
         in_threads(work, n, max(1, RANKED_ENTRIES // max(1, d)))
         return out
-    X = sp.csr_array(X, copy=True)
+    X = sparse.csr_array(X, copy=True)
     X.sum_duplicates()
     X.eliminate_zeros()
     row = np.repeat(np.arange(n), np.diff(X.indptr))
@@ -204,7 +203,7 @@ def mid_ranks(X: Matrix) -> Matrix:
     middle += np.where(value > 0, zeros[owner], 0) - (negative + (zeros + 1) / 2)[owner]
     ranks = np.empty(len(value))
     ranks[order] = middle
-    return sp.csr_array((ranks, X.indices, X.indptr), shape=X.shape)
+    return sparse.csr_array((ranks, X.indices, X.indptr), shape=X.shape)
 
 
 def multipliers(d: int) -> np.ndarray:
@@ -216,7 +215,7 @@ def fingerprints(X: Any, multipliers: np.ndarray) -> np.ndarray:
     """Sum over columns of a scrambled bit pattern times a fixed odd number, modulo 2^64; zero entries add nothing. X:
     (n, d) array or CSR without repeated entries. Equal rows have equal fingerprints; rows of equal fingerprints are
     equal but for a chance of 2^-64 a pair."""
-    if sp.issparse(X):
+    if sparse.issparse(X):
         terms = _scrambled(X.data) * multipliers[X.indices]
         sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
         return sums[X.indptr[1:]] - sums[X.indptr[:-1]]

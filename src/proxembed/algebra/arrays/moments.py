@@ -1,5 +1,5 @@
 """Moments: sums of rows and of factors over blocks, which may come in any order and be merged; and the rows that stand
-for those of which only such sums are known: SummedRows, and RowStream, which reads the rows anew for every product.
+for those of which only such sums are known: SummedMatrix, and RowStream, which reads the rows anew for every product.
 
 Dense tiles are taken less their own mean, so that rows far from the origin lose no digits; sums about different origins
 merge exactly: C = C1 + r1 e' + e r1' + W1 ee' + ... (Chan's rule where all rows weigh one).  [chan1983variance]
@@ -40,7 +40,12 @@ Product = Callable[[np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray
 
 
 class Moments:
-    """Sums over n rows x (of d features) with factors f (of p columns) and several row weights w."""
+    """Sums over n rows x (of d features) with factors f (of p columns) and several row weights w, the first all ones.
+    About ``origin`` o, the mean of the rows (0 as long as all are sparse, ``raw``), these are per row weight
+    ``masses`` sum w, ``firsts`` sum w (x - o) and ``counts``, the rows with w != 0; ``products`` sum (x - o)f', (d, p);
+    ``norms`` sum (x - o)^2 per feature, where no Gram matrix is formed. ``factor_sums`` sum f, ``squares`` sum f^2,
+    ``inner`` sum ff' or None. ``varies``: whether a feature differs from the ``first`` row; ``filled``: the stored
+    entries per feature, of sparse rows."""
 
     def __init__(self, d: int, weights: int, p: int, *, formed: Sequence[int] = (), inner: bool = False):
         self.n, self.raw, self.origin = 0, False, np.zeros(d)
@@ -297,7 +302,7 @@ def _add_move(G: np.ndarray, first: np.ndarray, mass: float, shift: np.ndarray) 
     dsyr2(1.0, first + (mass / 2) * shift, shift, lower=1, a=G, overwrite_a=1)
 
 
-class SummedRows(CentredMatrix):
+class SummedMatrix(CentredMatrix):
     """Centred rows that stand for ``count`` rows of mean ``centre`` (None: not centred), of which sums are known. The
     mean was taken off before, so that ``mean`` is None. ``sums``: those of the centred columns. ``known``: pairs (U,
     X'U) of factors whose products come from the sums."""
@@ -317,11 +322,11 @@ class SummedRows(CentredMatrix):
     def column_sums(self) -> np.ndarray:
         return self._sums
 
-    def tdot_under(self, P: Any, U: Any, chunk: int = 16) -> np.ndarray:
+    def tdot_under(self, P: Any, U: Any) -> np.ndarray:
         return matmul(P.T, self.tdot(U))
 
 
-class RowStream(SummedRows):
+class RowStream(SummedMatrix):
     """Centred rows of which sums are known, and products with X'X cost a reading. ``product``: ``gram_product`` over
     all blocks, as a function of V and of the level; ``count`` rows in all, of mean ``centre`` (None: not centred),
     whose centred columns have the sums of squares ``norms`` and the sums ``sums``. ``known``: pairs (U, X'U). ``shape``
@@ -353,6 +358,15 @@ class RowStream(SummedRows):
         if level is not None:
             out -= np.outer(self._centre, total)
         return out.astype(V.dtype, copy=False)
+
+    def ridge_dot(self, V: np.ndarray, weights: np.ndarray | None, scale: float, shift: float) -> np.ndarray:
+        return scale * self.normal_dot(V) + shift * V
+
+    def scaled_ridge_product(
+        self, weights: np.ndarray | None, scale: float, shift: float, D: np.ndarray
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        scaling = D.astype(np.float32)[:, None]
+        return lambda V: scaling * (np.float32(scale) * self.normal_dot(scaling * V) + np.float32(shift) * scaling * V)
 
 
 def gram_product(blocks: Iterable[Any], V: np.ndarray, level: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -28,7 +28,7 @@ FACTOR_PER_ROW = 4e6  # multiplications, measured, of a factor that takes as lon
 def bottom_residual(W: sparse.csr_array, k: int, *, solver: str = "auto") -> Bottom:
     """The k smallest eigenpairs of (I - W)'(I - W) off the constant vector, k at most n - 1, in ascending order. Where
     closed strong components of the graph of W (whose edges all stay inside) are several, the vectors that are constant
-    on each of them have eigenvalue 0 as well: they come first, and a warning (UserWarning) tells their number."""
+    on each of them have eigenvalue 0 as well: they come first, and a UserWarning gives their number."""
     W = sparse.csr_array(W)
     n = W.shape[0]
     A = sparse.csr_array(sparse.eye_array(n) - W)

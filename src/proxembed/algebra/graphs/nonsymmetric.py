@@ -67,7 +67,7 @@ def solve(
         best = found if not found.residual >= best.residual else best
         if best.residual <= ACCEPTED:
             return best
-    _tell(best, n)
+    _warn_inexact(best, n)
     return best
 
 
@@ -92,7 +92,7 @@ def factor_work(A: sparse.csr_array) -> float:
     return work if factor_fits(entries) else np.inf
 
 
-def _tell(found: Solved, n: int) -> None:
+def _warn_inexact(found: Solved, n: int) -> None:
     warnings.warn(
         f"A system of {n:,} rows was solved by {found.solver} with a residual of {found.residual:.1e}, above "
         f"{ACCEPTED:.0e}: it is nearly singular. Use nonnegative weights, a larger reg or more neighbours.",
@@ -219,7 +219,7 @@ def normal_solve(A: sparse.csr_array, b: np.ndarray, R: np.ndarray, *, start: np
         out, steps, solver = shifted_solves(whole, np.zeros(R.shape[1]), R, solver="factor").Z, 1, "factor"
     found = Solved(out, solver, steps, _residual(M, R, out))
     if not found.residual <= ACCEPTED:
-        _tell(found, n)
+        _warn_inexact(found, n)
     return found
 
 

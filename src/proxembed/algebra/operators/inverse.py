@@ -18,7 +18,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, orthonormal_factors
 
-from .structured import CompressedRows, LowRank, Operator, RowSpace, Sum, SumsOfRows
+from .structured import CompressedRows, LowRank, Operator, RowSpace, Sum, WantedSums
 
 SMALLER = 8  # than usual: a block of rows has several times as many neighbours
 
@@ -70,7 +70,7 @@ class Inverse(Operator):
         inside = np.einsum("ij,ij->i", Q, Q)
         return np.einsum("ij,j,ij->i", Q, 1.0 / (w + self.eps), Q) + (1.0 - inside) / self.eps
 
-    def add_sums(self, sums: SumsOfRows) -> None:
+    def add_sums(self, sums: WantedSums) -> None:
         for _, leaf in self.parts:
             sums.inner.append((leaf.F, leaf.center))
             leaf.add_sums(sums)

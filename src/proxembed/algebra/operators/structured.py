@@ -38,7 +38,7 @@ class RowSpace(Protocol):
     def general(self, leaf: Operator) -> np.ndarray: ...
 
 
-class SumsOfRows(Protocol):
+class WantedSums(Protocol):
     """The sums over rows in blocks that a template needs, as operators ask for them."""
 
     inner: list[tuple[Any, np.ndarray | None]]
@@ -130,7 +130,7 @@ class Operator:
         """total += c T'AT in place."""
         add_symmetric(total, c, self.in_coordinates(coordinates))
 
-    def add_sums(self, sums: SumsOfRows) -> None:
+    def add_sums(self, sums: WantedSums) -> None:
         """Ask for the sums over rows in blocks from which X'AX follows; raises TypeError where there are none."""
         raise self._not_from_sums()
 
@@ -244,7 +244,7 @@ class Diagonal(Operator):
         own = np.ones(rows.shape[0]) if weights is None else weights
         return np.allclose(self.d, own, rtol=1e-13, atol=0.0)
 
-    def add_sums(self, sums: SumsOfRows) -> None:
+    def add_sums(self, sums: WantedSums) -> None:
         sums.add_scatter(self.d)
 
     def compressed(self, rows: CompressedRows) -> Operator:
@@ -280,7 +280,7 @@ class Identity(Operator):
     def is_scatter(self, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
         return all_ones(weights)
 
-    def add_sums(self, sums: SumsOfRows) -> None:
+    def add_sums(self, sums: WantedSums) -> None:
         sums.add_scatter(None)
 
     def compressed(self, rows: CompressedRows) -> Operator:
@@ -324,7 +324,7 @@ class Centering(Operator):
     def is_scatter(self, rows: CentredMatrix, weights: np.ndarray | None) -> bool:
         return rows.annihilates(self.row_weights(rows.shape[0]))
 
-    def add_sums(self, sums: SumsOfRows) -> None:
+    def add_sums(self, sums: WantedSums) -> None:
         sums.add_scatter(self.weights)
 
     def compressed(self, rows: CompressedRows) -> Operator:
@@ -413,7 +413,7 @@ class LowRank(Operator):
         E = coordinates.project(self)
         add_product(total, c, E, self.weigh(E.T))
 
-    def add_sums(self, sums: SumsOfRows) -> None:
+    def add_sums(self, sums: WantedSums) -> None:
         sums.add_factor(self.F, self.center)
 
     def compressed(self, rows: CompressedRows) -> Operator:

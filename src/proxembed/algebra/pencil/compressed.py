@@ -14,7 +14,7 @@ from scipy import sparse
 
 from proxembed.algebra.arrays.blas import matmul, symmetrise
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix, rank_threshold, rounding_of_entries, rounding_of_sums
-from proxembed.algebra.arrays.moments import Moments, RowStream, SummedRows
+from proxembed.algebra.arrays.moments import Moments, RowStream, SummedMatrix
 from proxembed.algebra.operators.structured import Dense, Identity, LowRank, Operator, Sum
 from proxembed.algebra.template import Template
 
@@ -259,7 +259,7 @@ class Compression:
         if self.streamed:
             norms = np.where(self.constant, 0.0, self.moments.norms)
             return RowStream(product, self.moments.n, centre, norms, sums, [*known, *self._units])
-        return SummedRows(self.rows, self.moments.n, centre, sums, known)
+        return SummedMatrix(self.rows, self.moments.n, centre, sums, known)
 
     def restated(self) -> Template:
         """The template on the compressed rows."""

@@ -7,13 +7,11 @@ float32 array of its values; the d x q blocks are updated in place.
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, cg
 from threadpoolctl import threadpool_limits
 
-from proxembed.algebra.arrays.blas import in_threads
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.moments import RowStream
 
 REFRESH = 1e-4
 ROWS = 8192
@@ -57,7 +55,7 @@ def _conjugate_gradients(
     rows: CentredMatrix, weights: np.ndarray | None, scale: float, shift: float, E: np.ndarray, tol: float, maxiter: int
 ) -> tuple[np.ndarray, int]:
     D = 1.0 / np.sqrt(scale * rows.column_norms(weights) + shift)
-    product = scaled_normal_product(rows, weights, scale, shift, D)
+    product = rows.scaled_ridge_product(weights, scale, shift, D)
     size = np.sqrt(np.einsum("iq,iq,i->q", E, E, D**2))
     size[size == 0] = 1.0
     G, Q = np.zeros_like(E), np.empty(E.shape, dtype=np.float32)
@@ -94,74 +92,6 @@ def _curvature_inverse(S: np.ndarray, W: np.ndarray) -> np.ndarray:
     return linalg.pinvh(scaled, rtol=1e-6, check_finite=False) * np.outer(d, d)
 
 
-def normal_product(
-    rows: CentredMatrix, weights: np.ndarray | None, scale: float, shift: float, V: np.ndarray
-) -> np.ndarray:
-    """(scale X'diag(w)X + shift I) V in float64."""
-    if isinstance(rows, RowStream):
-        return scale * rows.normal_dot(V) + shift * V
-    out = np.empty((rows.shape[1], V.shape[1]))
-    X, mean = rows.X, rows.mean
-
-    def work(part: slice) -> None:
-        some = np.array(V[:, part], order="C")
-        Z = np.asarray(X @ some)
-        if mean is not None:
-            Z -= mean @ some
-        if weights is not None:
-            Z *= weights[:, None]
-        G = np.asarray(X.T @ Z)
-        if mean is not None:
-            G -= np.outer(mean, Z.sum(axis=0))
-        some *= shift
-        out[:, part] = scale * G + some
-
-    in_threads(work, V.shape[1])
-    return out
-
-
-def scaled_normal_product(
-    rows: CentredMatrix, weights: np.ndarray | None, scale: float, shift: float, D: np.ndarray
-) -> Product:
-    """V -> D (scale X'diag(w)X + shift I) D V in float32, columns shared out among threads."""
-    if isinstance(rows, RowStream):
-        scaling = D.astype(np.float32)[:, None]
-        return lambda V: scaling * (np.float32(scale) * rows.normal_dot(scaling * V) + np.float32(shift) * scaling * V)
-    X = rows.X
-    if rows.sparse:
-        data = D.astype(np.float32)[X.indices]
-        np.multiply(data, X.data, out=data, casting="same_kind")
-        X32 = sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
-    else:
-        X32 = (X * D).astype(np.float32)
-    mean = None if rows.mean is None else (rows.mean * D).astype(np.float32)
-    w = None if weights is None else weights.astype(np.float32)[:, None]
-    factor, ridge = np.float32(scale), (shift * D**2).astype(np.float32)[:, None]
-
-    def product(V: np.ndarray) -> np.ndarray:
-        out = np.empty_like(V)
-
-        def work(part: slice) -> None:
-            some = np.array(V[:, part], order="C")
-            Z = X32 @ some
-            if mean is not None:
-                Z -= mean @ some
-            if w is not None:
-                Z *= w
-            G = X32.T @ Z
-            if mean is not None:
-                G -= np.outer(mean, Z.sum(axis=0))
-            G *= factor
-            some *= ridge
-            G += some
-            out[:, part] = G
-
-        in_threads(work, V.shape[1])
-        return out
-
-    return product
-
-
 def _residual(
     rows: CentredMatrix,
     weights: np.ndarray | None,
@@ -176,7 +106,7 @@ def _residual(
     """The true residual D (E - M G) / size into the float32 block ``out``, a few columns at a time."""
     for start in range(0, E.shape[1], REFRESHED):
         part = slice(start, min(start + REFRESHED, E.shape[1]))
-        rest = E[:, part] - normal_product(rows, weights, scale, shift, G[:, part])
+        rest = E[:, part] - rows.ridge_dot(G[:, part], weights, scale, shift)
         out[:, part] = rest * (D[:, None] / size[part])
 
 

@@ -24,7 +24,7 @@ class Coordinates:
         values, vectors = descending(gram)
         keep = values > rank_threshold(values, max(rows.shape), rows.noise)
         self.s = np.sqrt(values[keep])
-        self._vectors = vectors[:, keep]
+        self.vectors = vectors[:, keep]  # of the Gram matrix of this side
         self._inner: dict[int, tuple[Operator, np.ndarray]] = {}
 
     @property
@@ -36,8 +36,8 @@ class Coordinates:
     def V(self) -> np.ndarray:
         """The d x r basis of the row space."""
         if self.side == "features":
-            return self._vectors
-        left = self._vectors if self.weights is None else self._vectors * np.sqrt(self.weights)[:, None]
+            return self.vectors
+        left = self.vectors if self.weights is None else self.vectors * np.sqrt(self.weights)[:, None]
         return self.rows.tdot(left) / self.s
 
     @cached_property
@@ -46,7 +46,7 @@ class Coordinates:
         guard_dense((self.rows.shape[0], self.rank), "The row-space coordinates of X")
         if self.side == "features":
             return self.rows.dot(self.V)
-        T = self._vectors * self.s
+        T = self.vectors * self.s
         if self.weights is not None:
             root = np.sqrt(self.weights)
             T = np.divide(T, root[:, None], out=np.zeros_like(T), where=root[:, None] > 0)
@@ -57,13 +57,13 @@ class Coordinates:
 
     def left(self, part: np.ndarray) -> np.ndarray:
         """Some rows of diag(w)^1/2 T, where these coordinates come from the row side."""
-        return self._vectors[part] * self.s
+        return self.vectors[part] * self.s
 
     def back(self, Q: np.ndarray) -> np.ndarray:
         """P = V Q, d x k."""
         if self.side == "features":
             return matmul(self.V, Q)
-        left = matmul(self._vectors, Q / self.s[:, None])
+        left = matmul(self.vectors, Q / self.s[:, None])
         return self.rows.tdot(left if self.weights is None else left * np.sqrt(self.weights)[:, None])
 
     def project(self, op: LowRank) -> np.ndarray:

@@ -25,7 +25,7 @@ from proxembed.algebra.arrays.centred import EPS, CentredMatrix, rank_threshold
 from proxembed.algebra.arrays.matrix import dense_side, row_squares
 from proxembed.algebra.template import Template
 
-from .conjugate import conjugate_gradients, normal_product
+from .conjugate import conjugate_gradients
 from .coordinates import Coordinates
 from .direct import Placement
 from .linear import RIDGE_GRID, best_ridge, loo_choice, sampled_loo_errors
@@ -398,7 +398,7 @@ def _residual(problem: Problem, found: Solution) -> float:
 
 def _constraint_product(problem: Problem, P: np.ndarray, ridge: float) -> np.ndarray:
     if problem.scatter and not problem.plan.gram:
-        return normal_product(problem.rows, problem.weights, problem.scatter, problem.template.b + ridge, P)
+        return problem.rows.ridge_dot(P, problem.weights, problem.scatter, problem.template.b + ridge)
     return problem.apply_constraint(P, ridge)
 
 

@@ -77,7 +77,7 @@ def relative_residual(AP: np.ndarray, BP: np.ndarray, w: np.ndarray, level: floa
     return frobenius(AP - BP * w) / scale if scale > 0 else 0.0
 
 
-def solve_trace_ratio(A: np.ndarray, B: np.ndarray, k: int, tol: float = 1e-12) -> tuple[np.ndarray, np.ndarray, float]:
+def solve_trace_ratio(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, float]:
     """P with P'P = I that maximises tr(P'AP) / tr(P'BP): the k leading eigenvectors of A - ratio B at the fixed point.
     Newton's iteration of Wang et al. [wang2007traceratio] with the convergence proof of [jia2009traceratio]."""
     ratio = 0.0
@@ -90,7 +90,7 @@ def solve_trace_ratio(A: np.ndarray, B: np.ndarray, k: int, tol: float = 1e-12) 
                 'this one vanishes there. Use criterion="ratio_trace" or a positive ridge.'
             )
         new = float(np.einsum("ij,ij->", Q, A @ Q)) / denominator
-        if abs(new - ratio) <= tol * max(1.0, abs(new)):
+        if abs(new - ratio) <= 1e-12 * max(1.0, abs(new)):
             return w, Q, new
         ratio = new
     raise ValueError(

@@ -87,15 +87,15 @@ def lanczos(
     return w[order] * unit, V[:, order]
 
 
-def numerical_rank(M: np.ndarray, tol: float = RANGE_TOLERANCE) -> int:
-    """The number of eigenvalues of a positive semidefinite matrix above tol times the largest."""
+def numerical_rank(M: np.ndarray) -> int:
+    """The number of eigenvalues of a positive semidefinite matrix above 1e-10 times the largest."""
     w = eigenvalues(M)
-    return int(np.count_nonzero(w > tol * max(w[0], 0.0))) if w[0] > 0 else 0
+    return int(np.count_nonzero(w > RANGE_TOLERANCE * max(w[0], 0.0))) if w[0] > 0 else 0
 
 
 class SPD:
-    """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal. ``ok`` tells whether it is
-    one; ``full`` whether it is so far from singular that rounding, which coordinates of different size enlarge, cannot
+    """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal. ``ok``: whether it is
+    one; ``full``: whether it is so far from singular that rounding, which coordinates of different size enlarge, cannot
     have made it so."""
 
     def __init__(self, M: np.ndarray, shift: float = 0.0):
@@ -136,10 +136,10 @@ def range_basis(M: np.ndarray, tol: float = RANGE_TOLERANCE) -> np.ndarray:
     return V[:, keep] / np.sqrt(w[keep])
 
 
-def pseudo_inverse(M: np.ndarray, ridge: float = 0.0, tol: float = RANGE_TOLERANCE) -> np.ndarray:
-    """(M + ridge I)^+ of a positive semidefinite M: eigenvalues of M at most tol times the largest are dropped."""
+def pseudo_inverse(M: np.ndarray, ridge: float = 0.0) -> np.ndarray:
+    """(M + ridge I)^+ of a positive semidefinite M: eigenvalues of M up to 1e-10 times the largest are dropped."""
     w, V = descending(M)
-    keep = w > tol * max(w[0], 0.0)
+    keep = w > RANGE_TOLERANCE * max(w[0], 0.0)
     return (V[:, keep] / (w[keep] + ridge)) @ V[:, keep].T
 
 

@@ -36,7 +36,7 @@ class Cache(Protocol):
 @dataclass(frozen=True)
 class Embedded:
     """The embedding by one candidate: ``Z`` (n, k_max) and ``Z_val`` (m, k_max), nested in k; or why there is none.
-    ``repairs`` tells which rules have made the candidate usable, ``failed`` is None or the reason why it is not;
+    ``repairs`` lists the rules that have made the candidate usable, ``failed`` is None or the reason why it is not;
     ``eigenvalues`` are those of the objective. In the first ``flat`` components all rows of the fit coincide but for
     rounding: neighbours among them mean nothing."""
 
@@ -220,7 +220,7 @@ class Candidate:
         )
 
     def pair_key(self, part: str, number: str) -> tuple[Any, ...]:
-        """What tells one matrix of pairs from another: a part of the objective and its number of neighbours."""
+        """The key of a matrix of pairs: part of the objective, space, weights and number of neighbours."""
         return part, self.space_key, self.weight_key, self.values[number]
 
     @cached_property

@@ -72,7 +72,7 @@ def domain(name: str, switches: Switches, limits: Limits) -> Domain:
     """The range of a parameter of ``switches.numeric()``. [mu2012defc] A sigma is a multiple of the median squared
     distance of the preprocessed rows, lam a multiple of the balance of both parts of the objective."""
     if name not in switches.numeric():
-        raise ValueError(f"name={name!r} is no parameter of this model, which has {', '.join(switches.numeric())}.")
+        raise ValueError(f"name={name!r} is not a parameter of this model, which has {', '.join(switches.numeric())}.")
     if name == "lam":
         return Domain("log", *LAM[switches.eo])
     if name == "n_friends":

@@ -195,8 +195,8 @@ class EmbeddingModel(Nested, Embedder, labels="multi"):
         """
         switches = self.switches()
         values = self._values(switches).items()
-        told = ", ".join(f"{name}={'all' if value is None else value}" for name, value in values)
-        return f"{switches.describe()} ({told})" if told else switches.describe()
+        shown = ", ".join(f"{name}={'all' if value is None else value}" for name, value in values)
+        return f"{switches.describe()} ({shown})" if shown else switches.describe()
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the projection. X: (n, d) array or CSR; y: labels in any form. Returns self."""

@@ -84,7 +84,7 @@ class Preprocessing:
         return cls(state, mean, base, component_map(CentredRows(base, mean), kind))
 
     def apply(self, X: Matrix) -> CentredRows:
-        """Rows, preprocessed by what the rows of the fit have told."""
+        """Rows preprocessed with the statistics of the rows of the fit."""
         rows = CentredRows(scaling_apply(self.state, X), self.mean)
         if self.gram_map is None:
             return rows

@@ -40,7 +40,7 @@ class Ascent:
     converged: bool
 
 
-def tell_unsettled(estimator: Any, found: Ascent, stacklevel: int) -> None:
+def warn_unsettled(estimator: Any, found: Ascent, stacklevel: int) -> None:
     """A ConvergenceWarning where the bound had not settled and was to; ``stacklevel`` as seen by the caller."""
     if found.converged or estimator.tol == 0:
         return
@@ -56,9 +56,9 @@ class Extrapolation:
     """Anderson's method for a fixed point u = g(u): the combination of the last steps whose residual is least.
     [anderson1965iterative]"""
 
-    def __init__(self, size: int, memory: int = MEMORY):
-        self.steps, self.changes = np.empty((memory, size)), np.empty((memory, size))
-        self.products = np.zeros((memory, memory))
+    def __init__(self, size: int):
+        self.steps, self.changes = np.empty((MEMORY, size)), np.empty((MEMORY, size))
+        self.products = np.zeros((MEMORY, MEMORY))
         self.forget()
 
     def forget(self) -> None:
@@ -105,7 +105,7 @@ def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: b
     for _ in range(max_iter):
         renew = since >= model.refresh
         work = copy(origin)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # told by the bound
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the bound shows it
             bound = model.sweep(work, renew)
         since = 1 if renew else since + 1
         if bounds and not plain and not bounds[-1] <= bound < np.inf:

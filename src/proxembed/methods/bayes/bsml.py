@@ -19,7 +19,7 @@ from proxembed.params import check_params, param
 from proxembed.targets.known import known_columns, known_rows
 from proxembed.targets.labels import LabelMatrix
 
-from .ascent import Ascent, ascend, tell_unsettled
+from .ascent import Ascent, ascend, warn_unsettled
 from .coupled import Coupled, Hyper, State, start
 from .precision import TrainingRows
 from .probit import MOST_SWEEPS, ProbitClassifier, check_hyper, probit_log_odds
@@ -177,7 +177,7 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
             return ascend(model, state, max_iter=int(self.max_iter), tol=float(self.tol), accelerate=accelerate)
 
         best = max(map(run, range(1 if fixed else int(self.n_init))), key=lambda found: found.bounds[-1])
-        tell_unsettled(self, best, stacklevel=3)
+        warn_unsettled(self, best, stacklevel=3)
         return best, model
 
     def _targets(self, labels: LabelMatrix) -> Targets:

@@ -72,7 +72,7 @@ class _ByColumns:
     """A factorisation for each column of prior precisions; threads share out the columns."""
 
     def _take(self, columns: Iterable[tuple[np.ndarray, np.ndarray, float, Any]], keep: bool) -> np.ndarray:
-        """Set what the columns, one after another, tell beside their means, which are returned."""
+        """Set diagonals, log determinants and kept inverses of the columns, and return their means."""
         means, diagonals, logdets, kept = zip(*columns, strict=True)
         self.diagonal, self.logdet = np.column_stack(diagonals), np.array(logdets)
         self.kept: list[np.ndarray] = list(kept) if keep else []
@@ -163,7 +163,7 @@ class SharedPosterior:
         if self.basis.side == "features":
             inside = matmul(self.basis.V.T, self.X.tdot(Z))
         else:
-            inside = self.basis.s[:, None] * matmul(self.basis._vectors.T, Z)
+            inside = self.basis.s[:, None] * matmul(self.basis.vectors.T, Z)
         return self.basis.back(self.shrink * inside / self.v)
 
 

@@ -18,7 +18,7 @@ from proxembed.params import Param, check_params, param, safe_repr
 from proxembed.targets.known import known_columns, known_rows
 from proxembed.targets.labels import LabelMatrix
 
-from .ascent import Ascent, ascend, tell_unsettled
+from .ascent import Ascent, ascend, warn_unsettled
 from .coupled import SCORE, check_size
 from .precision import TrainingRows, may_keep, posterior
 from .truncated import LOG_TWO_PI, GammaPrior, Precision, Targets, absent_odds
@@ -215,7 +215,7 @@ class VariationalProbit(ProbitClassifier, keeps_unknown=True):
                     tol=float(self.tol),
                     accelerate=bool(self.accelerate),
                 )
-            tell_unsettled(self, found, stacklevel=2)
+            warn_unsettled(self, found, stacklevel=2)
             self.coef_, self.intercept_ = labels.expand(found.state.B[1:]), labels.expand(found.state.B[0])
             self._precisions = np.vstack([found.state.lam.mean, found.state.psi.mean])
             self._training = TrainingRows.of(model.X)

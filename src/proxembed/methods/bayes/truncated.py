@@ -172,7 +172,7 @@ class Targets:
         return self.signs.shape
 
     def expect(self, mean: Callable[[slice], np.ndarray], mass: bool = True) -> tuple[np.ndarray, float]:
-        """E[t] (n, L) for the means of t, told block of rows by block, and the sum of log Zeta (0 without ``mass``)."""
+        """E[t] (n, L) for the means of t, given by blocks of rows, and the sum of log Zeta (0 without ``mass``)."""
         n, c = self.shape
         out = np.empty((n, c))
         step = max(1, BLOCK_ENTRIES // max(c, 1))

@@ -324,12 +324,12 @@ class Alternation:
             before = F
             solved = self.weights.update(None if number == 1 and self.start == "features" else F)
             if number == 1 or solved or self.inference.prior == "paper":
-                soft, told = self._soft(F, soft)
+                soft, facts = self._soft(F, soft)
             F = self.decided(soft, F)
             changed = int(np.count_nonzero(F != before))
             if number == 1 and self.balance and self.start == "features":
                 self._balance(F)
-            self.trace.append(self._record(F, soft, changed, told, began))
+            self.trace.append(self._record(F, soft, changed, facts, began))
             if number > 1 and changed <= self.max_changes:
                 status = "converged"
                 break
@@ -359,8 +359,8 @@ class Alternation:
         unreached = self._unreached()
         found = self.inference.soft(self._matrix(), self.known, given.astype(np.float64), unreached, start, self.route)
         self.route = found.solver.rpartition("+")[2]
-        told = {"solver": found.solver, "residual": found.residual, "unreached": int(np.count_nonzero(unreached))}
-        return found.Z, told
+        facts = {"solver": found.solver, "residual": found.residual, "unreached": int(np.count_nonzero(unreached))}
+        return found.Z, facts
 
     def _unreached(self) -> np.ndarray:
         """Cells of rows without a path of weights to a row where the label is known."""
@@ -384,16 +384,16 @@ class Alternation:
         error = float(np.sum((labels - self._matrix() @ labels) ** 2))
         return self.weights.feature_error(), blend.alpha * blend.scale * error
 
-    def _record(self, F: Any, soft: np.ndarray, changed: int, told: dict[str, Any], began: float) -> dict[str, Any]:
+    def _record(self, F: Any, soft: np.ndarray, changed: int, facts: dict[str, Any], began: float) -> dict[str, Any]:
         features, labels = self.cost(F)
         return {
             "changed": changed,
             "feature_cost": features,
             "label_cost": labels,
-            "residual": told["residual"],
+            "residual": facts["residual"],
             "largest": float(np.abs(soft[~self.known]).max(initial=0.0)),
-            "unreached": told["unreached"],
-            "solver": told["solver"],
+            "unreached": facts["unreached"],
+            "solver": facts["solver"],
             "seconds": time.perf_counter() - began,
         }
 

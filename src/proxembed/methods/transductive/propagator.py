@@ -159,7 +159,7 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
         for name, value in {"affinity_": W, **learned}.items():
             setattr(self, name, value)
         _, self.graph_component_ = components(W)
-        self._tell_unreached(known)
+        self._warn_unreached(known)
         found = self._spread(W, known, labels.Y)
         self._n_labelled = int(np.count_nonzero(known))
         prior = labels.nk / self._n_labelled
@@ -199,13 +199,13 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
         self.check_labels(labels.take(known))
         return labels, known
 
-    def _tell_unreached(self, known: np.ndarray) -> None:
+    def _warn_unreached(self, known: np.ndarray) -> None:
         unreached = ~self._reached(known)
         if unreached.any():
             count = len(np.unique(self.graph_component_[unreached]))
             warnings.warn(
                 f"{int(unreached.sum())} rows lie in {count} components of the graph without a labelled row: their "
-                "scores are 0. Use more neighbours, or label per row of each.",
+                "scores are 0. Use more neighbours, or label a row in each.",
                 UserWarning,
                 stacklevel=4,
             )

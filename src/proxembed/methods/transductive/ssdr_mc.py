@@ -37,7 +37,7 @@ from .propagator import FIFTHS, agreeing, cut_at_half, distributions, hidden_fif
 
 CUT = 0.5
 PRESETS = {"paper": (1e-3, "signed"), "recommended": (0.05, "clip")}
-LARGE = 5.0  # soft labels beyond this tell of a graph whose weights nearly cancel
+LARGE = 5.0  # soft labels beyond this mean a graph whose weights nearly cancel
 SLACK = 1e-8  # soft labels that differ by less are equal: solvers leave so much
 LEAST_SCORE = float(np.finfo(np.float64).tiny)
 
@@ -195,7 +195,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
         local = LocalWeights(rows.X, index, self._blend(), labels.c)
         self._cuts = self._thresholds(labels, local, known, Y)
         found = self._alternation(local, known, Y).run()
-        self._tell(found)
+        self._warn(found)
         self._store(found, local, labels, rows)
 
     def _blend(self) -> Blend:
@@ -233,7 +233,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
         if self.unreachable == "raise":
             raise ValueError(
                 f"{type(self).__name__}: {len(lost)} rows have no path along their neighbours to a labelled row. Use "
-                'more neighbours, label per row among them, or unreachable="anchor" or "prior".'
+                'more neighbours, label a row among them, or unreachable="anchor" or "prior".'
             )
         index, near = np.array(found.index), np.flatnonzero(labelled)
         index[lost, -1] = near[nearest(rows.X[near], 1, queries=rows.X[lost], **self._search).index[:, 0]]
@@ -286,7 +286,7 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
             F |= largest & ~F.any(axis=1, keepdims=True)
         return F
 
-    def _tell(self, found: InferredLabels) -> None:
+    def _warn(self, found: InferredLabels) -> None:
         name = type(self).__name__
         if found.status == "max_iter" and self.max_iter > 1:
             warnings.warn(

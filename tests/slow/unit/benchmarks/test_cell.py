@@ -200,5 +200,5 @@ def test_unknown_names_are_told_with_near_ones():
         entrant("oplss")
     with pytest.raises(ValueError, match="unknown method 'Nothing'"):
         entrant("MESD(Nothing)")
-    with pytest.raises(ValueError, match="'beta' is no parameter of OPLS"):
+    with pytest.raises(ValueError, match="'beta' is not a parameter of OPLS"):
         entrant("OPLS(beta=1)")
