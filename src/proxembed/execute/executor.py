@@ -1,7 +1,7 @@
 """The executor: one task on many items, in this process, on the workers of joblib's active backend, or on a cluster.
 
 Worker processes (loky) are the default; ``joblib.parallel_config(backend=...)`` around the call chooses threads or any
-other backend, and its "dask" or ``sources.cluster.on_cluster`` a cluster of dask. Data that all items share reach a
+other backend, and its "dask" or ``blocks.cluster.on_cluster`` a cluster of dask. Data that all items share reach a
 worker once: arrays above 10 kB by copy-on-write memory map, on a cluster from the scheduler.
 """
 

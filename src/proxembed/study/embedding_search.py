@@ -274,7 +274,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         default="macro average precision",
         words="a measure",
         kw_only=False,
-        doc='Any that ``evaluate.measures.measure_of`` knows, such as "Jaccard@10" or "macro F1"; or a function '
+        doc='Any that ``measures.measures.measure_of`` knows, such as "Jaccard@10" or "macro F1"; or a function '
         "(Y, S) -> float of held-out labels and ridge scores, larger being better. Scores of a loss have their sign "
         "changed.",
     )
