@@ -31,6 +31,6 @@ def test_one_row_per_package_and_one_of_all(tmp_path, monkeypatch, capsys):
     (tmp_path / "coverage.json").write_text(json.dumps(report()), encoding="utf-8")
     monkeypatch.setattr("sys.argv", ["rooms_covered.py", str(tmp_path / "coverage.json"), str(tmp_path / "page.md")])
     rooms_covered.main()
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["params", "data", "all"]
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["data", "params", "all"]
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert "on 2026-11-24." in page and page.endswith("| all | 12 | 20 | 60.0 |\n")
