@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from proxembed.evaluate import arms, evidence
-from proxembed.report import adaptive as convergence
-from proxembed.report import figures, map_page
+from proxembed.report import adaptive, figures, map_page
 from proxembed.workflow import plan
 
 LAY_OUT = evidence._laid_out
@@ -22,7 +21,7 @@ def nothing(figure):
 
 def without_figures(patch):
     patch.setattr(map_page, "svg_text", figures.svg_text)  # the pictures of maps stay whole
-    for module in (figures, convergence):
+    for module in (figures, adaptive):
         patch.setattr(module, "svg_text", lambda size, draw, salt: EMPTY(size, nothing, salt))
 
 

@@ -196,6 +196,8 @@ def test_the_numbers_of_the_program_page():
         in text
     )
     assert f"({tries['random']} by default, {tries['ga']:,} with `ga`)" in text
+    assert f"This is the strategy `{proxembed.EmbeddingSearch().strategy}`;" in text
+    assert f"by default `{proxembed.DEFC().search}`, a search over eight models" in text
     assert f"by {SHRINK:g}/({SHRINK:g} + positives)" in text
 
 

@@ -14,8 +14,7 @@ from proxembed.algebra.operators.structured import Laplacian, Sparse
 from proxembed.algebra.pencil.eigen import solve
 from proxembed.algebra.template import Template
 from proxembed.estimator.rows import Rows
-from proxembed.methods.adaptive import Limits, StageRows, Stages, Switches, sample
-from proxembed.methods.adaptive import pairs as adaptive_pairs
+from proxembed.methods.adaptive import Limits, StageRows, Stages, Switches, pairs, sample
 from proxembed.methods.adaptive.pairs import rank_matrices
 from proxembed.targets.labels import LabelMatrix
 
@@ -52,15 +51,15 @@ def embed(vector, values, rows=X, labels=LABELS, new=None, **options):
 
 def test_scatter_matrices_are_those_of_the_fisher_weights():
     S_b, S_w = scatters(X)
-    ranks, weights = rank_matrices(SIMILARITY, LABELS), adaptive_pairs.PairLabels(LABELS)
-    A, B = adaptive_pairs.fisher_matrices(ranks, N - 1, None, weights)
+    ranks, weights = rank_matrices(SIMILARITY, LABELS), pairs.PairLabels(LABELS)
+    A, B = pairs.fisher_matrices(ranks, N - 1, None, weights)
     for found, expected in [
-        (adaptive_pairs.laplacian_product(X, weights.between), S_b),
-        (adaptive_pairs.laplacian_product(X, weights.within), S_w),
-        (adaptive_pairs.laplacian_product(X, A), S_b),
-        (adaptive_pairs.laplacian_product(X, B), S_w),
-        (adaptive_pairs.global_fisher(X, LABELS)[0], S_b),
-        (adaptive_pairs.global_fisher(X, LABELS)[1], S_w),
+        (pairs.laplacian_product(X, weights.between), S_b),
+        (pairs.laplacian_product(X, weights.within), S_w),
+        (pairs.laplacian_product(X, A), S_b),
+        (pairs.laplacian_product(X, B), S_w),
+        (pairs.global_fisher(X, LABELS)[0], S_b),
+        (pairs.global_fisher(X, LABELS)[1], S_w),
     ]:
         assert np.abs(found - expected).max() < 1e-12 * np.abs(expected).max()
 
@@ -69,7 +68,7 @@ def test_traces_are_sums_over_pairs():
     """(11) to (14)."""
     S_b, S_w = scatters(X)
     d2 = ((X[:, None] - X) ** 2).sum(axis=2)
-    weights = adaptive_pairs.PairLabels(LABELS)
+    weights = pairs.PairLabels(LABELS)
     assert np.isclose(np.trace(S_w), (weights.within * d2).sum() / 2, rtol=1e-12)
     assert np.isclose(np.trace(S_b), (weights.between * d2).sum() / 2, rtol=1e-12)
     assert np.isclose(np.trace(S_b), d2.sum() / (2 * N) - np.trace(S_w), rtol=1e-12)
@@ -78,8 +77,8 @@ def test_traces_are_sums_over_pairs():
 def test_all_pairs_of_friends_and_enemies():
     ranks = rank_matrices(SIMILARITY, LABELS)
     same = y[:, None] == y
-    friends = adaptive_pairs.friend_matrix(ranks, np.bincount(y).max() - 1, None, adaptive_pairs.PairLabels(LABELS))
-    enemies, _ = adaptive_pairs.enemy_matrix(ranks, N - 1, None)
+    friends = pairs.friend_matrix(ranks, np.bincount(y).max() - 1, None, pairs.PairLabels(LABELS))
+    enemies, _ = pairs.enemy_matrix(ranks, N - 1, None)
     assert np.array_equal(friends, same & ~np.eye(N, dtype=bool))
     assert np.array_equal(enemies, ~same)
 
@@ -158,7 +157,7 @@ def test_it_is_a_template_on_the_row_space(objective, criterion):
     Xc = X - X.mean(axis=0)
     d2 = ((X[:, None] - X) ** 2).sum(axis=2)
     S = np.exp(-d2 / np.median(d2[np.triu_indices(N, 1)]))
-    ranks, labels = rank_matrices(S, LABELS), adaptive_pairs.PairLabels(LABELS)
+    ranks, labels = rank_matrices(S, LABELS), pairs.PairLabels(LABELS)
     if criterion == 1:
         A, B = S * (ranks.enemies <= 9), S * (ranks.friends <= 4)
     else:
@@ -326,7 +325,7 @@ def test_raw_weights_below_zero_are_taken_as_they_are(criterion):
     found = embed([2, 0, 0, 1, criterion, 2, 1, 0], values, g_raw=True, lam_scale="raw")
     Xc = X - X.mean(axis=0)
     S = Xc @ Xc.T
-    ranks, weights = rank_matrices(S, LABELS), adaptive_pairs.PairLabels(LABELS)
+    ranks, weights = rank_matrices(S, LABELS), pairs.PairLabels(LABELS)
     if criterion == 1:
         A, B = S * (ranks.enemies <= 20), S * (ranks.friends <= 5)
     else:
@@ -344,15 +343,15 @@ def test_several_labels_weigh_friends_by_their_sets():
     Y = (RNG.random((N, C)) < 0.4).astype(int)
     labels = LabelMatrix.of(Y)
     ranks = rank_matrices(SIMILARITY, labels)
-    B = adaptive_pairs.friend_matrix(ranks, None, SIMILARITY, adaptive_pairs.PairLabels(labels))
+    B = pairs.friend_matrix(ranks, None, SIMILARITY, pairs.PairLabels(labels))
     shared, m = Y @ Y.T, Y.sum(axis=1)
     expected = np.where(shared > 0, SIMILARITY * 2 * shared / np.maximum(m[:, None] + m, 1), 0.0)
     np.fill_diagonal(expected, 0.0)
     assert np.allclose(B, expected, rtol=1e-14)
     within = sum(np.outer(column, column) / column.sum() for column in Y.T.astype(float))
-    assert np.allclose(adaptive_pairs.PairLabels(labels).within, within, rtol=1e-14)
-    assert np.allclose(adaptive_pairs.PairLabels(labels).between, np.outer(m, m) / m.sum() - within, atol=1e-14)
-    A, B = adaptive_pairs.global_fisher(X, labels)
+    assert np.allclose(pairs.PairLabels(labels).within, within, rtol=1e-14)
+    assert np.allclose(pairs.PairLabels(labels).between, np.outer(m, m) / m.sum() - within, atol=1e-14)
+    A, B = pairs.global_fisher(X, labels)
     copies, copied = np.repeat(X, m, axis=0), np.concatenate([np.flatnonzero(row) for row in Y])
     for found, explicit in zip((A, B), scatters(copies, copied), strict=True):
         assert np.abs(found - explicit).max() < 1e-12 * np.abs(explicit).max()

@@ -7,9 +7,7 @@ from designs import pairwise
 from identities.comparison import DIFFERENT, IDENTITY, gram_distance
 from oracles.local import Copies as Duplicated
 from proxembed import DEFC, EmbeddingModel
-from proxembed.methods.adaptive import Limits, PairOptions, StageRows, Stages, Switches, limits_of
-from proxembed.methods.adaptive import candidate as candidates
-from proxembed.methods.adaptive import candidate as of_stages
+from proxembed.methods.adaptive import Limits, PairOptions, StageRows, Stages, Switches, candidate, limits_of
 from proxembed.methods.adaptive.copies import Copies
 from proxembed.methods.adaptive.pairs import PairLabels, enemy_matrix, fisher_matrices, friend_matrix, rank_matrices
 from proxembed.targets.labels import LabelMatrix
@@ -93,7 +91,7 @@ def duplicated(vector, values, monkeypatch, own_last=True, **options):
     if own_last:
         with monkeypatch.context() as patched:
             patched.setattr(
-                candidates,
+                candidate,
                 "rank_matrices",
                 lambda S, *rest: rank_matrices(np.where(ROW[:, None] == ROW, -np.inf, S), *rest),
             )
@@ -162,7 +160,7 @@ def test_one_hot_labels_give_the_single_label_model(criterion, weights, objectiv
     vector, y = [3, 5, 2, 5, criterion, weights, objective, 0], Y.argmax(axis=1)
     single = embed(vector, VALUES, labels=LabelMatrix.of(y))
     if by_copies:
-        monkeypatch.setattr(of_stages, "copies_of", lambda labels, options: Copies.of(labels))
+        monkeypatch.setattr(candidate, "copies_of", lambda labels, options: Copies.of(labels))
     found = embed(vector, VALUES, labels=LabelMatrix.of(np.eye(C, dtype=int)[y]), multilabel="mesd")
     assert np.array_equal(found.Z, single.Z) and np.array_equal(found.Z_val, single.Z_val)
 
@@ -173,7 +171,7 @@ def test_all_neighbours_are_the_scatter_of_the_copies(monkeypatch):
     closed = embed(vector, VALUES | {"n_neighbors": None}, **options).Z
     assert np.array_equal(embed(vector, VALUES | {"n_neighbors": every}, **options).Z, closed)
     assert gram_distance(embed(vector, VALUES | {"n_neighbors": N - 1}, **options).Z, closed) > DIFFERENT
-    monkeypatch.setattr(candidates.Candidate, "global_fisher", False)
+    monkeypatch.setattr(candidate.Candidate, "global_fisher", False)
     assert gram_distance(embed(vector, VALUES | {"n_neighbors": every}, **options).Z, closed) < IDENTITY
 
 

@@ -11,7 +11,7 @@ from proxembed import DLA, DNE, DONPP, FDA, LFDA, MFA, MMC, OLPPR, ONPPR, SONPP
 from proxembed.algebra.arrays import class_blocks
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.estimator.rows import Rows
-from proxembed.proximity import weights as affinity
+from proxembed.proximity import weights
 from proxembed.targets.labels import LabelMatrix
 
 N, D, CLASSES, EACH, K = 300, 1500, 16, 8, 5
@@ -56,7 +56,7 @@ def test_duplication_would_be_seen(rows):
 
 @every
 def test_a_template_takes_less_than_half_of_the_duplicated_rows(method, rows, monkeypatch):
-    monkeypatch.setattr(affinity, "FEW", 512)  # rows of classes whose distances are there together
+    monkeypatch.setattr(weights, "FEW", 512)  # rows of classes whose distances are there together
     held, peak = memory(lambda: method.template(fresh(rows)))
     assert peak < EACH * rows.X.nbytes / 2
     assert held < rows.X.nbytes / 2

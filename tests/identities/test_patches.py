@@ -7,7 +7,7 @@ import pytest
 
 import strategies
 from oracles import dense, preserving
-from proxembed.algebra import template as templates
+from proxembed.algebra import template
 from proxembed.algebra.template import patch_alignment
 
 X = strategies.features_dense(24, 5, 1)
@@ -130,7 +130,7 @@ def test_patches_of_any_size_and_order(monkeypatch):
     patches.append(([4, 4, 2], np.ones((3, 3))))  # a row twice counts twice
     expected = selected_sum([p for p in patches if len(p[0])], N)
     assert_equal(aligned(patches), expected)
-    monkeypatch.setattr(templates, "GATHERED", 20)  # added up in several goes
+    monkeypatch.setattr(template, "GATHERED", 20)  # added up in several goes
     found = patch_alignment(iter(patches), N)
     assert_equal(found.toarray(), expected)
     assert (found != found.T).nnz == 0

@@ -17,10 +17,10 @@ from proxembed.algebra.pencil.problem import CONSTANT
 from proxembed.algebra.template import Template
 from proxembed.blocks import RowBlocks
 from proxembed.params import call_user_function
-from proxembed.proximity import graph as graphs
 from proxembed.proximity import labelled
 from proxembed.proximity.backends import Neighbors, nearest
 from proxembed.proximity.distances import canonical, pair_distances
+from proxembed.proximity.graph import OF_NEIGHBORS, feature_graph, neighbor_graph
 from proxembed.proximity.labelled import Searched
 from proxembed.proximity.search import all_distances, as_cosine, is_measured
 from proxembed.proximity.weights import given_weights
@@ -159,9 +159,9 @@ class Rows:
         """A graph over the rows as CSR of distances; explicit zeros are edges. Kinds: proximity.graph.GRAPH_KINDS."""
 
         def work() -> Any:
-            if kind in graphs.OF_NEIGHBORS:
-                return graphs.neighbor_graph(self.neighbors(K, metric=metric, algorithm=algorithm), self.n, kind)
-            return graphs.feature_graph(self.X, kind, K, eps, metric=metric, algorithm=algorithm)
+            if kind in OF_NEIGHBORS:
+                return neighbor_graph(self.neighbors(K, metric=metric, algorithm=algorithm), self.n, kind)
+            return feature_graph(self.X, kind, K, eps, metric=metric, algorithm=algorithm)
 
         return self._kept(("graph", kind, K, eps, metric), algorithm, work)
 

@@ -11,7 +11,7 @@ from sklearn.neighbors import kneighbors_graph
 from designs import each_value
 from proxembed.algebra.arrays import matrix
 from proxembed.algebra.arrays.matrix import estimated_fill, factor_fits, fill
-from proxembed.algebra.graphs import bottom as room
+from proxembed.algebra.graphs import bottom as bottom_module
 from proxembed.algebra.graphs.bottom import bottom, leading
 from proxembed.algebra.operators.structured import Diagonal, LowRank, Sparse
 from proxembed.algebra.pencil.direct import solve_graph
@@ -95,10 +95,10 @@ def test_one_krylov_space_misses_a_double_eigenvalue(monkeypatch):
     expected = bottom(M, null, 2, solver="lanczos").eigenvalues
 
     def one_run(product, null, k, *rest, **options):
-        return room._leading(product, null, np.empty((260, 0)), k, None)[1]
+        return bottom_module._leading(product, null, np.empty((260, 0)), k, None)[1]
 
-    monkeypatch.setattr(room, "LANCZOS_TOLERANCE", 1e-10)
-    monkeypatch.setattr(room, "_complete", one_run)
+    monkeypatch.setattr(bottom_module, "LANCZOS_TOLERANCE", 1e-10)
+    monkeypatch.setattr(bottom_module, "_complete", one_run)
     found = bottom(M, null, 2, solver="lanczos").eigenvalues
     assert np.ptp(expected) < 1e-9 and np.ptp(found) > 1e-3
 
@@ -110,16 +110,16 @@ def test_lanczos_takes_graph_components_one_by_one(sizes, monkeypatch):
     null, n = indicators(*sizes), sum(sizes)
     mixed = np.random.default_rng(0).permutation(n)
     M, null = sparse.csr_array(M[mixed][:, mixed]), null[mixed]
-    monkeypatch.setattr(room, "DENSE_UP_TO", 4)
+    monkeypatch.setattr(bottom_module, "DENSE_UP_TO", 4)
     w, V = exact(M, null, 4)
     taken = []
-    alone = room._lanczos_of_one
-    monkeypatch.setattr(room, "_lanczos_of_one", lambda M, *rest: taken.append(M.shape[0]) or alone(M, *rest))
+    alone = bottom_module._lanczos_of_one
+    monkeypatch.setattr(bottom_module, "_lanczos_of_one", lambda M, *rest: taken.append(M.shape[0]) or alone(M, *rest))
     found = bottom(M, null, 4, solver="lanczos")
     assert taken == [size for size in sizes if size > 4]
     np.testing.assert_allclose(found.eigenvalues, w, rtol=1e-8)
     assert np.linalg.norm(found.Z - V @ (V.T @ found.Z)) < 1e-5
-    monkeypatch.setattr(room, "APART_UP_TO", 1)
+    monkeypatch.setattr(bottom_module, "APART_UP_TO", 1)
     np.testing.assert_allclose(bottom(M, null, 4, solver="lanczos").eigenvalues, w, rtol=1e-8)
     assert taken[-1] == n
 
@@ -127,11 +127,11 @@ def test_lanczos_takes_graph_components_one_by_one(sizes, monkeypatch):
 def test_columns_that_the_matrix_links_stay_together():
     """A link between two columns, or a row that no column has, and the columns are no list of components."""
     M, null = two_parts()
-    assert [len(rows) for rows in room._apart(M, null.tocsc())] == [150, 100]
+    assert [len(rows) for rows in bottom_module._apart(M, null.tocsc())] == [150, 100]
     linked = M.tolil()
     linked[0, 249] = linked[249, 0] = -1e-3
-    assert [len(rows) for rows in room._apart(sparse.csr_array(linked), null)] == [250]
-    assert [len(rows) for rows in room._apart(M, null[:, [0]])] == [250]
+    assert [len(rows) for rows in bottom_module._apart(sparse.csr_array(linked), null)] == [250]
+    assert [len(rows) for rows in bottom_module._apart(M, null[:, [0]])] == [250]
 
 
 @pytest.mark.parametrize("solver", ROUTES)
@@ -189,7 +189,7 @@ def test_many_components_are_no_reason_to_decompose_all_of_the_matrix():
     found = bottom(M, null, 2)
     assert found.solver != "dense"
     np.testing.assert_allclose(found.eigenvalues, 2 - 2 * np.cos(2 * np.pi / 7), rtol=1e-9)
-    assert room._whole(20_000, 15_000, 2) is False and room._whole(2_000, 1_500, 400) is True
+    assert bottom_module._whole(20_000, 15_000, 2) is False and bottom_module._whole(2_000, 1_500, 400) is True
 
 
 def test_the_square_of_a_well_connected_graph_takes_products():
@@ -200,7 +200,7 @@ def test_the_square_of_a_well_connected_graph_takes_products():
         M, null = sparse.csr_array(R.T @ R), indicators(3000)
         w = bottom(M, null, 2, solver="shift-invert").eigenvalues
         found = bottom(M, null, 2, gap=2)
-        assert found.solver == solver and w[0] * (1 - 1e-9) <= room.lowest(M, null)
+        assert found.solver == solver and w[0] * (1 - 1e-9) <= bottom_module.lowest(M, null)
         np.testing.assert_allclose(found.eigenvalues, w, rtol=1e-7)
 
 
@@ -208,7 +208,7 @@ def test_lanczos_that_fails_is_followed_by_a_factor(monkeypatch):
     """The square of a surface's Laplacian has eigenvalues that lie too close for products alone."""
     L = neighbour_laplacian(900, 2)
     M, null = sparse.csr_array(L @ L), indicators(900)
-    monkeypatch.setattr(room, "_products_of_a_square", lambda M, null, direct: 300)
+    monkeypatch.setattr(bottom_module, "_products_of_a_square", lambda M, null, direct: 300)
     found = bottom(M, null, 2, gap=2)
     assert found.solver == "shift-invert"
     np.testing.assert_allclose(found.eigenvalues, exact(M, null, 2)[0], rtol=1e-6)
@@ -216,7 +216,9 @@ def test_lanczos_that_fails_is_followed_by_a_factor(monkeypatch):
 
 def test_a_residual_that_misses_warns(monkeypatch):
     M, null = PROBLEMS["surface"]()
-    monkeypatch.setitem(room.ROUTES, "lanczos", lambda M, null, k, norm: np.random.default_rng(0).random((260, k)))
+    monkeypatch.setitem(
+        bottom_module.ROUTES, "lanczos", lambda M, null, k, norm: np.random.default_rng(0).random((260, k))
+    )
     with pytest.warns(ConvergenceWarning, match="residual"):
         bottom(M, null, 2, solver="lanczos")
 

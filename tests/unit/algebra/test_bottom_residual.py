@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from proxembed.algebra.graphs import bottom_residual as room
+from proxembed.algebra.graphs import bottom_residual as bottom_residual_module
 from proxembed.algebra.graphs.bottom_residual import SOLVERS, bottom_residual, null_vectors
 from proxembed.proximity.backends import nearest
 from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights
@@ -48,7 +48,7 @@ def test_the_residual_that_is_told_is_the_residual(solver):
 def test_without_its_factor_lobpcg_is_told_to_have_stalled(monkeypatch):
     W = weights(900, 30, reg=1e-6)
     good = bottom_residual(W, 2, solver="lobpcg")
-    monkeypatch.setattr(room, "loosely", lambda A, B, *given: B)
+    monkeypatch.setattr(bottom_residual_module, "loosely", lambda A, B, *given: B)
     with pytest.warns(ConvergenceWarning, match="found by lobpcg with a residual"):
         stalled = bottom_residual(W, 2, solver="lobpcg")
     assert stalled.residual > 1e4 * good.residual and stalled.eigenvalues[0] > 1.2 * good.eigenvalues[0]
@@ -130,23 +130,23 @@ def test_rows_of_few_dimensions_are_factorised_however_many(kind, n):
 @pytest.mark.parametrize("helps", [0.5, np.inf])
 def test_where_plain_steps_fail_a_factor_that_fits_is_taken_after_all(monkeypatch, helps):
     """At once where loose solves lead nowhere, which the last route does not ask; else after the steps."""
-    W, ritz = low_dimensional("gauss", 300), room._ritz
+    W, ritz = low_dimensional("gauss", 300), bottom_residual_module._ritz
     calls = []
-    monkeypatch.setattr(room, "_ritz", lambda *given: calls.append(1) or ritz(*given))
-    monkeypatch.setattr(room, "DENSE_UP_TO", 200)
-    monkeypatch.setattr(room, "FACTOR_PER_ROW", 0.0)
-    monkeypatch.setattr(room, "HELPS", helps)
+    monkeypatch.setattr(bottom_residual_module, "_ritz", lambda *given: calls.append(1) or ritz(*given))
+    monkeypatch.setattr(bottom_residual_module, "DENSE_UP_TO", 200)
+    monkeypatch.setattr(bottom_residual_module, "FACTOR_PER_ROW", 0.0)
+    monkeypatch.setattr(bottom_residual_module, "HELPS", helps)
     found = bottom_residual(W, 2)
     assert found.solver == "factor" and found.residual <= 1e-12
     assert len(calls) == 3 if helps == 0.5 else len(calls) > 8
-    monkeypatch.setattr(room, "factor_work", lambda A: np.inf)
+    monkeypatch.setattr(bottom_residual_module, "factor_work", lambda A: np.inf)
     with pytest.warns(ConvergenceWarning, match="found by lobpcg with a residual"):
         assert bottom_residual(W, 2).solver == "lobpcg"
 
 
 def test_plain_steps_that_succeed_are_kept(monkeypatch):
     W = weights(900, 30)
-    monkeypatch.setattr(room, "FACTOR_PER_ROW", 0.0)
+    monkeypatch.setattr(bottom_residual_module, "FACTOR_PER_ROW", 0.0)
     assert bottom_residual(W, 2).solver == "lobpcg"
 
 

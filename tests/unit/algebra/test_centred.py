@@ -9,7 +9,7 @@ from scipy import sparse
 import strategies
 from designs import each_value, pairwise
 from proxembed.algebra.arrays import blas
-from proxembed.algebra.arrays import centred as room
+from proxembed.algebra.arrays import centred as centred_module
 from proxembed.algebra.arrays.centred import CentredMatrix, symmetric_from_lower, weighted_mean
 
 N, D = 37, 6
@@ -97,21 +97,21 @@ def test_transposed_product_with_a_sparse_matrix(form, make):
 @every
 def test_transposed_product_with_a_sparse_matrix_block_by_block(form, many, monkeypatch):
     rows, X = FORMS[form]
-    monkeypatch.setattr(room, "MANY", many)
-    monkeypatch.setattr(room, "block_rows", lambda *_: 10)
+    monkeypatch.setattr(centred_module, "MANY", many)
+    monkeypatch.setattr(centred_module, "block_rows", lambda *_: 10)
     U = strategies.labels_multi(N, 4, 6)
     assert_close(rows.tdot(sparse.csc_array(U)), X.T @ U)
 
 
 @pytest.mark.parametrize("columns", [(), (3,)], ids=["vector", "matrix"])
 def test_tall_products_by_blocks_are_the_same_for_any_number_of_threads(columns, monkeypatch):
-    monkeypatch.setattr(room, "THREADED", 0)
-    monkeypatch.setattr(room, "block_rows", lambda *_: 5)
+    monkeypatch.setattr(centred_module, "THREADED", 0)
+    monkeypatch.setattr(centred_module, "block_rows", lambda *_: 5)
     X, rng = strategies.features_dense(N, D, 3), np.random.default_rng(0)
     V, U, found = rng.normal(size=(D, *columns)), rng.normal(size=(N, *columns)), []
     for threads in (1, 2, 5):
         monkeypatch.setattr(blas, "threads", lambda threads=threads: threads)
-        found.append((room.tall_dot(X, V), room.tall_tdot(X, U)))
+        found.append((centred_module.tall_dot(X, V), centred_module.tall_tdot(X, U)))
     assert_close(found[0][0], X @ V)
     assert_close(found[0][1], X.T @ U)
     for other in found[1:]:
@@ -121,9 +121,9 @@ def test_tall_products_by_blocks_are_the_same_for_any_number_of_threads(columns,
 
 @every
 def test_gram_matrices_by_tiles_are_the_same_for_any_number_of_threads(form, monkeypatch):
-    monkeypatch.setattr(room, "block_rows", lambda *_: 5)
+    monkeypatch.setattr(centred_module, "block_rows", lambda *_: 5)
     expected = FORMS[form][1].T @ FORMS[form][1]
-    monkeypatch.setattr(room, "THREADED", 0)
+    monkeypatch.setattr(centred_module, "THREADED", 0)
     found = []
     for threads in (1, 2, 5):
         monkeypatch.setattr(blas, "threads", lambda threads=threads: threads)
@@ -211,7 +211,7 @@ def test_many_blocks_give_what_one_does(kind, monkeypatch):
         return [rows.gram(w), rows.outer_gram(), rows.squared_norm(w), rows.column_norms(np.abs(w))]
 
     whole = answers()
-    monkeypatch.setattr(room, "block_rows", lambda *_: 64)
+    monkeypatch.setattr(centred_module, "block_rows", lambda *_: 64)
     assert len(list(rows.blocks())) == 5
     for one, many in zip(whole, answers(), strict=True):
         assert_close(many, one, 1e-13)

@@ -9,7 +9,7 @@ from scipy import sparse
 import strategies
 from designs import pairwise
 from proxembed.algebra.operators.structured import Dense, Diagonal, Identity, LowRank, Sparse
-from proxembed.algebra.pencil import direct as room
+from proxembed.algebra.pencil import direct
 from proxembed.algebra.pencil.direct import solve_direct
 
 N = 40
@@ -33,9 +33,9 @@ ROUTES = ("thin", "dual", "iterative")
 
 def force(route: str, monkeypatch) -> None:
     if route != "thin":
-        monkeypatch.setattr(room, "low_rank_terms", lambda *_: None)
+        monkeypatch.setattr(direct, "low_rank_terms", lambda *_: None)
     if route == "iterative":
-        monkeypatch.setattr(room, "THIN_UP_TO", 5)
+        monkeypatch.setattr(direct, "THIN_UP_TO", 5)
 
 
 @pairwise

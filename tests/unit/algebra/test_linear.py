@@ -10,8 +10,7 @@ import strategies
 from designs import each_value, pairwise
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators.structured import Centering, LowRank
-from proxembed.algebra.pencil import linear as room
-from proxembed.algebra.pencil import problem
+from proxembed.algebra.pencil import linear, problem
 from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.eigen import choose_ridge, solve
 from proxembed.algebra.pencil.linear import (
@@ -109,7 +108,7 @@ def test_the_iterative_side_agrees_with_the_direct_ones(name, center, monkeypatc
     X = MATRICES[name]
     T = targets(X.shape[0])
     direct = ridge_solve(X, T, 0.8, center=center)
-    monkeypatch.setattr(room, "DENSE_LIMIT", 3)
+    monkeypatch.setattr(linear, "DENSE_LIMIT", 3)
     for found, expected in zip(ridge_solve(X, T, 0.8, center=center), direct, strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * max(1.0, np.abs(expected).max()))
 
@@ -177,7 +176,7 @@ def test_leave_one_out_of_sparse_targets_and_in_small_blocks(name, monkeypatch):
     T = strategies.labels_multi(X.shape[0], 4, 1)
     expected = refitted_errors(X, T, np.ones(len(T)), RIDGES, True)
     np.testing.assert_allclose(ridge_loo(X, sparse.csc_array(T), RIDGES), expected, rtol=1e-7)
-    monkeypatch.setattr(room, "block_rows", lambda *_: 7)
+    monkeypatch.setattr(linear, "block_rows", lambda *_: 7)
     np.testing.assert_allclose(ridge_loo(X, T, RIDGES), expected, rtol=1e-7)
 
 
@@ -215,7 +214,7 @@ def test_few_ridges_find_the_choice_of_the_grid(name, center, weighted, as_spars
     grid = RIDGE_GRID * np.sum(found.s**2) / min(X.shape)
     whole = best_ridge(grid, loo_errors(found, T, grid))
     assert loo_choice(found, T, grid) == whole
-    monkeypatch.setattr(room, "FEW_PRODUCTS", 0)
+    monkeypatch.setattr(linear, "FEW_PRODUCTS", 0)
     assert loo_choice(found, T, grid) == whole
 
 
@@ -264,7 +263,7 @@ def test_given_ridges_are_in_the_unit_asked_for(ridge):
 @pytest.mark.parametrize("name", ["wide", "wide sparse"])
 def test_of_many_wide_rows_evenly_spaced_ones_choose_the_ridge(name, weighted, monkeypatch):
     monkeypatch.setattr(problem, "SAMPLE", 12)
-    monkeypatch.setattr(room, "SAMPLE", 12)
+    monkeypatch.setattr(linear, "SAMPLE", 12)
     X = MATRICES[name]
     n = X.shape[0]
     assert 12 < n < X.shape[1]
@@ -305,12 +304,12 @@ def test_generalised_cross_validation_is_that_of_the_hat_matrix(centred):
 
 
 def test_evenly_spaced_rows_hold_both_ends():
-    assert room.evenly_spaced(3, 9).tolist() == [0, 1, 2] and room.evenly_spaced(9, 3).tolist() == [0, 4, 8]
+    assert linear.evenly_spaced(3, 9).tolist() == [0, 1, 2] and linear.evenly_spaced(9, 3).tolist() == [0, 4, 8]
 
 
 def test_a_left_factor_has_the_products_of_the_matrix():
     B = np.random.default_rng(0).standard_normal((4, 6))
-    V = room.left_factor(B)
+    V = linear.left_factor(B)
     np.testing.assert_allclose(V @ V.T, B @ B.T, atol=1e-13)
     lengths = np.diag(V.T @ V)
     np.testing.assert_allclose(V.T @ V, np.diag(lengths), atol=1e-13)

@@ -5,8 +5,7 @@ import pytest
 from scipy import sparse
 
 from designs import each_value
-from proxembed.algebra.arrays import blas
-from proxembed.algebra.arrays import moments as room
+from proxembed.algebra.arrays import blas, moments
 from proxembed.algebra.arrays.moments import Moments, RowStream, gram_product
 
 N, D = 90, 4
@@ -157,7 +156,7 @@ def test_float32_tiles():
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("stored", [np.asarray, np.asfortranarray], ids=["rows", "columns"])
 def test_any_number_of_threads_gives_the_same_bits(stored, precision, monkeypatch):
-    monkeypatch.setattr(room, "TILE_BYTES", 1)
+    monkeypatch.setattr(moments, "TILE_BYTES", 1)
     rng = np.random.default_rng(0)
     rows, factors, w = rng.normal(size=(1000, D)) + 3.0, rng.normal(size=(1000, 3)), rng.normal(size=1000)
     found = []
@@ -166,7 +165,7 @@ def test_any_number_of_threads_gives_the_same_bits(stored, precision, monkeypatc
         sums = Moments(D, 2, 3, formed=[0, 1], inner=True)
         for part in (slice(0, 700), slice(700, 1000)):
             sums.update(stored(rows[part]), [None, w[part]], [factors[part]], precision)
-        found.append([sums.gram(0), sums.gram(1), sums.inner, *(getattr(sums, name) for name in room.ARRAYS)])
+        found.append([sums.gram(0), sums.gram(1), sums.inner, *(getattr(sums, name) for name in moments.ARRAYS)])
     for other in found[1:]:
         for one, two in zip(found[0], other, strict=True):
             np.testing.assert_array_equal(one, two)

@@ -5,7 +5,7 @@ import pytest
 
 import strategies
 from designs import pairwise
-from proxembed.algebra import pencil as rooms
+from proxembed.algebra import pencil
 from proxembed.algebra.operators.structured import Centering, Diagonal, LowRank, Operator
 from proxembed.algebra.pencil.problem import Aim, Problem
 from proxembed.algebra.template import Template
@@ -92,7 +92,7 @@ def test_products_of_the_scatter_come_from_its_matrix_where_that_is_formed(aim):
 
 @pytest.mark.parametrize(("scale", "rank"), [("trace", 6), ("absolute", 7)])
 def test_above_the_limit_the_rank_is_that_of_planned_coordinates_or_a_bound(scale, rank, monkeypatch):
-    monkeypatch.setattr(rooms.problem, "EXACT_RANK_UP_TO", 1)
+    monkeypatch.setattr(pencil.problem, "EXACT_RANK_UP_TO", 1)
     X, w = ROWS["tall"].copy(), OFFSETS["equal"]
     X[:, 1] = X[:, 0]
     template = Template(objectives(w)["full"], constraints(X, w)["general"], offset=w)
@@ -123,6 +123,6 @@ def test_row_space_coordinates_are_planned_where_the_ridge_needs_them(B, ridge, 
 def test_above_the_limit_products_take_over(monkeypatch):
     w = OFFSETS["equal"]
     template = Template(LowRank(strategies.labels_multi(N, 3, 3), center=w), Centering(), offset=w)
-    monkeypatch.setattr(rooms.problem, "DENSE_LIMIT", 5)
+    monkeypatch.setattr(pencil.problem, "DENSE_LIMIT", 5)
     plan = Problem(template, ROWS["tall"], aim=Aim(2, "auto")).plan
     assert (plan.decomposes, plan.gram, plan.coordinates, plan.factored) == (False, False, False, True)

@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import hilbert
 
 import strategies
-from proxembed.algebra.pencil import symmetric as room
+from proxembed.algebra.pencil import symmetric as symmetric_module
 from proxembed.algebra.pencil.symmetric import (
     SPD,
     descending,
@@ -63,7 +63,7 @@ def test_top_takes_the_largest_by_value_not_by_size(monkeypatch):
     M = symmetric(150, seed=2)
     M -= 30 * np.eye(150)  # all eigenvalues negative
     for below in (1000, 10):  # divide and conquer, and the subset solver
-        monkeypatch.setattr(room, "EVD_BELOW", below)
+        monkeypatch.setattr(symmetric_module, "EVD_BELOW", below)
         w, V = top(M, 5)
         assert w[0] < 0
         assert_eigenpairs(M, w, V, 1e-10)

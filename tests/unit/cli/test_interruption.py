@@ -16,7 +16,7 @@ from proxembed.evaluate.results import Results
 from proxembed.persist import load
 from proxembed.study import trials
 from proxembed.workflow import comparison, main_job
-from proxembed.workflow import record as record_room
+from proxembed.workflow import record as record_module
 from proxembed.workflow.record import retry_once
 
 QUICK = ["--methods", "opls,mvmd", "--max-trials", "2", "-k", "1,2", "--folds", "2", "--shuffles", "19"]
@@ -36,14 +36,14 @@ SEARCH = {
     "last fit": (main_job, "fit_on", COMPARED, PAGE, ("components",)),
     "model": (main_job, "saved_model", COMPARED, PAGE, ("components",)),
     "components": (main_job, "model_section", COMPARED | MODEL, PAGE | MODEL, ("components",)),
-    "page": (record_room, "page_html", COMPARED | MODEL, PAGE | MODEL, ()),
+    "page": (record_module, "page_html", COMPARED | MODEL, PAGE | MODEL, ()),
 }
 COMPARE = {
     "summary": (comparison, "summarise", VALUES, PAGE, ("map", "components")),
     "contrasts": (comparison, "contrasts", COMPARED, PAGE, ("map", "components")),
     "held-out rows": (comparison, "held_out_evidence", COMPARED, PAGE, ("map", "components")),
     "components": (comparison, "fit_on", COMPARED, PAGE, ("components",)),
-    "page": (record_room, "page_html", COMPARED, PAGE, ()),
+    "page": (record_module, "page_html", COMPARED, PAGE, ()),
 }
 
 

@@ -7,8 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from proxembed.cli.report import report
-from proxembed.report import adaptive as convergence
-from proxembed.report import figures
+from proxembed.report import adaptive, figures
 from unit.report.synthetic import made_record
 
 DRAWN = figures.svg_text  # before the fixture that empties figures
@@ -23,7 +22,7 @@ def program(*words):
 @pytest.fixture
 def drawn(monkeypatch):
     """Figures are drawn."""
-    for module in (figures, convergence):
+    for module in (figures, adaptive):
         monkeypatch.setattr(module, "svg_text", DRAWN)
 
 

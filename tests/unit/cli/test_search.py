@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from proxembed.cli.search import search
 from proxembed.persist import load
 from proxembed.workflow import main_job
-from proxembed.workflow import record as record_room
+from proxembed.workflow import record as record_module
 from proxembed.workflow.record import file_hash
 from runs import quick_runs, without_split
 
@@ -209,7 +209,7 @@ def test_a_disk_that_is_full_at_the_page_keeps_all_else_and_no_earlier_page(unsp
     def full(*arguments, **options):
         raise OSError(28, "No space left on device", "index.html")
 
-    monkeypatch.setattr(record_room, "page_html", full)
+    monkeypatch.setattr(record_module, "page_html", full)
     done = program(unsplit, *QUICK, *SHORT, "--seed", "1", "-o", out)
     assert done.exit_code == 2 and "No space left on device" in done.stderr
     last = done.stderr.strip().splitlines()[-1]

@@ -19,6 +19,7 @@ from proxembed.persist import load
 from proxembed.report import adaptive
 from proxembed.report.adaptive import adaptive_view
 from proxembed.study.defc.prefixes import CLASSIFIERS
+from proxembed.study.trials import STRATEGIES
 from proxembed.workflow import engines, main_job, options
 from proxembed.workflow.options import SearchOptions
 from runs import quick_runs, without_split
@@ -138,12 +139,12 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
         (["--engine", "umap"], "--engine umap must be 'methods' or 'defc'."),
         (
             ["--engine", "defc", "--strategy", "tpe"],
-            "--strategy tpe is unknown to the engine 'defc'; choose one of reduced8, ga, random",
+            f"--strategy tpe is unknown to the engine 'defc'; choose one of {', '.join(STRATEGIES['models'])}.",
         ),
         (["--engine", "defc", "--classifier", "tree"], "--classifier tree must be '1nn', 'flda' or 'svm'."),
         (
             ["--strategy", "ga"],
-            "--strategy ga is unknown to the engine 'methods'; choose one of halving, random, tpe, auto",
+            f"--strategy ga is unknown to the engine 'methods'; choose one of {', '.join(STRATEGIES['methods'])}.",
         ),
         (["--classifier", "1nn"], "--classifier 1nn is an option of the engine 'defc'; name that engine"),
         (

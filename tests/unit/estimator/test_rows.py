@@ -11,9 +11,9 @@ import strategies
 from designs import pairwise
 from proxembed.algebra.operators.structured import Laplacian, Sparse
 from proxembed.estimator.rows import Rows, reciprocal
-from proxembed.proximity import graph as graphs
 from proxembed.proximity import labelled
 from proxembed.proximity.backends import nearest
+from proxembed.proximity.graph import close_graph, feature_graph, full_graph
 from proxembed.targets.labels import LabelMatrix
 
 Y = strategies.labels_multi(12, 4, 3)
@@ -146,9 +146,9 @@ def test_searches_are_those_of_proximity_and_made_once():
     asked = [
         (part.neighbors, (3,), {}, nearest(X, 3).distance),
         (part.neighbors, (3,), {"metric": "cosine"}, nearest(X, 3, metric="cosine").distance),
-        (part.graph, ("mutual", 3), {}, graphs.feature_graph(X, "mutual", 3)),
-        (part.graph, ("closeness", 3, 2.0), {}, graphs.close_graph(X, 2.0)),
-        (part.graph, ("full",), {}, graphs.full_graph(X)),
+        (part.graph, ("mutual", 3), {}, feature_graph(X, "mutual", 3)),
+        (part.graph, ("closeness", 3, 2.0), {}, close_graph(X, 2.0)),
+        (part.graph, ("full",), {}, full_graph(X)),
         (part.friends, (2,), {}, labelled.friends(X, part.labels, 2)),
         (part.friends, (2, "directed"), {}, labelled.friends(X, part.labels, 2, link="directed")),
     ]

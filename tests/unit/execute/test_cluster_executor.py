@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import proxembed
 from proxembed.algebra.arrays.blas import threads
-from proxembed.blocks import cluster as clusters
+from proxembed.blocks import cluster as cluster_module
 from proxembed.blocks.cluster import on_cluster
 from proxembed.cli import app
 from proxembed.data import digits
@@ -45,7 +45,7 @@ def test_a_cluster_gives_what_one_process_gives(here, ordered):
 def test_all_cores_of_the_cluster_take_part_and_no_thread_of_this_process_more(here):
     assert workers(1) == workers(-1) == 2 and not in_this_process(1)
     own = threads()
-    with parallel_config(backend="dask", client=clusters.active_client()):
+    with parallel_config(backend="dask", client=cluster_module.active_client()):
         assert threads() <= own
     assert in_this_process(1) is False
 
@@ -131,13 +131,13 @@ def test_the_program_takes_the_cluster(tmp_path, monkeypatch):
     ],
 )
 def test_what_is_no_cluster(dask, words, monkeypatch):
-    monkeypatch.setattr(clusters, "CONNECT", 0.5)
+    monkeypatch.setattr(cluster_module, "CONNECT", 0.5)
     with pytest.raises(ValueError, match=words):
         proxembed.compare(DATA, **FAST, dask=dask)
 
 
 def test_a_scheduler_without_workers(monkeypatch):
-    monkeypatch.setattr(clusters, "CONNECT", 0.5)
+    monkeypatch.setattr(cluster_module, "CONNECT", 0.5)
     with LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0", protocol="tcp") as empty:
         with pytest.raises(ValueError, match="has no workers. Start some"), on_cluster(empty.scheduler_address):
             pass

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
 from designs import each_value
-from proxembed.features import prototypes as room
+from proxembed.features import prototypes as prototypes_module
 from proxembed.features.prototypes import PROTOTYPES, distinct_rows, prototypes
 
 SELECTING = [k for k in PROTOTYPES if k != "kmeans"]
@@ -125,7 +125,7 @@ def test_kmedoids_takes_the_first_of_rows_at_the_same_distance():
 @pytest.mark.parametrize("kind", ["kmeans", "kmedoids"])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_mini_batches_above_the_limit(kind, form, monkeypatch):
-    monkeypatch.setattr(room, "MINI_BATCH_ROWS", 30)
+    monkeypatch.setattr(prototypes_module, "MINI_BATCH_ROWS", 30)
     P, _ = prototypes(kind, form(rows(200)), 6, random_state=0)
     again, _ = prototypes(kind, form(rows(200)), 6, random_state=0)
     assert 1 <= P.shape[0] <= 6
@@ -134,13 +134,15 @@ def test_mini_batches_above_the_limit(kind, form, monkeypatch):
 
 def test_wide_sparse_rows_take_two_rounds_of_kmeans_and_others_as_many_as_they_need(monkeypatch):
     asked = []
-    monkeypatch.setattr(room, "KMeans", lambda k, **how: asked.append(how.get("max_iter")) or KMeans(k, **how))
-    wide = sp.random_array((60, room.WIDE + 1), density=0.01, format="csr", random_state=0)
+    monkeypatch.setattr(
+        prototypes_module, "KMeans", lambda k, **how: asked.append(how.get("max_iter")) or KMeans(k, **how)
+    )
+    wide = sp.random_array((60, prototypes_module.WIDE + 1), density=0.01, format="csr", random_state=0)
     P, index = prototypes("kmedoids", wide, 6, random_state=0)
     np.testing.assert_array_equal(dense(P), wide[index].toarray())
-    for form in (wide[:, : room.WIDE], wide.toarray()):
+    for form in (wide[:, : prototypes_module.WIDE], wide.toarray()):
         prototypes("kmedoids", form, 6, random_state=0)
-    assert asked == [room.ROUNDS, None, None]
+    assert asked == [prototypes_module.ROUNDS, None, None]
 
 
 def test_sparse_with_long_indices_and_the_input_untouched():

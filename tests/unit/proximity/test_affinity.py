@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import strategies
-from proxembed.proximity import weights as affinity
+from proxembed.proximity import weights
 from proxembed.proximity.backends import nearest
 from proxembed.proximity.weights import Distances, LocalAffinity, class_scales, weighted_links
 
@@ -38,7 +38,7 @@ def test_scales_are_distances_to_the_kth_row(form, K):
 def test_large_classes_are_searched(monkeypatch):
     X = strategies.features_dense(60, 5, 2)
     plain = class_scales(X, [np.arange(50)], 7)
-    monkeypatch.setattr(affinity, "FEW", 20)
+    monkeypatch.setattr(weights, "FEW", 20)
     np.testing.assert_allclose(class_scales(X, [np.arange(50)], 7)[0], plain[0], rtol=1e-10)
 
 
@@ -82,7 +82,7 @@ def test_the_careful_way_is_the_fast_one(monkeypatch, near):
     assert not fast.narrow
     centred = X - X.mean(axis=0)
     careful.narrow, careful.X = True, Distances(X, centred, (centred**2).sum(axis=1))
-    monkeypatch.setattr(affinity, "NEAR", near)
+    monkeypatch.setattr(weights, "NEAR", near)
     np.testing.assert_allclose(careful(WHOLE, WHOLE), fast(WHOLE, WHOLE), rtol=1e-10)
     np.testing.assert_allclose(careful(slice(3, 9), slice(10, 30)), fast(WHOLE, WHOLE)[3:9, 10:], rtol=1e-10)
 

@@ -12,7 +12,6 @@ from sklearn.neighbors import KNeighborsTransformer
 import strategies
 from proxembed import LPP
 from proxembed.proximity import backends
-from proxembed.proximity import backends as libraries
 from proxembed.proximity.backends import nearest
 
 GRID = np.random.default_rng(0).integers(0, 3, (60, 3)).astype(float)
@@ -61,7 +60,7 @@ def test_lists_that_are_too_short_are_completed(monkeypatch):
     """Groups far apart, each smaller than the lists that are probed need: further lists follow."""
     rng = np.random.default_rng(0)
     X = np.repeat(100.0 * rng.standard_normal((500, 6)), 5, axis=0) + rng.standard_normal((2500, 6))
-    monkeypatch.setattr(libraries, "PROBES", 1)
+    monkeypatch.setattr(backends, "PROBES", 1)
     found = nearest(X, 60, algorithm="faiss-ivf")
     assert found.index.min() >= 0 and np.isfinite(found.distance).all()
 
@@ -96,14 +95,14 @@ def test_the_recall_counts_what_was_missed(monkeypatch):
 
 def test_the_threads_of_faiss_are_those_of_the_process(monkeypatch):
     backends.check_library("faiss", MANY)
-    with libraries._faiss() as faiss:
+    with backends._faiss() as faiss:
         before = faiss.omp_get_max_threads()
-    monkeypatch.setattr(libraries, "threads", lambda: 1)
-    with libraries._faiss():
+    monkeypatch.setattr(backends, "threads", lambda: 1)
+    with backends._faiss():
         assert faiss.omp_get_max_threads() == 1
     assert faiss.omp_get_max_threads() == before
-    monkeypatch.setattr(libraries, "threads", lambda: before + 1)
-    with libraries._faiss():
+    monkeypatch.setattr(backends, "threads", lambda: before + 1)
+    with backends._faiss():
         assert faiss.omp_get_max_threads() == before
 
 

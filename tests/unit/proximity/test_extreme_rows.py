@@ -7,9 +7,7 @@ from scipy.spatial.distance import cdist
 
 import strategies
 from designs import pairwise
-from proxembed.proximity import distances as tiles
-from proxembed.proximity import search
-from proxembed.proximity import search as duplicates
+from proxembed.proximity import distances, search
 from proxembed.proximity.backends import nearest
 from proxembed.proximity.distances import canonical, pair_distances
 from unit.proximity.brute_neighbors import brute, grid, peak_of, same
@@ -17,7 +15,7 @@ from unit.proximity.brute_neighbors import brute, grid, peak_of, same
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(tiles, "BLOCK", 16)
+    monkeypatch.setattr(distances, "BLOCK", 16)
 
 
 def short_texts(n: int, kind: str) -> sparse.csr_array:
@@ -43,7 +41,7 @@ def short_texts(n: int, kind: str) -> sparse.csr_array:
 def test_distances_that_all_tie_are_not_kept(monkeypatch, kind, metric, measured_alike):
     """Memory is that of a few tiles, and pairs whose distance the bounds tell are not measured again."""
     n, K = 1500, 5
-    monkeypatch.setattr(tiles, "BLOCK", 128)
+    monkeypatch.setattr(distances, "BLOCK", 128)
     monkeypatch.setattr(search, "threads", lambda: 1)
     X = short_texts(n, kind)
     measured = []
@@ -66,7 +64,7 @@ def test_distances_that_all_tie_are_not_kept(monkeypatch, kind, metric, measured
 @pytest.mark.parametrize("K", [1, 4])
 def test_settled_lists_are_the_nearest(monkeypatch, K, metric):
     """Lists that are settled again and again, with ties by whole numbers, by rounding and by cancelling terms."""
-    monkeypatch.setattr(tiles, "BLOCK", 16)
+    monkeypatch.setattr(distances, "BLOCK", 16)
     monkeypatch.setattr(search, "FEW", 0)
     monkeypatch.setattr(search, "SETTLED", 1)
     settled = []
@@ -88,7 +86,7 @@ def test_settled_lists_are_the_nearest(monkeypatch, K, metric):
 def test_rows_of_one_value_tie_in_every_bit(small_blocks, c):
     """Rows of 0, c and -c have exact tiles, and the distances are those that are measured pair by pair."""
     X = np.random.default_rng(0).integers(-1, 2, (80, 5)) * c
-    assert tiles.plan_tiles(X, [], 5, "euclidean").exact
+    assert distances.plan_tiles(X, [], 5, "euclidean").exact
     found = nearest(X, 7)
     i, j = (part.ravel() for part in np.indices((80, 80)))
     index, distance = brute(pair_distances(X, i, X, j).reshape(80, 80), 7)
@@ -117,7 +115,7 @@ def test_equal_fingerprints_do_not_make_rows_identical(monkeypatch, small_blocks
     X = strategies.features_duplicate_rows(90, 4, 1)
     X[40:60] = X[2]
     expected = [nearest(form(X), 3) for form in (np.asarray, sparse.csr_array)]
-    monkeypatch.setattr(duplicates, "fingerprints", lambda X, multipliers: np.zeros(X.shape[0], dtype=np.uint64))
+    monkeypatch.setattr(search, "fingerprints", lambda X, multipliers: np.zeros(X.shape[0], dtype=np.uint64))
     for form, wanted in zip((np.asarray, sparse.csr_array), expected, strict=True):
         same(nearest(form(X), 3), wanted)
 

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 
 from designs import pairwise
 from proxembed.algebra.arrays import matrix
-from proxembed.proximity import graph as geodesic
+from proxembed.proximity import graph as graph_module
 from proxembed.proximity.distances import canonical, pair_distances
 from proxembed.proximity.graph import (
     components,
@@ -116,7 +116,7 @@ def test_paths_between_the_ends_of_edges(monkeypatch):
     expected = geodesics(graph)[edge_rows(graph), graph.indices]
     assert (expected < graph.data - 1e-3).any()
     np.testing.assert_allclose(edge_geodesics(graph), expected, rtol=1e-12)
-    monkeypatch.setattr(geodesic, "BLOCK_ENTRIES", 100)
+    monkeypatch.setattr(graph_module, "BLOCK_ENTRIES", 100)
     np.testing.assert_allclose(edge_geodesics(graph), expected, rtol=1e-12)
     metric = feature_graph(features_dense(30, 3, 1), "undirected", 5)
     np.testing.assert_array_equal(edge_geodesics(metric), metric.data)
@@ -159,7 +159,7 @@ def islands(sizes, d=3, seed=0):
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 @pytest.mark.parametrize("sizes", [(9, 9), (3, 9, 5, 7), (2, 2, 2, 2, 2, 20)])
 def test_components_are_joined_by_the_shortest_edges(monkeypatch, small, metric, sizes):
-    monkeypatch.setattr(geodesic, "SMALL_COMPONENT", small)
+    monkeypatch.setattr(graph_module, "SMALL_COMPONENT", small)
     X = islands(sizes)
     graph = feature_graph(X, "undirected", 1)
     count, label = components(graph)
@@ -187,7 +187,7 @@ def test_one_warning_only():
 @pytest.mark.parametrize("small", [0, 64])
 def test_ties_between_components_are_broken_by_row(monkeypatch, small):
     """Isolated corners of a square and of its copy: every bridge has a tie, and two have length 0."""
-    monkeypatch.setattr(geodesic, "SMALL_COMPONENT", small)
+    monkeypatch.setattr(graph_module, "SMALL_COMPONENT", small)
     X = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1], [0, 0], [1, 0]])
     nothing = sp.csr_array((6, 6))
     with pytest.warns(UserWarning, match="has 6 connected components"):

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import strategies
-from proxembed.proximity import distances as tiles
+from proxembed.proximity import distances
 from proxembed.proximity.backends import Neighbors, nearest
 from proxembed.proximity.graph import (
     GRAPH_KINDS,
@@ -38,8 +38,7 @@ def edges(graph) -> dict:
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
 def test_four_points_by_hand(kind, form):
     assert edges(feature_graph(form(FOUR), kind, 1, eps=2.0)) == EDGES[kind]
-    distances = feature_graph(cdist(FOUR, FOUR), kind, 1, eps=2.0, metric="precomputed")
-    assert edges(distances) == EDGES[kind]
+    assert edges(feature_graph(cdist(FOUR, FOUR), kind, 1, eps=2.0, metric="precomputed")) == EDGES[kind]
 
 
 def isolated(graph):
@@ -83,7 +82,7 @@ def test_duplicates_are_edges_of_length_zero(kind):
     ],
 )
 def test_against_the_definitions(monkeypatch, X, metric):
-    monkeypatch.setattr(tiles, "BLOCK", 16)
+    monkeypatch.setattr(distances, "BLOCK", 16)
     n, K = X.shape[0], 4
     full = full_graph(X, metric=metric)
     D = full.toarray()
@@ -144,7 +143,7 @@ def test_sizes_and_names_out_of_range():
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "precomputed"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_rows_within_a_distance_of_new_rows(monkeypatch, form, metric):
-    monkeypatch.setattr(tiles, "BLOCK", 16)
+    monkeypatch.setattr(distances, "BLOCK", 16)
     rng = np.random.default_rng(0)
     X, Q = rng.integers(0, 3, (70, 3)) * 0.1, rng.integers(0, 3, (41, 3)) * 0.1
     Q[7] = 5.0

@@ -13,10 +13,7 @@ import strategies
 from designs import WHOLE, each_value, pairwise
 from oracles import label_similarities as oracle
 from proxembed.algebra.arrays.matrix import guard_dense
-from proxembed.proximity import label_similarity as classes
-from proxembed.proximity import label_similarity as latents
-from proxembed.proximity import label_similarity as room
-from proxembed.proximity import label_similarity as similarities
+from proxembed.proximity import label_similarity as label_similarity_module
 from proxembed.proximity.label_similarity import (
     LABEL_KERNELS,
     LATENT_SIMILARITIES,
@@ -112,7 +109,7 @@ def test_latent_classes_are_latent_labels_of_the_transposed_matrix(seed, centred
     T = Y[:, used].T
     V = np.linalg.svd(T - T.mean(axis=0) if latent == "pca" else T, full_matrices=False)[2][:2].T
     phi = (T - T.mean(axis=0) if centred else T) @ V
-    found = latents.latent_classes(LabelMatrix.of(Y), used, latent, 2, centred)
+    found = label_similarity_module.latent_classes(LabelMatrix.of(Y), used, latent, 2, centred)
     np.testing.assert_allclose(found @ found.T, phi @ phi.T, rtol=0, atol=1e-10)
     np.testing.assert_allclose(np.abs(found), np.abs(phi), rtol=0, atol=1e-8)
 
@@ -320,8 +317,8 @@ def test_pairs_without_a_table_of_all_sets(monkeypatch, scheme, sets_at_once):
     i, j = rng.integers(0, 40, (2, 300))
     table = G.pairs(i, j)
     assert "_of_all_sets" in vars(G)
-    monkeypatch.setattr(room, "TABLE", 0)
-    monkeypatch.setattr(room, "SETS", sets_at_once)
+    monkeypatch.setattr(label_similarity_module, "TABLE", 0)
+    monkeypatch.setattr(label_similarity_module, "SETS", sets_at_once)
     fresh = label_similarity(labels, scheme)
     np.testing.assert_allclose(fresh.pairs(i, j), table, rtol=0, atol=1e-15)
     assert "_of_all_sets" not in vars(fresh)
@@ -357,8 +354,7 @@ def test_a_callers_array_stays_as_it_is():
     ids=["labels", "latent", "classes"],
 )
 def test_a_callable_meets_the_size_guard_first(monkeypatch, scheme, options):
-    for place in (room, latents, classes):
-        monkeypatch.setattr(place, "guard_dense", partial(guard_dense, max_dense_bytes=100))
+    monkeypatch.setattr(label_similarity_module, "guard_dense", partial(guard_dense, max_dense_bytes=100))
     labels = LabelMatrix.of(random_labels(1))
     with pytest.raises(ValueError, match="similarity=<function .* would be a dense"):
         label_similarity(labels, scheme, lambda S: pytest.fail("the guard comes first"), **options)
@@ -366,7 +362,7 @@ def test_a_callable_meets_the_size_guard_first(monkeypatch, scheme, options):
 
 @pytest.mark.parametrize("kind", ["rbf", lambda S: pytest.fail("the guard comes first")], ids=["name", "callable"])
 def test_label_kernels_meet_the_size_guard_first(monkeypatch, kind):
-    monkeypatch.setattr(similarities, "guard_dense", partial(guard_dense, max_dense_bytes=100))
+    monkeypatch.setattr(label_similarity_module, "guard_dense", partial(guard_dense, max_dense_bytes=100))
     with pytest.raises(ValueError, match="label_kernel=.* would be a dense"):
         similarity(kind, np.eye(5))
 

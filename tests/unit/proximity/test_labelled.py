@@ -8,8 +8,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from designs import WHOLE, pairwise
-from proxembed.proximity import distances as tiles
-from proxembed.proximity import search
+from proxembed.proximity import distances, search
 from proxembed.proximity.labelled import class_neighbors, enemies, friends, shared_labels
 from proxembed.targets.labels import LabelMatrix
 
@@ -119,7 +118,7 @@ def test_small_blocks_and_crowded_tiles_change_nothing(monkeypatch):
     Y[80:] = Y[80]
     labels = LabelMatrix.of(Y)
     whole = [enemies(X, labels, 5, by, link=link) for by in ("point", "class") for link in LINKS]
-    monkeypatch.setattr(tiles, "BLOCK", 16)
+    monkeypatch.setattr(distances, "BLOCK", 16)
     monkeypatch.setattr(search, "MANY", 10)
     monkeypatch.setattr(search, "CROWDED", 0)
     split = [enemies(X, labels, 5, by, link=link) for by in ("point", "class") for link in LINKS]

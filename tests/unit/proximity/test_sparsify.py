@@ -8,8 +8,7 @@ from scipy import sparse
 
 from designs import WHOLE, each_value, pairwise
 from oracles import label_similarities as oracle
-from proxembed.proximity import combine as combining
-from proxembed.proximity import combine as room
+from proxembed.proximity import combine as combine_module
 from proxembed.proximity.combine import combine, nearest_by_similarity, sparsify
 from proxembed.proximity.label_similarity import LabelSimilarity, label_similarity
 from proxembed.targets.labels import LabelMatrix
@@ -156,7 +155,9 @@ def test_blocks_and_threads_do_not_matter(monkeypatch, kind):
         ]  # fmt: skip
 
     at_once = results()
-    monkeypatch.setattr(room, "row_blocks", lambda n, width: (slice(s, min(s + 7, n)) for s in range(0, n, 7)))
+    monkeypatch.setattr(
+        combine_module, "row_blocks", lambda n, width: (slice(s, min(s + 7, n)) for s in range(0, n, 7))
+    )
     for count in (1, 2):
         monkeypatch.setattr("proxembed.algebra.arrays.blas.threads", lambda count=count: count)
         for one, other in zip(at_once, results(), strict=True):
@@ -208,6 +209,6 @@ def test_the_claim_on_rising_psi_is_needed():
     falling, _ = KINDS["falling"]
     expected = nearest_by_similarity(G, 1, sparse.csr_array(W), falling)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(combining.Combination, "rises", True)
+        patch.setattr(combine_module.Combination, "rises", True)
         wrong = nearest_by_similarity(G, 1, sparse.csr_array(W), falling)
     assert abs(expected - wrong).max() > 0

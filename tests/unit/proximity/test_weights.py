@@ -11,7 +11,7 @@ from designs import each_value
 from proxembed.algebra.arrays import blas
 from proxembed.algebra.arrays.matrix import mid_ranks
 from proxembed.pairs.formulas import weights_gaussian, weights_local_scaling
-from proxembed.proximity import weights as correlation
+from proxembed.proximity import weights
 from proxembed.proximity.backends import nearest
 from proxembed.proximity.graph import edge_rows, feature_graph, geodesics, neighbor_graph
 from proxembed.proximity.weights import (
@@ -139,7 +139,7 @@ def test_correlations_against_scipy(kind, ties):
 @pytest.mark.parametrize("most", [1, 128])
 def test_sparse_rows_have_the_correlations_of_dense_ones(monkeypatch, kind, most):
     """Signed values, ties, an empty row and a row without a zero; both ways of Kendall's tau."""
-    monkeypatch.setattr(correlation, "SIGN_FEATURES", most)
+    monkeypatch.setattr(weights, "SIGN_FEATURES", most)
     rng = np.random.default_rng(1)
     D = np.round(2 * rng.standard_normal((14, 20))) * (rng.random((14, 20)) < 0.4)
     D[3], D[4] = 0.0, np.arange(20) - 7.5
@@ -265,7 +265,7 @@ def test_sparse_float32_and_threads(monkeypatch, kind):
     np.testing.assert_allclose(edge_weights(X, graph, kind).data, expected.data, rtol=1e-10, atol=1e-14)
     single = X.toarray().astype(np.float32)
     np.testing.assert_allclose(edge_weights(single, graph, kind).data, expected.data, atol=1e-5)
-    monkeypatch.setattr(correlation, "PAIR_ENTRIES", 100)
+    monkeypatch.setattr(weights, "PAIR_ENTRIES", 100)
     monkeypatch.setattr(blas, "threads", lambda: 3)
     np.testing.assert_array_equal(edge_weights(X.toarray(), graph, kind).data, expected.data)
 

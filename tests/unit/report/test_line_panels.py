@@ -7,7 +7,7 @@ import pytest
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from proxembed.report import figures as line_panels_module
+from proxembed.report import figures
 from proxembed.report.figures import Panel, line_panels
 
 LINES = {"PCA": ([1, 2, 3], [0.5, 0.4, 0.3]), "MDDM": ([1, 2], [0.6, 0.2])}
@@ -41,7 +41,7 @@ def test_the_legend_is_no_wider_than_the_figure(monkeypatch):
         widths.append((figure.legends[0].get_window_extent().x1, figure.bbox.x1))
         return "<svg"
 
-    monkeypatch.setattr(line_panels_module, "svg_text", measured)
+    monkeypatch.setattr(figures, "svg_text", measured)
     line_panels([panel] * 3, 3, "n = 3")
     line_panels([panel], 1, "n = 3")
     assert all(right <= edge for right, edge in widths) and len(widths) == 2

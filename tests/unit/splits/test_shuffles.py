@@ -84,8 +84,8 @@ def test_groups_of_equal_size_exchange_their_labels_and_rows_inside_are_shuffled
 
 
 def test_equal_groups_are_not_told_apart():
-    groups = np.repeat(np.arange(5), 4)
-    assert LabelShuffle.of(LabelMatrix.of(np.repeat([[1], [1], [0], [0], [0]], 4, axis=0)), groups=groups).distinct == 10
+    labels = LabelMatrix.of(np.repeat([[1], [1], [0], [0], [0]], 4, axis=0))
+    assert LabelShuffle.of(labels, groups=np.repeat(np.arange(5), 4)).distinct == 10
 
 
 def test_a_donor_of_another_size_gives_its_rows_without_repeats_as_far_as_they_suffice():

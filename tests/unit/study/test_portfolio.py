@@ -6,7 +6,7 @@ import pytest
 from proxembed import FDA, MESD, MMC, MVMD, OPLS, EmbeddingSearch, Kernelized, ReadoutAxes, Scaled
 from proxembed.estimator.catalogue import method_named, name_of
 from proxembed.evaluate.costs import Shape
-from proxembed.study import candidates as space
+from proxembed.study import candidates as candidates_module
 from proxembed.study import method_strategies
 from proxembed.study.candidates import NEIGHBORS, SCORES, candidates, plain_name, portfolio, winners
 from proxembed.study.method_strategies import Auto
@@ -21,7 +21,7 @@ MADE = [
 
 @pytest.fixture
 def made(monkeypatch):
-    monkeypatch.setattr(space, "portfolio", lambda: MADE)
+    monkeypatch.setattr(candidates_module, "portfolio", lambda: MADE)
 
 
 def names(found) -> list[str]:

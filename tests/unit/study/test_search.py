@@ -20,8 +20,7 @@ from proxembed.evaluate.scoring import Measures
 from proxembed.execute import clock
 from proxembed.measures.measures import MEASURES
 from proxembed.measures.metrics import macro_average_precision
-from proxembed.study import candidates as space
-from proxembed.study import trials
+from proxembed.study import candidates, trials
 from proxembed.study.method_strategies import Halving
 from proxembed.study.trials import Study
 
@@ -135,7 +134,9 @@ def timed_search(monkeypatch, fits, budget, final=()):
         rows=counts, part=lambda fold, rows=None: Part(np.empty((rows or counts[fold], 2)), None, None, None)
     )
     scores = trials.FoldScores(folds, 5400, (2,), MEASURES["macro average precision"], n_race=3)
-    return Study(scores, max_seconds=budget).run(Halving(space.candidates(space.FIRST), space.candidates()))
+    return Study(scores, max_seconds=budget).run(
+        Halving(candidates.candidates(candidates.FIRST), candidates.candidates())
+    )
 
 
 @pytest.mark.parametrize(("unit", "owed"), [(0.4, True), (0.5, False)])

@@ -15,7 +15,7 @@ import proxembed
 from proxembed import RowBlocks, compare, search
 from proxembed.cli import app
 from proxembed.data import Dataset
-from proxembed.workflow import labelled_data as labelled
+from proxembed.workflow import labelled_data as labelled_data_module
 from proxembed.workflow.labelled_data import OF_FILES, check_labels, labelled_data, with_test_rows
 
 X = np.arange(24.0).reshape(8, 3) ** 2
@@ -165,7 +165,7 @@ def test_a_misspelled_option_gets_one_that_the_function_takes(caller):
 
 
 def test_the_options_that_errors_name_are_those_of_the_functions():
-    for name, (kind, more) in labelled.JOBS.items():
+    for name, (kind, more) in labelled_data_module.JOBS.items():
         assert {field.name for field in dataclasses.fields(kind)} | set(more) | {"groups", "test"} == OPTIONS[name]
 
 

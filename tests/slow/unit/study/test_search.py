@@ -4,7 +4,7 @@ import numpy as np
 
 from proxembed import EmbeddingSearch
 from proxembed.data import read
-from proxembed.study import candidates as space
+from proxembed.study import candidates
 from unit.study.test_search import found, many, without_seconds
 
 __all__ = ["many"]  # a fixture
@@ -13,7 +13,7 @@ __all__ = ["many"]  # a fixture
 def test_a_perfect_score_ends_the_search():
     X = np.repeat([[0.0, 0.0], [4.0, 4.0]], 20, axis=0) + np.random.default_rng(0).normal(scale=0.1, size=(40, 2))
     searched = EmbeddingSearch(max_trials=None, max_seconds=60).fit(X, np.repeat(["a", "b"], 20))
-    assert searched.best_score_ == 1.0 and len(searched.trials_) <= 2 + len(space.candidates(several_labels=False))
+    assert searched.best_score_ == 1.0 and len(searched.trials_) <= 2 + len(candidates.candidates(several_labels=False))
 
 
 def test_leaves_and_kernel_opls_come_out_best_on_scene(data_folder):

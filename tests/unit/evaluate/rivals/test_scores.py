@@ -15,7 +15,7 @@ from proxembed.data import Dataset
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, entrants
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.results import predictions_npz
-from proxembed.evaluate.rivals import forests as boosting
+from proxembed.evaluate.rivals import forests
 from proxembed.evaluate.rivals.forests import BoostedScores, ForestScores
 from proxembed.evaluate.rivals.linear import LogisticScores, SVMScores
 from proxembed.evaluate.run import Protocol, run
@@ -98,7 +98,7 @@ def test_boosting_of_few_rows_takes_one_thread(most, threads, monkeypatch):
             return super().fit(X, y)
 
     monkeypatch.setattr(sklearn.ensemble, "HistGradientBoostingClassifier", Watched)
-    monkeypatch.setattr(boosting, "ONE_THREAD", most)
+    monkeypatch.setattr(forests, "ONE_THREAD", most)
     X = np.random.default_rng(0).normal(size=(200, 3))
     with threadpool_limits(2, "openmp"):
         BoostedScores(max_iter=2).fit(X, X[:, :2] > 0)

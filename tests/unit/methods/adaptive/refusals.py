@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from proxembed.methods.adaptive import pairs as pair_matrices
+from proxembed.methods.adaptive import pairs
 from proxembed.methods.adaptive.candidate import Candidate
 
 COINCIDE = 1e-12  # squared distance of rows that differ by rounding, beside the largest
@@ -14,14 +14,14 @@ def weighted_pairs(candidate, apart: bool) -> np.ndarray:
     """The proximities of the pairs that the objective pushes apart, or draws together, as an n x n array."""
     if candidate.options["criterion"] == "fisher":
         k = candidate.values["n_neighbors"]
-        found = pair_matrices.fisher_matrices(candidate.ranks, k, candidate.weights, candidate.setting.pairs)
+        found = pairs.fisher_matrices(candidate.ranks, k, candidate.weights, candidate.setting.pairs)
         return np.abs(found[0 if apart else 1])
     if not apart:
-        return pair_matrices.friend_matrix(
+        return pairs.friend_matrix(
             candidate.ranks, candidate.values["n_friends"], candidate.weights, candidate.setting.pairs
         )
     try:
-        return pair_matrices.enemy_matrix(candidate.ranks, candidate.values["n_enemies"], candidate.weights)[0]
+        return pairs.enemy_matrix(candidate.ranks, candidate.values["n_enemies"], candidate.weights)[0]
     except ValueError:  # no pair has a weight
         return np.zeros((candidate.n, candidate.n))
 

@@ -13,7 +13,7 @@ import strategies
 from designs import pairwise
 from oracles.coupled import Plain
 from proxembed import BSML, BSSML, load, save
-from proxembed.methods.bayes import truncated as targets
+from proxembed.methods.bayes import truncated
 from proxembed.methods.bayes.coupled import Coupled
 
 HYPER = (1.3, 0.7, 0.9, 1.4, 1.1, 0.8)
@@ -161,7 +161,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     X, Y = problem(90)
     expected = BSML(tol=0, max_iter=15).fit(X, Y)
     for entries in (4, 77, 200):
-        monkeypatch.setattr(targets, "BLOCK_ENTRIES", entries)
+        monkeypatch.setattr(truncated, "BLOCK_ENTRIES", entries)
         fit = BSML(tol=0, max_iter=15).fit(X, Y)
         np.testing.assert_allclose(fit.lower_bound_, expected.lower_bound_, rtol=1e-10)
 

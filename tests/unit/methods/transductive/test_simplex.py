@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from proxembed.methods.transductive import label_iteration as simplex
+from proxembed.methods.transductive import label_iteration
 from proxembed.methods.transductive.label_iteration import simplex_weights
 
 REG = 1e-3
@@ -82,5 +82,5 @@ def test_exchanges_that_run_in_circles_go_on_one_by_one(monkeypatch):
         return np.max(1 - gradient.min(axis=1) / np.einsum("ij,ij->i", gradient, w))
 
     assert worst() < 1e-7
-    monkeypatch.setattr(simplex, "TRIALS", 10**6)
+    monkeypatch.setattr(label_iteration, "TRIALS", 10**6)
     assert worst() > 1e-3

@@ -7,8 +7,7 @@ import pytest
 
 from proxembed.execute.loop import Evaluator
 from proxembed.methods.adaptive import Limits, Switches, domain
-from proxembed.study.defc import model_strategies as lower
-from proxembed.study.defc import model_strategies as upper
+from proxembed.study.defc import model_strategies
 from proxembed.study.defc.model_strategies import (
     MODELS,
     REDUCED,
@@ -162,7 +161,7 @@ def test_one_parameter_gets_a_grid_and_none_a_single_setting():
     lone = ParameterSearch(Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS, np.random.default_rng(0))
     assert len(rounds(lone, lambda p: 0.0)[0]) == 25  # similarity_p and n_enemies: two parameters
     assert domain("similarity_p", Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS).kind == "choice"
-    degrees = lower.grid(domain("similarity_p", Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS))
+    degrees = model_strategies.grid(domain("similarity_p", Switches(0, 0, 0, 2, 1, 1, 3, 0), LIMITS))
     assert degrees == [1, 2, 3, 4, 5]
 
 
@@ -224,9 +223,9 @@ def test_a_budget_serves_fifty_models_or_more_with_25_settings_each(budget, shar
 def test_switches_mutate_to_another_option():
     rng = np.random.default_rng(0)
     genome = Switches(5, 8, 5, 7, 2, 2, 4, 1)
-    assert all(upper.mutated(genome, rng) != genome for _ in range(200))
+    assert all(model_strategies.mutated(genome, rng) != genome for _ in range(200))
     a, b = Switches(0, 0, 0, 1, 1, 1, 1, 0), genome
-    children = np.array([upper.crossed(a, b, rng).as_tuple() for _ in range(400)])
+    children = np.array([model_strategies.crossed(a, b, rng).as_tuple() for _ in range(400)])
     assert all(set(column) == {x, y} for column, x, y in zip(children.T, a.as_tuple(), b.as_tuple(), strict=True))
     assert np.abs((children == a.as_tuple()).mean(axis=0) - 0.5).max() < 0.1
 
@@ -243,8 +242,8 @@ def test_the_elite_are_two_models_not_two_spellings_of_one():
 
 def test_both_elite_places_of_the_upper_search_hold_different_models(monkeypatch):
     kept = []
-    whole = upper.next_generation
-    monkeypatch.setattr(upper, "next_generation", lambda *given: kept.append(whole(*given)) or kept[-1])
+    whole = model_strategies.next_generation
+    monkeypatch.setattr(model_strategies, "next_generation", lambda *given: kept.append(whole(*given)) or kept[-1])
     for seed in range(4):
         run(NestedGA, max_evals=600, seed=seed)
     assert len(kept) > 8 and all(first.canonical() != second.canonical() for first, second, *_ in kept)

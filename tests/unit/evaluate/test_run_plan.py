@@ -11,7 +11,7 @@ from proxembed.data import Dataset
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.run import Protocol, run
 from proxembed.splits.splits import Splitting
-from unit.evaluate.test_protocol_parallel import in_this_process  # noqa: F401
+from unit.evaluate.test_run_parallel import in_this_process  # noqa: F401
 
 ARMS = (Arm("all features", None, rival=True), Arm("OPLS", OPLS()), Arm("shorter", OPLS(ridge=0.1)))
 

@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from proxembed.evaluate import verdict as summary
+from proxembed.evaluate import verdict as verdict_module
 from proxembed.evaluate.results import Results
 from proxembed.report import leaderboard_csv, worded
 
 
 def summarise(results, searched=None):
     """The summary with its verdict in words."""
-    return worded(summary.summarise(results, searched))
+    return worded(verdict_module.summarise(results, searched))
 
 
 MEASURES = [["macro average precision", "ridge"], ["Jaccard@10", "cosine kNN"]]

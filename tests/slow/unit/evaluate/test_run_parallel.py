@@ -6,8 +6,8 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from proxembed.evaluate.arms import Arm
-from unit.evaluate import test_protocol_parallel as in_one
-from unit.evaluate.test_protocol_parallel import dataset, deadly_is_a_loss, several  # noqa: F401
+from unit.evaluate import test_run_parallel as in_one
+from unit.evaluate.test_run_parallel import dataset, deadly_is_a_loss, several  # noqa: F401
 
 
 def deadly():

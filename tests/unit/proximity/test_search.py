@@ -11,9 +11,7 @@ from scipy.spatial.distance import cdist
 
 import strategies
 from designs import each_value
-from proxembed.proximity import distances as tiles
-from proxembed.proximity import search
-from proxembed.proximity import search as trees
+from proxembed.proximity import distances, search
 from proxembed.proximity.backends import nearest
 from proxembed.proximity.distances import canonical, exact_sums, pair_distances
 from proxembed.proximity.search import exact_nearest
@@ -22,7 +20,7 @@ from unit.proximity.brute_neighbors import brute, grid, peak_of, same
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(tiles, "BLOCK", 16)
+    monkeypatch.setattr(distances, "BLOCK", 16)
 
 
 @each_value
@@ -51,7 +49,7 @@ def test_large_whole_numbers_beyond_single_precision(small_blocks):
 @pytest.mark.parametrize("blocks", [16, 1024])
 @pytest.mark.parametrize("name", ["dense", "text", "duplicates", "far clusters", "outlier"])
 def test_continuous_rows(monkeypatch, name, blocks):
-    monkeypatch.setattr(tiles, "BLOCK", blocks)
+    monkeypatch.setattr(distances, "BLOCK", blocks)
     X = {
         "dense": lambda: strategies.features_dense(100, 50, 1),
         "text": lambda: strategies.features_text(100, 300, 2),
@@ -76,13 +74,13 @@ def test_scaled_grids_have_the_ties_of_exact_arithmetic(seed, scale, K):
     X = grid(40, 3, seed) * scale
     squares = [[sum(Fraction((a - b) ** 2) for a, b in zip(x, y, strict=True)) for y in X.tolist()] for x in X.tolist()]
     index, distance = brute(np.sqrt(np.array([[float(v) for v in row] for row in squares])), K)
-    old, tiles.BLOCK = tiles.BLOCK, 8
+    old, distances.BLOCK = distances.BLOCK, 8
     try:
         found = nearest(X, K)
         sparse_found = nearest(sparse.csr_array(X), K)
         turned = nearest(X[:, ::-1], K)
     finally:
-        tiles.BLOCK = old
+        distances.BLOCK = old
     np.testing.assert_array_equal(found.index, index)
     np.testing.assert_array_equal(found.distance, distance)
     same(found, sparse_found)
@@ -95,13 +93,13 @@ def test_tiles_are_bounds(seed, d, power):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, d)) * 10.0 ** rng.uniform(-3, 3, d) + 10.0**power
     truth = pair_distances(X, *(part.ravel() for part in np.indices((60, 60))[:1]), X, np.tile(np.arange(60), 60)) ** 2
-    plan = tiles.plan_tiles(X, [], 5, "euclidean")
+    plan = distances.plan_tiles(X, [], 5, "euclidean")
     for dtype in (np.float32, np.float64):
         slack = plan.slack / np.finfo(plan.dtype).eps * np.finfo(dtype).eps
-        chosen = tiles.TilePlan(plan.frequent, plan.mean, plan.factor, dtype, slack, False)
-        side = tiles.Side(X, np.arange(60), chosen)
-        lower = tiles.tile(side, 0, side, 0).astype(float)
-        upper = lower + tiles.width_of(chosen, side.size[:, None], side.size[None, :])
+        chosen = distances.TilePlan(plan.frequent, plan.mean, plan.factor, dtype, slack, False)
+        side = distances.Side(X, np.arange(60), chosen)
+        lower = distances.tile(side, 0, side, 0).astype(float)
+        upper = lower + distances.width_of(chosen, side.size[:, None], side.size[None, :])
         scaled = truth.reshape(60, 60) * plan.factor**2
         assert np.all(lower <= scaled * (1 + 1e-12)) and np.all(scaled <= upper * (1 + 1e-12) + 1e-300)
 
@@ -111,17 +109,17 @@ def test_without_the_bound_single_precision_is_wrong(small_blocks, monkeypatch):
     X = strategies.features_dense(200, 20, 4) * 1e-4 + 10.0 * (np.arange(200) % 5)[:, None]
     truth = brute(cdist(X, X), 3)[0]
     np.testing.assert_array_equal(nearest(X, 3).index, truth)
-    plan = tiles.TilePlan(None, X.mean(axis=0), 1.0, np.float32, 1e-300, False)
+    plan = distances.TilePlan(None, X.mean(axis=0), 1.0, np.float32, 1e-300, False)
     monkeypatch.setattr(search, "plan_tiles", lambda *arguments: plan)
     assert not np.array_equal(exact_nearest(X, 3, None, "euclidean", True)[0], truth)
 
 
 def test_single_precision_is_left_where_it_would_blur(small_blocks):
     blurred = strategies.features_dense(400, 3, 4) * 1e-6 + (np.arange(400) % 2)[:, None]
-    assert tiles.plan_tiles(strategies.features_dense(100, 3, 4), [], 5, "euclidean").dtype is np.float32
-    assert tiles.plan_tiles(blurred, [], 5, "euclidean").dtype is np.float64
-    assert tiles.plan_tiles(grid(), [], 5, "euclidean").exact
-    assert not tiles.plan_tiles(grid() * 1e4, [], 5, "euclidean").exact
+    assert distances.plan_tiles(strategies.features_dense(100, 3, 4), [], 5, "euclidean").dtype is np.float32
+    assert distances.plan_tiles(blurred, [], 5, "euclidean").dtype is np.float64
+    assert distances.plan_tiles(grid(), [], 5, "euclidean").exact
+    assert not distances.plan_tiles(grid() * 1e4, [], 5, "euclidean").exact
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -7.0])
@@ -145,7 +143,7 @@ def test_many_identical_rows_among_others(small_blocks):
 
 def test_few_neighbours_are_measured_among_many_identical_rows(monkeypatch):
     """Rows that no list can hold are left out before any distance is measured."""
-    monkeypatch.setattr(tiles, "BLOCK", 64)
+    monkeypatch.setattr(distances, "BLOCK", 64)
     X = np.full((1000, 2), 0.1)
     measured = []
     monkeypatch.setattr(search, "suits_tree", lambda *_: False)
@@ -168,7 +166,7 @@ def test_queries_and_self_inclusion(small_blocks):
 
 @pytest.mark.parametrize("blocks", [16, 1024])
 def test_cosine(monkeypatch, blocks):
-    monkeypatch.setattr(tiles, "BLOCK", blocks)
+    monkeypatch.setattr(distances, "BLOCK", blocks)
     rng = np.random.default_rng(3)
     X = rng.integers(-2, 3, (90, 3)) * rng.choice([0.3, 1.0, 7.0], (90, 1))
     X[5] = X[40] = 0.0
@@ -274,7 +272,7 @@ def test_trees_give_what_tiles_give(monkeypatch, name, K):
     tiled, queried = nearest(X, K), nearest(X, K, queries=X[:50] + 0.25)
     asked = []
     inner = search.tree_nearest
-    monkeypatch.setattr(trees, "MANY_ROWS", 100)
+    monkeypatch.setattr(search, "MANY_ROWS", 100)
 
     def tree(*arguments):
         found = inner(*arguments)
@@ -294,12 +292,12 @@ def test_trees_give_what_tiles_give(monkeypatch, name, K):
 
 def test_trees_are_for_few_columns_and_many_rows():
     tall = np.zeros((5000, 3))
-    assert trees.suits_tree(tall, 5, "euclidean")
-    assert not trees.suits_tree(tall, 5, "cosine")
-    assert not trees.suits_tree(sparse.csr_array(tall), 5, "euclidean")
-    assert not trees.suits_tree(tall[:100], 5, "euclidean")
-    assert not trees.suits_tree(np.zeros((5000, 30)), 5, "euclidean")
-    assert not trees.suits_tree(tall, 500, "euclidean")
+    assert search.suits_tree(tall, 5, "euclidean")
+    assert not search.suits_tree(tall, 5, "cosine")
+    assert not search.suits_tree(sparse.csr_array(tall), 5, "euclidean")
+    assert not search.suits_tree(tall[:100], 5, "euclidean")
+    assert not search.suits_tree(np.zeros((5000, 30)), 5, "euclidean")
+    assert not search.suits_tree(tall, 500, "euclidean")
 
 
 @pytest.mark.parametrize("kept", [0, 1 << 30])
@@ -308,13 +306,13 @@ def test_factors_made_anew_for_each_tile_and_rare_features_change_nothing(small_
     X = strategies.features_text(80, 1500, 1)
     whole = (X > 0).astype(float)
     for rows in (X, X.toarray(), whole, whole.toarray()):
-        frequent = tiles.plan_tiles(rows, [], 5, "euclidean").frequent
+        frequent = distances.plan_tiles(rows, [], 5, "euclidean").frequent
         assert frequent is not None and 0 < len(frequent) < 1400
         dense = rows.toarray() if sparse.issparse(rows) else rows
-        monkeypatch.setattr(tiles, "KEPT_BYTES", kept)
+        monkeypatch.setattr(distances, "KEPT_BYTES", kept)
         found = nearest(rows, 6)
         truth = pair_distances(dense, np.repeat(np.arange(80), 80), dense, np.tile(np.arange(80), 80)).reshape(80, 80)
         index, distance = brute(truth, 6)
         np.testing.assert_array_equal(found.index, index)
         np.testing.assert_array_equal(found.distance, distance)
-    assert tiles.plan_tiles(strategies.features_dense(80, 40), [], 5, "euclidean").frequent is None
+    assert distances.plan_tiles(strategies.features_dense(80, 40), [], 5, "euclidean").frequent is None
