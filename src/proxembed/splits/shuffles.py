@@ -29,7 +29,7 @@ class LabelShuffle:
     """
 
     unit: str
-    strata: Sequence[Sequence[np.ndarray]]
+    strata: Sequence[Any]  # lists of int arrays, the rows of a block; of single rows an int array (blocks, 1)
     labels: LabelMatrix
 
     @classmethod
@@ -58,7 +58,7 @@ class LabelShuffle:
                 donors = (np.arange(count) + random.integers(count)) % count
             else:
                 donors = random.permutation(count)
-            if isinstance(blocks, np.ndarray):  # of one row each
+            if isinstance(blocks, np.ndarray):
                 order[blocks] = blocks[donors]
                 continue
             for block, donor in zip(blocks, donors, strict=True):

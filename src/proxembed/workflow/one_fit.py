@@ -125,7 +125,7 @@ def diagnose_method(
     model = embedding_pipeline(estimator, dataset.X, readout=False, scaling=scaling)
     n_folds = fold_limit(dataset, n_folds)
     folds = make_splits(dataset, Splitting(n_folds=n_folds, seed=options.get("seed", 0)))
-    units = {"groups": dataset.groups, "times": dataset.times}
+    units: dict[str, Any] = {"groups": dataset.groups, "times": dataset.times}
     found = diagnose(model, dataset.X, training_labels(dataset), cv=folds, **units, **options)
     described = named_labels(replace(found, n_all=n_all).describe(), dataset)
     return {"method": title_of(estimator), **described, "verdict": verdict(found)}
@@ -137,7 +137,8 @@ def verdict(found: Diagnosis) -> str:
     reached = found.failed_shuffles + sum(value >= found.held_out for value in found.null)
     if found.distinct < LEAST_DISTINCT:
         unit = "" if found.unit == ROWS else f" by {found.unit}"
-        return f"Cannot tell: {found.distinct} different shuffles{unit} are possible; {LEAST_DISTINCT} are needed."
+        possible = f"{found.distinct} different shuffle{'s' * (found.distinct != 1)}{unit}"
+        return f"Cannot tell: {possible} are possible; {LEAST_DISTINCT} are needed."
     if shuffles < LEAST_SHUFFLES:
         return f"Cannot tell: {shuffles} shuffles of the labels are too few; take {LEAST_SHUFFLES} or more."
     times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"
