@@ -3,10 +3,10 @@
 Method and size are chosen on the folds. A comparison is judged on these folds, each side chosen on the others; arms
 that a search has chosen on these very rows are judged on the test rows, which it has not seen.
 
-A gain of one arm over another has a 95 % interval. Of a mean over rows (neighbours) it follows from the differences row
-by row; of other measures the rows are drawn again with replacement (whole groups where rows come in groups), which
-shows how far the gain would move with other test rows of the same kind. Models fitted on other training rows are in
-neither.
+A gain of one arm over another has a 95 % interval by the t test, whose units are rows, groups of rows or folds. Of a
+mean over rows (neighbours) it follows from the differences row by row; of other measures the rows are drawn again with
+replacement (whole groups where rows come in groups), which shows how far the gain would move with other test rows of
+the same kind. Models fitted on other training rows are in neither.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from proxembed.measures.measures import AVERAGE_PRECISION, NEW_JACCARD, Measure, is_jaccard, measure_of
-from proxembed.measures.statistics import TWO_SIDED, drawn_weights, precision_gain, redrawn_gain
+from proxembed.measures.statistics import drawn_weights, nadeau_bengio_p, precision_gain, redrawn_gain, t_tested
 from proxembed.splits.splits import LEAST_GROUPS
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
@@ -278,20 +278,25 @@ def predict_measure(names: list[str]) -> str:
 
 def too_few(dataset: Any, rows: np.ndarray) -> str | None:
     """Why scored rows are too few for a verdict; None if they are enough."""
-    labels = LabelMatrix.of(dataset.y).take(np.unique(rows))
+    rows = np.unique(rows)
+    groups = None if dataset.groups is None else len(np.unique(np.asarray(dataset.groups)[rows]))
+    if groups is not None and groups < LEAST_GROUPS:
+        return _few(groups, "group", " of scored rows", LEAST_GROUPS)
+    labels = LabelMatrix.of(dataset.y).take(rows)
     if labels.n < LEAST_ROWS:
-        return _few(labels.n, "", LEAST_ROWS)
+        return _few(labels.n, "scored row", "", LEAST_ROWS)
     if labels.c > 2 or labels.c == 2 and not dataset.single_label:
         return None
     known = labels.n if labels.unknown is None else labels.n - int(labels.unknown[:, [0]].sum())
     rarer = min(int(labels.nk[0]), known - int(labels.nk[0]))
     what = "of the rarer class" if labels.c == 2 else "with" if rarer == int(labels.nk[0]) else "without"
-    return _few(rarer, f" {what}{'' if labels.c == 2 else ' the label'}", LEAST_RARER) if rarer < LEAST_RARER else None
+    what = f" {what}{'' if labels.c == 2 else ' the label'}"
+    return _few(rarer, "scored row", what, LEAST_RARER) if rarer < LEAST_RARER else None
 
 
-def _few(count: int, what: str, least: int) -> str:
-    rows = f"{count} scored row{'s' * (count != 1)}{what} {'is' if count == 1 else 'are'}"
-    return f"{rows} too few to tell, at least {least} are needed"
+def _few(count: int, noun: str, what: str, least: int) -> str:
+    are = f"{count} {noun}{'s' * (count != 1)}{what} {'is' if count == 1 else 'are'}"
+    return f"{are} too few to tell, at least {least} are needed"
 
 
 class FoldGains:
@@ -299,8 +304,8 @@ class FoldGains:
 
     basis, there = FOLDS, True
 
-    def __init__(self, sizes: list[dict[str, Any]], intervals: bool = True, few: str | None = None):
-        self.sizes, self.intervals, self.few = sizes, intervals and few is None, few
+    def __init__(self, sizes: list[dict[str, Any]], few: str | None = None):
+        self.sizes, self.few = sizes, few
 
     def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Mean of a measure over the folds."""
@@ -311,16 +316,21 @@ class FoldGains:
         return entry.get("hub")
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
-        """``gain``, ``interval`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all folds."""
+        """``gain``, ``interval`` and ``p`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all
+        folds."""
         ours, theirs = _by_fold(entries, name), _by_fold(others, name)
         defined = np.isfinite(np.vstack([ours, theirs])).all(axis=0)
         if not defined.any():
             return None
         gain = gain_on_folds(ours[:, defined], theirs[:, defined])
         parts = [(size["train"], size["held_out"]) for size in self.sizes]
-        interval = nadeau_bengio(gain, *np.mean(parts, axis=0)) if parts and self.intervals else None
+        interval = p = None
+        if parts and self.few is None:
+            mean_sizes = np.mean(parts, axis=0)
+            interval, p = nadeau_bengio(gain, *mean_sizes), nadeau_bengio_p(gain, *mean_sizes)
         rows = sum(held_out for _, held_out in parts)
-        return {"gain": float(gain.mean()), "interval": None if interval is None else list(interval), "rows": rows}
+        interval = None if interval is None else list(interval)
+        return {"gain": float(gain.mean()), "interval": interval, "p": p, "rows": rows}
 
 
 def _by_fold(entries: list[dict[str, Any]], name: str) -> np.ndarray:
@@ -353,7 +363,7 @@ class TestGains:
         return self.results.hubs.get((entry["arm"], entry["k"], TEST))
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
-        """``gain``, ``interval`` and ``rows``; None where the measure has no value on the test rows."""
+        """``gain``, ``interval``, ``p`` and ``rows``; None where the measure has no value on the test rows."""
         ours, theirs = (_best(side, name) for side in (entries, others))
         measure_name, readout = name[:-1].rsplit(" (", 1)
         found: dict[str, Any] | None
@@ -366,8 +376,8 @@ class TestGains:
             found = self._gain(self._measure(measure_name), ours, theirs, name)
         if found is None:
             return None
-        interval = found["interval"] if self.units > 1 and self.few is None else None  # one group cannot be drawn again
-        return {**found, "interval": interval, "rows": len(self.truth)}
+        told = self.units > 1 and self.few is None  # one group cannot be drawn again
+        return {**found, **({} if told else {"interval": None, "p": None}), "rows": len(self.truth)}
 
     def _measure(self, name: str) -> Measure:
         primary = self.results.measure
@@ -386,13 +396,15 @@ class TestGains:
         least = self.results.protocol.get("min_positives", 1)
         scores: list[Any] = [self.results.predictions.get((entry["arm"], entry["k"], TEST)) for entry in (ours, theirs)]
         if measure.name == AVERAGE_PRECISION:
-            return precision_gain(self.truth, scores[0], scores[1], self.drawn, least, self.known_cells)
+            return precision_gain(self.truth, scores[0], scores[1], self.drawn, least, self.known_cells, self.units)
         values: list[Any] = [self.value(entry, name) for entry in (ours, theirs)]
         if None in values or not np.isfinite(values).all():
             return None
         gain = measure.score(values[0]) - measure.score(values[1])
-        interval = redrawn_gain(measure, self.truth, scores[0], scores[1], self.drawn, gain, least, self.known_cells)
-        return {"gain": gain, "interval": interval}
+        found = redrawn_gain(
+            measure, self.truth, scores[0], scores[1], self.drawn, gain, least, self.known_cells, self.units
+        )
+        return {"gain": gain, "interval": None, "p": None} if found is None else found
 
 
 Gains = FoldGains | TestGains
@@ -403,15 +415,13 @@ def _best(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 def paired_gain(ours: ArrayLike, theirs: ArrayLike, groups: Any = None) -> dict[str, Any]:
-    """The mean difference of two values per row, with 1.96 standard errors of it on either side."""
+    """The mean difference of two values per row, with its 95 % interval and p over rows, or over groups of rows."""
     difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
     gain, m = float(difference.mean()), len(difference)
     unit = np.arange(m) if groups is None else np.unique(groups, return_inverse=True)[1]
     sums = np.bincount(unit, difference - gain)
-    if len(sums) < 2:
-        return {"gain": gain, "interval": None}
-    half = TWO_SIDED * float(np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1))) / m
-    return {"gain": gain, "interval": [gain - half, gain + half]}
+    error = float(np.sqrt((sums**2).sum() * len(sums) / max(len(sums) - 1, 1))) / m
+    return t_tested(gain, error, len(sums))
 
 
 FACTS = ("dataset", "protocol", "preprocessing", "scalings", "notes", "seconds", "interrupted")
@@ -497,11 +507,10 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict[
 
 
 def _gains(results: Results, searched: Any, sizes: list[dict[str, Any]]) -> FoldGains | TestGains:
-    """Where gains are taken from; without an interval of rows of two groups, one of which cannot speak for others."""
+    """Where gains are taken from."""
     if searched is not None and results.protocol.get("standard", True):
         return TestGains(results, searched)
-    groups = results.dataset.get("groups")
-    return FoldGains(sizes, groups is None or groups >= LEAST_GROUPS, results.few.get(FOLDS))
+    return FoldGains(sizes, results.few.get(FOLDS))
 
 
 def same_rows_entry(results: Results, folds: list[str], name: str) -> dict[str, Any]:

@@ -200,7 +200,7 @@ __all__ = [
     "standard_split",
     "stratified_folds",
 ]
-LEAST_GROUPS = 3  # of which one can be held out for a verdict
+LEAST_GROUPS = 5  # of scored rows, for a verdict: intervals of fewer hang on one or two of them
 SPLIT_KINDS = ("auto", "stratified", "groups", "time")
 
 

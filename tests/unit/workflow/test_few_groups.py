@@ -26,7 +26,9 @@ def words(found):
 def test_a_search_on_four_groups_has_a_fold_for_each_that_is_not_tested():
     found = proxembed.search(*rows(), groups=np.arange(N) % 4, **CHEAP)
     assert found.record["summary"]["folds"] == ["1", "2", "3"] and found.verdict["basis"] == "test rows"
-    assert words(found) == {"cannot tell"}  # the test rows are of one group, which cannot be drawn again
+    assert words(found) == {"cannot tell"}
+    told = {goal["few"] for goal in found.verdict["goals"].values()}
+    assert told == {"1 group of scored rows is too few to tell, at least 5 are needed"}
 
 
 def test_a_search_on_two_groups_has_two_folds_and_cannot_tell():
@@ -36,18 +38,25 @@ def test_a_search_on_two_groups_has_two_folds_and_cannot_tell():
     assert any("2 groups" in note for note in found.record["summary"]["dataset"]["notes"])
 
 
-def test_a_comparison_of_two_groups_cannot_tell():
-    found = proxembed.compare(*rows(), groups=np.arange(N) % 2, methods="opls", n_components=1)
-    assert found.record["summary"]["folds"] == ["1", "2"] and words(found) == {"cannot tell"}
+@pytest.mark.parametrize("groups", [2, 4])
+def test_a_comparison_of_few_groups_cannot_tell(groups):
+    found = proxembed.compare(*rows(), groups=np.arange(N) % groups, methods="opls", n_components=1)
+    assert len(found.record["summary"]["folds"]) == groups and words(found) == {"cannot tell"}
+    assert f"{groups} groups of scored rows are too few to tell" in found.verdict["goals"]["predict"]["sentence"]
+
+
+def test_a_comparison_of_five_groups_can_tell():
+    found = proxembed.compare(*rows(), groups=np.arange(N) % 5, methods="opls", n_components=1)
+    assert words(found) != {"cannot tell"} and found.verdict["goals"]["predict"]["few"] is None
 
 
 def test_a_diagnosis_of_few_groups():
     X, y = rows()
     verdicts = [
         diagnose_method(labelled_data(X, y, groups=np.arange(N) % g), OPLS(), n_shuffles=19, n_resamples=2)["verdict"]
-        for g in (2, 3)
+        for g in (2, 5)
     ]
-    assert verdicts[0] == "Cannot tell: the rows are of 2 groups; 3 or more are needed."
+    assert verdicts[0] == "Cannot tell: the rows are of 2 groups; 5 or more are needed."
     assert verdicts[1].startswith("Better than shuffled labels")
 
 
