@@ -7,6 +7,9 @@ A gain of one arm over another has a 95 % interval by the t test, whose units ar
 mean over rows (neighbours) it follows from the differences row by row; of other measures the rows are drawn again with
 replacement (whole groups where rows come in groups), which shows how far the gain would move with other test rows of
 the same kind. Models fitted on other training rows are in neither.
+
+A loss counts as level up to a share of what all features gain over a constant prediction, and up to twice that share of
+what they miss. *Better* is corrected for the number of goals that were not asked for.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +25,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from proxembed.measures.measures import AVERAGE_PRECISION, NEW_JACCARD, Measure, is_jaccard, measure_of
-from proxembed.measures.statistics import drawn_weights, nadeau_bengio_p, precision_gain, redrawn_gain, t_tested
+from proxembed.measures.statistics import drawn_weights, holm, nadeau_bengio_p, precision_gain, redrawn_gain, t_tested
 from proxembed.splits.splits import LEAST_GROUPS
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
@@ -29,63 +33,118 @@ from proxembed.targets.values import dense_labels
 
 from .arms import ALL_FEATURES, MAP_SIZE
 from .compare import equal_rows, gain_on_folds, nadeau_bengio
-from .results import NEIGHBORS, SAME_ROWS, TEST, Results, measure_name, sign_of
+from .results import NEIGHBORS, SAME_ROWS, TEST, Results, best_of, measure_name, sign_of
 
 GOALS = ("neighbours", "predict", "compress", "map")
-TOLERANCE = 0.03
+CAN_BE_BETTER = ("neighbours", "predict", "map")
+TOLERANCE, SIGNIFICANT, EQUAL = 0.03, 0.05, 1e-9
 BETTER, LEVEL, WORSE, CANNOT_TELL = "better", "level", "worse", "cannot tell"
 FOLDS, TEST_ROWS = "folds", "test rows"
 LEAST_ROWS, LEAST_RARER = 20, 5  # scored rows of a verdict: all, and of the rarer of two classes
 
 
-def word(gain: float, interval: Sequence[float] | None, margin: float) -> str:
-    """What a gain with its 95 % interval allows to say, where a loss up to a margin does not matter."""
+def word(gain: float, interval: Sequence[float] | None, margin: float | None) -> str:
+    """What a gain with its 95 % interval allows to say, where a loss up to a margin does not matter; without a margin
+    only what needs none."""
     if interval is None:
         return CANNOT_TELL
     low, high = interval
-    return BETTER if low > 0 else LEVEL if low >= -margin else WORSE if high < -margin else CANNOT_TELL
+    if low > 0 or margin is None:
+        return BETTER if low > 0 else CANNOT_TELL
+    return LEVEL if low >= -margin else WORSE if high < -margin else CANNOT_TELL
 
 
-def rows_needed(rows: int, gain: float, interval: Sequence[float] | None, margin: float) -> int | None:
+def rows_needed(rows: int, gain: float, interval: Sequence[float] | None, margin: float | None) -> int | None:
     """Test rows that would tell, if the gain stayed as it is: ``rows`` (half-width / (margin + gain))^2."""
-    if interval is None or not gain > -margin:
+    if interval is None or margin is None or not gain > -margin:
         return None
     half = (interval[1] - interval[0]) / 2
     return int(np.ceil(np.round(rows * (half / (margin + gain)) ** 2, 6)))
+
+
+def loss_margin(value: float, chance: float | None, best: float, tolerance: float, loss: bool = False) -> float | None:
+    """The loss that counts as level beside a baseline's ``value``: the tolerance times what it gains over chance, or
+    times twice what it misses of the best, whichever is less. None for a baseline no better than chance; a share of
+    the value where chance is not known."""
+    if chance is None:
+        return tolerance * abs(value)
+    above, missed = (chance - value, value - best) if loss else (value - chance, best - value)
+    return tolerance * min(above, 2 * max(missed, 0.0)) if above > EQUAL else None
+
+
+@dataclass(frozen=True)
+class Margins:
+    """The losses that count as level, by a tolerance and the entry of the constant baseline."""
+
+    tolerance: float
+    constant: dict[str, Any]
+
+    def chance(self, name: str, value: Callable[[dict[str, Any], str], float | None]) -> float | None:
+        """The value of the constant baseline; None where it has none."""
+        found = value(self.constant, name) if name in self.constant["scores"] else None
+        return found if _known(found) else None
+
+    def of(self, base: float, chance: float | None, name: str) -> float | None:
+        """The margin beside a baseline."""
+        return loss_margin(base, chance, best_of(name), self.tolerance, loss=sign_of(name) < 0)
+
+    def keeps(self, entry: dict[str, Any], raw: dict[str, Any], name: str) -> bool:
+        """Whether an entry loses no more than that on the folds; beside all features at chance it may lose nothing."""
+        value, base = _mean(entry, name), _mean(raw, name)
+        margin = self.of(base, self.chance(name, _mean), name) or 0.0
+        return bool(sign_of(name) * (value - base) >= -margin)
+
+
+def _mean(entry: dict[str, Any], name: str) -> float:
+    return entry["scores"][name]["mean"]
 
 
 def judge(
     entries: list[dict[str, Any]],
     names: list[str],
     gains: Gains,
-    same_rows: dict[str, Any],
+    constant: dict[str, Any],
     *,
     facts: dict[str, Any],
     tolerance: float = TOLERANCE,
     choice: tuple[str, int] | None = None,
+    asked: str | None = None,
 ) -> dict[str, Any]:
-    """Judge the embeddings for every goal."""
+    """Judge the embeddings for every goal; ``constant``: the entry of the baseline that no feature has a part in,
+    ``asked``: the goal that was asked for."""
     ours = [entry for entry in entries if not entry["rival"] and entry["components"]]
     raw = next((entry for entry in entries if entry["arm"] == ALL_FEATURES), None)
-    verdict: dict[str, Any] = {"basis": gains.basis, "tolerance": tolerance, "lacks": None, "goals": {}}
+    verdict: dict[str, Any] = {"basis": gains.basis, "tolerance": tolerance, "asked": asked, "lacks": None, "goals": {}}
     if not ours or raw is None:
         return verdict | {"lacks": "arms"}
     if not gains.there:
         return verdict | {"lacks": gains.basis}
     rivals = [entry for entry in entries if entry["rival"] and entry is not raw]
-    predict, near = predict_measure(names), neighbor_measure(names)
+    margins, predict, near = Margins(tolerance, constant), predict_measure(names), neighbor_measure(names)
     of_map, rivals_map = ([entry for entry in side if entry["k"] == MAP_SIZE] for side in (ours, rivals))
     own = [entry for entry in ours if (entry["arm"], entry["k"]) == choice and not entry["failures"]] or ours
     by_predict, by_near = (own if name == names[0] else ours for name in (predict, near))
     goals = {
-        "neighbours": _neighbors(
-            by_near, raw, rivals, same_rows, (near, new_neighbor_measure(names)), gains, tolerance
-        ),
-        "predict": _goal(by_predict, [raw], rivals, predict, gains, tolerance),
-        "compress": _compressed(ours, raw, rivals, (predict, near), gains, tolerance, facts),
-        "map": _map(of_map, rivals_map, near, gains, tolerance),
+        "neighbours": _neighbors(by_near, raw, rivals, (near, new_neighbor_measure(names)), gains, margins),
+        "predict": _goal(by_predict, [raw], rivals, predict, gains, margins),
+        "compress": _compressed(ours, raw, rivals, (predict, near), gains, margins, facts),
+        "map": _map(of_map, rivals_map, near, gains, margins),
     }
-    return verdict | {"goals": {name: goal for name, goal in goals.items() if goal is not None}}
+    return verdict | {"goals": corrected({name: goal for name, goal in goals.items() if goal is not None}, asked)}
+
+
+def corrected(goals: dict[str, dict[str, Any]], asked: str | None) -> dict[str, dict[str, Any]]:
+    """The goals, of which those that were not asked for are better only after correction for their number, else level;
+    each of these with the corrected ``p_holm`` and their number ``family``."""
+    able = [name for name in CAN_BE_BETTER if name in goals]
+    family = [name for name in able if name != asked and goals[name]["p"] is not None]
+    adjusted = dict(zip(family, holm([goals[name]["p"] for name in family]).tolist(), strict=True))
+    found = dict(goals)
+    for name in able:
+        p = adjusted.get(name)
+        lost = goals[name]["word"] == BETTER and p is not None and p >= SIGNIFICANT
+        found[name] = goals[name] | {"p_holm": p, "family": len(family)} | ({"word": LEVEL} if lost else {})
+    return found
 
 
 def _goal(
@@ -94,14 +153,37 @@ def _goal(
     rivals: list[dict[str, Any]],
     name: str,
     gains: Gains,
-    tolerance: float,
+    margins: Margins,
+    above_constant: bool = False,
+) -> dict[str, Any] | None:
+    """The best of ours against the best of some baselines: where these are no better than a constant, or if
+    ``above_constant``, better only if it is better than the constant, too."""
+    goal = _against(ours, bases, rivals, name, gains, margins)
+    if goal is None or goal["chance"] is None or not (above_constant or goal["margin"] is None):
+        return goal
+    over = _against(ours, [margins.constant], rivals, name, gains, margins)
+    known = [each["p"] for each in (goal, over) if each is not None and each["p"] is not None]
+    p = max(known) if len(known) == 2 else None
+    if goal["word"] == BETTER and (over is None or over["word"] != BETTER):
+        goal = goal | {"word": CANNOT_TELL} if over is None or goal["margin"] is None else over
+    return goal | {"p": p}
+
+
+def _against(
+    ours: list[dict[str, Any]],
+    bases: list[dict[str, Any]],
+    rivals: list[dict[str, Any]],
+    name: str,
+    gains: Gains,
+    margins: Margins,
 ) -> dict[str, Any] | None:
     """The best of ours on the folds against the best of some baselines, and beside the best rival embedding."""
     best, base, versus = top(ours, name), top(bases, name), gains.versus(ours, bases, name)
     if versus is None:
         return None
     value: Any = gains.value(base, name)
-    margin = tolerance * abs(value)
+    chance = margins.chance(name, gains.value)
+    margin = 0.0 if base is margins.constant else margins.of(value, chance, name)
     said = word(versus["gain"], versus["interval"], margin)
     needed = rows_needed(versus["rows"], versus["gain"], versus["interval"], margin) if said == CANNOT_TELL else None
     rival = top(rivals, name) if rivals else None
@@ -112,6 +194,8 @@ def _goal(
         **_at(best, gains, name),
         "base": {"arm": base["arm"], "k": base["k"], "value": value},
         **versus,
+        "chance": chance,
+        "margin": margin,
         "rows_needed": needed,
         "few": gains.few,
         "rival": None if rival is None or over_rival is None else {**_at(rival, gains, name), **over_rival},
@@ -130,25 +214,17 @@ def _neighbors(
     ours: list[dict[str, Any]],
     raw: dict[str, Any],
     rivals: list[dict[str, Any]],
-    same: dict[str, Any],
     names: tuple[str, str | None],
     gains: Gains,
-    tolerance: float,
+    margins: Margins,
 ) -> dict[str, Any] | None:
     """As against all features; better only where it is better than the same rows for every query, too."""
     name, among = names
-    goal = _goal(ours, [raw], rivals, name, gains, tolerance)
+    goal = _goal(ours, [raw], rivals, name, gains, margins, above_constant=True)
     if goal is None:
         return None
     goal["new_rows"] = None if among is None else _new_rows(top(ours, name), raw, among, gains)
-    if name not in same.get("scores", {}):
-        return goal
-    over_same = _goal(ours, [same], rivals, name, gains, tolerance)
-    if over_same is not None and goal["word"] == BETTER and over_same["word"] != BETTER:
-        goal = over_same | {"new_rows": goal["new_rows"]}
-    goal["same_rows"] = gains.value(same, name)
-    goal["hub"] = gains.hub(top(ours, name))
-    return goal
+    return goal | {"same_rows": goal["chance"], "hub": gains.hub(top(ours, name))}
 
 
 def _new_rows(best: dict[str, Any], raw: dict[str, Any], name: str, gains: Gains) -> dict[str, Any] | None:
@@ -163,10 +239,12 @@ def _known(value: float | None) -> bool:
 
 
 def _map(
-    ours: list[dict[str, Any]], rivals: list[dict[str, Any]], name: str, gains: Gains, tolerance: float
+    ours: list[dict[str, Any]], rivals: list[dict[str, Any]], name: str, gains: Gains, margins: Margins
 ) -> dict[str, Any] | None:
-    """The best two coordinates against the best two of a rival."""
-    return _goal(ours, rivals, [], name, gains, tolerance) if ours and rivals else None
+    """The best two coordinates against the best two of a rival; better only where they are better than the same rows
+    for every query, too."""
+    goal = _goal(ours, rivals, [], name, gains, margins, above_constant=True) if ours and rivals else None
+    return goal and goal | {"same_rows": goal["chance"]}
 
 
 def _compressed(
@@ -175,13 +253,13 @@ def _compressed(
     rivals: list[dict[str, Any]],
     names: tuple[str, str],
     gains: Gains,
-    tolerance: float,
+    margins: Margins,
     facts: dict[str, Any],
 ) -> dict[str, Any] | None:
     """The smallest size that keeps what all features have, by both measures; it alone is judged."""
-    small = smallest_keeping(ours, raw, names, tolerance)
+    small = smallest_keeping(ours, raw, names, margins)
     entry = top(ours, names[0]) if small is None else small
-    parts: list[Any] = [_goal([entry], [raw], [], name, gains, tolerance) for name in names]
+    parts: list[Any] = [_goal([entry], [raw], [], name, gains, margins) for name in names]
     if any(part is None for part in parts):
         return None
     said = [part["word"] for part in parts]
@@ -191,7 +269,7 @@ def _compressed(
     d, nonzero = feature_count([raw], facts["d"]), facts.get("nonzero_share")
     dense = 4 * d if d == facts["d"] else None  # the cells of a table do not tell how many of its numbers are 0
     sized = [rival for rival in rivals if rival["k"] is not None]
-    needs = {each["arm"]: each["k"] for each in _by_arm_smallest(sized, raw, names, tolerance)}
+    needs = {each["arm"]: each["k"] for each in _by_arm_smallest(sized, raw, names, margins)}
     return {
         "measure": names[0],
         "word": overall,
@@ -202,12 +280,18 @@ def _compressed(
         "shares": dict(zip(names, shares, strict=True)),
         "rows": parts[0]["rows"],
         "few": gains.few,
+        "at_chance": {part["measure"]: [part["base"]["value"], part["chance"]] for part in parts if _at_chance(part)},
         "rows_needed": max(needed) if needed and None not in needed else None,
         "bytes": 4 * entry["components"],
         "bytes_all_features": dense if not dense or not nonzero else min(dense, round(12 * nonzero * d)),
         "kept_on_folds": small is not None,
         "rivals": needs,
     }
+
+
+def _at_chance(goal: dict[str, Any]) -> bool:
+    """Whether nothing can be told because the baseline is no better than a constant."""
+    return goal["word"] == CANNOT_TELL and goal["margin"] is None
 
 
 def feature_count(entries: list[dict[str, Any]], d: int) -> int:
@@ -225,30 +309,25 @@ def share_of(goal: dict[str, Any]) -> dict[str, Any]:
 
 
 def smallest_keeping(
-    ours: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], tolerance: float
+    ours: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], margins: Margins
 ) -> dict[str, Any] | None:
-    """The entry of fewest components that, like all larger sizes of its arm, keeps 1 - tolerance on the folds."""
-    found = _by_arm_smallest(ours, raw, names, tolerance)
+    """The entry of fewest components that, like all larger sizes of its arm, loses at most the margin on the folds."""
+    found = _by_arm_smallest(ours, raw, names, margins)
     sign = sign_of(names[0])
     return min(found, key=lambda e: (e["components"], -sign * e["scores"][names[0]]["mean"]), default=None)
 
 
 def _by_arm_smallest(
-    entries: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], tolerance: float
+    entries: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], margins: Margins
 ) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     lost: set[str] = set()
     for entry in sorted(entries, key=lambda entry: -(entry["k"] or 0)):
-        if not all(_keeps(entry, raw, name, tolerance) for name in names):
+        if not all(margins.keeps(entry, raw, name) for name in names):
             lost.add(entry["arm"])
         elif entry["arm"] not in lost:
             found[entry["arm"]] = entry
     return list(found.values())
-
-
-def _keeps(entry: dict[str, Any], raw: dict[str, Any], name: str, tolerance: float) -> bool:
-    value, base = (sign_of(name) * each["scores"][name]["mean"] for each in (entry, raw))
-    return bool(value >= base - tolerance * abs(base))
 
 
 def _at(entry: dict[str, Any], gains: Gains, name: str) -> dict[str, Any]:
@@ -328,9 +407,8 @@ class FoldGains:
         if parts and self.few is None:
             mean_sizes = np.mean(parts, axis=0)
             interval, p = nadeau_bengio(gain, *mean_sizes), nadeau_bengio_p(gain, *mean_sizes)
-        rows = sum(held_out for _, held_out in parts)
-        interval = None if interval is None else list(interval)
-        return {"gain": float(gain.mean()), "interval": interval, "p": p, "rows": rows}
+        rows, ends = sum(held_out for _, held_out in parts), None if interval is None else list(interval)
+        return {"gain": float(gain.mean()), "interval": ends, "p": p, "rows": rows}
 
 
 def _by_fold(entries: list[dict[str, Any]], name: str) -> np.ndarray:
@@ -394,7 +472,7 @@ class TestGains:
 
     def _gain(self, measure: Measure, ours: dict[str, Any], theirs: dict[str, Any], name: str) -> dict[str, Any] | None:
         least = self.results.protocol.get("min_positives", 1)
-        scores: list[Any] = [self.results.predictions.get((entry["arm"], entry["k"], TEST)) for entry in (ours, theirs)]
+        scores = [self._scores(entry) for entry in (ours, theirs)]
         if measure.name == AVERAGE_PRECISION:
             return precision_gain(self.truth, scores[0], scores[1], self.drawn, least, self.known_cells, self.units)
         values: list[Any] = [self.value(entry, name) for entry in (ours, theirs)]
@@ -405,6 +483,12 @@ class TestGains:
             measure, self.truth, scores[0], scores[1], self.drawn, gain, least, self.known_cells, self.units
         )
         return {"gain": gain, "interval": None, "p": None} if found is None else found
+
+    def _scores(self, entry: dict[str, Any]) -> np.ndarray | None:
+        """Stored scores of the test rows; None of an arm that failed."""
+        if entry["arm"] == SAME_ROWS:
+            return np.tile(self.results.constants[TEST].scores, (len(self.truth), 1))
+        return self.results.predictions.get((entry["arm"], entry["k"], TEST))
 
 
 Gains = FoldGains | TestGains
@@ -513,12 +597,20 @@ def _gains(results: Results, searched: Any, sizes: list[dict[str, Any]]) -> Fold
     return FoldGains(sizes, results.few.get(FOLDS))
 
 
-def same_rows_entry(results: Results, folds: list[str], name: str) -> dict[str, Any]:
-    """The baseline that returns the same training rows to every query, as an entry of the leaderboard."""
-    values = {fold: float(S.mean()) for (arm, _, fold), S in results.similarity.items() if arm == SAME_ROWS}
-    by_fold = [values.get(fold, math.nan) for fold in folds]
-    scores = {name: {"mean": float(np.mean(by_fold)), "by_fold": by_fold, "test": values.get(TEST)}}
-    return {"arm": SAME_ROWS, "rival": True, "k": None, "components": 0, "scores": scores if values else {}}
+def constant_entry(results: Results, folds: list[str], near: str, predict: str) -> dict[str, Any]:
+    """The baseline that no feature has a part in, as an entry of the leaderboard: the same training rows for every
+    query, and one prediction for every row."""
+    values: dict[str, dict[str, float | None]] = {
+        near: {fold: float(S.mean()) for (arm, _, fold), S in results.similarity.items() if arm == SAME_ROWS},
+        predict: {fold: constant.value for fold, constant in results.constants.items()},
+    }
+    scores = {}
+    for name, by_name in values.items():
+        by_fold = np.array([by_name.get(fold, math.nan) for fold in folds], dtype=float)
+        if np.isfinite(by_fold).any():
+            mean = float(by_fold[np.isfinite(by_fold)].mean())
+            scores[name] = {"mean": mean, "by_fold": by_fold.tolist(), "test": by_name.get(TEST)}
+    return {"arm": SAME_ROWS, "rival": True, "k": None, "components": 0, "scores": scores}
 
 
 def rows_of_folds(summary: dict[str, Any]) -> int:
@@ -532,8 +624,10 @@ def summarise(
     searched: Any = None,
     tolerance: float = TOLERANCE,
     choose: Callable[[list[dict[str, Any]], str], dict[str, Any] | None] | None = None,
+    goal: str | None = None,
 ) -> dict[str, Any]:
-    """Summarise a comparison as plain data, ready for JSON, the table, the file and the page."""
+    """Summarise a comparison as plain data, ready for JSON, the table, the file and the page; ``goal``: the goal that
+    was asked for."""
     folds = _complete_folds(results)
     if not folds:
         raise ValueError("no arm was finished, so there is nothing to report; let the comparison run longer.")
@@ -548,7 +642,8 @@ def summarise(
             best[entry["arm"]] = entry
     sizes = [results.folds[fold] for fold in folds if fold in results.folds]
     gains = _gains(results, searched, sizes)
-    same = same_rows_entry(results, folds, neighbor_measure(names))
+    constant = constant_entry(results, folds, neighbor_measure(names), predict_measure(names))
+    asked: dict[str, Any] = {"facts": results.dataset, "tolerance": tolerance, "choice": choice, "asked": goal}
     return {
         **{key: getattr(results, key) for key in FACTS},
         "measures": names,
@@ -559,7 +654,7 @@ def summarise(
         "choice": chosen,
         "best": [entry for entry in entries if best[entry["arm"]] is entry],
         "curves": _curves(entries, names),
-        "same_rows": same["scores"].get(neighbor_measure(names)),
-        "verdict": judge(entries, names, gains, same, facts=results.dataset, tolerance=tolerance, choice=choice),
+        "same_rows": constant["scores"].get(neighbor_measure(names)),
+        "verdict": judge(entries, names, gains, constant, **asked),
         "failures": [[e["arm"], e["k"], reason] for e in entries for reason in e["failures"]],
     }

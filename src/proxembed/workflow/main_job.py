@@ -398,7 +398,8 @@ def finish_search(job: Job, results: Results) -> SearchResult:
     """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
     options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
     chooser = None if options.goal == "compress" else found.choose  # which takes the smallest size that keeps enough
-    summary = lambda: worded(summarise(results, dataset, options.tolerance, chooser))  # noqa: E731
+    asked = (dataset, options.tolerance, chooser, options.goal)
+    summary = lambda: worded(summarise(results, *asked), refitted=options.refit_all)  # noqa: E731
     record = RunRecord(place, results, head, summary, search=search_section(job))
     name, method, k = best_choice(record.summary, found, options.goal)
     rival = rival_ahead(record.summary, (name, k), rivals_of(job), options.goal)
