@@ -170,9 +170,7 @@ def no_better(measure: str, value: float, chance: float, baseline: str) -> str:
     """That a baseline is no better than the constant one: there is no gain of which a share could be lost."""
     constant = SAME_ROWS if is_jaccard(measure) else "one constant prediction"
     do = "do" if baseline == ALL_FEATURES else "does"
-    return (
-        f"{baseline} ({number(value)}) {do} no better than {constant} ({number(chance)}), so nothing can be told"
-    )
+    return f"{baseline} ({number(value)}) {do} no better than {constant} ({number(chance)}), so nothing can be told"
 
 
 def _unsure(goal: dict[str, Any], behind: bool) -> str:

@@ -184,7 +184,8 @@ def search(
         Measure that decides: macro average precision, Jaccard@10, macro F1, micro F1, subset accuracy, Hamming loss,
         log-loss, macro AUC, ...; in Python also a function of held-out labels and their scores, larger is better.
     tolerance : a number >= 0 and < 1, default=0.03
-        Loss that does not matter, as a share of the value of all features: within it an embedding is level.
+        Loss that counts as level, as a share of what all features gain over a constant prediction, and at most twice
+        that share of what they miss.
     dask : None, 'local' or the address of a scheduler, such as tcp://10.0.0.5:8786, default=None
         Cluster for the fits: "local" for ``n_jobs`` local workers (1 means one per core), or the address of a dask
         scheduler, all of whose workers are used. If a worker dies, another repeats its fits.
