@@ -88,11 +88,10 @@ def test_neighbours_are_better_only_above_the_same_rows_for_every_query():
     ours = entry("OPLS", 5, near=0.6)
     found = goals(ours, same=0.45)["neighbours"]
     assert found["word"] == BETTER and found["same_rows"] == found["chance"] == 0.45
-    unsure = entry("OPLS", 5, near=0.6)
-    unsure["scores"][NEAR]["by_fold"], raw = [0.55, 0.6, 0.65], entry("all features", None, rival=True)
-    raw["scores"][NEAR]["by_fold"] = [0.45, 0.5, 0.55]  # each fold .1 behind, but the constant is the same on all
-    behind = goals(unsure, same=0.49, raw=raw)["neighbours"]
+    unsure, raw = entry("OPLS", 5, near=0.6, spread=0.05), entry("all features", None, rival=True, spread=0.05)
+    behind = goals(unsure, same=0.49, raw=raw)["neighbours"]  # each fold .1 ahead, but the constant is the same on all
     assert behind["word"] == CANNOT_TELL and behind["base"]["arm"] == "same" and behind["same_rows"] == 0.49
+    assert behind["rows_needed"] > behind["rows"], "that is no matter of a margin"
 
 
 def test_a_map_is_judged_against_the_best_two_coordinates_of_a_rival():
@@ -212,6 +211,10 @@ def test_a_map_is_better_only_above_the_same_rows_for_every_query():
     assert found["word"] == CANNOT_TELL and found["same_rows"] == 0.735 and found["base"]["value"] == 0.719
     assert goals(entry("OPLS", 2, near=0.75), rival, same=0.735)["map"]["word"] == BETTER
     assert goals(entry("OPLS", 2, near=0.732), rival, same=0.6)["map"]["word"] == BETTER
+    unsure = entry("OPLS", 2, near=0.6, spread=0.05), entry("PCA", 2, near=0.5, rival=True, spread=0.05)
+    found = goals(*unsure, same=0.49)["map"]  # the rival is above the same rows, and so are we, but not surely
+    assert (found["word"], found["base"]["arm"]) == (CANNOT_TELL, "same")
+    assert goals(*unsure, same=0.3)["map"]["word"] == BETTER
 
 
 def test_the_p_of_a_goal_of_two_baselines_is_the_larger():
