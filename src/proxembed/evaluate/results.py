@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.measures.measures import is_loss
+from proxembed.measures.measures import MEASURES, is_jaccard, is_loss
 from proxembed.measures.metrics import average_precision
 from proxembed.targets.known import known_cells
 from proxembed.targets.values import dense_labels
+
+from .constant import Constant
 
 RIDGE, NEIGHBORS = "ridge", "cosine kNN"
 TEST = "test"
@@ -27,6 +29,12 @@ def measure_name(measure: str, readout: str) -> str:
 def sign_of(name: str) -> float:
     """1, or -1 where less is better, of a measure with its read-out."""
     return -1.0 if is_loss(name.rpartition(" (")[0]) else 1.0
+
+
+def best_of(name: str) -> float:
+    """The best value of a measure with its read-out; inf of a user's function, which may have no bound."""
+    measure = name.rpartition(" (")[0]
+    return MEASURES[measure].best if measure in MEASURES else 1.0 if is_jaccard(measure) else np.inf
 
 
 def reason_of(error: Exception) -> str:
@@ -71,6 +79,7 @@ class Results:
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     measure: Any = None
     few: dict[str, str | None] = field(default_factory=dict)
+    constants: dict[str, Constant] = field(default_factory=dict)  # by fold, in the measure of predictions
 
 
 def predictions_npz(results: Results) -> bytes:

@@ -27,9 +27,11 @@ from proxembed.measures.measures import (
 from proxembed.measures.metrics import row_jaccard, same_rows
 from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kind, standard_split
 from proxembed.targets.known import known_cells
+from proxembed.targets.values import dense_labels
 
 from .arms import ALL_FEATURES, Arm
 from .compare import BEST_METHOD, SIDES
+from .constant import Cells, Constant, constant_prediction
 from .part import Part, prepare, rows_scored
 from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
 from .scoring import BY_KEY, Measures, Pairs, Scores, lost, score
@@ -210,6 +212,7 @@ def _collect(
         if finished:
             same = same_rows_similarity(protocol, dataset, split.train, found.rows)
             results.similarity[SAME_ROWS, None, split.name] = same
+            results.constants[split.name] = constant_of(protocol, dataset, split.train, found.rows)
     results.interrupted = loop.interrupted
     results.preprocessing = _shared_scaling(results.scalings)
     results.notes = [*dict.fromkeys(protocol.notes), *merged_notes(notes)]
@@ -236,6 +239,14 @@ def same_rows_similarity(protocol: Protocol, dataset: Any, train: np.ndarray, ro
     )
     known, known_train = known_cells(dataset.unknown, rows), known_cells(dataset.unknown, train)
     return row_jaccard(Y[rows], Y_train, weights, known_train, known=known)
+
+
+def constant_of(protocol: Protocol, dataset: Any, train: np.ndarray, rows: Any) -> Constant:
+    """One prediction for every held-out row, in the measure of predictions."""
+    Y, train = dataset.Y.tocsr(), train[rows_scored(dataset)[train]]
+    own, held_out = (Cells(dense_labels(Y[part]), known_cells(dataset.unknown, part)) for part in (train, rows))
+    name = next(name for name, readout in protocol.measures if readout != NEIGHBORS)
+    return constant_prediction(protocol.measure_named(name), own, held_out, protocol.min_positives)
 
 
 def _sort_arms(protocol: Protocol, splits: list[Split], results: Results) -> None:

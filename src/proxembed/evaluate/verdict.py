@@ -3,10 +3,13 @@
 Method and size are chosen on the folds. A comparison is judged on these folds, each side chosen on the others; arms
 that a search has chosen on these very rows are judged on the test rows, which it has not seen.
 
-A gain of one arm over another has a 95 % interval. Of a mean over rows (neighbours) it follows from the differences row
-by row; of other measures the rows are drawn again with replacement (whole groups where rows come in groups), which
-shows how far the gain would move with other test rows of the same kind. Models fitted on other training rows are in
-neither.
+A gain of one arm over another has a 95 % interval by the t test, whose units are rows, groups of rows or folds. Of a
+mean over rows (neighbours) it follows from the differences row by row; of other measures the rows are drawn again with
+replacement (whole groups where rows come in groups), which shows how far the gain would move with other test rows of
+the same kind. Models fitted on other training rows are in neither.
+
+A loss counts as level up to a share of what all features gain over a constant prediction, and up to twice that share of
+what they miss. *Better* is corrected for the number of goals that were not asked for.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +25,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from proxembed.measures.measures import AVERAGE_PRECISION, NEW_JACCARD, Measure, is_jaccard, measure_of
-from proxembed.measures.statistics import TWO_SIDED, drawn_weights, nadeau_bengio, precision_gain, redrawn_gain
+from proxembed.measures.statistics import (
+    drawn_weights,
+    holm,
+    nadeau_bengio,
+    nadeau_bengio_p,
+    precision_gain,
+    redrawn_gain,
+    t_tested,
+)
 from proxembed.splits.splits import LEAST_GROUPS
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
@@ -29,62 +41,117 @@ from proxembed.targets.values import dense_labels
 
 from .arms import ALL_FEATURES, MAP_SIZE
 from .compare import equal_rows, gain_on_folds
-from .results import NEIGHBORS, SAME_ROWS, TEST, Results, measure_name, sign_of
+from .results import NEIGHBORS, SAME_ROWS, TEST, Results, best_of, measure_name, sign_of
 
-TOLERANCE = 0.03
+CAN_BE_BETTER = ("neighbours", "predict", "map")
+TOLERANCE, SIGNIFICANT, EQUAL = 0.03, 0.05, 1e-9
 BETTER, LEVEL, WORSE, CANNOT_TELL = "better", "level", "worse", "cannot tell"
 FOLDS, TEST_ROWS = "folds", "test rows"
 LEAST_ROWS, LEAST_RARER = 20, 5  # scored rows of a verdict: all, and of the rarer of two classes
 
 
-def word(gain: float, interval: Sequence[float] | None, margin: float) -> str:
-    """What a gain with its 95 % interval allows to say, where a loss up to a margin does not matter."""
+def word(gain: float, interval: Sequence[float] | None, margin: float | None) -> str:
+    """What a gain with its 95 % interval allows to say, where a loss up to a margin does not matter; without a margin
+    only what needs none."""
     if interval is None:
         return CANNOT_TELL
     low, high = interval
-    return BETTER if low > 0 else LEVEL if low >= -margin else WORSE if high < -margin else CANNOT_TELL
+    if low > 0 or margin is None:
+        return BETTER if low > 0 else CANNOT_TELL
+    return LEVEL if low >= -margin else WORSE if high < -margin else CANNOT_TELL
 
 
-def rows_needed(rows: int, gain: float, interval: Sequence[float] | None, margin: float) -> int | None:
+def rows_needed(rows: int, gain: float, interval: Sequence[float] | None, margin: float | None) -> int | None:
     """Test rows that would tell, if the gain stayed as it is: ``rows`` (half-width / (margin + gain))^2."""
-    if interval is None or not gain > -margin:
+    if interval is None or margin is None or not gain > -margin:
         return None
     half = (interval[1] - interval[0]) / 2
     return int(np.ceil(np.round(rows * (half / (margin + gain)) ** 2, 6)))
+
+
+def loss_margin(value: float, chance: float | None, best: float, tolerance: float, loss: bool = False) -> float | None:
+    """The loss that counts as level beside a baseline's ``value``: the tolerance times what it gains over chance, or
+    times twice what it misses of the best, whichever is less. None for a baseline no better than chance; a share of
+    the value where chance is not known."""
+    if chance is None:
+        return tolerance * abs(value)
+    above, missed = (chance - value, value - best) if loss else (value - chance, best - value)
+    return tolerance * min(above, 2 * max(missed, 0.0)) if above > EQUAL else None
+
+
+@dataclass(frozen=True)
+class Margins:
+    """The losses that count as level, by a tolerance and the entry of the constant baseline."""
+
+    tolerance: float
+    constant: dict[str, Any]
+
+    def chance(self, name: str, value: Callable[[dict[str, Any], str], float | None]) -> float | None:
+        """The value of the constant baseline; None where it has none."""
+        found = value(self.constant, name) if name in self.constant["scores"] else None
+        return found if _known(found) else None
+
+    def of(self, base: float, chance: float | None, name: str) -> float | None:
+        """The margin beside a baseline."""
+        return loss_margin(base, chance, best_of(name), self.tolerance, loss=sign_of(name) < 0)
+
+    def keeps(self, entry: dict[str, Any], raw: dict[str, Any], name: str) -> bool:
+        """Whether an entry loses no more than that on the folds; beside all features at chance it may lose nothing."""
+        value, base = _mean(entry, name), _mean(raw, name)
+        margin = self.of(base, self.chance(name, _mean), name) or 0.0
+        return bool(sign_of(name) * (value - base) >= -margin)
+
+
+def _mean(entry: dict[str, Any], name: str) -> float:
+    return entry["scores"][name]["mean"]
 
 
 def judge(
     entries: list[dict[str, Any]],
     names: list[str],
     gains: Gains,
-    same_rows: dict[str, Any],
+    constant: dict[str, Any],
     *,
     facts: dict[str, Any],
     tolerance: float = TOLERANCE,
     choice: tuple[str, int] | None = None,
+    asked: str | None = None,
 ) -> dict[str, Any]:
-    """Judge the embeddings for every goal."""
+    """Judge the embeddings for every goal; ``constant``: the entry of the baseline that no feature has a part in,
+    ``asked``: the goal that was asked for."""
     ours = [entry for entry in entries if not entry["rival"] and entry["components"]]
     raw = next((entry for entry in entries if entry["arm"] == ALL_FEATURES), None)
-    verdict: dict[str, Any] = {"basis": gains.basis, "tolerance": tolerance, "lacks": None, "goals": {}}
+    verdict: dict[str, Any] = {"basis": gains.basis, "tolerance": tolerance, "asked": asked, "lacks": None, "goals": {}}
     if not ours or raw is None:
         return verdict | {"lacks": "arms"}
     if not gains.there:
         return verdict | {"lacks": gains.basis}
     rivals = [entry for entry in entries if entry["rival"] and entry is not raw]
-    predict, near = predict_measure(names), neighbor_measure(names)
+    margins, predict, near = Margins(tolerance, constant), predict_measure(names), neighbor_measure(names)
     of_map, rivals_map = ([entry for entry in side if entry["k"] == MAP_SIZE] for side in (ours, rivals))
     own = [entry for entry in ours if (entry["arm"], entry["k"]) == choice and not entry["failures"]] or ours
     by_predict, by_near = (own if name == names[0] else ours for name in (predict, near))
     goals = {
-        "neighbours": _neighbors(
-            by_near, raw, rivals, same_rows, (near, new_neighbor_measure(names)), gains, tolerance
-        ),
-        "predict": _goal(by_predict, [raw], rivals, predict, gains, tolerance),
-        "compress": _compressed(ours, raw, rivals, (predict, near), gains, tolerance, facts),
-        "map": _map(of_map, rivals_map, near, gains, tolerance),
+        "neighbours": _neighbors(by_near, raw, rivals, (near, new_neighbor_measure(names)), gains, margins),
+        "predict": _goal(by_predict, [raw], rivals, predict, gains, margins),
+        "compress": _compressed(ours, raw, rivals, (predict, near), gains, margins, facts),
+        "map": _map(of_map, rivals_map, near, gains, margins),
     }
-    return verdict | {"goals": {name: goal for name, goal in goals.items() if goal is not None}}
+    return verdict | {"goals": corrected({name: goal for name, goal in goals.items() if goal is not None}, asked)}
+
+
+def corrected(goals: dict[str, dict[str, Any]], asked: str | None) -> dict[str, dict[str, Any]]:
+    """The goals, of which those that were not asked for are better only after correction for their number, else level;
+    each of these with the corrected ``p_holm`` and their number ``family``."""
+    able = [name for name in CAN_BE_BETTER if name in goals]
+    family = [name for name in able if name != asked and goals[name]["p"] is not None]
+    adjusted = dict(zip(family, holm([goals[name]["p"] for name in family]).tolist(), strict=True))
+    found = dict(goals)
+    for name in able:
+        p = adjusted.get(name)
+        lost = goals[name]["word"] == BETTER and p is not None and p >= SIGNIFICANT
+        found[name] = goals[name] | {"p_holm": p, "family": len(family)} | ({"word": LEVEL} if lost else {})
+    return found
 
 
 def _goal(
@@ -93,14 +160,37 @@ def _goal(
     rivals: list[dict[str, Any]],
     name: str,
     gains: Gains,
-    tolerance: float,
+    margins: Margins,
+    above_constant: bool = False,
+) -> dict[str, Any] | None:
+    """The best of ours against the best of some baselines: where these are no better than a constant, or if
+    ``above_constant``, better only if it is better than the constant, too."""
+    goal = _against(ours, bases, rivals, name, gains, margins)
+    if goal is None or goal["chance"] is None or not (above_constant or goal["margin"] is None):
+        return goal
+    over = _against(ours, [margins.constant], rivals, name, gains, margins)
+    known = [each["p"] for each in (goal, over) if each is not None and each["p"] is not None]
+    p = max(known) if len(known) == 2 else None
+    if goal["word"] == BETTER and (over is None or over["word"] != BETTER):
+        goal = goal | {"word": CANNOT_TELL} if over is None or goal["margin"] is None else over
+    return goal | {"p": p}
+
+
+def _against(
+    ours: list[dict[str, Any]],
+    bases: list[dict[str, Any]],
+    rivals: list[dict[str, Any]],
+    name: str,
+    gains: Gains,
+    margins: Margins,
 ) -> dict[str, Any] | None:
     """The best of ours on the folds against the best of some baselines, and beside the best rival embedding."""
     best, base, versus = top(ours, name), top(bases, name), gains.versus(ours, bases, name)
     if versus is None:
         return None
     value: Any = gains.value(base, name)
-    margin = tolerance * abs(value)
+    chance = margins.chance(name, gains.value)
+    margin = 0.0 if base is margins.constant else margins.of(value, chance, name)
     said = word(versus["gain"], versus["interval"], margin)
     needed = rows_needed(versus["rows"], versus["gain"], versus["interval"], margin) if said == CANNOT_TELL else None
     rival = top(rivals, name) if rivals else None
@@ -111,6 +201,8 @@ def _goal(
         **_at(best, gains, name),
         "base": {"arm": base["arm"], "k": base["k"], "value": value},
         **versus,
+        "chance": chance,
+        "margin": margin,
         "rows_needed": needed,
         "few": gains.few,
         "rival": None if rival is None or over_rival is None else {**_at(rival, gains, name), **over_rival},
@@ -129,25 +221,17 @@ def _neighbors(
     ours: list[dict[str, Any]],
     raw: dict[str, Any],
     rivals: list[dict[str, Any]],
-    same: dict[str, Any],
     names: tuple[str, str | None],
     gains: Gains,
-    tolerance: float,
+    margins: Margins,
 ) -> dict[str, Any] | None:
     """As against all features; better only where it is better than the same rows for every query, too."""
     name, among = names
-    goal = _goal(ours, [raw], rivals, name, gains, tolerance)
+    goal = _goal(ours, [raw], rivals, name, gains, margins, above_constant=True)
     if goal is None:
         return None
     goal["new_rows"] = None if among is None else _new_rows(top(ours, name), raw, among, gains)
-    if name not in same.get("scores", {}):
-        return goal
-    over_same = _goal(ours, [same], rivals, name, gains, tolerance)
-    if over_same is not None and goal["word"] == BETTER and over_same["word"] != BETTER:
-        goal = over_same | {"new_rows": goal["new_rows"]}
-    goal["same_rows"] = gains.value(same, name)
-    goal["hub"] = gains.hub(top(ours, name))
-    return goal
+    return goal | {"same_rows": goal["chance"], "hub": gains.hub(top(ours, name))}
 
 
 def _new_rows(best: dict[str, Any], raw: dict[str, Any], name: str, gains: Gains) -> dict[str, Any] | None:
@@ -162,10 +246,12 @@ def _known(value: float | None) -> bool:
 
 
 def _map(
-    ours: list[dict[str, Any]], rivals: list[dict[str, Any]], name: str, gains: Gains, tolerance: float
+    ours: list[dict[str, Any]], rivals: list[dict[str, Any]], name: str, gains: Gains, margins: Margins
 ) -> dict[str, Any] | None:
-    """The best two coordinates against the best two of a rival."""
-    return _goal(ours, rivals, [], name, gains, tolerance) if ours and rivals else None
+    """The best two coordinates against the best two of a rival; better only where they are better than the same rows
+    for every query, too."""
+    goal = _goal(ours, rivals, [], name, gains, margins, above_constant=True) if ours and rivals else None
+    return goal and goal | {"same_rows": goal["chance"]}
 
 
 def _compressed(
@@ -174,13 +260,13 @@ def _compressed(
     rivals: list[dict[str, Any]],
     names: tuple[str, str],
     gains: Gains,
-    tolerance: float,
+    margins: Margins,
     facts: dict[str, Any],
 ) -> dict[str, Any] | None:
     """The smallest size that keeps what all features have, by both measures; it alone is judged."""
-    small = smallest_keeping(ours, raw, names, tolerance)
+    small = smallest_keeping(ours, raw, names, margins)
     entry = top(ours, names[0]) if small is None else small
-    parts: list[Any] = [_goal([entry], [raw], [], name, gains, tolerance) for name in names]
+    parts: list[Any] = [_goal([entry], [raw], [], name, gains, margins) for name in names]
     if any(part is None for part in parts):
         return None
     said = [part["word"] for part in parts]
@@ -190,7 +276,7 @@ def _compressed(
     d, nonzero = feature_count([raw], facts["d"]), facts.get("nonzero_share")
     dense = 4 * d if d == facts["d"] else None  # the cells of a table do not tell how many of its numbers are 0
     sized = [rival for rival in rivals if rival["k"] is not None]
-    needs = {each["arm"]: each["k"] for each in _by_arm_smallest(sized, raw, names, tolerance)}
+    needs = {each["arm"]: each["k"] for each in _by_arm_smallest(sized, raw, names, margins)}
     return {
         "measure": names[0],
         "word": overall,
@@ -201,12 +287,18 @@ def _compressed(
         "shares": dict(zip(names, shares, strict=True)),
         "rows": parts[0]["rows"],
         "few": gains.few,
+        "at_chance": {part["measure"]: [part["base"]["value"], part["chance"]] for part in parts if _at_chance(part)},
         "rows_needed": max(needed) if needed and None not in needed else None,
         "bytes": 4 * entry["components"],
         "bytes_all_features": dense if not dense or not nonzero else min(dense, round(12 * nonzero * d)),
         "kept_on_folds": small is not None,
         "rivals": needs,
     }
+
+
+def _at_chance(goal: dict[str, Any]) -> bool:
+    """Whether nothing can be told because the baseline is no better than a constant."""
+    return goal["word"] == CANNOT_TELL and goal["margin"] is None
 
 
 def feature_count(entries: list[dict[str, Any]], d: int) -> int:
@@ -224,30 +316,25 @@ def share_of(goal: dict[str, Any]) -> dict[str, Any]:
 
 
 def smallest_keeping(
-    ours: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], tolerance: float
+    ours: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], margins: Margins
 ) -> dict[str, Any] | None:
-    """The entry of fewest components that, like all larger sizes of its arm, keeps 1 - tolerance on the folds."""
-    found = _by_arm_smallest(ours, raw, names, tolerance)
+    """The entry of fewest components that, like all larger sizes of its arm, loses at most the margin on the folds."""
+    found = _by_arm_smallest(ours, raw, names, margins)
     sign = sign_of(names[0])
     return min(found, key=lambda e: (e["components"], -sign * e["scores"][names[0]]["mean"]), default=None)
 
 
 def _by_arm_smallest(
-    entries: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], tolerance: float
+    entries: list[dict[str, Any]], raw: dict[str, Any], names: Sequence[str], margins: Margins
 ) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     lost: set[str] = set()
     for entry in sorted(entries, key=lambda entry: -(entry["k"] or 0)):
-        if not all(_keeps(entry, raw, name, tolerance) for name in names):
+        if not all(margins.keeps(entry, raw, name) for name in names):
             lost.add(entry["arm"])
         elif entry["arm"] not in lost:
             found[entry["arm"]] = entry
     return list(found.values())
-
-
-def _keeps(entry: dict[str, Any], raw: dict[str, Any], name: str, tolerance: float) -> bool:
-    value, base = (sign_of(name) * each["scores"][name]["mean"] for each in (entry, raw))
-    return bool(value >= base - tolerance * abs(base))
 
 
 def _at(entry: dict[str, Any], gains: Gains, name: str) -> dict[str, Any]:
@@ -277,20 +364,25 @@ def predict_measure(names: list[str]) -> str:
 
 def too_few(dataset: Any, rows: np.ndarray) -> str | None:
     """Why scored rows are too few for a verdict; None if they are enough."""
-    labels = LabelMatrix.of(dataset.y).take(np.unique(rows))
+    rows = np.unique(rows)
+    groups = None if dataset.groups is None else len(np.unique(np.asarray(dataset.groups)[rows]))
+    if groups is not None and groups < LEAST_GROUPS:
+        return _few(groups, "group", " of scored rows", LEAST_GROUPS)
+    labels = LabelMatrix.of(dataset.y).take(rows)
     if labels.n < LEAST_ROWS:
-        return _few(labels.n, "", LEAST_ROWS)
+        return _few(labels.n, "scored row", "", LEAST_ROWS)
     if labels.c > 2 or labels.c == 2 and not dataset.single_label:
         return None
     known = labels.n if labels.unknown is None else labels.n - int(labels.unknown[:, [0]].sum())
     rarer = min(int(labels.nk[0]), known - int(labels.nk[0]))
     what = "of the rarer class" if labels.c == 2 else "with" if rarer == int(labels.nk[0]) else "without"
-    return _few(rarer, f" {what}{'' if labels.c == 2 else ' the label'}", LEAST_RARER) if rarer < LEAST_RARER else None
+    what = f" {what}{'' if labels.c == 2 else ' the label'}"
+    return _few(rarer, "scored row", what, LEAST_RARER) if rarer < LEAST_RARER else None
 
 
-def _few(count: int, what: str, least: int) -> str:
-    rows = f"{count} scored row{'s' * (count != 1)}{what} {'is' if count == 1 else 'are'}"
-    return f"{rows} too few to tell, at least {least} are needed"
+def _few(count: int, noun: str, what: str, least: int) -> str:
+    are = f"{count} {noun}{'s' * (count != 1)}{what} {'is' if count == 1 else 'are'}"
+    return f"{are} too few to tell, at least {least} are needed"
 
 
 class FoldGains:
@@ -298,8 +390,8 @@ class FoldGains:
 
     basis, there = FOLDS, True
 
-    def __init__(self, sizes: list[dict[str, Any]], intervals: bool = True, few: str | None = None):
-        self.sizes, self.intervals, self.few = sizes, intervals and few is None, few
+    def __init__(self, sizes: list[dict[str, Any]], few: str | None = None):
+        self.sizes, self.few = sizes, few
 
     def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Mean of a measure over the folds."""
@@ -310,16 +402,20 @@ class FoldGains:
         return entry.get("hub")
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
-        """``gain``, ``interval`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all folds."""
+        """``gain``, ``interval`` and ``p`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all
+        folds."""
         ours, theirs = _by_fold(entries, name), _by_fold(others, name)
         defined = np.isfinite(np.vstack([ours, theirs])).all(axis=0)
         if not defined.any():
             return None
         gain = gain_on_folds(ours[:, defined], theirs[:, defined])
         parts = [(size["train"], size["held_out"]) for size in self.sizes]
-        interval = nadeau_bengio(gain, *np.mean(parts, axis=0)) if parts and self.intervals else None
-        rows = sum(held_out for _, held_out in parts)
-        return {"gain": float(gain.mean()), "interval": None if interval is None else list(interval), "rows": rows}
+        interval = p = None
+        if parts and self.few is None:
+            mean_sizes = np.mean(parts, axis=0)
+            interval, p = nadeau_bengio(gain, *mean_sizes), nadeau_bengio_p(gain, *mean_sizes)
+        rows, ends = sum(held_out for _, held_out in parts), None if interval is None else list(interval)
+        return {"gain": float(gain.mean()), "interval": ends, "p": p, "rows": rows}
 
 
 def _by_fold(entries: list[dict[str, Any]], name: str) -> np.ndarray:
@@ -352,7 +448,7 @@ class TestGains:
         return self.results.hubs.get((entry["arm"], entry["k"], TEST))
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
-        """``gain``, ``interval`` and ``rows``; None where the measure has no value on the test rows."""
+        """``gain``, ``interval``, ``p`` and ``rows``; None where the measure has no value on the test rows."""
         ours, theirs = (top(side, name) for side in (entries, others))
         measure_name, readout = name[:-1].rsplit(" (", 1)
         found: dict[str, Any] | None
@@ -365,8 +461,8 @@ class TestGains:
             found = self._gain(self._measure(measure_name), ours, theirs, name)
         if found is None:
             return None
-        interval = found["interval"] if self.units > 1 and self.few is None else None  # one group cannot be drawn again
-        return {**found, "interval": interval, "rows": len(self.truth)}
+        told = self.units > 1 and self.few is None  # one group cannot be drawn again
+        return {**found, **({} if told else {"interval": None, "p": None}), "rows": len(self.truth)}
 
     def _measure(self, name: str) -> Measure:
         primary = self.results.measure
@@ -383,30 +479,36 @@ class TestGains:
 
     def _gain(self, measure: Measure, ours: dict[str, Any], theirs: dict[str, Any], name: str) -> dict[str, Any] | None:
         least = self.results.protocol.get("min_positives", 1)
-        scores: list[Any] = [self.results.predictions.get((entry["arm"], entry["k"], TEST)) for entry in (ours, theirs)]
+        scores = [self._scores(entry) for entry in (ours, theirs)]
         if measure.name == AVERAGE_PRECISION:
-            return precision_gain(self.truth, scores[0], scores[1], self.drawn, least, self.known_cells)
+            return precision_gain(self.truth, scores[0], scores[1], self.drawn, least, self.known_cells, self.units)
         values: list[Any] = [self.value(entry, name) for entry in (ours, theirs)]
         if None in values or not np.isfinite(values).all():
             return None
         gain = measure.score(values[0]) - measure.score(values[1])
-        interval = redrawn_gain(measure, self.truth, scores[0], scores[1], self.drawn, gain, least, self.known_cells)
-        return {"gain": gain, "interval": interval}
+        found = redrawn_gain(
+            measure, self.truth, scores[0], scores[1], self.drawn, gain, least, self.known_cells, self.units
+        )
+        return {"gain": gain, "interval": None, "p": None} if found is None else found
+
+    def _scores(self, entry: dict[str, Any]) -> np.ndarray | None:
+        """Stored scores of the test rows; None of an arm that failed."""
+        if entry["arm"] == SAME_ROWS:
+            return np.tile(self.results.constants[TEST].scores, (len(self.truth), 1))
+        return self.results.predictions.get((entry["arm"], entry["k"], TEST))
 
 
 Gains = FoldGains | TestGains
 
 
 def paired_gain(ours: ArrayLike, theirs: ArrayLike, groups: Any = None) -> dict[str, Any]:
-    """The mean difference of two values per row, with 1.96 standard errors of it on either side."""
+    """The mean difference of two values per row, with its 95 % interval and p over rows, or over groups of rows."""
     difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
     gain, m = float(difference.mean()), len(difference)
     unit = np.arange(m) if groups is None else np.unique(groups, return_inverse=True)[1]
     sums = np.bincount(unit, difference - gain)
-    if len(sums) < 2:
-        return {"gain": gain, "interval": None}
-    half = TWO_SIDED * float(np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1))) / m
-    return {"gain": gain, "interval": [gain - half, gain + half]}
+    error = float(np.sqrt((sums**2).sum() * len(sums) / max(len(sums) - 1, 1))) / m
+    return t_tested(gain, error, len(sums))
 
 
 FACTS = ("dataset", "protocol", "preprocessing", "scalings", "notes", "seconds", "interrupted")
@@ -492,19 +594,26 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict[
 
 
 def _gains(results: Results, searched: Any, sizes: list[dict[str, Any]]) -> FoldGains | TestGains:
-    """Where gains are taken from; without an interval of rows of two groups, one of which cannot speak for others."""
+    """Where gains are taken from."""
     if searched is not None and results.protocol.get("standard", True):
         return TestGains(results, searched)
-    groups = results.dataset.get("groups")
-    return FoldGains(sizes, groups is None or groups >= LEAST_GROUPS, results.few.get(FOLDS))
+    return FoldGains(sizes, results.few.get(FOLDS))
 
 
-def same_rows_entry(results: Results, folds: list[str], name: str) -> dict[str, Any]:
-    """The baseline that returns the same training rows to every query, as an entry of the leaderboard."""
-    values = {fold: float(S.mean()) for (arm, _, fold), S in results.similarity.items() if arm == SAME_ROWS}
-    by_fold = [values.get(fold, math.nan) for fold in folds]
-    scores = {name: {"mean": float(np.mean(by_fold)), "by_fold": by_fold, "test": values.get(TEST)}}
-    return {"arm": SAME_ROWS, "rival": True, "k": None, "components": 0, "scores": scores if values else {}}
+def constant_entry(results: Results, folds: list[str], near: str, predict: str) -> dict[str, Any]:
+    """The baseline that no feature has a part in, as an entry of the leaderboard: the same training rows for every
+    query, and one prediction for every row."""
+    values: dict[str, dict[str, float | None]] = {
+        near: {fold: float(S.mean()) for (arm, _, fold), S in results.similarity.items() if arm == SAME_ROWS},
+        predict: {fold: constant.value for fold, constant in results.constants.items()},
+    }
+    scores = {}
+    for name, by_name in values.items():
+        by_fold = np.array([by_name.get(fold, math.nan) for fold in folds], dtype=float)
+        if np.isfinite(by_fold).any():
+            mean = float(by_fold[np.isfinite(by_fold)].mean())
+            scores[name] = {"mean": mean, "by_fold": by_fold.tolist(), "test": by_name.get(TEST)}
+    return {"arm": SAME_ROWS, "rival": True, "k": None, "components": 0, "scores": scores}
 
 
 def rows_of_folds(summary: dict[str, Any]) -> int:
@@ -518,8 +627,10 @@ def summarise(
     searched: Any = None,
     tolerance: float = TOLERANCE,
     choose: Callable[[list[dict[str, Any]], str], dict[str, Any] | None] | None = None,
+    goal: str | None = None,
 ) -> dict[str, Any]:
-    """Summarise a comparison as plain data, ready for JSON, the table, the file and the page."""
+    """Summarise a comparison as plain data, ready for JSON, the table, the file and the page; ``goal``: the goal that
+    was asked for."""
     folds = _complete_folds(results)
     if not folds:
         raise ValueError("no arm was finished, so there is nothing to report; let the comparison run longer.")
@@ -534,7 +645,8 @@ def summarise(
             best[entry["arm"]] = entry
     sizes = [results.folds[fold] for fold in folds if fold in results.folds]
     gains = _gains(results, searched, sizes)
-    same = same_rows_entry(results, folds, neighbor_measure(names))
+    constant = constant_entry(results, folds, neighbor_measure(names), predict_measure(names))
+    asked: dict[str, Any] = {"facts": results.dataset, "tolerance": tolerance, "choice": choice, "asked": goal}
     return {
         **{key: getattr(results, key) for key in FACTS},
         "measures": names,
@@ -545,7 +657,7 @@ def summarise(
         "choice": chosen,
         "best": [entry for entry in entries if best[entry["arm"]] is entry],
         "curves": _curves(entries, names),
-        "same_rows": same["scores"].get(neighbor_measure(names)),
-        "verdict": judge(entries, names, gains, same, facts=results.dataset, tolerance=tolerance, choice=choice),
+        "same_rows": constant["scores"].get(neighbor_measure(names)),
+        "verdict": judge(entries, names, gains, constant, **asked),
         "failures": [[e["arm"], e["k"], reason] for e in entries for reason in e["failures"]],
     }

@@ -161,7 +161,22 @@ def _means(values: np.ndarray) -> np.ndarray:
 
 
 N_DRAWS = 400
-TWO_SIDED = 1.959964  # the 97.5 % point of the normal distribution
+
+
+def t_tested(gain: float, error: float, units: int) -> dict[str, Any]:
+    """The ``gain`` of a number of independent units (rows, or groups of rows) with its 95 % ``interval`` and two-sided
+    ``p`` by the t test of units - 1 degrees of freedom; None of one unit."""
+    if units < 2:
+        return {"gain": gain, "interval": None, "p": None}
+    half = float(stdtrit(units - 1, 0.975)) * error
+    p = float(2 * stdtr(units - 1, -abs(gain) / error)) if error > 0 else float(gain == 0)
+    return {"gain": gain, "interval": [gain - half, gain + half], "p": p}
+
+
+def redrawn_tested(gain: float, error: float, units: int) -> dict[str, Any]:
+    """The same by the standard deviation over units drawn with replacement, whose variance is too small by the factor
+    (units - 1) / units."""
+    return t_tested(gain, error * math.sqrt(units / max(units - 1, 1)), units)
 
 
 def drawn_weights(n: int, groups: Any = None, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndarray:
@@ -197,8 +212,10 @@ def redrawn_gain(
     gain: float,
     least: int = 1,
     known: np.ndarray | None = None,
-) -> list[float] | None:
-    """The 95 % interval of a gain in any measure of scores, by measuring rows drawn again."""
+    units: int | None = None,
+) -> dict[str, Any] | None:
+    """A gain in any measure of scores with its 95 % interval and p, by measuring rows drawn again; ``units``: the
+    groups that are drawn, None: rows."""
     if measure.reads != "scores" or ours is None or theirs is None:
         return None
     moved = []
@@ -208,7 +225,7 @@ def redrawn_gain(
         drawn = [measure.score(measure.value(truth[index], S[index], least, cells)[0]) for S in (ours, theirs)]
         moved.append(drawn[0] - drawn[1])
     error = float(np.nanstd(moved, ddof=1))
-    return [gain - TWO_SIDED * error, gain + TWO_SIDED * error]
+    return redrawn_tested(gain, error, len(truth) if units is None else units)
 
 
 def precision_gain(
@@ -218,8 +235,10 @@ def precision_gain(
     weights: np.ndarray,
     least: int = 1,
     known: np.ndarray | None = None,
+    units: int | None = None,
 ) -> dict[str, Any] | None:
-    """The gain in macro average precision with its 95 % interval, all draws at once."""
+    """The gain in macro average precision with its 95 % interval and p, all draws at once; ``units``: the groups that
+    are drawn, None: rows."""
     truth = np.where(truth.sum(axis=0) >= least, truth, False)
     if not truth.any():
         return None
@@ -230,7 +249,7 @@ def precision_gain(
     moved = moved[np.isfinite(moved).any(axis=1)]  # a draw may leave no positive row of any label
     error = float(np.nanmean(moved, axis=1).std(ddof=1)) if len(moved) > 1 else np.inf
     gain = float(np.mean(ours_once - theirs_once))
-    return {"gain": gain, "interval": [gain - TWO_SIDED * error, gain + TWO_SIDED * error]}
+    return redrawn_tested(gain, error, len(truth) if units is None else units)
 
 
 def _precisions(

@@ -174,11 +174,11 @@ def _cell(values: Any, j: int) -> float | None:
 
 def label_section(
     label_names: Sequence[str], counts: Sequence[int], ap_raw: Any, ap_embedded: Any, thresholds: Any = None,
-    calibration: Any = None,
+    calibration: Any = None, chance: Any = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """The table of labels, most frequent first."""
+    """The table of labels, most frequent first; ``chance``: the share of held-out rows with each label."""
     parts = {"counts": counts, "ap_raw": ap_raw, "ap_embedded": ap_embedded, "thresholds": thresholds}
-    for name, part in {**parts, "calibration": calibration}.items():
+    for name, part in {**parts, "calibration": calibration, "chance": chance}.items():
         if part is not None and len(part) != len(label_names):
             raise ValueError(f"{name} has {len(part)} values for {len(label_names)} labels; give one per label.")
     rows = []
@@ -191,6 +191,7 @@ def label_section(
                 "ap_embedded": _cell(ap_embedded, j),
                 "threshold": _cell(thresholds, j),
                 "calibration": _cell(calibration, j),
+                "chance": _cell(chance, j),
             }
         )
     return rows

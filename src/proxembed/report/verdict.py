@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
-from proxembed.evaluate.results import sign_of
+from proxembed.evaluate.results import SAME_ROWS, sign_of
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, FOLDS, LEVEL, WORSE, feature_count, share_of
+from proxembed.measures.measures import is_jaccard
 
 TITLES = {"neighbours": "Neighbours", "predict": "Predict", "compress": "Compress", "map": "Map"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
@@ -17,9 +18,9 @@ LACKS = {
 }
 
 
-def worded(summary: dict[str, Any]) -> dict[str, Any]:
+def worded(summary: dict[str, Any], refitted: bool = False) -> dict[str, Any]:
     """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, a ``note`` and a
-    ``text``."""
+    ``text``; ``refitted``: the saved model is fitted on all rows, not on those of the model that was judged."""
     verdict = summary["verdict"]
     if verdict["lacks"]:
         return {**summary, "verdict": {**verdict, "text": LACKS[verdict["lacks"]], "note": ""}}
@@ -29,7 +30,7 @@ def worded(summary: dict[str, Any]) -> dict[str, Any]:
         for name, goal in verdict["goals"].items()
     }
     text = "\n".join(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())
-    return {**summary, "verdict": {**verdict, "goals": goals, "text": text, "note": _note(verdict, summary)}}
+    return {**summary, "verdict": {**verdict, "goals": goals, "text": text, "note": _note(verdict, summary, refitted)}}
 
 
 def _tone(name: str, goal: dict[str, Any]) -> str:
@@ -38,16 +39,26 @@ def _tone(name: str, goal: dict[str, Any]) -> str:
     return "yes" if smaller and goal["word"] == LEVEL else TONES[goal["word"]]
 
 
-def _note(verdict: dict[str, Any], summary: dict[str, Any]) -> str:
+def _note(verdict: dict[str, Any], summary: dict[str, Any], refitted: bool) -> str:
     """What the figures rest on."""
     rows = next((goal["rows"] for goal in verdict["goals"].values()), 0)
-    limit = f"A loss up to {100 * verdict['tolerance']:g} % of the value of all features counts as level"
+    share = 100 * verdict["tolerance"]
+    limit = (
+        f"A loss counts as level up to {share:g} % of what all features gain over a constant prediction, or "
+        f"{2 * share:g} % of what they miss, whichever is less"
+    )
     if verdict["basis"] == FOLDS:
         folds = len(summary["folds"])
-        return f"Means over {folds} fold{'s' * (folds != 1)}, each choice made on the other folds. {limit}."
+        return (
+            f"Means over {folds} fold{'s' * (folds != 1)}, each choice made on the other folds. The 95 % intervals are "
+            f"those of the models of the folds, not of a model fitted on all rows. {limit}."
+        )
+    saved = (
+        "The saved model is refitted on all rows; values and intervals are those of the model of the training rows. "
+    )
     return (
         f"On {rows:,} test rows, scored once, with method and k chosen on the training rows. The 95 % intervals are "
-        f"for other test rows, not for other training rows. {limit}."
+        f"for other test rows, not for other training rows. {saved if refitted else ''}{limit}."
     )
 
 
@@ -59,6 +70,11 @@ def _compared(goal: dict[str, Any], features: int) -> str:
     """Ours against the baseline, equal arms, the best rival where it is above ours, and a hub where there is one."""
     sign = sign_of(goal["measure"])
     sentences = [_against(goal, features)]
+    if goal["word"] == LEVEL and goal["interval"][0] > 0:
+        sentences.append(
+            f"It is ahead, but not after correction for {goal['family']} goals (p = {goal['p']:.3f}, corrected "
+            f"{goal['p_holm']:.3f})."
+        )
     if goal.get("ties"):
         sentences.append(f"It is {equal_to(goal['ties'])}.")
     rival = goal["rival"]
@@ -88,7 +104,9 @@ def _against(goal: dict[str, Any], features: int) -> str:
     size = f" with {count(goal['components'])} instead of {features:,}" if whole else ""
     if said == LEVEL:
         return f"{kept}{size}: {ours}, {values}." if whole else f"{kept}: {ours}."
-    if goal["interval"] or goal.get("few"):
+    if chance := _chance(goal):
+        why = chance
+    elif goal["interval"] or goal.get("few"):
         why = _unsure(goal, behind=bool(goal["interval"]) and goal["interval"][1] < 0)
     else:
         why = "no interval, so nothing can be told"
@@ -104,7 +122,10 @@ def _compressed(goal: dict[str, Any]) -> str:
     sentences = [f"{label(goal)} keeps {kept} with {size} ({memory})."]
     if not goal["kept_on_folds"]:
         sentences.insert(0, "No size tried stays within the tolerance on the folds.")
-    if goal["word"] == CANNOT_TELL:
+    if goal["word"] == CANNOT_TELL and goal.get("at_chance") and not goal.get("few"):
+        whys = [no_better(name, value, chance, ALL_FEATURES) for name, (value, chance) in goal["at_chance"].items()]
+        sentences += [f"{why[0].upper()}{why[1:]}." for why in whys]
+    elif goal["word"] == CANNOT_TELL:
         behind = any(share["interval"] and share["interval"][1] < 1 for share in goal["shares"].values())
         sentences.append(f"{_unsure(goal, behind).capitalize()}.")
     if goal["rivals"]:
@@ -136,6 +157,20 @@ def _share(share: dict[str, Any]) -> str:
         return f"{100 * share['share']:.1f} %"
     low, high = share["interval"]
     return f"{100 * share['share']:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def _chance(goal: dict[str, Any]) -> str:
+    """Why it cannot be told where a baseline is no better than a constant; empty where it is, or rows are few."""
+    if goal.get("few") or goal.get("chance") is None or goal["margin"] is not None:
+        return ""
+    return no_better(goal["measure"], goal["base"]["value"], goal["chance"], label(goal["base"]))
+
+
+def no_better(measure: str, value: float, chance: float, baseline: str) -> str:
+    """That a baseline is no better than the constant one: there is no gain of which a share could be lost."""
+    constant = SAME_ROWS if is_jaccard(measure) else "one constant prediction"
+    do = "do" if baseline == ALL_FEATURES else "does"
+    return f"{baseline} ({number(value)}) {do} no better than {constant} ({number(chance)}), so nothing can be told"
 
 
 def _unsure(goal: dict[str, Any], behind: bool) -> str:

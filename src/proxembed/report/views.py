@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.evaluate.verdict import TOLERANCE, new_neighbor_measure
+from proxembed.evaluate.verdict import TOLERANCE, loss_margin, new_neighbor_measure
 from proxembed.measures.measures import is_jaccard
 
 from .sections import unit_square
@@ -166,7 +166,7 @@ def label_view(table: list[dict[str, Any]] | None, tolerance: float = TOLERANCE)
     """The table of labels, at most 1,000 of them, with how many are served worse: by more than the tolerance."""
     if table is None:
         return None
-    table = [{**row, "worse": _falls(row.get("ap_raw"), row.get("ap_embedded"), tolerance)} for row in table]
+    table = [{**row, "worse": _falls(row, tolerance)} for row in table]
     both = [row for row in table if row.get("ap_raw") is not None and row.get("ap_embedded") is not None]
     points = [
         {"x": math.log10(max(row["n"], 1)), "gain": row["ap_embedded"] - row["ap_raw"], "row": row} for row in both
@@ -183,9 +183,13 @@ def label_view(table: list[dict[str, Any]] | None, tolerance: float = TOLERANCE)
     }
 
 
-def _falls(before: float | None, after: float | None, tolerance: float) -> bool:
-    """Whether a value falls by more than a share of what it was."""
-    return before is not None and after is not None and after < (1 - tolerance) * before
+def _falls(row: dict[str, Any], tolerance: float) -> bool:
+    """Whether the average precision of a label loses more than counts as level; none can where it is at chance."""
+    before, after = row.get("ap_raw"), row.get("ap_embedded")
+    if before is None or after is None:
+        return False
+    margin = loss_margin(before, row.get("chance"), 1.0, tolerance)
+    return margin is not None and after < before - margin
 
 
 def _gain_plot(points: list[dict[str, Any]]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
 from proxembed.targets.values import dense_labels
 
 SPLIT_KINDS = ("auto", "stratified", "groups", "time")
-LEAST_GROUPS = 3  # of which one can be held out for a verdict
+LEAST_GROUPS = 5  # of scored rows, for a verdict: intervals of fewer hang on one or two of them
 FRAME_ROWS = 10_000  # by which the models of folds of blocks are carried onto that of all rows
 FOLDS = Param(low=2, integer=True)
 Parts = Iterator[tuple[np.ndarray, np.ndarray]]

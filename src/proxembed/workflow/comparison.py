@@ -21,7 +21,7 @@ from proxembed.evaluate.arms import (
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.part import rows_scored
-from proxembed.evaluate.results import label_precisions
+from proxembed.evaluate.results import TEST, label_precisions
 from proxembed.evaluate.rivals.maps import SupervisedUMAP
 from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
@@ -101,7 +101,8 @@ def compare(
         precision of the rarest label, macro AUC, micro AUC, Hamming loss, log-loss, calibration error; in Python also a
         function of held-out labels and their scores, larger is better.
     tolerance : a number >= 0 and < 1, default=0.03
-        Loss that does not matter, as a share of the value of all features: within it an embedding is level.
+        Loss that counts as level, as a share of what all features gain over a constant prediction, and at most twice
+        that share of what they miss.
     dask : None, 'local' or the address of a scheduler, such as tcp://10.0.0.5:8786, default=None
         Cluster for the fits: "local" for ``n_jobs`` local workers (1 means one per core), or the address of a dask
         scheduler, all of whose workers are used. If a worker dies, another repeats its fits.
@@ -242,7 +243,9 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
         )
         raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None, unknown=dataset.unknown)
         embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"], unknown=dataset.unknown)
-        record.add(**evidence_sections(replace(evidence, ap_raw=raw, ap_embedded=embedded), dataset))
+        scored = np.concatenate([rows for fold, rows in results.held_out.items() if fold != TEST])
+        evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
+        record.add(**evidence_sections(evidence, dataset, scored=scored))
         progress(1, 2, f"components of {arm.name}")
         part = dataset.take(split.train)
         record.add(**model_section(fit_on(method, part, readout=False, scaling=results.preprocessing)))

@@ -184,7 +184,8 @@ def search(
         precision of the rarest label, macro AUC, micro AUC, Hamming loss, log-loss, calibration error; in Python also a
         function of held-out labels and their scores, larger is better.
     tolerance : a number >= 0 and < 1, default=0.03
-        Loss that does not matter, as a share of the value of all features: within it an embedding is level.
+        Loss that counts as level, as a share of what all features gain over a constant prediction, and at most twice
+        that share of what they miss.
     dask : None, 'local' or the address of a scheduler, such as tcp://10.0.0.5:8786, default=None
         Cluster for the fits: "local" for ``n_jobs`` local workers (1 means one per core), or the address of a dask
         scheduler, all of whose workers are used. If a worker dies, another repeats its fits.
@@ -398,7 +399,8 @@ def finish_search(job: Job, results: Results) -> SearchResult:
     """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
     options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
     chooser = None if options.goal == "compress" else found.choose  # which takes the smallest size that keeps enough
-    summary = lambda: worded(summarise(results, dataset, options.tolerance, chooser))  # noqa: E731
+    asked = (dataset, options.tolerance, chooser, options.goal)
+    summary = lambda: worded(summarise(results, *asked), refitted=options.refit_all)  # noqa: E731
     record = RunRecord(place, results, head, summary, search=search_section(job))
     name, method, k = best_choice(record.summary, found, options.goal)
     rival = rival_ahead(record.summary, (name, k), rivals_of(job), options.goal)

@@ -132,7 +132,8 @@ class RunOptions:
         low=0,
         below=1,
         panel=JUDGED,
-        doc="Loss that does not matter, as a share of the value of all features: within it an embedding is level.",
+        doc="Loss that counts as level, as a share of what all features gain over a constant prediction, and at most "
+        "twice that share of what they miss.",
     )
     dask: str | None = param(
         default=None,

@@ -28,6 +28,7 @@ from proxembed.report import (
     proximity_section,
 )
 from proxembed.report.record import LEADERBOARD, PAGE, RECORD
+from proxembed.targets.known import known_cells
 
 PREDICTIONS = "predictions.npz"
 UNFINISHED = "unfinished.json"  # of a run that has no summary yet
@@ -236,8 +237,9 @@ def named_labels(diagnosis: dict[str, Any], dataset: Any) -> dict[str, Any]:
     return {**diagnosis, "worse_labels": worse}
 
 
-def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine") -> dict[str, Any]:
-    """The map, the table of labels and the proximity matrices of held-out rows, as the record holds them."""
+def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine", scored: Any = None) -> dict[str, Any]:
+    """The map, the table of labels and the proximity matrices of held-out rows, as the record holds them; ``scored``:
+    the rows that the figures of labels are of, where they are others."""
     names, ids = dataset.label_names, None if dataset.ids is None else [dataset.ids[row] for row in evidence.rows]
     counts = dataset.Y.sum(axis=0).tolist()
     Y = dataset.Y.tocsr()[evidence.rows]
@@ -245,9 +247,22 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine")
         "map": map_section(evidence.panels, Y, names, ids, laid_out=evidence.laid_out),
         "proximity": proximity_section(evidence.features, evidence.embeddings, Y, names, measure=measure),
         "label_table": label_section(
-            names, counts, evidence.ap_raw, evidence.ap_embedded, evidence.thresholds, evidence.calibration
+            names,
+            counts,
+            evidence.ap_raw,
+            evidence.ap_embedded,
+            evidence.thresholds,
+            evidence.calibration,
+            prevalence(dataset, evidence.rows if scored is None else scored),
         ),
     }
+
+
+def prevalence(dataset: Any, rows: np.ndarray) -> np.ndarray:
+    """The share of rows with each label, among those whose cell is known; NaN where none is."""
+    known, positive = known_cells(dataset.unknown, rows), dataset.Y.tocsr()[rows].sum(axis=0)
+    count = len(rows) if known is None else known.sum(axis=0)
+    return np.where(count > 0, positive / np.maximum(count, 1), np.nan)
 
 
 def model_section(model: Any, stability: Any = None) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def test_what_scores_say_of_unknown_cells_changes_nothing(made):
         lambda S: np.array(platt_fit(S, Y, known)),
         lambda S: label_calibration_error(Y, 1 / (1 + np.exp(-S)), known=known),
         lambda S: precision_gain(Y, S, np.zeros_like(S), weights, known=known)["interval"],
-        lambda S: redrawn_gain(MEASURES["macro AUC"], Y, S, np.zeros_like(S), weights, 0.1, known=known),
+        lambda S: redrawn_gain(MEASURES["macro AUC"], Y, S, np.zeros_like(S), weights, 0.1, known=known)["interval"],
     ):
         np.testing.assert_array_equal(find(S), find(other))
         assert not np.array_equal(find(S), find(S[::-1]))

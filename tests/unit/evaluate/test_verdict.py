@@ -4,6 +4,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from scipy.special import stdtr
 
 from proxembed.evaluate.verdict import (
     BETTER,
@@ -11,8 +12,11 @@ from proxembed.evaluate.verdict import (
     LEVEL,
     WORSE,
     FoldGains,
+    Margins,
+    corrected,
     feature_count,
     judge,
+    loss_margin,
     neighbor_measure,
     new_neighbor_measure,
     predict_measure,
@@ -37,10 +41,10 @@ def entry(arm, k, near=0.5, ap=0.5, rival=False, spread=0.001, **more):
 RAW = entry("all features", None, rival=True)
 
 
-def goals(*entries, same=0.1, tolerance=0.03, **facts):
+def goals(*entries, same=0.1, constant=0.1, tolerance=0.03, asked=None, raw=RAW, **facts):
     found = judge(
-        [*entries, RAW], [AP, NEAR], FoldGains(SIZES), entry("same", None, near=same), facts={"d": 50, **facts},
-        tolerance=tolerance,
+        [*entries, raw], [AP, NEAR], FoldGains(SIZES), entry("same", None, near=same, ap=constant),
+        facts={"d": 50, **facts}, tolerance=tolerance, asked=asked,
     )  # fmt: skip
     return found["goals"]
 
@@ -82,9 +86,12 @@ def test_what_equals_all_features_is_level():
 
 def test_neighbours_are_better_only_above_the_same_rows_for_every_query():
     ours = entry("OPLS", 5, near=0.6)
-    assert goals(ours, same=0.55)["neighbours"]["word"] == BETTER
-    behind = goals(ours, same=0.7)["neighbours"]
-    assert behind["word"] == WORSE and behind["base"]["arm"] == "same" and behind["same_rows"] == 0.7
+    found = goals(ours, same=0.45)["neighbours"]
+    assert found["word"] == BETTER and found["same_rows"] == found["chance"] == 0.45
+    unsure, raw = entry("OPLS", 5, near=0.6, spread=0.05), entry("all features", None, rival=True, spread=0.05)
+    behind = goals(unsure, same=0.49, raw=raw)["neighbours"]  # each fold .1 ahead, but the constant is the same on all
+    assert behind["word"] == CANNOT_TELL and behind["base"]["arm"] == "same" and behind["same_rows"] == 0.49
+    assert behind["rows_needed"] > behind["rows"], "that is no matter of a margin"
 
 
 def test_a_map_is_judged_against_the_best_two_coordinates_of_a_rival():
@@ -97,7 +104,8 @@ def test_a_map_is_judged_against_the_best_two_coordinates_of_a_rival():
 def test_the_smallest_size_is_one_that_all_larger_ones_keep_too():
     sizes = {1: 0.49, 2: 0.4, 5: 0.495, 10: 0.5}
     ours = [entry("OPLS", k, near=v, ap=v) for k, v in sizes.items()]
-    assert smallest_keeping(ours, RAW, (AP, NEAR), 0.03)["k"] == 5, "2 does not keep it, so that 1 was lucky"
+    margins = Margins(0.03, entry("same", None, near=0.1, ap=0.1))  # .012
+    assert smallest_keeping(ours, RAW, (AP, NEAR), margins)["k"] == 5, "2 does not keep it, so that 1 was lucky"
     found = goals(*ours, entry("PCA", 10, rival=True))["compress"]
     assert (found["k"], found["word"], found["bytes"], found["bytes_all_features"]) == (5, LEVEL, 20, 200)
     assert found["rivals"] == {"PCA": 10} and found["shares"][AP]["share"] == pytest.approx(0.99)
@@ -142,3 +150,122 @@ def test_the_measures_of_goals_are_found_by_their_names():
 
 def test_all_features_are_as_many_numbers_as_their_cells_become():
     assert feature_count([{"arm": "all features", "components": 79}], 6) == 79 and feature_count([], 6) == 6
+
+
+def test_the_loss_that_is_level_is_a_share_of_what_all_features_gain_or_twice_of_what_they_miss():
+    assert loss_margin(0.5, 0.1, 1.0, 0.03) == pytest.approx(0.03 * 0.4)
+    assert loss_margin(0.96, 0.1, 1.0, 0.03) == pytest.approx(0.03 * 2 * 0.04)
+    assert loss_margin(0.06, 0.04, 1.0, 0.03) == pytest.approx(0.03 * 0.02)
+    assert loss_margin(0.5, 0.1, np.inf, 0.03) == pytest.approx(0.03 * 0.4), "a measure without bound"
+    assert loss_margin(-3.0, None, np.inf, 0.03) == pytest.approx(0.09), "no constant to gain over"
+    assert loss_margin(0.04, 0.04, 1.0, 0.03) is None is loss_margin(0.03, 0.04, 1.0, 0.03)
+    assert loss_margin(1.0, 0.5, 1.0, 0.03) == 0
+
+
+@pytest.mark.parametrize(("value", "chance"), [(0.7, 0.2), (0.95, 0.2), (0.1, 0.2), (0.2, 0.2)])
+def test_the_same_holds_of_a_loss_turned_over(value, chance):
+    turned = loss_margin(1 - value, 1 - chance, 0.0, 0.03, loss=True)
+    expected = loss_margin(value, chance, 1.0, 0.03)
+    assert turned == (None if expected is None else pytest.approx(expected))
+
+
+def level_at(gain, ap, constant):
+    return goals(entry("OPLS", 5, ap=ap + gain), raw=entry("all features", None, ap=ap, rival=True), constant=constant)[
+        "predict"
+    ]
+
+
+def test_a_share_of_the_value_itself_is_no_longer_level():
+    """3 % of .96 would be .029, and of .06 a tenth of what it is above chance."""
+    assert [level_at(gain, 0.96, 0.1)["word"] for gain in (-0.0023, -0.0025)] == [LEVEL, WORSE]
+    assert [level_at(gain, 0.06, 0.04)["word"] for gain in (-0.0005, -0.0007)] == [LEVEL, WORSE]
+    assert [level_at(gain, 0.5, 0.1)["word"] for gain in (-0.0119, -0.0121)] == [LEVEL, WORSE]
+    assert level_at(-0.001, 0.96, 0.1)["margin"] == pytest.approx(0.0024)
+
+
+@pytest.mark.parametrize("ap", [0.04, 0.03])
+def test_beside_all_features_at_chance_only_a_gain_over_both_is_told(ap):
+    told = {gain: level_at(gain, ap, 0.04) for gain in (-0.01, 0.0, 0.005, 0.05)}
+    words = [found["word"] for found in told.values()]
+    above_features_alone = CANNOT_TELL if ap == 0.03 else BETTER  # .035 is not above .04
+    assert words == [CANNOT_TELL, CANNOT_TELL, above_features_alone, BETTER]
+    assert all(found["margin"] is None and found["rows_needed"] is None for found in told.values())
+    assert told[0.0]["base"]["value"] == ap and told[0.0]["chance"] == pytest.approx(0.04)
+
+
+def test_compression_cannot_be_told_where_all_features_are_at_chance():
+    found = goals(entry("OPLS", 2), constant=0.5)["compress"]
+    assert found["word"] == CANNOT_TELL and found["at_chance"] == {AP: [0.5, 0.5]} and found["kept_on_folds"]
+    assert not goals(entry("OPLS", 2, ap=0.49), constant=0.5)["compress"]["kept_on_folds"], "no loss has a share"
+
+
+def test_sizes_that_keep_are_told_by_the_same_margin():
+    ours = [entry("OPLS", 2, ap=0.489, near=0.5), entry("OPLS", 5, ap=0.5, near=0.5)]
+    for constant, k in ((0.1, 2), (0.3, 5)):  # margins .012 and .006
+        assert smallest_keeping(ours, RAW, (AP, NEAR), Margins(0.03, entry("same", None, 0.1, constant)))["k"] == k
+
+
+def test_a_map_is_better_only_above_the_same_rows_for_every_query():
+    rival = entry("PCA", 2, near=0.719, rival=True)
+    found = goals(entry("OPLS", 2, near=0.732), rival, same=0.735)["map"]
+    assert found["word"] == CANNOT_TELL and found["same_rows"] == 0.735 and found["base"]["value"] == 0.719
+    assert goals(entry("OPLS", 2, near=0.75), rival, same=0.735)["map"]["word"] == BETTER
+    assert goals(entry("OPLS", 2, near=0.732), rival, same=0.6)["map"]["word"] == BETTER
+    unsure = entry("OPLS", 2, near=0.6, spread=0.05), entry("PCA", 2, near=0.5, rival=True, spread=0.05)
+    found = goals(*unsure, same=0.49)["map"]  # the rival is above the same rows, and so are we, but not surely
+    assert (found["word"], found["base"]["arm"]) == (CANNOT_TELL, "same")
+    assert goals(*unsure, same=0.3)["map"]["word"] == BETTER
+
+
+def test_the_p_of_a_goal_of_two_baselines_is_the_larger():
+    ours = entry("OPLS", 2, near=0.6, spread=0.01)
+    p = [goals(ours, entry("PCA", 2, near=0.5, rival=True), same=same)["map"]["p"] for same in (0.1, 0.58)]
+    assert p[0] < p[1] == pytest.approx(2 * stdtr(2, -0.02 / (0.009 * np.sqrt(1 / 3 + 20 / 80))), rel=1e-6)
+
+
+def tried(**p):
+    """Goals that are better, each with its p."""
+    return {name: {"word": BETTER, "p": each} for name, each in p.items()}
+
+
+def test_goals_that_were_not_asked_for_are_corrected_for_their_number():
+    p = {"neighbours": 0.01, "predict": 0.02, "map": 0.03}
+    found = corrected(tried(**p), None)
+    assert [goal["p_holm"] for goal in found.values()] == pytest.approx([0.03, 0.04, 0.04])
+    assert {goal["word"] for goal in found.values()} == {BETTER}
+    found = corrected(tried(neighbours=0.02, predict=0.03, map=0.001), None)
+    assert [goal["word"] for goal in found.values()] == [BETTER, BETTER, BETTER]
+    found = corrected(tried(neighbours=0.02, predict=0.03, map=0.04), None)
+    assert [goal["word"] for goal in found.values()] == [LEVEL] * 3 and found["map"]["family"] == 3
+    assert [goal["p_holm"] for goal in found.values()] == pytest.approx([0.06] * 3)
+
+
+def test_the_goal_that_was_asked_for_is_not_corrected():
+    found = corrected(tried(neighbours=0.02, predict=0.049, map=0.04), "predict")
+    assert found["predict"]["word"] == BETTER and found["predict"]["p_holm"] is None
+    assert found["neighbours"]["word"] == found["map"]["word"] == BETTER and found["map"]["family"] == 2
+    found = corrected(tried(neighbours=0.03, predict=0.049, map=0.04), "predict")
+    assert found["neighbours"]["word"] == found["map"]["word"] == LEVEL
+    found = corrected(tried(predict=0.02, map=0.03) | {"compress": {"word": LEVEL}}, "compress")
+    assert [found[name]["p_holm"] for name in ("predict", "map")] == pytest.approx([0.04, 0.04])
+    assert found["compress"] == {"word": LEVEL}
+
+
+def test_correction_makes_nothing_better_and_counts_only_what_was_tested():
+    goals = {"predict": {"word": WORSE, "p": 0.001}, "map": {"word": CANNOT_TELL, "p": None}} | tried(neighbours=0.04)
+    found = corrected(goals, None)
+    assert [found[name]["word"] for name in goals] == [WORSE, CANNOT_TELL, BETTER]
+    assert found["map"]["p_holm"] is None and found["neighbours"]["p_holm"] == pytest.approx(0.04)
+    assert found["neighbours"]["family"] == 2
+
+
+def test_a_verdict_corrects_the_goals_that_it_was_not_asked_for():
+    ours = entry("OPLS", 2, near=0.52, ap=0.52, spread=0.001)
+    rivals = entry("PCA", 2, near=0.505, rival=True)
+    for name in (AP, NEAR):
+        ours["scores"][name]["by_fold"] = [0.5155, 0.52, 0.5245]
+    raw = entry("all features", None, rival=True, spread=0.0)
+    alone = goals(ours, rivals, raw=raw, asked="predict")
+    assert 0.025 < alone["predict"]["p"] < 0.05 and alone["predict"]["word"] == BETTER
+    assert alone["neighbours"]["word"] == LEVEL and alone["neighbours"]["interval"][0] > 0
+    assert goals(ours, rivals, raw=raw)["predict"]["word"] == LEVEL

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t, ttest_1samp
 
-from proxembed.measures.measures import MEASURES
+from proxembed.measures.measures import MEASURES, Measure
 from proxembed.measures.metrics import average_precision, macro_average_precision
 from proxembed.measures.statistics import drawn_weights, precision_gain, redrawn_gain, weighted_average_precision
 
@@ -80,6 +81,20 @@ def test_other_measures_of_scores_have_an_interval_around_the_gain():
     Y, ours, theirs = made(n=200, shift=0.5)
     auc = MEASURES["macro AUC"]
     gain = auc.value(Y, ours)[0] - auc.value(Y, theirs)[0]
-    low, high = redrawn_gain(auc, Y, ours, theirs, drawn_weights(200), gain)
+    low, high = redrawn_gain(auc, Y, ours, theirs, drawn_weights(200), gain)["interval"]
     assert low < gain < high and high - low < 0.3
     assert redrawn_gain(MEASURES["macro F1"], Y, ours, theirs, drawn_weights(200), gain) is None
+
+
+def test_the_error_of_few_groups_drawn_again_is_that_of_their_mean():
+    """For a mean over rows of equal groups the error is known: s / sqrt(G); the draws alone have (G - 1) / G of it."""
+    G, rng = 6, np.random.default_rng(3)
+    each = rng.normal(size=G)
+    truth, groups = np.ones((4 * G, 1), dtype=bool), np.repeat(np.arange(G), 4)
+    mean = Measure("mean score", "scores", lambda Y, S: float(S.mean()), best=np.inf)
+    ours = np.repeat(each, 4)[:, None]
+    weights = drawn_weights(len(truth), groups, n_draws=6000)
+    found = redrawn_gain(mean, truth, ours, 0 * ours, weights, float(ours.mean()), units=G)
+    half = np.diff(found["interval"])[0] / 2
+    assert half == pytest.approx(t.ppf(0.975, G - 1) * each.std(ddof=1) / np.sqrt(G), rel=0.03)  # 1.10 times the draws
+    assert found["p"] == pytest.approx(ttest_1samp(each, 0).pvalue, abs=0.02)

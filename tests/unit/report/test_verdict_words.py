@@ -8,28 +8,33 @@ from proxembed.report import verdict_card, worded
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
 
 
-def words(name, **goal):
-    """A goal in words, and its card."""
+def verdict_of(name, goal, basis="test rows", **more):
     summary = {
         "dataset": {"d": 50},
-        "verdict": {"basis": "test rows", "tolerance": 0.03, "lacks": None, "goals": {name: {"rows": 445, **goal}}},
+        "folds": ["1", "2"],
+        "verdict": {"basis": basis, "tolerance": 0.03, "lacks": None, "goals": {name: {"rows": 445, **goal}}},
     }
-    verdict = worded(summary)["verdict"]
+    return worded(summary, **more)["verdict"]
+
+
+def words(name, **goal):
+    """A goal in words, and its card."""
+    verdict = verdict_of(name, goal)
     return verdict["goals"][name]["sentence"], verdict_card(verdict)
 
 
-def compared(interval, needed=None):
+def compared(interval, needed=None, **more):
     """A map with an interval of its gain over PCA."""
     return words(
         "map", measure=NEAR, word="cannot tell", arm="OPLS", k=2, components=2, value=0.672, rival=None, gain=-0.024,
-        base={"arm": "PCA", "k": 2, "value": 0.696}, interval=interval, rows_needed=needed,
+        base={"arm": "PCA", "k": 2, "value": 0.696}, interval=interval, rows_needed=needed, **more,
     )  # fmt: skip
 
 
-def compressed(word, shares=((0.99, 1.01), (0.99, 1.01)), components=20, rivals=None):
+def compressed(word, shares=((0.99, 1.01), (0.99, 1.01)), components=20, rivals=None, **more):
     return words(
         "compress", measure=AP, word=word, arm="OPLS", k=20, components=components, d=50, bytes=80, kept_on_folds=True,
-        bytes_all_features=200, rows_needed=None, rivals=rivals or {},
+        bytes_all_features=200, rows_needed=None, rivals=rivals or {}, **more,
         shares={name: {"share": 0.98, "interval": ends} for name, ends in zip((AP, NEAR), shares, strict=True)},
     )  # fmt: skip
 
@@ -70,3 +75,44 @@ def test_arms_that_are_equal_in_every_fold_are_named():
     tested = {"a": "OPLS", "b": "best rival", "difference": 0.0, "interval": None, "p_holm": None, "bayes": None}
     line = "OPLS - best rival: +0.000; OPLS is equal to PCA in every fold"
     assert contrast_text({**tested, "ties": ["PCA"]}) == line
+
+
+def test_a_baseline_at_chance_is_why_nothing_can_be_told():
+    at_chance = {"chance": 0.7, "margin": None, "p": 0.04}
+    sentence, _ = compared((-0.045, -0.003), **at_chance)
+    why = "PCA at k = 2 (0.696) does no better than the same rows for every query (0.700), so nothing can be told."
+    assert sentence.endswith(f"{NEAR}; {why}")
+    assert compared(None, **at_chance)[0].endswith(why)
+    few = "4 groups of scored rows are too few to tell, at least 5 are needed"
+    assert compared(None, few=few, **at_chance)[0].endswith(f"{few}.")
+    sentence, _ = compressed("cannot tell", at_chance={AP: [0.4, 0.41]})
+    assert sentence.endswith(
+        "All features (0.400) do no better than one constant prediction (0.410), so nothing can be told."
+    )
+
+
+def test_what_is_ahead_before_correction_alone_is_said():
+    goal = {"measure": NEAR, "arm": "OPLS", "k": 2, "components": 2, "value": 0.75, "rival": None, "gain": 0.05}
+    base = {"arm": "PCA", "k": 2, "value": 0.7}
+    more = goal | {"base": base, "p": 0.03, "p_holm": 0.06, "family": 3}
+    told, _ = words("map", word="level", interval=[0.01, 0.09], **more)
+    assert told.endswith("It is ahead, but not after correction for 3 goals (p = 0.030, corrected 0.060).")
+    assert "correction" not in words("map", word="level", interval=[-0.001, 0.101], **more)[0]
+    assert "correction" not in words("map", word="better", interval=[0.01, 0.09], **more)[0]
+
+
+def test_the_note_says_what_is_level_and_of_which_models_the_figures_are():
+    limit = (
+        "A loss counts as level up to 3 % of what all features gain over a constant prediction, or 6 % of what they "
+        "miss, whichever is less."
+    )
+    notes = {
+        basis: verdict_of("map", {"word": "level", "measure": NEAR, "arm": "OPLS", "k": 2, "components": 2,
+                                  "value": 0.7, "rival": None, "gain": 0.0, "interval": [0.0, 0.0],
+                                  "base": {"arm": "PCA", "k": 2, "value": 0.7}}, basis, **more)["note"]
+        for basis, more in (("folds", {}), ("test rows", {}), ("all", {"refitted": True}))
+    }  # fmt: skip
+    assert all(note.endswith(limit) for note in notes.values())
+    assert "those of the models of the folds, not of a model fitted on all rows" in notes["folds"]
+    saved = "The saved model is refitted on all rows; values and intervals are those of the model of the training rows."
+    assert saved in notes["all"] and saved not in notes["test rows"]

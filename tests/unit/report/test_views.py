@@ -1,6 +1,9 @@
-"""Facts beside the verdict."""
+"""Facts beside the verdict, and the labels that are served worse."""
 
-from proxembed.report import views
+import numpy as np
+import pytest
+
+from proxembed.report import label_section, views
 
 
 def test_the_tile_names_the_choice_where_another_leads_on_the_folds_of_the_comparison():
@@ -17,3 +20,18 @@ def test_the_mean_of_one_configuration_is_not_that_of_a_winner():
     told = {n: views.choice_text({"choice": choice | {"configurations": n}}) for n in (1, 40)}
     assert told[1].endswith("scores 0.690 there; its mean is 0.700.")
     assert told[40].endswith("scores 0.690 there; the mean of the winner among 40 is 0.700.")
+
+
+@pytest.mark.parametrize(
+    ("raw", "embedded", "chance", "worse"),
+    [
+        (0.5, 0.489, 0.1, False), (0.5, 0.487, 0.1, True),  # 3 % of .4
+        (0.96, 0.958, 0.1, False), (0.96, 0.957, 0.1, True),  # 6 % of .04
+        (0.06, 0.059, 0.04, True), (0.04, 0.01, 0.04, False),  # nothing above chance to lose
+        (0.5, 0.486, np.nan, False), (0.5, 0.484, np.nan, True),  # a record without chance: 3 % of .5
+        (np.nan, 0.1, 0.0, False),
+    ],
+)  # fmt: skip
+def test_a_label_is_served_worse_by_more_than_counts_as_level(raw, embedded, chance, worse):
+    table = label_section(["a"], [9], [raw], [embedded], chance=[chance])
+    assert views.label_view(table, 0.03)["rows"][0]["worse"] is worse

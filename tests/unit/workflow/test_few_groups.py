@@ -26,7 +26,9 @@ def words(found):
 def test_a_search_on_four_groups_has_a_fold_for_each_that_is_not_tested():
     found = proxembed.search(*rows(), groups=np.arange(N) % 4, **CHEAP)
     assert found.record["summary"]["folds"] == ["1", "2", "3"] and found.verdict["basis"] == "test rows"
-    assert words(found) == {"cannot tell"}  # the test rows are of one group, which cannot be drawn again
+    assert words(found) == {"cannot tell"}
+    told = {goal["few"] for goal in found.verdict["goals"].values()}
+    assert told == {"1 group of scored rows is too few to tell, at least 5 are needed"}
 
 
 def test_a_search_on_two_groups_has_two_folds_and_cannot_tell():
@@ -36,9 +38,16 @@ def test_a_search_on_two_groups_has_two_folds_and_cannot_tell():
     assert any("2 groups" in note for note in found.record["summary"]["dataset"]["notes"])
 
 
-def test_a_comparison_of_two_groups_cannot_tell():
-    found = proxembed.compare(*rows(), groups=np.arange(N) % 2, methods="opls", n_components=1)
-    assert found.record["summary"]["folds"] == ["1", "2"] and words(found) == {"cannot tell"}
+@pytest.mark.parametrize("groups", [2, 4])
+def test_a_comparison_of_few_groups_cannot_tell(groups):
+    found = proxembed.compare(*rows(), groups=np.arange(N) % groups, methods="opls", n_components=1)
+    assert len(found.record["summary"]["folds"]) == groups and words(found) == {"cannot tell"}
+    assert f"{groups} groups of scored rows are too few to tell" in found.verdict["goals"]["predict"]["sentence"]
+
+
+def test_a_comparison_of_five_groups_can_tell():
+    found = proxembed.compare(*rows(), groups=np.arange(N) % 5, methods="opls", n_components=1)
+    assert words(found) != {"cannot tell"} and found.verdict["goals"]["predict"]["few"] is None
 
 
 def test_a_diagnosis_of_few_groups():
@@ -48,7 +57,7 @@ def test_a_diagnosis_of_few_groups():
         for groups in (np.arange(N) % 3, 2 * (X[:, 0] > 0) + (y == "u"))
     )
     assert inside.startswith("Better than shuffled labels")  # labels vary in each group
-    assert whole.startswith("Cannot tell: ") and whole.endswith("different shuffles by groups are possible; 20 are needed.")
+    assert whole.startswith("Cannot tell: ") and whole.endswith("shuffles by groups are possible; 20 are needed.")
 
 
 @pytest.mark.parametrize("job", [proxembed.search, proxembed.compare])
