@@ -1,14 +1,14 @@
 """Statistics of differences: over folds, across data sets, and of test rows drawn with replacement (bootstrap)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 from scipy.stats import wilcoxon
 
-from .measures import Measure
+from .measures import MACRO_AUC, RAREST, Measure
 from .metrics import average_precision
 
 ROPE = 0.01
@@ -197,18 +197,27 @@ def redrawn_gain(
     gain: float,
     least: int = 1,
     known: np.ndarray | None = None,
+    groups: Any = None,
 ) -> list[float] | None:
     """The 95 % interval of a gain in any measure of scores, by measuring rows drawn again."""
     if measure.reads != "scores" or ours is None or theirs is None:
         return None
+    if measure.name == RAREST:
+        counts = truth.sum(axis=0)
+        rarest = counts == counts[counts >= least].min()
+        found = precision_gain(truth & rarest, ours, theirs, weights, least, known, groups)
+        return None if found is None else found["interval"]
     moved = []
     for weight in weights:
         index = np.repeat(np.arange(len(truth)), weight)
         cells = None if known is None else known[index]
         drawn = [measure.score(measure.value(truth[index], S[index], least, cells)[0]) for S in (ours, theirs)]
         moved.append(drawn[0] - drawn[1])
-    error = float(np.nanstd(moved, ddof=1))
-    return [gain - TWO_SIDED * error, gain + TWO_SIDED * error]
+    unseen = 0.0
+    if measure.name == MACRO_AUC:  # a mean over positive rows, and over negative ones
+        sides = (truth, ours, theirs), (~truth, -ours, -theirs)
+        unseen = sum(unseen_variance(_differences(_share_below, *side, known), groups) for side in sides)
+    return _interval(gain, float(np.nanvar(moved, ddof=1)) + unseen)
 
 
 def precision_gain(
@@ -218,6 +227,7 @@ def precision_gain(
     weights: np.ndarray,
     least: int = 1,
     known: np.ndarray | None = None,
+    groups: Any = None,
 ) -> dict[str, Any] | None:
     """The gain in macro average precision with its 95 % interval, all draws at once."""
     truth = np.where(truth.sum(axis=0) >= least, truth, False)
@@ -228,9 +238,72 @@ def precision_gain(
     )
     moved = ours_drawn - theirs_drawn
     moved = moved[np.isfinite(moved).any(axis=1)]  # a draw may leave no positive row of any label
-    error = float(np.nanmean(moved, axis=1).std(ddof=1)) if len(moved) > 1 else np.inf
+    variance = float(np.nanmean(moved, axis=1).var(ddof=1)) if len(moved) > 1 else np.inf
+    variance += unseen_variance(_differences(_precision_at, truth, ours, theirs, known), groups)
     gain = float(np.mean(ours_once - theirs_once))
-    return {"gain": gain, "interval": [gain - TWO_SIDED * error, gain + TWO_SIDED * error]}
+    return {"gain": gain, "interval": _interval(gain, variance)}
+
+
+def _interval(gain: float, variance: float) -> list[float] | None:
+    """The 95 % interval of a gain; None where nothing tells how far it would move."""
+    half = TWO_SIDED * math.sqrt(variance)
+    return [gain - half, gain + half] if math.isfinite(half) else None
+
+
+def unseen_variance(parts: np.ndarray, groups: Any = None) -> float:
+    """The part of the variance of a mean over labels that rows drawn again do not show.
+
+    ``parts`` (n, c) is what each positive row adds to the mean of its label, NaN elsewhere. Rows drawn again vary about
+    the label's own mean, which the same rows have made: of m positive rows 1/m of the variance is lost, of a single one
+    all. The deviation of a row or group with a share h of them is therefore divided by sqrt(1 - h)
+    [mackinnon1985some]; where one has all of them, it deviates from the mean over labels [lumley2010complex].
+    """
+    unit = np.arange(len(parts)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    own = np.isfinite(parts)
+    parts, own = parts[:, own.any(axis=0)], own[:, own.any(axis=0)]
+    means, c, units = np.nanmean(parts, axis=0), parts.shape[1], int(unit.max()) + 1
+    seen, whole = np.zeros(units), np.zeros(units)
+    for part, rows, mean in zip(parts.T, own.T, means, strict=True):
+        count = np.bincount(unit[rows], minlength=units)
+        share = count / count.sum()
+        deviation = np.bincount(unit[rows], part[rows] - mean, units) / (c * count.sum())
+        if share.max() < 1:
+            seen += deviation
+            whole += deviation / np.sqrt(1 - share)
+        elif c > 1:
+            whole += share * (mean - means.mean()) / math.sqrt(c * (c - 1))
+        else:
+            return math.inf
+    return max(float(whole @ whole - seen @ seen), 0.0)
+
+
+def _differences(
+    at_rows: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    truth: np.ndarray,
+    ours: np.ndarray | None,
+    theirs: np.ndarray | None,
+    known: np.ndarray | None,
+) -> np.ndarray:
+    """What each positive row adds to the mean of its label by our scores, less that by theirs; NaN elsewhere."""
+    out = np.full(truth.shape, np.nan)
+    for j in range(truth.shape[1]):
+        rows = np.arange(len(truth)) if known is None else np.flatnonzero(known[:, j])
+        y = truth[rows, j]
+        sides = [0.0 if S is None else at_rows(y, S[rows, j]) for S in (ours, theirs)]
+        out[rows[y], j] = sides[0] - sides[1]
+    return out
+
+
+def _precision_at(y: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """At each positive row the share of positive rows among the rows that score at least as high."""
+    above, hits = (len(each) - np.searchsorted(np.sort(each), s[y]) for each in (s, s[y]))
+    return hits / above
+
+
+def _share_below(y: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """At each positive row the share of negative rows that score lower, equal ones counting one half; NaN without."""
+    below = [np.searchsorted(np.sort(s[~y]), s[y], side) for side in ("left", "right")]
+    return sum(below) / 2 / (~y).sum() if not y.all() else np.full(int(y.sum()), np.nan)
 
 
 def _precisions(
