@@ -1,4 +1,4 @@
-"""How often does the interval of a gain on test rows hold the gain of many rows?  (10 minutes; with "auc" 25)
+"""How often does the interval of a gain on test rows hold the gain of many rows?  (10 minutes; "auc": up to 9 a kind)
 
     python bench/intervals.py [KIND ...] [auc]
     python bench/intervals.py data      # the widths on data sets; PROXEMBED_DATA has them
