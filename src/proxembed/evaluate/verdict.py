@@ -6,7 +6,8 @@ that a search has chosen on these very rows are judged on the test rows, which i
 A gain of one arm over another has a 95 % interval by the t test, whose units are rows, groups of rows or folds. Of a
 mean over rows (neighbours) it follows from the differences row by row; of other measures the rows are drawn again with
 replacement (whole groups where rows come in groups), which shows how far the gain would move with other test rows of
-the same kind. Models fitted on other training rows are in neither.
+the same kind; what a label with few positive rows hides from it is added. Models fitted on other training rows are in
+neither.
 
 A loss counts as level up to a share of what all features gain over a constant prediction, and up to twice that share of
 what they miss. *Better* is corrected for the number of goals that were not asked for.
@@ -479,16 +480,15 @@ class TestGains:
 
     def _gain(self, measure: Measure, ours: dict[str, Any], theirs: dict[str, Any], name: str) -> dict[str, Any] | None:
         least = self.results.protocol.get("min_positives", 1)
-        scores = [self._scores(entry) for entry in (ours, theirs)]
+        own, other = (self._scores(entry) for entry in (ours, theirs))
+        cells, groups = self.known_cells, self.groups
         if measure.name == AVERAGE_PRECISION:
-            return precision_gain(self.truth, scores[0], scores[1], self.drawn, least, self.known_cells, self.units)
+            return precision_gain(self.truth, own, other, self.drawn, least, cells, groups)
         values: list[Any] = [self.value(entry, name) for entry in (ours, theirs)]
         if None in values or not np.isfinite(values).all():
             return None
         gain = measure.score(values[0]) - measure.score(values[1])
-        found = redrawn_gain(
-            measure, self.truth, scores[0], scores[1], self.drawn, gain, least, self.known_cells, self.units
-        )
+        found = redrawn_gain(measure, self.truth, own, other, self.drawn, gain, least, cells, groups)
         return {"gain": gain, "interval": None, "p": None} if found is None else found
 
     def _scores(self, entry: dict[str, Any]) -> np.ndarray | None:

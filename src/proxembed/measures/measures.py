@@ -36,6 +36,7 @@ AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@{}"
 NEW_JACCARD = "new-new Jaccard@{}"  # of new rows among themselves
 ENOUGH = 5  # rows per neighbour, below which nearly all rows would be neighbours of each other
 MACRO_F1, MICRO_F1 = "macro F1", "micro F1"
+MACRO_AUC, RAREST = "macro AUC", "average precision of the rarest label"
 DEFAULT_NEIGHBORS = 10
 ALL_NEIGHBORS = 100  # training rows of one class each from which on neighbours are 10 whatever the classes
 
@@ -218,13 +219,13 @@ for _measure in (
     Measure("instance accuracy", "labels", instance_accuracy, over="rows"),
     Measure("balanced accuracy", "labels", balanced_accuracy, defined=both_values),
     Measure(
-        "average precision of the rarest label",
+        RAREST,
         "scores",
         rarest_average_precision,
         defined=enough_positives,
         takes_least=True,
     ),
-    Measure("macro AUC", "scores", macro_auc, defined=both_values),
+    Measure(MACRO_AUC, "scores", macro_auc, defined=both_values),
     Measure("micro AUC", "scores", micro_auc, over="cells"),
     Measure("Hamming loss", "labels", hamming_loss, loss=True, worst=1.0, best=0.0, over="cells", further=True),
     Measure(

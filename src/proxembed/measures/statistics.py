@@ -1,14 +1,14 @@
 """Statistics of differences: over folds, across data sets, and of test rows drawn with replacement (bootstrap)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 from scipy.stats import wilcoxon
 
-from .measures import Measure
+from .measures import MACRO_AUC, RAREST, Measure
 from .metrics import average_precision
 
 ROPE = 0.01
@@ -165,18 +165,12 @@ N_DRAWS = 400
 
 def t_tested(gain: float, error: float, units: int) -> dict[str, Any]:
     """The ``gain`` of a number of independent units (rows, or groups of rows) with its 95 % ``interval`` and two-sided
-    ``p`` by the t test of units - 1 degrees of freedom; None of one unit."""
-    if units < 2:
+    ``p`` by the t test of units - 1 degrees of freedom; None of one unit, or of an unknown error."""
+    if units < 2 or not math.isfinite(error):
         return {"gain": gain, "interval": None, "p": None}
     half = float(stdtrit(units - 1, 0.975)) * error
     p = float(2 * stdtr(units - 1, -abs(gain) / error)) if error > 0 else float(gain == 0)
     return {"gain": gain, "interval": [gain - half, gain + half], "p": p}
-
-
-def redrawn_tested(gain: float, error: float, units: int) -> dict[str, Any]:
-    """The same by the standard deviation over units drawn with replacement, whose variance is too small by the factor
-    (units - 1) / units."""
-    return t_tested(gain, error * math.sqrt(units / max(units - 1, 1)), units)
 
 
 def drawn_weights(n: int, groups: Any = None, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndarray:
@@ -212,20 +206,28 @@ def redrawn_gain(
     gain: float,
     least: int = 1,
     known: np.ndarray | None = None,
-    units: int | None = None,
+    groups: Any = None,
 ) -> dict[str, Any] | None:
-    """A gain in any measure of scores with its 95 % interval and p, by measuring rows drawn again; ``units``: the
-    groups that are drawn, None: rows."""
+    """A gain in any measure of scores with its 95 % interval and p, by measuring rows (whole groups) drawn again."""
     if measure.reads != "scores" or ours is None or theirs is None:
         return None
+    if measure.name == RAREST:
+        counts = truth.sum(axis=0)
+        rarest = counts == counts[counts >= least].min()
+        return precision_gain(truth & rarest, ours, theirs, weights, least, known, groups)
     moved = []
     for weight in weights:
         index = np.repeat(np.arange(len(truth)), weight)
         cells = None if known is None else known[index]
         drawn = [measure.score(measure.value(truth[index], S[index], least, cells)[0]) for S in (ours, theirs)]
         moved.append(drawn[0] - drawn[1])
-    error = float(np.nanstd(moved, ddof=1))
-    return redrawn_tested(gain, error, len(truth) if units is None else units)
+    variance, units = float(np.nanvar(moved, ddof=1)), _units(truth, groups)
+    if measure.name == MACRO_AUC:  # a mean over positive rows, and over negative ones
+        sides = (truth, ours, theirs), (~truth, -ours, -theirs)
+        variance += sum(unseen_variance(_differences(_share_below, *side, known), groups) for side in sides)
+    else:
+        variance *= units / max(units - 1, 1)  # of units drawn with replacement, too small by that factor
+    return t_tested(gain, math.sqrt(variance), units)
 
 
 def precision_gain(
@@ -235,7 +237,7 @@ def precision_gain(
     weights: np.ndarray,
     least: int = 1,
     known: np.ndarray | None = None,
-    units: int | None = None,
+    groups: Any = None,
 ) -> dict[str, Any] | None:
     """The gain in macro average precision with its 95 % interval and p, all draws at once; ``units``: the groups that
     are drawn, None: rows."""
@@ -247,9 +249,70 @@ def precision_gain(
     )
     moved = ours_drawn - theirs_drawn
     moved = moved[np.isfinite(moved).any(axis=1)]  # a draw may leave no positive row of any label
-    error = float(np.nanmean(moved, axis=1).std(ddof=1)) if len(moved) > 1 else np.inf
+    variance = float(np.nanmean(moved, axis=1).var(ddof=1)) if len(moved) > 1 else np.inf
+    variance += unseen_variance(_differences(_precision_at, truth, ours, theirs, known), groups)
     gain = float(np.mean(ours_once - theirs_once))
-    return redrawn_tested(gain, error, len(truth) if units is None else units)
+    return t_tested(gain, math.sqrt(variance), _units(truth, groups))
+
+
+def _units(truth: np.ndarray, groups: Any) -> int:
+    return len(truth) if groups is None else len(np.unique(groups))
+
+
+def unseen_variance(parts: np.ndarray, groups: Any = None) -> float:
+    """The part of the variance of a mean over labels that rows drawn again do not show.
+
+    ``parts`` (n, c) is what each positive row adds to the mean of its label, NaN elsewhere. Rows drawn again vary about
+    the label's own mean, which the same rows have made: of m positive rows 1/m of the variance is lost, of a single one
+    all. The deviation of a row or group with a share h of them is therefore divided by sqrt(1 - h)
+    [mackinnon1985some]; where one has all of them, it deviates from the mean over labels [lumley2010complex].
+    """
+    unit = np.arange(len(parts)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    own = np.isfinite(parts)
+    parts, own = parts[:, own.any(axis=0)], own[:, own.any(axis=0)]
+    means, c, units = np.nanmean(parts, axis=0), parts.shape[1], int(unit.max()) + 1
+    seen, whole = np.zeros(units), np.zeros(units)
+    for part, rows, mean in zip(parts.T, own.T, means, strict=True):
+        count = np.bincount(unit[rows], minlength=units)
+        share = count / count.sum()
+        deviation = np.bincount(unit[rows], part[rows] - mean, units) / (c * count.sum())
+        if share.max() < 1:
+            seen += deviation
+            whole += deviation / np.sqrt(1 - share)
+        elif c > 1:
+            whole += share * (mean - means.mean()) / math.sqrt(c * (c - 1))
+        else:
+            return math.inf
+    return max(float(whole @ whole - seen @ seen), 0.0)
+
+
+def _differences(
+    at_rows: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    truth: np.ndarray,
+    ours: np.ndarray | None,
+    theirs: np.ndarray | None,
+    known: np.ndarray | None,
+) -> np.ndarray:
+    """What each positive row adds to the mean of its label by our scores, less that by theirs; NaN elsewhere."""
+    out = np.full(truth.shape, np.nan)
+    for j in range(truth.shape[1]):
+        rows = np.arange(len(truth)) if known is None else np.flatnonzero(known[:, j])
+        y = truth[rows, j]
+        sides = [0.0 if S is None else at_rows(y, S[rows, j]) for S in (ours, theirs)]
+        out[rows[y], j] = sides[0] - sides[1]
+    return out
+
+
+def _precision_at(y: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """At each positive row the share of positive rows among the rows that score at least as high."""
+    above, hits = (len(each) - np.searchsorted(np.sort(each), s[y]) for each in (s, s[y]))
+    return hits / above
+
+
+def _share_below(y: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """At each positive row the share of negative rows that score lower, equal ones counting one half; NaN without."""
+    below = [np.searchsorted(np.sort(s[~y]), s[y], side) for side in ("left", "right")]
+    return sum(below) / 2 / (~y).sum() if not y.all() else np.full(int(y.sum()), np.nan)
 
 
 def _precisions(

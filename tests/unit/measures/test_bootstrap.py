@@ -5,8 +5,14 @@ import pytest
 from scipy.stats import t, ttest_1samp
 
 from proxembed.measures.measures import MEASURES, Measure
-from proxembed.measures.metrics import average_precision, macro_average_precision
-from proxembed.measures.statistics import drawn_weights, precision_gain, redrawn_gain, weighted_average_precision
+from proxembed.measures.metrics import average_precision, label_auc, macro_average_precision
+from proxembed.measures.statistics import (
+    drawn_weights,
+    precision_gain,
+    redrawn_gain,
+    unseen_variance,
+    weighted_average_precision,
+)
 
 
 def made(n=60, c=3, seed=0, shift=0.0):
@@ -94,7 +100,82 @@ def test_the_error_of_few_groups_drawn_again_is_that_of_their_mean():
     mean = Measure("mean score", "scores", lambda Y, S: float(S.mean()), best=np.inf)
     ours = np.repeat(each, 4)[:, None]
     weights = drawn_weights(len(truth), groups, n_draws=6000)
-    found = redrawn_gain(mean, truth, ours, 0 * ours, weights, float(ours.mean()), units=G)
+    found = redrawn_gain(mean, truth, ours, 0 * ours, weights, float(ours.mean()), groups=groups)
     half = np.diff(found["interval"])[0] / 2
     assert half == pytest.approx(t.ppf(0.975, G - 1) * each.std(ddof=1) / np.sqrt(G), rel=0.03)  # 1.10 times the draws
     assert found["p"] == pytest.approx(ttest_1samp(each, 0).pvalue, abs=0.02)
+
+
+def test_the_interval_knows_that_a_label_has_few_positive_rows():
+    rng = np.random.default_rng(5)
+    Y = rng.random((20_000, 8)) < 0.03
+    ours, theirs = 1.5 * Y + rng.normal(size=Y.shape), rng.normal(size=Y.shape)
+    parts = [slice(i, i + 50) for i in range(0, 20_000, 50)]
+    each = [average_precision(Y[part], ours[part]) - average_precision(Y[part], theirs[part]) for part in parts]
+    true, spread = np.nanmean(each), np.std(np.nanmean(each, axis=1))
+    weights = drawn_weights(50, n_draws=60)
+    found = np.array([precision_gain(Y[part], ours[part], theirs[part], weights)["interval"] for part in parts[:200]])
+    inside = (found[:, 0] < true) & (true < found[:, 1])
+    assert 185 <= inside.sum() <= 197  # 178 by rows drawn again alone
+    errors = np.diff(found, axis=1) / 2 / 1.96
+    assert 1 < np.sqrt(np.mean(errors**2)) / spread < 1.3  # .92 by rows drawn again alone
+
+
+def unseen(columns, groups=None):
+    return unseen_variance(np.array(columns, dtype=float).T, groups)
+
+
+def test_rows_drawn_again_lose_one_of_m_parts_of_the_variance_of_a_mean():
+    parts = np.random.default_rng(0).normal(size=6)
+    seen = parts.var() / 6
+    assert seen + unseen([parts]) == pytest.approx(parts.var(ddof=1) / 6)
+    assert seen + unseen([parts] * 3) == pytest.approx(parts.var(ddof=1) / 6)  # the same rows in each of three labels
+    apart = np.full((2, 12), np.nan)
+    apart[0, :6], apart[1, 6:] = parts, parts
+    assert seen / 2 + unseen(apart) == pytest.approx(parts.var(ddof=1) / 12)
+    grouped = unseen([np.repeat(parts, 4)], np.repeat(np.arange(6), 4))
+    assert grouped == pytest.approx(unseen([parts]))
+
+
+def test_single_positive_rows_vary_as_much_as_their_labels():
+    alone = np.where(np.eye(4, dtype=bool), [0.1, 0.4, 0.2, 0.9], np.nan)
+    assert unseen(alone) == pytest.approx(np.var([0.1, 0.4, 0.2, 0.9], ddof=1) / 4)
+    assert unseen(np.repeat(alone, 2, axis=1), [0, 0, 1, 1, 2, 2, 3, 3]) == pytest.approx(unseen(alone))
+
+
+def test_one_positive_row_in_all_has_no_interval():
+    Y, ours, theirs = made()
+    Y[1:], Y[0] = False, [True, False, False]
+    assert gain_of(Y, ours, theirs)["interval"] is None
+    Y[1, 1] = True
+    assert gain_of(Y, ours, theirs)["interval"] is not None
+    auc = MEASURES["macro AUC"]
+    found = redrawn_gain(auc, Y[:, :1], ours[:, :1], theirs[:, :1], drawn_weights(60, n_draws=20), 0.1)
+    assert found["interval"] is None and found["p"] is None
+
+
+def test_the_interval_of_auc_knows_that_a_label_has_few_rows_on_one_side():
+    rng = np.random.default_rng(6)
+    S = rng.normal(size=(2, 60, 4))
+    Y, weights = np.zeros((60, 4), dtype=bool), drawn_weights(60, n_draws=40)
+    Y[np.arange(8), np.repeat(np.arange(4), 2)] = True
+    for truth in (Y, ~Y):
+        each = [label_auc(truth, s) for s in S]
+        low, high = redrawn_gain(MEASURES["macro AUC"], truth, *S, weights, float(np.mean(each[0] - each[1])))[
+            "interval"
+        ]
+        drawn = [
+            label_auc(truth[index], s[index]) for index in (np.repeat(np.arange(60), w) for w in weights) for s in S
+        ]
+        alone = np.nanstd(np.nanmean(drawn[::2], axis=1) - np.nanmean(drawn[1::2], axis=1), ddof=1)
+        assert high - low > 1.1 * 2 * 1.96 * alone
+
+
+def test_the_rarest_label_stays_the_rarest_in_every_draw():
+    Y, ours, theirs = made()
+    Y[:, 1], Y[:5, 1] = False, True
+    rarest, weights = MEASURES["average precision of the rarest label"], drawn_weights(60)
+    gain = rarest.value(Y, ours)[0] - rarest.value(Y, theirs)[0]
+    own = precision_gain(Y[:, [1]], ours[:, [1]], theirs[:, [1]], weights)
+    assert own["gain"] == pytest.approx(gain)
+    assert redrawn_gain(rarest, Y, ours, theirs, weights, gain)["interval"] == pytest.approx(own["interval"])
