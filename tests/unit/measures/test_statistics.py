@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from proxembed.measures.statistics import choose, expected_score, redrawn_tested, repeated_scores, t_tested
+from proxembed.measures.statistics import choose, expected_score, repeated_scores, t_tested
 
 
 def test_an_anchor_is_left_only_for_more_than_a_standard_error():
@@ -30,11 +30,6 @@ def test_an_interval_of_few_groups_holds_the_true_mean_as_often_as_it_says(group
     inside = np.mean([low < 0.3 < high for low, high in (one["interval"] for one in found)])
     assert 0.94 <= inside <= 0.96  # .95 +- 3 standard errors
     assert [one["p"] for one in found[:20]] == pytest.approx([ttest_1samp(row, 0).pvalue for row in each[:20]])
-    again = [
-        redrawn_tested(mean, np.sqrt((groups - 1) / groups) * error, groups)["interval"]
-        for mean, error in zip(each[:20].mean(axis=1), errors[:20], strict=True)
-    ]
-    assert np.array(again) == pytest.approx(np.array([one["interval"] for one in found[:20]]))
 
 
 def test_an_interval_leaves_out_zero_where_p_is_below_one_in_twenty():
