@@ -94,17 +94,18 @@ def test_the_gain_of_few_groups_holds_the_true_mean_as_often_as_it_says(groups):
 
 
 def test_the_gain_in_precision_is_tested_by_the_groups(tested):
-    """The same rows count as 90, and as 6 groups: the point of t is larger, and so is the error of the draws."""
+    """The same rows count as 90, and as 6 groups: whole groups are drawn, and their interval is wider."""
     Y, _, rows, results = tested
     unit, found = np.arange(120) % 6, {}
     for name, groups in (("rows", None), ("groups", unit)):
         gains = TestGains(results, SimpleNamespace(Y=Y, groups=groups, unknown=None))
         found[name] = gains.versus([entry("a")], [entry("b")], AP)
-        draws = precision_gain(gains.truth, *(results.predictions[name, 2, "test"] for name in "ab"), gains.drawn)
-        half, as_rows = (np.diff(each["interval"])[0] for each in (found[name], draws))
-        units = 90 if groups is None else 6
-        factor = t.ppf(0.975, units - 1) / t.ppf(0.975, 89) * np.sqrt(units / (units - 1) * 89 / 90)
-        assert half == pytest.approx(factor * as_rows)
+        scores = [results.predictions[arm, 2, "test"] for arm in "ab"]
+        own = None if groups is None else groups[rows]
+        drawn = precision_gain(gains.truth, *scores, gains.drawn, groups=own)
+        assert found[name] == {**drawn, "rows": 90}
+    half = {name: np.diff(each["interval"])[0] / 2 for name, each in found.items()}
+    assert half["groups"] > half["rows"]
     assert found["groups"]["p"] > found["rows"]["p"]
 
 
