@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import t
 
 from proxembed.data import digits
 from proxembed.evaluate.results import Results
