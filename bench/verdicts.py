@@ -62,8 +62,8 @@ def shuffled(name: str, seed: int) -> dict[str, Any]:
 
     X, Y, units = situation(name, seed)
     run = {"n_shuffles": 19, "n_resamples": 1, "seed": seed}
-    found = diagnose(OPLS(n_components=2), X, Y.astype(int), **run, **units)
-    alone = found if not units else diagnose(OPLS(n_components=2), X, Y.astype(int), **run)
+    found = diagnose(OPLS(), X, Y.astype(int), **run, **units)
+    alone = found if not units else diagnose(OPLS(), X, Y.astype(int), **run)
     return {"passed": found.passed, "rows": alone.passed}
 
 

@@ -68,15 +68,18 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     if json_output:
         print_json(found)
         return
+    from proxembed.splits.shuffles import GROUPS, TIMES
     from proxembed.tables.notes import visible
 
     rows = f"{found['n']:,} rows" + (f" of {found['n_all']:,}" if found["n_all"] else "")
     stable = found["stability"]
-    low, high = min(found["null"]), max(found["null"])
+    null = f"{min(found['null']):.3f} to {max(found['null']):.3f} in " if found["null"] else ""
+    unit = {GROUPS: " of whole groups", TIMES: " along time"}.get(found["unit"], "")
+    failed = f", of which {found['failed_shuffles']} could not be scored" if found["failed_shuffles"] else ""
     lines = {
         "held-out rows": f"{found['held_out']:.3f} (all features {found['raw']:.3f})",
         "its own rows": f"{found['own_rows']:.3f} (optimism {found['optimism']:+.3f})",
-        "shuffled labels": f"{low:.3f} to {high:.3f} in {found['n_shuffles']} shuffles, p = {found['p']:.3f}",
+        "shuffled labels": f"{null}{found['n_shuffles']} shuffles{unit}{failed}, p = {found['p']:.3f}",
         "stability": f"{', '.join(f'{value:.2f}' for value in stable[:10])}{', ...' * (len(stable) > 10)} "
         "(share of each component found again from half of the rows)",
     }

@@ -78,6 +78,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "tiles": views.tiles(record),
         "queries": query_times(summary),
         "null": views.null_view(record.get("diagnosis")),
+        "few_shuffles": views.few_shuffles,
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
         "labels": views.label_view(record.get("label_table"), summary["verdict"].get("tolerance", TOLERANCE)),
         "parts": views.component_view(record.get("components")),

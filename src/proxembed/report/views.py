@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from proxembed.evaluate.diagnose import LEAST_DISTINCT
 from proxembed.evaluate.verdict import TOLERANCE, loss_margin, new_neighbor_measure
 from proxembed.measures.measures import is_jaccard
+from proxembed.splits.shuffles import GROUPS, TIMES
 
 from .sections import unit_square
 
@@ -89,8 +91,8 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
             {"what": primary, "value": value, "note": f"on held-out {part}" if test is None else f"on the {part}"}
         )
     if diagnosis:
-        shuffles = len(diagnosis["null"])
-        value = "beaten" if diagnosis["passed"] else "not beaten"
+        shuffles = diagnosis.get("n_shuffles", len(diagnosis["null"]))
+        value = "cannot tell" if few_shuffles(diagnosis) else "beaten" if diagnosis["passed"] else "not beaten"
         found.append(
             {"what": "Shuffled labels", "value": value, "note": f"p = {diagnosis['p']:.3f}, {shuffles} shuffles"}
         )
@@ -118,13 +120,22 @@ def _place(value: float | None, low: float, high: float) -> float | None:
     return None if value is None else round(100 * (value - low) / (high - low), 2)
 
 
+MOVED = {GROUPS: ", which exchange the labels of whole groups", TIMES: ", which move all labels on along time"}
+
+
+def few_shuffles(diagnosis: dict[str, Any]) -> bool:
+    """Whether too few different shuffles are possible for a test at its level."""
+    return bool(diagnosis.get("distinct", LEAST_DISTINCT) < LEAST_DISTINCT)
+
+
 def null_view(diagnosis: dict[str, Any] | None) -> dict[str, Any] | None:
     """The score beside those on shuffled labels, as percentages of a line."""
     if not diagnosis or not diagnosis["null"]:
         return None
     marks = {key: diagnosis.get(key) for key in ("value", "raw")}
     low, high = _scale([*diagnosis["null"], *(mark for mark in marks.values() if mark is not None)])
-    places = {key: _place(mark, low, high) for key, mark in marks.items()}
+    places: dict[str, Any] = {key: _place(mark, low, high) for key, mark in marks.items()}
+    places["moved"] = MOVED.get(diagnosis.get("unit", ""), "")
     return {**places, "null": [_place(value, low, high) for value in diagnosis["null"]], "low": low, "high": high}
 
 

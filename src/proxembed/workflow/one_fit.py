@@ -27,7 +27,7 @@ from proxembed.methods.pipeline import embedding_pipeline, fit_on, source_of, tr
 from proxembed.params import check_params, declared
 from proxembed.persist import model_card, save
 from proxembed.report.map_page import map_image, map_page_html, map_record
-from proxembed.splits.shuffles import ROWS
+from proxembed.splits.shuffles import GROUPS, TIMES
 from proxembed.splits.splits import Splitting, fold_limit, make_splits
 from proxembed.study.candidates import suited
 from proxembed.targets.labels import LabelMatrix
@@ -136,9 +136,9 @@ def verdict(found: Diagnosis) -> str:
     shuffles = len(found.null) + found.failed_shuffles
     reached = found.failed_shuffles + sum(value >= found.held_out for value in found.null)
     if found.distinct < LEAST_DISTINCT:
-        unit = "" if found.unit == ROWS else f" by {found.unit}"
-        possible = f"{found.distinct} different shuffle{'s' * (found.distinct != 1)}{unit}"
-        return f"Cannot tell: {possible} are possible; {LEAST_DISTINCT} are needed."
+        unit = {GROUPS: " of whole groups", TIMES: " along time"}.get(found.unit, "")
+        verb = " is" if found.distinct == 1 else "s are"
+        return f"Cannot tell: {found.distinct} different shuffle{verb} possible{unit}; {LEAST_DISTINCT} are needed."
     if shuffles < LEAST_SHUFFLES:
         return f"Cannot tell: {shuffles} shuffles of the labels are too few; take {LEAST_SHUFFLES} or more."
     times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"

@@ -181,6 +181,16 @@ def test_a_null_that_is_not_beaten_is_said_beside_the_verdict(record, without_fi
     assert "Not better than on shuffled labels" in page[: page.index("Measures against size")]
 
 
+def test_few_possible_shuffles_and_what_a_shuffle_moves_are_said(record, without_figures):
+    few = record["diagnosis"] | {"passed": False, "unit": "groups", "distinct": 6, "n_shuffles": 20}
+    page = page_html({**record, "diagnosis": few})
+    start = page[: page.index("Measures against size")]
+    assert "<strong>Cannot tell</strong>" in start and "only 6 different shuffles of groups are possible" in start
+    assert "shuffles of the labels, which exchange the labels of whole groups." in page
+    enough = page_html({**record, "diagnosis": few | {"passed": True, "distinct": 20, "unit": "shifts in time"}})
+    assert "better than the same method on shuffled labels" in enough and "on along time." in enough
+
+
 def test_leak_warnings_name_their_cause(summary):
     facts = {**summary["dataset"], "duplicate_rows": 1, "groups": 9, "time_order": True, "zero_rows": 2}
     words = " ".join(leak_warnings(facts, {}))

@@ -57,7 +57,7 @@ def test_a_diagnosis_of_few_groups():
         for groups in (np.arange(N) % 3, 2 * (X[:, 0] > 0) + (y == "u"))
     )
     assert inside.startswith("Better than shuffled labels")  # labels vary in each group
-    assert whole.startswith("Cannot tell: ") and whole.endswith("shuffles by groups are possible; 20 are needed.")
+    assert whole.startswith("Cannot tell: ") and whole.endswith("shuffles are possible of whole groups; 20 are needed.")
 
 
 @pytest.mark.parametrize("job", [proxembed.search, proxembed.compare])
