@@ -3,11 +3,10 @@
 Method and size are chosen on the folds. A comparison is judged on these folds, each side chosen on the others; arms
 that a search has chosen on these very rows are judged on the test rows, which it has not seen.
 
-A gain of one arm over another has a 95 % interval by the t test, whose units are rows, groups of rows or folds. Of a
-mean over rows (neighbours) it follows from the differences row by row; of other measures the rows are drawn again with
-replacement (whole groups where rows come in groups), which shows how far the gain would move with other test rows of
-the same kind; what a label with few positive rows hides from it is added. Models fitted on other training rows are in
-neither.
+A gain of one arm over another has a 95 % interval by the t test, whose units are rows, groups of rows, periods of time
+or folds. Of a mean over rows (neighbours) it follows from the differences row by row; of other measures these units are
+drawn again with replacement, which shows how far the gain would move with other test rows of the same kind; what a
+label with few positive rows hides from it is added. Models fitted on other training rows are in neither.
 
 A loss counts as level up to a share of what all features gain over a constant prediction, and up to twice that share of
 what they miss. *Better* is corrected for the number of goals that were not asked for.
@@ -35,6 +34,7 @@ from proxembed.measures.statistics import (
     redrawn_gain,
     t_tested,
 )
+from proxembed.splits.shuffles import time_periods
 from proxembed.splits.splits import LEAST_GROUPS
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
@@ -366,10 +366,10 @@ def predict_measure(names: list[str]) -> str:
 def too_few(dataset: Any, rows: np.ndarray) -> str | None:
     """Why scored rows are too few for a verdict; None if they are enough."""
     rows = np.unique(rows)
-    groups = None if dataset.groups is None else len(np.unique(np.asarray(dataset.groups)[rows]))
-    if groups is not None and groups < LEAST_GROUPS:
-        return _few(groups, "group", " of scored rows", LEAST_GROUPS)
-    labels = LabelMatrix.of(dataset.y).take(rows)
+    labels, unit = LabelMatrix.of(dataset.y).take(rows), _units(dataset, rows)
+    if unit is not None and (count := len(np.unique(unit))) < LEAST_GROUPS:
+        noun = "independent period" if dataset.groups is None else "group"
+        return _few(count, noun, " of scored rows", LEAST_GROUPS)
     if labels.n < LEAST_ROWS:
         return _few(labels.n, "scored row", "", LEAST_ROWS)
     if labels.c > 2 or labels.c == 2 and not dataset.single_label:
@@ -379,6 +379,15 @@ def too_few(dataset: Any, rows: np.ndarray) -> str | None:
     what = "of the rarer class" if labels.c == 2 else "with" if rarer == int(labels.nk[0]) else "without"
     what = f" {what}{'' if labels.c == 2 else ' the label'}"
     return _few(rarer, "scored row", what, LEAST_RARER) if rarer < LEAST_RARER else None
+
+
+def _units(dataset: Any, rows: np.ndarray) -> np.ndarray | None:
+    """The units of scored rows that intervals count: groups or periods of time; None: rows."""
+    if dataset.groups is not None:
+        return np.asarray(dataset.groups)[rows]
+    if dataset.times is None:
+        return None
+    return time_periods(LabelMatrix.of(dataset.y).take(rows), np.asarray(dataset.times)[rows])
 
 
 def _few(count: int, noun: str, what: str, least: int) -> str:
@@ -436,7 +445,7 @@ class TestGains:
             rows = results.held_out[TEST]
             self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
             self.known_cells = known_cells(dataset.unknown, rows)
-            self.groups = None if dataset.groups is None else np.asarray(dataset.groups)[rows]
+            self.groups = _units(dataset, rows)
             self.drawn = drawn_weights(len(rows), self.groups)
             self.units = len(rows) if self.groups is None else len(np.unique(self.groups))
 

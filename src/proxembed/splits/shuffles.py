@@ -1,4 +1,4 @@
-"""Shuffles of labels among rows that are exchangeable: single rows, whole groups, or rows in the order of time."""
+"""Rows that depend on each other: shuffles of labels by rows, by whole groups or along time, and units of intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +15,8 @@ from .splits import Split
 
 ROWS, GROUPS, TIMES = "rows", "groups", "shifts in time"
 COUNTED = 1_000_000  # distinct shuffles are counted up to here
+MEMORY_LABELS = 100  # by which it is measured how long labels stay alike in time
+INDEPENDENT = 1.5  # rows for which labels stay alike, below which rows vary independently
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,34 @@ def _rotations(contents: list[np.ndarray]) -> int:
     keys = np.unique([each.tobytes() for each in contents], return_inverse=True)[1]
     n = len(keys)
     return next(shift for shift in range(1, n + 1) if n % shift == 0 and (np.roll(keys, shift) == keys).all())
+
+
+def time_periods(labels: LabelMatrix, times: Any) -> np.ndarray | None:
+    """For each row the number of its period, (n,): periods vary independently, rows of one do not; None if rows do.
+
+    A period is twice as long as labels stay alike: twice their integrated autocorrelation time, 1 + 2 sum rho_k up to
+    the first rho_k that is no more than noise.
+    """
+    frequent = labels.with_means().with_columns(np.argsort(-labels.nk, kind="stable")[:MEMORY_LABELS])
+    order, Y = np.argsort(np.asarray(times), kind="stable"), np.asarray(frequent.Y.toarray(), dtype=np.float64)
+    memory = _autocorrelation_time(Y[order])
+    if memory < INDEPENDENT:
+        return None
+    unit = np.empty(labels.n, dtype=np.intp)
+    unit[order] = np.arange(labels.n) * max(int(labels.n / (2 * memory)), 1) // labels.n
+    return unit
+
+
+def _autocorrelation_time(Y: np.ndarray) -> float:
+    """Of columns in the order of time, in rows; 1 without autocorrelation."""
+    n = len(Y)
+    power = np.abs(np.fft.rfft(Y - Y.mean(axis=0), 2 * n, axis=0)) ** 2
+    covariance = np.fft.irfft(power.sum(axis=1))[:n]
+    if not covariance[0] > 0:
+        return 1.0
+    correlation = covariance / covariance[0]
+    noise = np.flatnonzero(correlation < 2 / np.sqrt(n))
+    return float(1 + 2 * correlation[1 : noise[0] if len(noise) else n].sum())
 
 
 def checked_units(groups: Any, times: Any, n: int) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from proxembed.evaluate.verdict import TestGains, paired_gain, too_few
 from proxembed.measures.measures import MEASURES
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.measures.statistics import precision_gain
+from proxembed.targets.labels import LabelMatrix
 
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
 
@@ -55,7 +56,7 @@ def entry(name, test=None):
 
 def test_gains_are_recomputed_from_what_is_stored_of_the_test_rows(tested):
     Y, scores, rows, results = tested
-    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, unknown=None))
+    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, times=None, unknown=None))
     found = gains.versus([entry("a")], [entry("b")], AP)
     expected = [macro_average_precision(Y[rows], scores[name][rows]).value for name in "ab"]
     assert found["gain"] == pytest.approx(expected[0] - expected[1], abs=1e-12) and found["rows"] == 90
@@ -67,7 +68,7 @@ def test_gains_are_recomputed_from_what_is_stored_of_the_test_rows(tested):
 
 def test_an_arm_without_stored_rows_has_failed(tested):
     Y, _, _, results = tested
-    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, unknown=None))
+    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, times=None, unknown=None))
     assert gains.versus([entry("a")], [entry("lost")], AP)["gain"] > 0.5
     assert gains.versus([entry("a")], [entry("lost")], NEAR)["gain"] == pytest.approx(
         results.similarity["a", 2, "test"].mean()
@@ -76,7 +77,7 @@ def test_an_arm_without_stored_rows_has_failed(tested):
 
 def test_a_measure_that_reads_no_scores_has_a_gain_without_interval(tested):
     Y, _, _, results = tested
-    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, unknown=None))
+    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, times=None, unknown=None))
     found = gains.versus([entry("a", 0.6)], [entry("b", 0.5)], "macro F1 (ridge)")
     assert found == {"gain": pytest.approx(0.1), "interval": None, "p": None, "rows": 90}
     assert gains.versus([entry("a", None)], [entry("b", 0.5)], "macro F1 (ridge)") is None
@@ -97,7 +98,7 @@ def test_the_gain_in_precision_is_tested_by_the_groups(tested):
     Y, _, rows, results = tested
     unit, found = np.arange(120) % 6, {}
     for name, groups in (("rows", None), ("groups", unit)):
-        gains = TestGains(results, SimpleNamespace(Y=Y, groups=groups, unknown=None))
+        gains = TestGains(results, SimpleNamespace(Y=Y, groups=groups, times=None, unknown=None))
         found[name] = gains.versus([entry("a")], [entry("b")], AP)
         scores = [results.predictions[arm, 2, "test"] for arm in "ab"]
         own = None if groups is None else groups[rows]
@@ -113,9 +114,18 @@ def test_a_verdict_needs_five_groups_of_scored_rows():
     told = {}
     for count in (1, 4, 5):
         groups = np.arange(data.X.shape[0]) % 60 % count
-        told[count] = too_few(SimpleNamespace(y=data.y, groups=groups, single_label=True), rows)
+        told[count] = too_few(SimpleNamespace(y=data.y, groups=groups, times=None, single_label=True), rows)
     assert told[4] == "4 groups of scored rows are too few to tell, at least 5 are needed" and told[5] is None
     assert told[1] == "1 group of scored rows is too few to tell, at least 5 are needed"
+
+
+def test_rows_in_time_count_by_independent_periods():
+    y = np.repeat([0, 1, 0, 1, 1, 0, 1, 0], 25)
+    facts = {"y": LabelMatrix.of(y[:, None]), "groups": None, "single_label": True}
+    rows, times = np.arange(200), np.arange(200.0)
+    slow = too_few(SimpleNamespace(**facts, times=times), rows)
+    assert slow == "4 independent periods of scored rows are too few to tell, at least 5 are needed"
+    assert too_few(SimpleNamespace(**facts, times=np.random.default_rng(0).permutation(times)), rows) is None
 
 
 def test_a_verdict_needs_twenty_scored_rows():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from proxembed.splits.shuffles import LabelShuffle
+from proxembed.splits.shuffles import LabelShuffle, time_periods
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
 
@@ -132,3 +132,25 @@ def test_a_group_that_the_splits_part_is_refused():
     split = Split("1", np.array([0, 1]), np.array([2, 3]))
     with pytest.raises(ValueError, match="use GroupFolds"):
         LabelShuffle.of(column(0, 1, 0, 1), [split], groups=[0, 1, 1, 2])
+
+
+def test_periods_of_time_are_longer_than_labels_stay_alike():
+    rng, times = np.random.default_rng(0), np.random.default_rng(1).permutation(2000)
+    slow = LabelMatrix.of((autocorrelated(rng, (2000, 3)) > 0).astype(int)[times])
+    periods = time_periods(slow, times)
+    assert 20 <= len(np.unique(periods)) <= 60  # labels stay alike for about 25 rows
+    assert (np.diff(periods[np.argsort(times)]) >= 0).all() and np.bincount(periods).min() > 30
+    assert time_periods(LabelMatrix.of(rng.integers(2, size=(2000, 3))), times) is None
+    assert time_periods(LabelMatrix.of(np.ones((50, 1), dtype=int)), np.arange(50)) is None
+
+
+def test_means_over_periods_have_the_variance_of_the_mean_of_all_rows():
+    means, claimed = [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = (autocorrelated(rng, (1000, 1)) > 0).astype(int)
+        unit = time_periods(LabelMatrix.of(y), np.arange(1000))
+        sums = np.bincount(unit, y[:, 0] - y.mean())
+        means.append(y.mean())
+        claimed.append((sums**2).sum() / 1000**2)
+    assert 0.5 < np.mean(claimed) / np.var(means) < 1.2  # 0.04 by rows
