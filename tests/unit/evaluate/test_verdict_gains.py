@@ -120,11 +120,11 @@ def test_a_verdict_needs_five_groups_of_scored_rows():
 
 
 def test_rows_in_time_count_by_independent_periods():
-    y = np.repeat([0, 1, 0, 1, 1, 0, 1, 0], 25)
+    y = np.repeat([0, 1, 0, 1, 1], 40)
     facts = {"y": LabelMatrix.of(y[:, None]), "groups": None, "single_label": True}
     rows, times = np.arange(200), np.arange(200.0)
     slow = too_few(SimpleNamespace(**facts, times=times), rows)
-    assert slow == "4 independent periods of scored rows are too few to tell, at least 5 are needed"
+    assert slow == "3 independent periods of scored rows are too few to tell, at least 5 are needed"
     assert too_few(SimpleNamespace(**facts, times=np.random.default_rng(0).permutation(times)), rows) is None
 
 
