@@ -68,13 +68,14 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     if json_output:
         print_json(found)
         return
-    from proxembed.splits.shuffles import GROUPS, TIMES
+    from proxembed.splits.shuffles import GROUPS, TIMES, counted
     from proxembed.tables.notes import visible
 
     rows = f"{found['n']:,} rows" + (f" of {found['n_all']:,}" if found["n_all"] else "")
     stable = found["stability"]
     null = f"{min(found['null']):.3f} to {max(found['null']):.3f} in " if found["null"] else ""
-    unit = {GROUPS: " of whole groups", TIMES: " along time"}.get(found["unit"], "")
+    moved = {GROUPS: " of whole groups", TIMES: " along time"}.get(found["unit"], "")
+    unit = f"{moved} ({counted(found['distinct'])} possible)" if moved else ""
     failed = f", of which {found['failed_shuffles']} could not be scored" if found["failed_shuffles"] else ""
     lines = {
         "held-out rows": f"{found['held_out']:.3f} (all features {found['raw']:.3f})",

@@ -11,7 +11,7 @@ import numpy as np
 from proxembed.evaluate.diagnose import LEAST_DISTINCT
 from proxembed.evaluate.verdict import TOLERANCE, loss_margin, new_neighbor_measure
 from proxembed.measures.measures import is_jaccard
-from proxembed.splits.shuffles import GROUPS, TIMES
+from proxembed.splits.shuffles import GROUPS, TIMES, counted
 
 from .sections import unit_square
 
@@ -135,7 +135,8 @@ def null_view(diagnosis: dict[str, Any] | None) -> dict[str, Any] | None:
     marks = {key: diagnosis.get(key) for key in ("value", "raw")}
     low, high = _scale([*diagnosis["null"], *(mark for mark in marks.values() if mark is not None)])
     places: dict[str, Any] = {key: _place(mark, low, high) for key, mark in marks.items()}
-    places["moved"] = MOVED.get(diagnosis.get("unit", ""), "")
+    moved = MOVED.get(diagnosis.get("unit", ""))
+    places["moved"] = f"{moved} ({counted(diagnosis['distinct'])} are possible)" if moved else ""
     return {**places, "null": [_place(value, low, high) for value in diagnosis["null"]], "low": low, "high": high}
 
 

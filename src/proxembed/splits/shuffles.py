@@ -86,6 +86,11 @@ class LabelShuffle:
         return int(round(np.exp(min(count, np.log(COUNTED)))))
 
 
+def counted(distinct: int) -> str:
+    """A number of different shuffles in words."""
+    return f"{distinct:,}{' or more' * (distinct >= COUNTED)}"
+
+
 def _held_out_together(n: int, splits: Sequence[Split]) -> np.ndarray:
     """For each row the number of the set of rows that is held out by the same splits, (n,)."""
     held_out = np.zeros((n, len(splits)), dtype=bool)

@@ -54,6 +54,24 @@ def test_the_last_line_is_the_verdict(tags):
     assert lines[-1].startswith("Better than shuffled labels: no shuffle of 19 reaches")
 
 
+@pytest.mark.parametrize(
+    ("option", "moved"),
+    [
+        ("--groups", "19 shuffles of whole groups (1,000,000 or more possible), p"),
+        ("--time", "19 shuffles along time ("),
+    ],
+)
+def test_groups_and_times_are_shuffled_together(tmp_path, option, moved):
+    rng = np.random.default_rng(0)
+    unit = np.repeat(np.arange(20), 5) if option == "--groups" else np.arange(100)
+    X = rng.normal(size=(100, 3))
+    y = (X[:, 0] + 0.3 * rng.normal(size=100) > 0).astype(int)
+    rows = [f"{u},{','.join(map(str, x))},{label}" for u, x, label in zip(unit, X, y, strict=True)]
+    (tmp_path / "f.csv").write_text("\n".join(["unit,a,b,c,label", *rows]))
+    done = program(tmp_path / "f.csv", "--labels", "label", option, "unit", *QUICK, "-k", 1)
+    assert moved in done.stdout and done.stdout.splitlines()[-1].startswith("Better than shuffled labels"), done.output
+
+
 def test_labels_of_noise_have_shaped_nothing(tmp_path):
     draw = np.random.default_rng(0)
     rows = [",".join(f"{value:.3f}" for value in row) for row in draw.normal(size=(90, 4))]

@@ -186,9 +186,9 @@ def test_few_possible_shuffles_and_what_a_shuffle_moves_are_said(record, without
     page = page_html({**record, "diagnosis": few})
     start = page[: page.index("Measures against size")]
     assert "<strong>Cannot tell</strong>" in start and "only 6 different shuffles of groups are possible" in start
-    assert "shuffles of the labels, which exchange the labels of whole groups." in page
+    assert "shuffles of the labels, which exchange the labels of whole groups (6 are possible)." in page
     enough = page_html({**record, "diagnosis": few | {"passed": True, "distinct": 20, "unit": "shifts in time"}})
-    assert "better than the same method on shuffled labels" in enough and "on along time." in enough
+    assert "better than the same method on shuffled labels" in enough and "on along time (20 are possible)." in enough
 
 
 def test_leak_warnings_name_their_cause(summary):
