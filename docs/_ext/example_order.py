@@ -6,6 +6,7 @@ LISTED = (
     "images_with_attributes.py",
     "tags_on_text.py",
     "are_the_clusters_real.py",
+    "rows_that_belong_together.py",
     "how_many_components.py",
     "what_a_component_means.py",
     "compressed_vectors.py",

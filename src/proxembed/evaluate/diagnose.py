@@ -314,6 +314,7 @@ def diagnose(
     depend on each other; shuffled one by one they give too low a null, by which labels that say nothing of the features
     pass in up to half of the tests. So whole groups exchange their labels, and with times all labels are shifted
     along time by a random number of rows (of groups, with both). [winkler2015multilevel; lancaster2018surrogate]
+    The page "How it judges" of the documentation has all units.
 
     All features are scaled as in a comparison; the estimator gets X unscaled, so put a method that needs scaling into
     a pipeline. For the stability, a model of a random half of the rows embeds the other half; the stability of a
