@@ -25,7 +25,7 @@ from proxembed.execute.loop import Evaluator, Loop, OneBatch, Trial, Work
 from proxembed.measures.measures import AVERAGE_PRECISION, Measure, measure_of
 from proxembed.measures.metrics import average_precision
 from proxembed.measures.neighbors import new_neighbor_weights
-from proxembed.methods.around import embedded
+from proxembed.methods.around import embedded, with_size
 from proxembed.methods.pipeline import embedding_part
 from proxembed.params import accept_classes
 from proxembed.splits.shuffles import COUNTED, ROWS, LabelShuffle, checked_units
@@ -546,12 +546,16 @@ def _refitted(refits: _Refits, n_jobs: int | None, store: Any) -> tuple[list[Any
 
 
 def _null(asked: _Refits, order: np.ndarray) -> float | None:
-    """The held-out value of one shuffle of the labels; None if a fold cannot be fitted, or none can be scored."""
+    """The held-out value of one shuffle of the labels; with the components that there are if these are fewer than asked
+    for. None if a fold cannot be fitted, or none can be scored."""
     y, labels = take_labels(asked.y, order), asked.labels.take(order)
-    try:
-        return _mean([fold.held_out for fold in _scores(asked.method, asked.X, y, labels, asked.splits, asked.measure)])
-    except ValueError:
-        return None
+    for method in (asked.method, with_size(asked.method, None)):
+        try:
+            folds = _scores(method, asked.X, y, labels, asked.splits, asked.measure)
+            return _mean([fold.held_out for fold in folds])
+        except ValueError:
+            continue
+    return None
 
 
 def _mean(values: Any) -> float:

@@ -196,6 +196,16 @@ def test_a_shuffle_that_cannot_be_scored_counts_as_reaching_the_true_labels():
     assert found.p == (1 + found.failed_shuffles + reached) / 20 and found.describe()["n_shuffles"] == 19
 
 
+def test_a_shuffle_with_fewer_components_is_fitted_with_those_that_there_are():
+    rng = np.random.default_rng(0)
+    X, times = rng.normal(size=(80, 4)), np.arange(80)
+    Y = np.column_stack([X[:, 0] > 0, np.abs(times - 30) < 6]).astype(int)  # constant in some training parts if shifted
+    found = diagnose(
+        OPLS(n_components=2), X, Y, 19, n_resamples=1, times=times, cv=[(np.arange(40), np.arange(40, 80))]
+    )
+    assert found.failed_shuffles == 0 and len(found.null) == 19
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
