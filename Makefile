@@ -163,7 +163,7 @@ clean:
 
 # The environment is made once; a stamp older than pyproject.toml installs again.
 $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet -e .
+	$(VENV)/bin/python -m pip install --quiet -e '.[data]'
 	@touch $@
 
 $(VENV)/.ready-dev: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python

@@ -76,11 +76,12 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     null = f"{min(found['null']):.3f} to {max(found['null']):.3f} in " if found["null"] else ""
     moved = {GROUPS: " of whole groups", TIMES: " along time"}.get(found["unit"], "")
     unit = f"{moved} ({counted(found['distinct'])} possible)" if moved else ""
+    least = f", the least that {found['n_shuffles']} show" if found["p"] * (found["n_shuffles"] + 1) < 1.5 else ""
     failed = f", of which {found['failed_shuffles']} could not be scored" if found["failed_shuffles"] else ""
     lines = {
         "held-out rows": f"{found['held_out']:.3f} (all features {found['raw']:.3f})",
         "its own rows": f"{found['own_rows']:.3f} (optimism {found['optimism']:+.3f})",
-        "shuffled labels": f"{null}{found['n_shuffles']} shuffles{unit}{failed}, p = {found['p']:.3f}",
+        "shuffled labels": f"{null}{found['n_shuffles']} shuffles{unit}{failed}, p = {found['p']:.3f}{least}",
         "stability": f"{', '.join(f'{value:.2f}' for value in stable[:10])}{', ...' * (len(stable) > 10)} "
         "(share of each component found again from half of the rows)",
     }

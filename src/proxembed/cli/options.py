@@ -128,7 +128,7 @@ IN_THE_PROGRAM = (
 
 
 ARGUMENT = re.compile(
-    rf"\b({'|'.join(DECLARED['columns'])})="
+    rf"(?<![-\w])({'|'.join(DECLARED['columns'])})="
     r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[['"][^\]]*['"]\]|False)"""
 )
 

@@ -48,6 +48,7 @@ CAN_BE_BETTER = ("neighbours", "predict", "map")
 TOLERANCE, SIGNIFICANT, EQUAL = 0.03, 0.05, 1e-9
 BETTER, LEVEL, WORSE, CANNOT_TELL = "better", "level", "worse", "cannot tell"
 FOLDS, TEST_ROWS = "folds", "test rows"
+GROUP, PERIOD = "group", "independent period"  # of rows that vary together
 LEAST_ROWS, LEAST_RARER = 20, 5  # scored rows of a verdict: all, and of the rarer of two classes
 
 
@@ -287,6 +288,7 @@ def _compressed(
         "d": d,
         "shares": dict(zip(names, shares, strict=True)),
         "rows": parts[0]["rows"],
+        "units": parts[0]["units"],
         "few": gains.few,
         "at_chance": {part["measure"]: [part["base"]["value"], part["chance"]] for part in parts if _at_chance(part)},
         "rows_needed": max(needed) if needed and None not in needed else None,
@@ -368,8 +370,7 @@ def too_few(dataset: Any, rows: np.ndarray) -> str | None:
     rows = np.unique(rows)
     labels, unit = LabelMatrix.of(dataset.y).take(rows), _units(dataset, rows)
     if unit is not None and (count := len(np.unique(unit))) < LEAST_GROUPS:
-        noun = "independent period" if dataset.groups is None else "group"
-        return _few(count, noun, " of scored rows", LEAST_GROUPS)
+        return _few(count, PERIOD if dataset.groups is None else GROUP, " of scored rows", LEAST_GROUPS)
     if labels.n < LEAST_ROWS:
         return _few(labels.n, "scored row", "", LEAST_ROWS)
     if labels.c > 2 or labels.c == 2 and not dataset.single_label:
@@ -425,7 +426,7 @@ class FoldGains:
             mean_sizes = np.mean(parts, axis=0)
             interval, p = nadeau_bengio(gain, *mean_sizes), nadeau_bengio_p(gain, *mean_sizes)
         rows, ends = sum(held_out for _, held_out in parts), None if interval is None else list(interval)
-        return {"gain": float(gain.mean()), "interval": ends, "p": p, "rows": rows}
+        return {"gain": float(gain.mean()), "interval": ends, "p": p, "rows": rows, "units": None}
 
 
 def _by_fold(entries: list[dict[str, Any]], name: str) -> np.ndarray:
@@ -448,6 +449,7 @@ class TestGains:
             self.groups = _units(dataset, rows)
             self.drawn = drawn_weights(len(rows), self.groups)
             self.units = len(rows) if self.groups is None else len(np.unique(self.groups))
+            self.unit = PERIOD if dataset.groups is None else GROUP
 
     def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Value of a measure on the test rows."""
@@ -472,7 +474,8 @@ class TestGains:
         if found is None:
             return None
         told = self.units > 1 and self.few is None  # one group cannot be drawn again
-        return {**found, **({} if told else {"interval": None, "p": None}), "rows": len(self.truth)}
+        found = found if told else {**found, "interval": None, "p": None}
+        return {**found, "rows": len(self.truth), "units": None if self.groups is None else [self.units, self.unit]}
 
     def _measure(self, name: str) -> Measure:
         primary = self.results.measure

@@ -1,5 +1,6 @@
 """The verdict in words: one sentence per goal."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,10 +43,11 @@ def _tone(name: str, goal: dict[str, Any]) -> str:
 def _note(verdict: dict[str, Any], summary: dict[str, Any], refitted: bool) -> str:
     """What the figures rest on."""
     rows = next((goal["rows"] for goal in verdict["goals"].values()), 0)
-    share = 100 * verdict["tolerance"]
+    share, goals = 100 * verdict["tolerance"], verdict["goals"]
+    margins = [f"{goal['margin']:.2g} ({name})" for name, goal in goals.items() if goal.get("margin")]
     limit = (
-        f"A loss counts as level up to {share:g} % of what all features gain over a constant prediction, or "
-        f"{2 * share:g} % of what they miss, whichever is less"
+        f"A loss counts as level up to {f'{and_words(margins)}: ' if margins else ''}{share:g} % of what all features "
+        f"gain over a constant prediction, or {2 * share:g} % of what they miss, whichever is less"
     )
     if verdict["basis"] == FOLDS:
         folds = len(summary["folds"])
@@ -70,11 +72,6 @@ def _compared(goal: dict[str, Any], features: int) -> str:
     """Ours against the baseline, equal arms, the best rival where it is above ours, and a hub where there is one."""
     sign = sign_of(goal["measure"])
     sentences = [_against(goal, features)]
-    if goal["word"] == LEVEL and goal["interval"][0] > 0:
-        sentences.append(
-            f"It is ahead, but not after correction for {goal['family']} goals (p = {goal['p']:.3f}, corrected "
-            f"{goal['p_holm']:.3f})."
-        )
     if goal.get("ties"):
         sentences.append(f"It is {equal_to(goal['ties'])}.")
     rival = goal["rival"]
@@ -102,6 +99,8 @@ def _against(goal: dict[str, Any], features: int) -> str:
         return f"{what}: it loses {number(-goal['gain'])} ({number(low)} to {number(high)}); {values}: {ours}."
     kept = f"Keeps {_share(share_of(goal))}" if whole else f"{values}{_ends(goal)}"
     size = f" with {count(goal['components'])} instead of {features:,}" if whole else ""
+    if _only_alone(goal):
+        return f"{values}{_ends(goal)}: {ours}. {_not_alone(goal)}"
     if said == LEVEL:
         return f"{kept}{size}: {ours}, {values}." if whole else f"{kept}: {ours}."
     if chance := _chance(goal):
@@ -111,6 +110,19 @@ def _against(goal: dict[str, Any], features: int) -> str:
     else:
         why = "no interval, so nothing can be told"
     return f"{kept}{size}: {ours}; {why}."
+
+
+def _only_alone(goal: dict[str, Any]) -> bool:
+    """Whether a goal would be better if it were the only one."""
+    return bool(goal["word"] == LEVEL and goal["interval"][0] > 0)
+
+
+def _not_alone(goal: dict[str, Any]) -> str:
+    """Why a goal that is ahead is level."""
+    return (
+        f"This is ahead (p = {goal['p']:.3f}), but {goal['family']} goals were tested at once, which takes stronger "
+        f"evidence (corrected p = {goal['p_holm']:.3f}). A goal that is named before the run is judged alone."
+    )
 
 
 def _compressed(goal: dict[str, Any]) -> str:
@@ -177,14 +189,15 @@ def _unsure(goal: dict[str, Any], behind: bool) -> str:
     """Why it cannot be told, also where the interval lies below 0, and how many rows could tell."""
     if goal.get("few"):
         return goal["few"]
-    needed = goal["rows_needed"]
+    rows, needed = goal["rows"], goal["rows_needed"]
+    units, unit = goal.get("units") or (rows, "")
     text = "behind, but perhaps by less than the tolerance: " if behind else ""
-    text += f"{goal['rows']:,} rows are too few to tell"
-    if needed is None or needed <= goal["rows"]:
+    text += f"{rows:,} rows{f' of {units:,} {unit}s' if unit else ''} are too few to tell"
+    if needed is None or needed <= rows:
         return text
-    if needed > FAR * goal["rows"]:
+    if needed > FAR * rows:
         return f"{text}, more than {FAR} times as many could"
-    return f"{text}, about {needed:,} could"
+    return f"{text}, about {math.ceil(needed * units / rows):,}{f' {unit}s' if unit else ''} could"
 
 
 def _ends(goal: dict[str, Any]) -> str:

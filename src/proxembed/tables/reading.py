@@ -535,7 +535,7 @@ def _note(name: str, codes: NDArray[np.integer], chosen: str | None, what: str) 
     keep = f"keep={name!r}, beside the other features, makes it one"
     if name == chosen:
         return f"{text}; it is used as groups, so that no split divides its rows (groups=False: no groups; {keep})"
-    return f"{text} (groups={name!r} keeps its rows together; {keep})"
+    return f"{text}; test rows may share it with training rows (groups={name!r} keeps its rows together; {keep})"
 
 
 def group_codes(codes: NDArray[np.integer]) -> NDArray[np.intp]:

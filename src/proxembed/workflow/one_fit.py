@@ -144,7 +144,8 @@ def verdict(found: Diagnosis) -> str:
     times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"
     reach = f"reach{'es' * (reached < 2)} {found.held_out:.3f} on held-out rows"
     if found.passed:
-        return f"Better than shuffled labels: {times} of {shuffles} {reach}; all features have {found.raw:.3f}."
+        raw = f"all features have {found.raw:.3f}{', which is no less' * (found.raw >= found.held_out)}"
+        return f"Better than shuffled labels: {times} of {shuffles} {reach}; {raw}."
     return f"Not better than shuffled labels: {times} of {shuffles} {reach} (p = {found.p:.3f})."
 
 

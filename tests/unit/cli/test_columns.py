@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from proxembed.cli import app
 from proxembed.cli.data import data
-from proxembed.cli.options import dataset_from
+from proxembed.cli.options import dataset_from, in_program_words
 from proxembed.data import Columns, DataError, digits, read
 
 TABLE = "doc,hue,who,when,note,t_a,t_b\n" + "".join(
@@ -164,3 +164,8 @@ def test_an_open_decimal_mark_ends_with_the_two_commands_that_answer(tmp_path, m
         "or: proxembed data o.csv --labels y --decimal .",
     ]
     assert all(CliRunner().invoke(app, [*words, "--decimal", mark]).exit_code == 0 for mark in ",.")
+
+
+def test_words_of_the_program_stay_as_they_are():
+    once = in_program_words("leave them empty (missing='37,6 °C' reads '37,6 °C' as empty; keep='a b' makes it one)")
+    assert "--missing='\"37,6 °C\"'" in once and in_program_words(once) == once

@@ -62,7 +62,7 @@ def test_gains_are_recomputed_from_what_is_stored_of_the_test_rows(tested):
     assert found["gain"] == pytest.approx(expected[0] - expected[1], abs=1e-12) and found["rows"] == 90
     near = gains.versus([entry("a")], [entry("b")], NEAR)
     stored = [results.similarity[name, 2, "test"] for name in "ab"]
-    assert near == {**paired_gain(*stored), "rows": 90}
+    assert near == {**paired_gain(*stored), "rows": 90, "units": None}
     assert gains.hub(entry("a")) == 0.3 and gains.hub(entry("b")) is None
 
 
@@ -79,7 +79,7 @@ def test_a_measure_that_reads_no_scores_has_a_gain_without_interval(tested):
     Y, _, _, results = tested
     gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, times=None, unknown=None))
     found = gains.versus([entry("a", 0.6)], [entry("b", 0.5)], "macro F1 (ridge)")
-    assert found == {"gain": pytest.approx(0.1), "interval": None, "p": None, "rows": 90}
+    assert found == {"gain": pytest.approx(0.1), "interval": None, "p": None, "rows": 90, "units": None}
     assert gains.versus([entry("a", None)], [entry("b", 0.5)], "macro F1 (ridge)") is None
 
 
@@ -103,7 +103,7 @@ def test_the_gain_in_precision_is_tested_by_the_groups(tested):
         scores = [results.predictions[arm, 2, "test"] for arm in "ab"]
         own = None if groups is None else groups[rows]
         drawn = precision_gain(gains.truth, *scores, gains.drawn, groups=own)
-        assert found[name] == {**drawn, "rows": 90}
+        assert found[name] == {**drawn, "rows": 90, "units": None if groups is None else [6, "group"]}
     half = {name: np.diff(each["interval"])[0] / 2 for name, each in found.items()}
     assert half["groups"] > half["rows"]
     assert found["groups"]["p"] > found["rows"]["p"]

@@ -96,9 +96,28 @@ def test_what_is_ahead_before_correction_alone_is_said():
     base = {"arm": "PCA", "k": 2, "value": 0.7}
     more = goal | {"base": base, "p": 0.03, "p_holm": 0.06, "family": 3}
     told, _ = words("map", word="level", interval=[0.01, 0.09], **more)
-    assert told.endswith("It is ahead, but not after correction for 3 goals (p = 0.030, corrected 0.060).")
-    assert "correction" not in words("map", word="level", interval=[-0.001, 0.101], **more)[0]
-    assert "correction" not in words("map", word="better", interval=[0.01, 0.09], **more)[0]
+    assert told.endswith(
+        "This is ahead (p = 0.030), but 3 goals were tested at once, which takes stronger evidence (corrected "
+        "p = 0.060). A goal that is named before the run is judged alone."
+    )
+    assert "corrected" not in words("map", word="level", interval=[-0.001, 0.101], **more)[0]
+    assert "corrected" not in words("map", word="better", interval=[0.01, 0.09], **more)[0]
+
+
+def test_rows_of_groups_are_counted_in_groups():
+    goal = {
+        "measure": NEAR,
+        "arm": "OPLS",
+        "k": 2,
+        "components": 2,
+        "value": 0.7,
+        "rival": None,
+        "gain": 0.0,
+        "rows": 104,
+    }
+    more = goal | {"base": {"arm": "PCA", "k": 2, "value": 0.7}, "rows_needed": 351, "units": [28, "group"]}
+    told, _ = words("map", word="cannot tell", interval=[-0.1, 0.1], **more)
+    assert told.endswith("104 rows of 28 groups are too few to tell, about 95 groups could.")
 
 
 def test_the_note_says_what_is_level_and_of_which_models_the_figures_are():
@@ -113,6 +132,9 @@ def test_the_note_says_what_is_level_and_of_which_models_the_figures_are():
         for basis, more in (("folds", {}), ("test rows", {}), ("all", {"refitted": True}))
     }  # fmt: skip
     assert all(note.endswith(limit) for note in notes.values())
+    goal = {"word": "level", "measure": NEAR, "arm": "OPLS", "k": 2, "components": 2, "value": 0.7, "rival": None}
+    goal |= {"gain": 0.0, "interval": [0.0, 0.0], "base": {"arm": "PCA", "k": 2, "value": 0.7}, "margin": 0.0042}
+    assert "A loss counts as level up to 0.0042 (map): 3 % of what all" in verdict_of("map", goal, "folds")["note"]
     assert "those of the models of the folds, not of a model fitted on all rows" in notes["folds"]
     saved = "The saved model is refitted on all rows; values and intervals are those of the model of the training rows."
     assert saved in notes["all"] and saved not in notes["test rows"]
