@@ -379,10 +379,7 @@ def diagnose(
     """
     _check(n_shuffles, n_resamples, seed)
     measure = _checked_measure(measure)
-    X, y, n_all = _looked_at(X, y, sample_rows, seed)
-    if n_all is not None and (groups is not None or times is not None):
-        raise ValueError("groups and times are not allowed with blocks of rows; leave them out, or pass arrays.")
-    X, _ = checked_rows(X, y)
+    X, y, n_all = _looked_at(X, y, sample_rows, seed, groups is None and times is None)
     groups, times = checked_units(groups, times, X.shape[0])
     labels = LabelMatrix.of(y, target_type or getattr(last_step(estimator), "target_type", None))
     method = accept_classes(clone(embedding_method(estimator, X, y)))
@@ -397,18 +394,11 @@ def diagnose(
     parts = [_half(X.shape[0], groups, random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
     refits = _Refits(method, X, y, labels, splits, measure, whole, {SHUFFLE: orders, HALF: parts})
-    values, cosines = _refitted(refits, n_jobs, store)
-    null = [value for value in values if value is not None]
-    failed, held_out = n_shuffles - len(null), _mean([fold.held_out for fold in true])
-    p = (1 + failed + sum(value >= held_out for value in null)) / (1 + n_shuffles)
+    null, cosines = _refitted(refits, n_jobs, store)
     return Diagnosis(
         measure=measure.name,
-        held_out=held_out,
         raw=_mean([fold.held_out for fold in raw]),
         own_rows=_mean([fold.own_rows for fold in true]),
-        null=tuple(null),
-        p=p,
-        passed=bool(p <= LEVEL and shuffle.distinct >= LEAST_DISTINCT),
         worse_labels=_worse(labels, raw, true),
         stability=_stability(cosines, whole.shape[1]),
         angles=_angles(cosines, whole.shape[1]),
@@ -416,18 +406,35 @@ def diagnose(
         n=X.shape[0],
         n_all=n_all,
         embedding=crossfit_embedding(method, X, y, splits) if crossfit else None,
-        unit=shuffle.unit,
-        distinct=shuffle.distinct,
-        failed_shuffles=failed,
+        **_tested(_mean([fold.held_out for fold in true]), null, shuffle),
     )
 
 
-def _looked_at(X: Any, y: Any, sample_rows: int, seed: int) -> tuple[Any, Any, int | None]:
-    """The rows in memory, or a sample of blocks with the number of all their rows."""
+def _tested(held_out: float, values: list[float | None], shuffle: LabelShuffle) -> dict[str, Any]:
+    """The test of a held-out value against those of shuffled labels, as fields of a diagnosis."""
+    null = [value for value in values if value is not None]
+    failed = len(values) - len(null)
+    p = (1 + failed + sum(value >= held_out for value in null)) / (1 + len(values))
+    return {
+        "held_out": held_out,
+        "null": tuple(null),
+        "p": p,
+        "passed": bool(p <= LEVEL and shuffle.distinct >= LEAST_DISTINCT),
+        "unit": shuffle.unit,
+        "distinct": shuffle.distinct,
+        "failed_shuffles": failed,
+    }
+
+
+def _looked_at(X: Any, y: Any, sample_rows: int, seed: int, by_rows: bool) -> tuple[Any, Any, int | None]:
+    """The checked rows in memory, or a sample of blocks with the number of all their rows."""
     blocks = blocks_of(X, y)
     if blocks is None:
-        return X, y, None
-    return *blocks.sample(sample_rows, seed=seed), blocks.reduce(_rows_of_piece, sum)
+        return checked_rows(X, y)[0], y, None
+    if not by_rows:
+        raise ValueError("groups and times are not allowed with blocks of rows; leave them out, or pass arrays.")
+    X, y = blocks.sample(sample_rows, seed=seed)
+    return checked_rows(X, y)[0], y, blocks.reduce(_rows_of_piece, sum)
 
 
 def _rows_of_piece(rows: RowBlocks, number: int) -> int:

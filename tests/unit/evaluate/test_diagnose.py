@@ -12,7 +12,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from proxembed import FDA, OPLS, PCA, Kernelized
+from proxembed import FDA, OPLS, PCA, Kernelized, RowBlocks
 from proxembed.estimator.rows import SeenRows
 from proxembed.evaluate.diagnose import diagnose, embedding_method
 from proxembed.measures.metrics import jaccard_at_k, macro_average_precision
@@ -222,6 +222,12 @@ def test_groups_and_times_are_checked(more, message):
         return
     with pytest.raises(ValueError, match=message):
         diagnose(First(), X, Y, n_shuffles=1, n_resamples=1, **more)
+
+
+def test_groups_and_times_of_blocks_are_refused():
+    X, Y = made(n=60)
+    with pytest.raises(ValueError, match="groups and times are not allowed with blocks"):
+        diagnose(OPLS(), RowBlocks(lambda: [(X, Y)]), groups=np.arange(60) % 7)
 
 
 def test_halves_keep_the_rows_of_a_group_together():

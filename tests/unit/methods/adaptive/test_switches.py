@@ -86,5 +86,5 @@ def test_samples_lie_in_their_domain_and_reach_the_top():
         assert min(drawn[name]) <= 2
     assert set(drawn["relation_p"]) == {1, 2, 3, 4, 5}
     assert min(drawn["similarity_sigma"]) < 0.05 and max(drawn["similarity_sigma"]) > 20
-    with pytest.raises(ValueError, match="no parameter of this model"):
+    with pytest.raises(ValueError, match="is not a parameter of this model"):
         domain("n_neighbors", Switches(0, 0, 0, 1, 1, 1, 1, 0), limits)
