@@ -25,7 +25,7 @@ class Cells(NamedTuple):
     known: np.ndarray | None = None
 
     def at_most(self, rows: int) -> "Cells":
-        """Those of so many rows, evenly spaced."""
+        """At most ``rows`` of them, evenly spaced."""
         some = np.unique(np.linspace(0, len(self.Y) - 1, min(rows, len(self.Y))).astype(int))
         return Cells(self.Y[some], None if self.known is None else self.known[some])
 

@@ -259,7 +259,7 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine",
 
 
 def prevalence(dataset: Any, rows: np.ndarray) -> np.ndarray:
-    """The share of rows with each label, among those whose cell is known; NaN where none is."""
+    """The share of rows with each label, among those whose cell is known; NaN without a known cell."""
     known, positive = known_cells(dataset.unknown, rows), dataset.Y.tocsr()[rows].sum(axis=0)
     count = len(rows) if known is None else known.sum(axis=0)
     return np.where(count > 0, positive / np.maximum(count, 1), np.nan)
