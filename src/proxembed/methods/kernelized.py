@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.blas import symmetrise
 from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.algebra.pencil.coordinates import Coordinates
+from proxembed.algebra.pencil.kernel_rows import KernelRows
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
@@ -35,9 +37,9 @@ from .relation import KERNEL_MATRIX, KERNELS, RELATION_METRICS, SEED_DOC, WIDTHS
 
 @dataclass(frozen=True)
 class KernelMap:
-    """A kernel with its prototypes, and from its values with them the coordinates of any rows. ``map`` takes kernel
-    rows to coordinates under constraint="feature"; ``level`` centres them under "coef", and under "raw" they are the
-    coordinates."""
+    """A kernel with its prototypes, and from its values with them the coordinates of any rows: the kernel rows. While
+    a method is fitted that needs the coordinates of the feature space, ``map`` takes kernel rows to these; ``level``
+    centres them under constraint="coef"."""
 
     kernel: str | Callable[..., Any]
     degree: float
@@ -50,9 +52,10 @@ class KernelMap:
     scales: np.ndarray | None = None
 
     def coordinates(self, X: Any) -> np.ndarray:
-        """Coordinates (m, r) of rows X, or their (centred) kernel rows."""
+        """Coordinates (m, r) of rows X: their kernel rows, centred or mapped to the feature space where that is
+        stated."""
         K = self.values(X)
-        if self.constraint == "feature":
+        if self.map is not None:
             return K @ self.map
         return K if self.level is None else K - K.mean(axis=1, keepdims=True) - self.level
 
@@ -66,7 +69,7 @@ class KernelMap:
 
     def effects(self, weights: np.ndarray) -> np.ndarray:
         """Effect of each feature on combinations of the coordinates, (k, r) to (k, d); see ``relation_effects``."""
-        if self.constraint == "feature":
+        if self.map is not None:
             weights = weights @ self.map.T
         elif self.level is not None:
             weights = weights - weights.mean(axis=1, keepdims=True)
@@ -89,6 +92,12 @@ class KernelMap:
         """The values of a kernel that is a function."""
         own: Any = self.kernel
         return checked_relation(call_user_function("kernel", own, X, P), (X.shape[0], P.shape[0]), "kernel")
+
+
+def mapped(kernel: KernelMap, K: np.ndarray) -> tuple[KernelMap, np.ndarray]:
+    """The kernel with its map on all rows of fit, and their coordinates, from their kernel matrix K."""
+    M = kernel_map(K)
+    return replace(kernel, map=M), M / np.einsum("pr,pr->r", M, M)
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,8 @@ class Kernelized(TemplateWrapper, labels="multi"):
     ridge_ : float, the ridge used, absolute.
     tuning_rows_ : int, the number of rows that width and ridge were chosen on by leave-one-out; 0 if both are given.
     prototypes_ : (p, d) rows that new rows are compared with (all training rows without n_prototypes).
-    components_ : (k, r) array of the embedding in the kernel map.
+    components_ : (k, p) array, coefficients of the kernel values with the prototypes: a row is embedded as
+        ``components_ @ (k(x) - mean_)``.
     eigenvalues_ : (k,) array.
 
     Raises
@@ -265,8 +275,8 @@ class Kernelized(TemplateWrapper, labels="multi"):
         tuned = self._tuned(rows, inner, kernel, settings)
         if tuned.ridge is not None:
             settings = replace(settings, ridge=tuned.ridge, ridge_scale="absolute")
-        kernel = self._with_map(replace(kernel, tau=tuned.tau), rows, inner)
-        changed = {"training": kernel.coordinates(rows.X), "width": kernel.prototypes.shape[0]}
+        kernel, training = self._on_rows(replace(kernel, tau=tuned.tau), rows, inner)
+        changed = {"training": training, "width": kernel.prototypes.shape[0]}
         changed["attributes"] = settings.attributes | {"tuning_rows_": tuned.rows}
         return OnKernel(**vars(settings) | changed, kernel=kernel, inner=inner)
 
@@ -285,7 +295,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
         return moments.shifted(-shift)
 
     def lift(self, X: Any) -> Any:
-        """Kernel map coordinates (m, r) of rows X, or their (centred) kernel rows under constraint="coef"."""
+        """The kernel rows (m, p) of rows X, centred under constraint="coef"."""
         return self.prepared_.kernel.coordinates(X)
 
     def embed(self, X: Any) -> np.ndarray:
@@ -314,19 +324,45 @@ class Kernelized(TemplateWrapper, labels="multi"):
             return moved_centroids(self, rows.source, found)
         return found
 
-    def _with_map(self, kernel: KernelMap, rows: Rows, inner: Any) -> KernelMap:
-        """The kernel with its map to coordinates, or with the level that centres its rows."""
+    def _on_rows(self, kernel: KernelMap, rows: Rows, inner: Any) -> tuple[KernelMap, Any]:
+        """The kernel, with its map of prototypes or with the level that centres its rows, and what is projected."""
         if self.constraint == "feature":
             K = kernel.values(kernel.prototypes)
             self._refuse_equal(K)
-            return replace(kernel, map=kernel_map(K))
+            if self.n_prototypes is not None:
+                kernel = replace(kernel, map=kernel_map(K))
+                return kernel, kernel.coordinates(rows.X)
+            named = self.kernel in ("gaussian", "linear", "cosine") or (
+                self.kernel == "polynomial" and float(self.degree).is_integer()
+            )
+            found = KernelRows(K if named else symmetrise(np.array(K)))
+            return (kernel, found) if named or found.semidefinite() else mapped(kernel, found.values)
         if inner.offset is None:
-            return kernel
+            return kernel, kernel.coordinates(rows.X)
         K = kernel.values(rows.X)
         self._refuse_equal(K)
-        if self.constraint == "raw":
-            return kernel
-        return replace(kernel, level=K.mean(axis=0) - K.mean())
+        if self.constraint == "coef":
+            kernel = replace(kernel, level=K.mean(axis=0) - K.mean())
+            return kernel, K - K.mean(axis=1, keepdims=True) - kernel.level
+        return kernel, K
+
+    def explicit(self) -> Prepared:
+        prepared = self.prepared_
+        if isinstance(prepared.training, KernelRows):
+            kernel, known = prepared.kernel, prepared.training
+            K = kernel.values(kernel.prototypes) if known.spent else known.values
+            kernel, training = mapped(kernel, K)
+            self.prepared_ = replace(prepared, kernel=kernel, training=training)
+        return self.prepared_
+
+    def of_lifted(self, components: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of the kernel map as coefficients of kernel rows, so that new rows need no map."""
+        kernel = self.prepared_.kernel
+        if kernel.map is None:
+            return components, mean
+        self.prepared_ = replace(self.prepared_, kernel=replace(kernel, map=None))
+        inverse = kernel.map / np.einsum("pr,pr->r", kernel.map, kernel.map)  # its columns are orthogonal
+        return np.ascontiguousarray(components @ kernel.map.T), inverse @ mean
 
     def _refuse_equal(self, K: np.ndarray) -> None:
         """A ValueError for a kernel under which all prototypes are alike."""
@@ -345,16 +381,18 @@ class Kernelized(TemplateWrapper, labels="multi"):
         if target is None or (inner.B is None and not free):
             return Tuning(median_squared_distance(rows.X) if free else kernel.tau, None, 0)
         weights = (rows.ones if inner.offset is None else inner.offset) * rows.labels.rows_known
-        sample, known = tuning_rows(weights, target), np.count_nonzero(weights > 0)
+        sample, known = tuning_rows(weights, target), int(np.count_nonzero(weights > 0))
         chosen = inner.B is not None and settings.ridge == "auto"
         exact = self.constraint == "feature" and self.n_prototypes is None
         if not free and not (chosen and exact and len(sample) < known):
             return Tuning(kernel.tau, None, known if chosen else 0)  # the ridge is left to the solver
         share, given = len(sample) / known, None
         if not chosen and inner.B is not None:
-            size, relative = share * float(settings.ridge), settings.ridge_scale == "trace"
+            number: Any = settings.ridge
+            size, relative = share * float(number), settings.ridge_scale == "trace"
             given = lambda unit: np.array([size * (unit if relative else 1.0)])  # noqa: E731
-        widths = median_squared_distance(rows.X[sample]) * WIDTHS if free else np.array([kernel.tau or 1.0])
+        spread = rows.X if len(sample) == known else rows.X[sample]
+        widths = median_squared_distance(spread) * WIDTHS if free else np.array([kernel.tau or 1.0])
         own, w = rows.X[sample] if self.kernel != "precomputed" else rows.X[sample][:, sample], weights[sample]
         coordinates_at = self._coordinates_of(own.astype(np.float64), w, kernel)
         dimensions = min(np.count_nonzero(w), kernel.prototypes.shape[0])
