@@ -28,6 +28,7 @@ from proxembed.algebra.arrays.blas import one_pool
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve, warn_near_collinear
+from proxembed.algebra.pencil.kernel_rows import KernelRows, solve_kernel
 from proxembed.algebra.pencil.symmetric import fix_signs
 from proxembed.algebra.template import Template
 from proxembed.blocks import RowBlocks, blocks_of, transform_lazily
@@ -560,6 +561,9 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         chosen = self._chosen(self.solve(self._checked_template(rows), rows, self._n_to_solve(rows)))
         self.store(chosen, rows)
         self.learn(rows, chosen)
+        own: Any = self
+        if hasattr(self, "mean_"):
+            own.components_, own.mean_ = self.of_lifted(own.components_, own.mean_)
         self.release()
         self.n_components_ = len(chosen.eigenvalues)
 
@@ -575,8 +579,15 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
 
     def solve(self, template: Template, rows: Rows, k: int | None) -> Solution:
         """The eigenvectors of the template, on R; k None: all, because a share of the spectrum is wanted."""
-        known = rows.labels is not None and rows.labels.unknown is None
         prepared = self.prepared_
+        if isinstance(prepared.training, KernelRows):
+            ridge = rows.resolve_ridge(prepared.ridge, prepared.ridge_scale, template)
+            plain = rows.route(self.solver) in ("auto", "thin") and prepared.criterion == "ratio_trace"
+            found = solve_kernel(template, prepared.training, k, *ridge, width=prepared.width) if plain else None
+            if found is not None:
+                return found
+            prepared = self.explicit()
+        known = rows.labels is not None and rows.labels.unknown is None
         if prepared.training is not rows.X:
             refuse_extreme(prepared.training, "the features that X is mapped to", "Scale X, such as to unit variance.")
         template = template.on(prepared.training)
@@ -594,6 +605,14 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         if prepared.training is rows.X:
             warn_near_collinear(found, type(self).__name__, getattr(self, "feature_names_in_", None))
         return found
+
+    def explicit(self) -> Prepared:
+        """``prepared_`` with the rows that are projected as a matrix, where their kernel alone was known."""
+        return self.prepared_
+
+    def of_lifted(self, components: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Components and mean for what ``lift`` returns of new rows, from those for the rows that were projected."""
+        return components, mean
 
     def _checked_template(self, rows: Rows) -> Template:
         """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
@@ -696,7 +715,8 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         if self.scaling == "eigenvalue" and found.sense < 0:
             found.refuse_zero_eigenvalues()
         P = self.finish(found.P, found.problem.rows, self.eigenvalues_)
-        P = rescaled(P, found.eigenvalues, self.scaling, found.sense)
+        kernel_rows = found.problem.rows if isinstance(found.problem.rows, KernelRows) else None
+        P = rescaled(P, found.eigenvalues, self.scaling, found.sense, kernel_rows)
         self.components_ = np.ascontiguousarray(fix_signs(P).T)
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge

@@ -150,7 +150,11 @@ def solve_linear(M: np.ndarray, E: np.ndarray) -> np.ndarray:
 
 def orthonormalise(P: np.ndarray, BP: np.ndarray) -> np.ndarray:
     """P L^-T with P'BP = LL': the B-orthonormal columns with the same leading spans."""
-    N = matmul(P.T, BP)
+    return orthonormalise_by(P, matmul(P.T, BP))
+
+
+def orthonormalise_by(P: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """P L^-T with N = LL', the inner products of the columns (overwritten)."""
     with threads_for(len(N)):
         L = linalg.cholesky(symmetrise(N), lower=True, check_finite=False)
     return linalg.solve_triangular(L, P.T, lower=True, check_finite=False).T
