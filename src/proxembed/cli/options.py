@@ -219,14 +219,21 @@ def in_program(dataset: Dataset) -> Dataset:
 
 
 def large_table(
-    file: str | Path, columns: dict[str, Any], memory: str | None, sample: int | None, seed: int, spread: bool = False
+    file: str | Path,
+    columns: dict[str, Any],
+    memory: str | None,
+    sample: int | None,
+    seed: int,
+    spread: bool = False,
+    by_sums: Callable[[bool], bool] | None = None,
 ) -> Any:
-    """DATA as a table to read part by part, with notes, if it needs more than --memory; else None."""
+    """DATA as a table to read part by part, with notes, if it needs more than --memory, or is large and ``by_sums``
+    holds; else None."""
     from proxembed.data import Columns
     from proxembed.workflow.large_fit import large_fit
 
     purposes = Columns(**column_values(columns))
-    found = large_fit(Path(file), purposes, memory_bytes(memory), sample, seed, spread)
+    found = large_fit(Path(file), purposes, memory_bytes(memory), sample, seed, spread, by_sums)
     if found is not None:
         drawn, rows = found.sample.X.shape[0], found.table.n
         note = f"{rows:,} rows are read by parts; choices use a sample of {drawn:,}"
