@@ -104,7 +104,8 @@ def main() -> None:
         folder = Path(place)
         write_data(folder / "rows.parquet", rows)
         first = [] if names[0].startswith("fit") else [f"fit --memory {SMALL}"]  # which makes the model
-        for name in dict.fromkeys([*first, *(each for name in names for each in (PROGRAM[name], name))]):
+        pairs = (pair for each in names for pair in (PROGRAM[each], each))
+        for name in dict.fromkeys([*first, *pairs]):
             command = command_of(name, folder, given.threads)
             own = [measured(command, given.threads) for _ in range(1 if given.quick else given.repeats)]
             runs[name] = {key: min(run[key] for run in own) for key in own[0]}

@@ -66,8 +66,8 @@ MEMORY = typer.Option(
 SAMPLE = typer.Option(
     None,
     "--sample",
-    help="For a table that needs more than --memory: number of sampled rows on which scaling and read-out are fitted. "
-    "Default: as many as fit, at most 50,000.",
+    help="For a table that is read part by part: number of sampled rows on which the read-out is fitted, and a scaling "
+    "that needs them. Default: as many as fit, at most 50,000.",
     min=2,
     rich_help_panel=TIME,
 )

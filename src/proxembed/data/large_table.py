@@ -14,7 +14,7 @@ from proxembed.data.dataset import Dataset, with_spelling_notes
 from proxembed.data.errors import DataError
 from proxembed.data.readers import checked_rows, row_parts
 from proxembed.data.readers.columns import Columns, resolve
-from proxembed.data.readers.parquet_parts import parquet_files
+from proxembed.data.readers.parquet_parts import SUFFIXES, parquet_files
 from proxembed.data.readers.reader import NamedRows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, read_table, stem
 from proxembed.data.readers.table_features import with_row_names, without_row_numbers
@@ -122,6 +122,11 @@ def takes(path: Path) -> bool:
         if path.is_dir()
         else Path(path.name.removesuffix(".gz")).suffix.lower() in Table.suffixes
     )
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a table is a Parquet file, or a folder of them."""
+    return path.is_dir() or path.suffix.lower() in SUFFIXES
 
 
 def stratified_rows(Y: sparse.csr_array, rows: int, seed: int) -> NDArray[np.intp]:

@@ -1,6 +1,7 @@
 """Fits on tables that are read by parts: what is chosen comes from a sample, the embedding from sums of all rows.
 
-A table is read so where it exceeds the memory, and where it is large and sums of the rows suffice for the method.
+A table is read so where it exceeds the memory. A large one in Parquet is read so wherever sums of the rows suffice
+for the method, which takes less time and memory; a file of text would be parsed anew by every reading.
 """
 
 import time
@@ -18,7 +19,7 @@ from sklearn.base import clone
 from proxembed.blocks import RowBlocks, pieces_of
 from proxembed.blocks.cluster import active_client, cores
 from proxembed.data import Columns, Dataset, size_of
-from proxembed.data.large_table import LargeTable, piece_parts, takes
+from proxembed.data.large_table import LargeTable, is_parquet, piece_parts, takes
 from proxembed.data.readers.reader import feature_names, width
 from proxembed.data.readers.table_file import Block
 from proxembed.estimator.base import SpectralEmbedder
@@ -191,15 +192,16 @@ def large_fit(
     spread: bool = False,
     by_sums: Callable[[bool], bool] | None = None,
 ) -> LargeFit | None:
-    """A table that is read by parts, with a sample of its rows, where it needs more than the memory; else None. Where
-    it is large (``WHOLE_BYTES``) and has more rows than the sample, also if ``by_sums`` says that sums of the rows
-    suffice, given whether each row has one label."""
+    """A table that is read by parts, with a sample of its rows, where it needs more than the memory; else None. A
+    Parquet table that is large (``WHOLE_BYTES``) and has more rows than the sample is also read so if ``by_sums`` says
+    that sums of the rows suffice, given whether each row has one label."""
     if not path.exists() or not (takes(path) or spread):
         return None
     most, drawn = free_memory() // 2 if memory is None else memory, sample or SAMPLE_ROWS
     size, total = size_of(path)
     needed = spread or COPIES * size > most
-    if not needed and (by_sums is None or size <= WHOLE_BYTES or (total or drawn + 1) <= drawn):
+    suits = by_sums is not None and is_parquet(path) and size > WHOLE_BYTES and (total or 0) > drawn
+    if not (needed or suits):
         return None
     table = LargeTable(path, columns)
     if spread:

@@ -141,6 +141,8 @@ def test_a_large_table_that_fits_is_read_by_parts_where_sums_suffice(tmp_path, m
     assert large_fit(file, columns, sample=N, by_sums=suffice) is None, "the sample would be the table"
     small = large_fit(file, columns, memory=120_000, by_sums=suffice)
     assert 256 <= small.sample.X.shape[0] < 500, "what memory holds"
+    text = written(tmp_path / "t.csv", INDICATOR)
+    assert large_fit(text, columns, by_sums=suffice) is None, "parsed again by every reading"
     one = written(tmp_path / "c.parquet", {"class": CLASSES})
     large_fit(one, Columns(labels=("class",), id="row"), by_sums=suffice)
     assert asked[-1] is True
