@@ -10,7 +10,8 @@ from sklearn.model_selection import check_cv
 from proxembed.estimator.validation import checked_features, learning
 from proxembed.execute.executor import callers_configuration
 from proxembed.params import Param, accept_classes, check_params, param, safe_repr
-from proxembed.splits.splits import FOLDS, index_pairs, parts_of
+from proxembed.splits.splits import FOLDS, index_pairs, parts_of, with_empty_column
+from proxembed.splits.stratified import label_fold_numbers
 from proxembed.targets.known import known_labels
 from proxembed.targets.values import dense_labels
 
@@ -176,10 +177,9 @@ def label_folds(n_folds: int, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.nd
     """Multi-label stratified folds of the rows of Y, at most as many as rows; rows without a label are spread too."""
     if len(Y) < 2:
         raise ValueError(f"{len(Y)} rows with known labels cannot be split into folds; label at least 2 rows.")
-    from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
-
-    splitter = MultilabelStratifiedKFold(n_splits=min(n_folds, len(Y)), shuffle=True, random_state=0)
-    return splitter.split(np.empty((len(Y), 0)), np.column_stack([Y, ~Y.any(axis=1)]))
+    count = min(n_folds, len(Y))
+    fold = label_fold_numbers(with_empty_column(Y), count, 0)
+    return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in range(count)]
 
 
 def _folds(cv: Any, X: Any, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:

@@ -18,6 +18,8 @@ from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
 from proxembed.targets.values import dense_labels
 
+from .stratified import label_fold_numbers
+
 SPLIT_KINDS = ("auto", "stratified", "groups", "time")
 LEAST_GROUPS = 5  # of scored rows, for a verdict: intervals of fewer hang on one or two of them
 FRAME_ROWS = 10_000  # by which the models of folds of blocks are carried onto that of all rows
@@ -66,18 +68,11 @@ def stratified_folds(Y: Any, n_folds: int = 5, *, seed: int = 0, rows: Any = Non
     >>> [Y[split.held_out].sum(axis=0).tolist() for split in stratified_folds(Y, 3)]
     [[2, 2], [2, 2], [2, 2]]
     """
-    from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
-
     Y = dense_labels(Y)
     rows = np.arange(len(Y)) if rows is None else np.asarray(rows)
     check_folds(n_folds, len(rows), "rows")
-    splitter = MultilabelStratifiedKFold(n_splits=n_folds, shuffle=True, random_state=seed)
-    splits = [
-        Split(str(number), rows[train], rows[held_out])
-        for number, (train, held_out) in enumerate(
-            splitter.split(np.empty((len(rows), 0)), with_empty_column(Y[rows])), start=1
-        )
-    ]
+    fold = label_fold_numbers(with_empty_column(Y[rows]), n_folds, seed)
+    splits = [Split(str(number + 1), rows[fold != number], rows[fold == number]) for number in range(n_folds)]
     if any(len(split.train) == 0 or len(split.held_out) == 0 for split in splits):
         raise ValueError(f"n_folds={n_folds} leaves an empty fold on {len(rows)} rows; take fewer folds.")
     return splits
