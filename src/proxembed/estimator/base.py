@@ -25,7 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.blas import one_pool
-from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.centred import CentredMatrix, shows_entries
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve, warn_near_collinear
 from proxembed.algebra.pencil.kernel_rows import KernelRows, solve_kernel
@@ -49,7 +49,7 @@ from .explain import Explanation, citation, cited_keys, explanation, label_loadi
 from .rows import Origin, Rows
 from .sums import Sums, known_blocks, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
 from .traits import Traits
-from .validation import checked_features, forget, in_range, learning, refuse_extreme
+from .validation import checked_features, forget, in_range, learning, refuse_extreme, refuse_not_finite
 
 KEPT = ("sums_", "n_features_in_", "feature_names_in_")
 AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
@@ -110,7 +110,8 @@ class Estimator(BaseEstimator):
     @property
     def traits(self) -> Traits:
         """The traits under these parameters: what the class states, and what follows from parameters and methods."""
-        return replace(self.class_traits, unknown=getattr(self, "unknown", "drop"))
+        own, unknown = self.class_traits, getattr(self, "unknown", "drop")
+        return own if own.unknown == unknown else replace(own, unknown=unknown)
 
     @classmethod
     def _register(cls) -> None:
@@ -171,9 +172,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
     def release(self) -> None:
         """Drop what only fit needs."""
 
-    def _input(self, X: Any, reset: bool) -> Any:
+    def _input(self, X: Any, reset: bool, product: bool = False) -> Any:
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
-        return checked_features(self, X, reset=reset)
+        return checked_features(self, X, reset=reset, product=product)
 
     def _validate(self, X: Any, y: Any) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
@@ -631,14 +632,27 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         check_is_fitted(self, "n_components_")
         if (later := transform_lazily(self, X)) is not None:
             return later
-        X = self._input(X, reset=False)
+        plain, name = self.multiplies_rows, type(self).__name__
+        X = self._input(X, reset=False, product=plain)
+        if plain and not shows_entries(X, self.components_):
+            refuse_not_finite(X, name)
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = self.embed(X)
-        return in_range(Z, X, left_out=self.class_traits.direct)
+            Z = self._product(X, X.dtype) if plain else self.embed(X)
+        return in_range(Z, X, left_out=self.class_traits.direct, owner=name if plain else None)
+
+    @property
+    def multiplies_rows(self) -> bool:
+        """Whether the embedding of rows is a product of the rows themselves."""
+        own = type(self)
+        return own.lift is SpectralEmbedder.lift and own.embed is SpectralEmbedder.embed
 
     def embed(self, X: Any) -> np.ndarray:
         """The embedding (m, k) of checked rows, in double precision."""
-        return CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
+        return self._product(self.lift(X), np.float64)
+
+    def _product(self, R: Any, dtype: Any) -> np.ndarray:
+        """(R - 1 mean') P in a float type."""
+        return CentredMatrix(R, self.mean_).dot(self.components_.T, dtype)
 
     def truncate(self, k: int) -> Self:
         """The fitted estimator with its first k components only: one solve serves all k."""

@@ -112,6 +112,12 @@ class TemplateWrapper(
     def lift(self, X: Any) -> Any:
         return self.method_.lift(X)
 
+    @property
+    def multiplies_rows(self) -> bool:
+        own = type(self)
+        plain = own.lift is TemplateWrapper.lift and own.embed is SpectralEmbedder.embed
+        return plain and self.method_.multiplies_rows
+
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.method_.feature_effects(weights)
 

@@ -15,7 +15,9 @@ from proxembed.algebra.arrays.blas import ALONE_BELOW, matmul, symmetrise, threa
 
 RANGE_TOLERANCE = 1e-10
 EVD_BELOW = 800  # up to here divide and conquer for all eigenvectors is faster than the solver for some
-EVD_SHARE = 3  # and above it if more than one in three eigenvectors is wanted
+EVD_FEW = 10  # unless at most one in ten is wanted
+EVD_SMALL = 100  # of a matrix that is not as small as this
+EVD_SHARE = 3  # above EVD_BELOW it is faster if more than one in three eigenvectors is wanted
 EVD_MEMORY = 8000  # above this the two further matrices of divide and conquer weigh more than its speed
 
 
@@ -52,7 +54,8 @@ def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 def top_or_all(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """``top``, or all eigenpairs in the same order where they come at no further cost."""
     r = len(M)
-    if k >= r or r < EVD_BELOW or (EVD_SHARE * k > r and r < EVD_MEMORY):
+    few = r >= EVD_SMALL and EVD_FEW * k <= r
+    if k >= r or (r < EVD_BELOW and not few) or (EVD_SHARE * k > r and r < EVD_MEMORY):
         return descending(M)
     with threads_for(r):
         w, V = linalg.eigh(M.T, subset_by_index=(r - k, r - 1), check_finite=False)
