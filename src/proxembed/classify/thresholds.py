@@ -11,6 +11,7 @@ from proxembed.estimator.validation import checked_features, learning
 from proxembed.execute.executor import callers_configuration
 from proxembed.params import Param, accept_classes, check_params, param, safe_repr
 from proxembed.splits.splits import FOLDS, index_pairs, parts_of
+from proxembed.splits.stratification import stratified_parts
 from proxembed.targets.known import known_labels
 from proxembed.targets.values import dense_labels
 
@@ -176,10 +177,9 @@ def label_folds(n_folds: int, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.nd
     """Multi-label stratified folds of the rows of Y, at most as many as rows; rows without a label are spread too."""
     if len(Y) < 2:
         raise ValueError(f"{len(Y)} rows with known labels cannot be split into folds; label at least 2 rows.")
-    from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
-
-    splitter = MultilabelStratifiedKFold(n_splits=min(n_folds, len(Y)), shuffle=True, random_state=0)
-    return splitter.split(np.empty((len(Y), 0)), np.column_stack([Y, ~Y.any(axis=1)]))
+    n_folds = min(n_folds, len(Y))
+    part = stratified_parts(Y, np.full(n_folds, 1 / n_folds))
+    return [(np.flatnonzero(part != fold), np.flatnonzero(part == fold)) for fold in range(n_folds)]
 
 
 def _folds(cv: Any, X: Any, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
