@@ -17,7 +17,7 @@ from proxembed.blocks.row_blocks import RowBlocks, length, some
 from proxembed.params import Param, accept_classes, safe_repr
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
-from proxembed.targets.values import dense_labels
+from proxembed.targets.values import sparse_labels
 
 from .stratification import stratified_parts
 
@@ -69,7 +69,7 @@ def stratified_folds(Y: Any, n_folds: int = 5, *, seed: int = 0, rows: Any = Non
     >>> [Y[split.held_out].sum(axis=0).tolist() for split in stratified_folds(Y, 3)]
     [[2, 2], [2, 2], [2, 2]]
     """
-    Y = sp.csr_array(Y)
+    Y = sparse_labels(Y)
     rows = np.arange(Y.shape[0]) if rows is None else np.asarray(rows)
     check_folds(n_folds, len(rows), "rows")
     part = stratified_parts(Y[rows], np.full(n_folds, 1 / n_folds), seed)

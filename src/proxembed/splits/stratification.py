@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.targets.values import sparse_labels
+
 
 def stratified_parts(Y: Any, shares: Sequence[float], seed: int = 0) -> np.ndarray:
     """The part of each row, so that each part gets its share of the rows and of every label.
@@ -38,9 +40,7 @@ def stratified_parts(Y: Any, shares: Sequence[float], seed: int = 0) -> np.ndarr
 
 def with_empty_column(Y: Any) -> sp.csr_array:
     """Y as 0 and 1 with one more column that marks the rows without a label, sparse."""
-    Y = sp.csr_array(Y, dtype=bool, copy=True)
-    Y.sum_duplicates()
-    Y.eliminate_zeros()
+    Y = sparse_labels(Y)
     empty = np.flatnonzero(np.diff(Y.indptr) == 0)
     column = sp.csr_array((np.ones(len(empty), dtype=bool), (empty, np.zeros_like(empty))), shape=(Y.shape[0], 1))
     return sp.csr_array(sp.hstack([Y, column], format="csr"))
