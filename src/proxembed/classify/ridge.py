@@ -100,11 +100,22 @@ class Readout(NamedTuple):
         return Z @ self.coef + self.intercept
 
 
-def fit_readout(Z: Any, Y: np.ndarray, folds: np.ndarray | None = None) -> Readout:
-    """The ridge read-out of labels from rows: targets 1 and -1, the penalty of least error."""
-    T = 2.0 * Y - 1.0
+def fit_readout(Z: Any, Y: Any, folds: np.ndarray | None = None) -> Readout:
+    """The ridge read-out of labels from rows: targets 1 and -1, the penalty of least error. Sparse Y (0 and 1) stays
+    sparse where the penalty is not chosen by folds."""
+    if folds is not None and sp.issparse(Y):
+        Y = Y.toarray()
+    T = Y.astype(np.float64) if sp.issparse(Y) else 2.0 * Y - 1.0
     penalty = loo_penalty(Z, T) if folds is None else fold_penalty(Z, T, folds)
-    return Readout(*ridge_fit(Z, T, penalty), penalty)
+    return readout_at(Z, Y, penalty)
+
+
+def readout_at(Z: Any, Y: Any, penalty: float) -> Readout:
+    """The ridge read-out of labels, targets 1 and -1, at a penalty."""
+    if not sp.issparse(Y):
+        return Readout(*ridge_fit(Z, 2.0 * Y - 1.0, penalty), penalty)
+    coef, intercept = ridge_fit(Z, Y.astype(np.float64), penalty)
+    return Readout(2 * coef, 2 * intercept - 1, penalty)
 
 
 class MultiOutputRidge(LabelClassifier):

@@ -173,11 +173,12 @@ def _of_one(probabilities: np.ndarray, classes: Any) -> np.ndarray:
     return probabilities[:, column[0]] if len(column) else np.zeros(len(probabilities))
 
 
-def label_folds(n_folds: int, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+def label_folds(n_folds: int, Y: Any) -> Iterable[tuple[np.ndarray, np.ndarray]]:
     """Multi-label stratified folds of the rows of Y, at most as many as rows; rows without a label are spread too."""
-    if len(Y) < 2:
-        raise ValueError(f"{len(Y)} rows with known labels cannot be split into folds; label at least 2 rows.")
-    n_folds = min(n_folds, len(Y))
+    n = Y.shape[0]
+    if n < 2:
+        raise ValueError(f"{n} rows with known labels cannot be split into folds; label at least 2 rows.")
+    n_folds = min(n_folds, n)
     part = stratified_parts(Y, np.full(n_folds, 1 / n_folds))
     return [(np.flatnonzero(part != fold), np.flatnonzero(part == fold)) for fold in range(n_folds)]
 
