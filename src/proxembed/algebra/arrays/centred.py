@@ -222,6 +222,7 @@ class CentredMatrix:
         n, q = U.shape
         step = block_rows(max(self.shape[1], q))
         many = U.nnz > MANY * n * q
+        step = step if many else max(step, q)  # so that sums of all columns are added seldom
         total = np.zeros((q, self.shape[1]))
         for start in range(0, n, step):
             rows, own = self.X[start : start + step].astype(np.float64, copy=False), U[start : start + step]
