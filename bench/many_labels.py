@@ -74,7 +74,9 @@ def many_labels(n: int, d: int, c: int):
         share = frequency[of_topic[t]]
         rows.append(who)
         labels.append(rng.choice(of_topic[t], len(who), p=share / share.sum()))
-    on = sparse.csc_array((np.ones(sum(map(len, rows))), (np.concatenate(rows), np.concatenate(labels))), shape=(n, plain))
+    on = sparse.csc_array(
+        (np.ones(sum(map(len, rows))), (np.concatenate(rows), np.concatenate(labels))), shape=(n, plain)
+    )
     missing = np.flatnonzero(np.diff(on.indptr) == 0)
     on = on + sparse.csc_array((np.ones(len(missing)), (rng.integers(0, n, len(missing)), missing)), shape=(n, plain))
     on = sparse.hstack([on, on[:, rng.choice(plain, c - plain, replace=False)]], format="csr")[:, rng.permutation(c)]

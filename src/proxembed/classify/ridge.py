@@ -16,7 +16,7 @@ from proxembed.estimator.sums import summed_rows
 from proxembed.estimator.validation import checked_features, learning
 from proxembed.params import Param, check_params, param, safe_repr
 from proxembed.targets.known import known_labels
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
 from .label_classifier import LabelClassifier
 
@@ -167,10 +167,14 @@ class MultiOutputRidge(LabelClassifier):
                 return self._fit_blocks(blocks)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y, cells=True)
-            T = 2.0 * labels.with_means().Y.toarray() - 1.0
-            penalty = chosen_penalty(self.penalty, X, T)
-            self.coef_, self.intercept_ = ridge_fit(X, T, penalty, self.penalize_intercept)
-            self.penalty_ = penalty
+            if labels.unknown is None and labels.c > MANY_LABELS and not self.penalize_intercept:
+                Y = sp.csr_array(labels.Y, dtype=np.float64)
+                found = readout_at(X, Y, chosen_penalty(self.penalty, X, Y))
+                self.coef_, self.intercept_, self.penalty_ = found
+            else:
+                T = 2.0 * labels.with_means().Y.toarray() - 1.0
+                self.penalty_ = chosen_penalty(self.penalty, X, T)
+                self.coef_, self.intercept_ = ridge_fit(X, T, self.penalty_, self.penalize_intercept)
             self._remember(labels)
         return self
 

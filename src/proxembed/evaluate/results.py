@@ -76,7 +76,9 @@ class FactoredScores:
         return cls(*(np.asarray(part, dtype=np.float32) for part in parts))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self.rows @ self.coef + self.intercept, dtype=dtype)
+        scores = self.rows @ self.coef
+        scores += self.intercept
+        return np.asarray(scores, dtype=dtype)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -112,8 +114,8 @@ class Results:
 
 
 def predictions_npz(results: Results) -> bytes:
-    """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were
-    scored. Of many labels they are the product of ``scores_i_rows`` and ``scores_i_coef``, plus ``scores_i_intercept``."""
+    """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were scored.
+    Of many labels they are the product of ``scores_i_rows`` and ``scores_i_coef``, plus ``scores_i_intercept``."""
     folds = [TEST] if TEST in results.folds else list(results.held_out)
     keys = [key for key in results.predictions if key[2] in folds]
     arrays = {

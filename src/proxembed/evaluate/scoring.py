@@ -61,7 +61,14 @@ class Measures:
     def plain(self) -> list[Any]:
         """All that distinguishes these measures from others, as plain data."""
         pairs = [[(measure.name, readout) for measure, readout in each] for each in (self.pairs, self.further)]
-        numbers = [list(self.sizes), self.n_neighbors, self.min_positives, self.refits, self.max_seconds, self.test_alone]
+        numbers = [
+            list(self.sizes),
+            self.n_neighbors,
+            self.min_positives,
+            self.refits,
+            self.max_seconds,
+            self.test_alone,
+        ]
         return [*pairs, *numbers, [measure.name for measure in self.similarities or ()]]
 
 
@@ -84,7 +91,9 @@ class Scores:
 
     def plain(self) -> dict[str, Any]:
         """The same as a ledger takes it."""
-        by_key = {name: [[list(key), _plain_scores(value)] for key, value in getattr(self, name).items()] for name in BY_KEY}
+        by_key = {
+            name: [[list(key), _plain_scores(value)] for key, value in getattr(self, name).items()] for name in BY_KEY
+        }
         return {**vars(self), **by_key, "curve": [[k, as_json(value)] for k, value in self.curve.items()]}
 
     @classmethod
@@ -227,7 +236,16 @@ class Readings:
     @cached_property
     def scores(self) -> np.ndarray:
         """Ridge scores of the held-out rows, (m, c): what is kept of them, and what every measure reads."""
+        if self.factored is not None:
+            return np.asarray(self.factored)
         return self.readout.scores(self.Z_held_out).astype(self.dtype)
+
+    @cached_property
+    def factored(self) -> FactoredScores | None:
+        """The scores of many labels as a product, where that takes less memory."""
+        if not self.part.many_labels:
+            return None
+        return FactoredScores.of(self.Z_held_out, self.readout.coef, self.readout.intercept)
 
     @property
     def Y(self) -> np.ndarray:
@@ -236,11 +254,8 @@ class Readings:
 
     @property
     def kept_scores(self) -> Kept:
-        """The scores as they are kept: of many labels as a product, where that takes less memory."""
-        if not self.part.many_labels:
-            return self.scores
-        factored = FactoredScores.of(self.Z_held_out, self.readout.coef, self.readout.intercept)
-        return self.scores if factored is None else factored
+        """The scores as they are kept."""
+        return self.scores if self.factored is None else self.factored
 
     @cached_property
     def own_scores(self) -> np.ndarray:

@@ -60,9 +60,7 @@ def precision_at(positives: Positives, S: np.ndarray) -> np.ndarray:
     for label in np.flatnonzero(~rare):
         own = positives.of_label(label)
         values = s[own]
-        above[own], hits[own] = (
-            len(each) - np.searchsorted(np.sort(each), values) for each in (S[:, label], values)
-        )
+        above[own], hits[own] = (len(each) - np.searchsorted(np.sort(each), values) for each in (S[:, label], values))
     return hits / above
 
 

@@ -27,7 +27,7 @@ from proxembed.features.scaling import scaling_kind
 from proxembed.tables import TableRows
 from proxembed.tables.frames import frame_of, rows_of, with_columns
 from proxembed.tables.rows import matrix_by_name
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.values import class_values, classes_of, object_array
 
 from .around import embedded_within_bound
@@ -341,7 +341,7 @@ def fold_scores(
     embeddings: Iterable[tuple[Any, Any]], targets: Any, fold: np.ndarray, keep_together: bool = False
 ) -> np.ndarray:
     """Ridge scores of all known rows by read-outs of ``unseen_embeddings``; penalties by folds to ``keep_together``."""
-    scores = np.empty(targets.shape)
+    scores = np.empty(targets.shape, dtype=np.float32 if targets.shape[1] > MANY_LABELS else np.float64)
     for each, (Z, Z_left_out) in enumerate(embeddings):
         others = fold != each
         readout = fit_readout(Z, targets[others], fold[others] if keep_together else None)
