@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.operators.spanned import Spanned
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank, Operator
 from proxembed.algebra.pencil.symmetric import pseudo_inverse
 from proxembed.algebra.template import Template
@@ -15,7 +16,7 @@ from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
 from proxembed.params import log, param
 from proxembed.proximity.label_similarity import LABEL_KERNELS, similarity
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
 KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
 
@@ -54,10 +55,14 @@ class CCA(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     )
 
     def template(self, rows: Rows) -> Template:
-        gram = rows.labels.centred_gram
-        ridge = self.ridge_y * (np.trace(gram) / min(rows.n, rows.labels.c) if self.ridge_scale == "trace" else 1.0)
-        A = LowRank(rows.labels.Y, pseudo_inverse(gram, ridge), center=rows.ones)
-        return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
+        labels = rows.labels
+        unit = labels.centred_squares / min(rows.n, labels.c) if self.ridge_scale == "trace" else 1.0
+        ridge = self.ridge_y * unit
+        if labels.c > MANY_LABELS and not labels.of_block:
+            A: LowRank = Spanned(labels.Y, ridge)
+        else:
+            A = LowRank(labels.Y, pseudo_inverse(labels.centred_gram, ridge), center=rows.ones)
+        return Template(A, Centering(), b=0, offset=rows.ones, target=labels.Y)
 
 
 class PLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
@@ -232,7 +237,7 @@ class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, positive_only=T
     def _trace(self, rows: Rows, K: LowRank) -> float:
         """The trace of the label kernel of all rows."""
         return (
-            np.trace(rows.labels.gram)
+            rows.labels.squares
             if self.label_kernel == "linear"
             else float(rows.labels.set_counts() @ np.diag(np.asarray(K.S)))
         )

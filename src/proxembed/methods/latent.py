@@ -35,7 +35,7 @@ def shared_kernel(X: Any, Y: Any, beta: float, center: np.ndarray | None) -> Ope
 
 def shared_trace(rows: Rows, beta: float, center: np.ndarray | None) -> float:
     """The trace of K."""
-    spread = np.trace(rows.labels.gram if center is None else rows.labels.centred_gram)
+    spread = rows.labels.squares if center is None else rows.labels.centred_squares
     return beta * spread + (1.0 - beta) * rows.squared_norm(center)
 
 

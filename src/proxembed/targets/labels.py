@@ -42,6 +42,7 @@ DENSE_BYTES = 16 << 20
 CACHED_BYTES = 1 << 20  # of the rows of a product
 DENSE_PRODUCTS = 150  # in the time of one between sparse columns
 MANY_LABELS = 1000  # above which nothing is kept for each row and each label
+MANY_LABELS = 1000  # from here on no c x c matrix is decomposed where there is another way
 
 
 @dataclass(frozen=True)
@@ -264,6 +265,16 @@ class LabelMatrix:
     def centred_gram(self) -> np.ndarray:
         """Yc'Yc, c x c."""
         return self.gram - np.outer(self.nk, self.nk) / self.n
+
+    @property
+    def squares(self) -> float:
+        """The trace of Y'Y."""
+        return float(self.Y.data @ self.Y.data)
+
+    @property
+    def centred_squares(self) -> float:
+        """The trace of Yc'Yc."""
+        return self.squares - float(self.nk @ self.nk) / self.n
 
     @cached_property
     def rank(self) -> int:

@@ -198,8 +198,9 @@ class CentredMatrix:
         time."""
         if self.shape[1] * U.shape[1] * 8 <= FEW_BYTES or (self._last is not None and self._last[0] is U):
             return matmul(P.T, self.tdot(U))
-        parts = range(0, U.shape[1], CHUNK)
-        return np.hstack([matmul(P.T, self.tdot(U[:, start : start + CHUNK])) for start in parts])
+        step = max(CHUNK, FEW_BYTES // (8 * self.shape[1]))
+        parts = range(0, U.shape[1], step)
+        return np.hstack([matmul(P.T, self.tdot(U[:, start : start + step])) for start in parts])
 
     def _raw_tdot(self, U: Any) -> np.ndarray:
         """X'U."""

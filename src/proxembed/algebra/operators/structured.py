@@ -343,9 +343,14 @@ class LowRank(Operator):
         self, F: Any, S: np.ndarray | None = None, center: np.ndarray | None = None, *, sums: np.ndarray | None = None
     ):
         self.F, self._sums = F, sums
-        self.S = None if S is None else np.asarray(S, dtype=np.float64)
+        self._weights = None if S is None else np.asarray(S, dtype=np.float64)
         self.center = None if center is None else np.asarray(center, dtype=np.float64)
         self.n = F.shape[0]
+
+    @property
+    def S(self) -> np.ndarray | None:
+        """The weights of the factor columns."""
+        return self._weights
 
     @property
     def rank_bound(self) -> int:
