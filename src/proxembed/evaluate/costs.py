@@ -25,6 +25,7 @@ from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
+from proxembed.targets.labels import MANY_LABELS
 
 KERNEL_ROWS, PROTOTYPES = 3000, 1000  # most rows of a kernel of all rows, and the prototypes of one of more rows
 MOST_COORDINATES = 4500  # above, other routes are taken
@@ -89,7 +90,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
         return fits * fit_work(estimator.member(), shape) + layout_work(shape.n)
     if isinstance(estimator, ReadoutAxes):
         n, c = shape.n, shape.c
-        return fit_work(estimator.member(), shape) + step_work("step:readout", Shape(n, c, c, c))
+        return fit_work(estimator.member(), shape) + label_work("readout", n, c, c)
     if isinstance(estimator, Views):
         return views_work(estimator, shape)
     if type(estimator) is ForestLeaves:
@@ -106,7 +107,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     for name in (title, *inner, f"{type(estimator).__name__}(OPLS)"):
         if name in known:
             return step_work(name, shape)
-    methods = [step_work(name, shape) for name in known if not name.startswith("step:")]
+    methods = [step_work(name, shape) for name in known if not name.startswith(("step:", "many:"))]
     return float(np.quantile(methods, 0.75))
 
 
@@ -131,7 +132,7 @@ def _view_work(view: Any, trees: int, shape: Shape) -> tuple[float, int, float]:
         return step_work("Kernelized(OPLS)", shape._replace(p=p)), p, float(p)
     if isinstance(view, ForestLeaves) or view in ("leaves", "scores"):
         trees = int(getattr(view, "n_estimators", trees))
-        grown = TREE * trees + forest_seconds(n, d, c if c <= MOST_LABELS else SCORES, trees)
+        grown = TREE * trees + forest_seconds(n, d, grown_labels(c), trees)
         return (grown, c, float(c)) if view == "scores" else (grown, trees * max(n // 4, 1), float(trees))
     return (SCORE_FOLDS + 1) * c * (LABEL_MODEL + LABEL_ENTRY * n * shape.w), c, float(c)
 
@@ -141,22 +142,47 @@ def forest_seconds(n: int, d: int, c: int, trees: int) -> float:
     return float(trees * n * np.log2(n + 1) * np.sqrt(d) * (3e-8 + 8e-10 * c))
 
 
+def grown_labels(c: int) -> int:
+    """The targets that trees of leaves are grown on: labels, or the leading scores of many."""
+    return c if c <= MOST_LABELS else SCORES
+
+
 def layout_work(n: int) -> float:
     """Work of a map of n rows by their neighbours."""
     return step_work("step:layout", Shape(n, 1, 1, 1))
 
 
+def label_work(step: str, n: int, k: int, n_labels: int) -> float:
+    """Work of a step of all labels from k components; thousands of labels have steps of their own."""
+    return step_work(f"{'many' if n_labels > MANY_LABELS else 'step'}:{step}", Shape(n, k, k, n_labels))
+
+
 def readout_work(n: int, m: int, k: int, n_labels: int, reads: str = "all") -> float:
     """Work of scoring an embedding of k components: ridge, neighbours, average precision."""
     near = {"1": 1.0, "nn": float(m * (n + m))}  # training rows, and held-out rows among themselves
-    ridge, neighbors = step_work("step:readout", Shape(n, k, k, n_labels)), step_work("step:neighbours", near)
-    precision = step_work("step:precision", Shape(m, k, k, n_labels))  # of ridge scores, and of neighbours' shares
+    ridge, neighbors = label_work("readout", n, k, n_labels), step_work("step:neighbours", near)
+    precision = label_work("precision", m, k, n_labels)  # of ridge scores, and of neighbours' shares
     return {"scores": ridge + precision, "neighbors": neighbors}.get(reads, ridge + neighbors + 2 * precision)
 
 
 def decision_work(n: int, n_labels: int, k: int) -> float:
     """Work of the cuts and probabilities of one embedding, from scores of n training rows."""
-    return step_work("step:decisions", Shape(n, k, k, n_labels))
+    return label_work("decisions", n, k, n_labels)
+
+
+def redrawn_work(m: int, n_labels: int) -> float:
+    """Work of the interval of one gain, from scores of m test rows."""
+    return label_work("redrawn", m, 1, n_labels)
+
+
+def last_work(shape: Shape) -> float:
+    """Work of the read-out of the saved model, with its cuts."""
+    return step_work("many:last fit" if shape.c > MANY_LABELS else "step:last fit", shape)
+
+
+def all_features_work(shape: Shape) -> float:
+    """Work of the read-out of all features."""
+    return step_work("many:readout" if shape.c > MANY_LABELS else "step:all features", shape)
 
 
 PROBE = 0.0075  # seconds that the probe takes on the machine whose seconds are the units of work

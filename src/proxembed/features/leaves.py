@@ -16,8 +16,8 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from proxembed.algebra.arrays.matrix import guard_dense
-from proxembed.algebra.pencil.symmetric import top
-from proxembed.targets.labels import LabelMatrix
+from proxembed.algebra.pencil.symmetric import lanczos, top
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
 MOST_LABELS = 50  # from more labels on the forest is grown on their leading principal scores
 SCORES = 30
@@ -202,6 +202,9 @@ def forest_targets(labels: LabelMatrix, Y: Any) -> Any:
     """What a forest is grown on: the labels, or their leading principal scores where there are many."""
     if labels.c <= MOST_LABELS:
         return Y
+    if labels.c > MANY_LABELS:
+        _, V = lanczos(lambda v: labels.Y.T @ (labels.Y @ v) - labels.nk * (labels.nk @ v / labels.n), labels.c, SCORES)
+        return np.asarray(Y @ V)
     guard_dense((labels.c, labels.c), "The scatter of the labels that the forest is grown on")
     _, V = top(labels.centred_gram, SCORES)
     return np.asarray(Y @ V)

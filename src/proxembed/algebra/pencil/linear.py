@@ -74,9 +74,10 @@ def ridge_solve(
         W, level = ridge_solve(over(X, unit), T, lam / (unit * unit), center=center, gram=gram)
         return W / unit, level
     rows = X if isinstance(X, CentredMatrix) else CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
-    T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
-    level = T.mean(axis=0) if center else np.zeros(T.shape[1])
     n, d = X.shape
+    if not sparse.issparse(T) or d > n:
+        T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
+    level = np.asarray(T.mean(axis=0)).ravel() if center else np.zeros(T.shape[1])
     if min(n, d) > CHOLESKY_LIMIT:
         W, _ = conjugate_gradients(rows, None, 1.0, lam, rows.tdot(T))
     elif d <= n:
