@@ -1,10 +1,10 @@
-"""What thousands of labels cost: CPU seconds and peak memory of each method on 8,352 rows of 256 features with 9,135 labels,
-16.6 per row, each in a process of its own; of OPLS beside X'Y, X'X and one eigendecomposition of 256 (the rival).
+"""What thousands of labels cost: CPU seconds and memory of each method on 8,352 rows, 256 features and 9,135 labels.
 
-Rows have three of 60 topics each, which move their features and from which their labels are drawn, of frequencies that fall
-as a power of their rank. Every label has a row, many have one alone, and every fortieth column is equal to another one, so
-that Y'Y is singular. y is a CSR matrix. CPU seconds are those of the fit, of all threads; memory is the peak of the process
-above its size before the fit, in MiB, beside that of a dense n x c array of float64.
+Each fit runs in a process of its own; OPLS stands beside X'Y, X'X and one eigendecomposition of 256 (the rival). Rows
+have three of 60 topics each, which move their features and from which their 16.6 labels are drawn, of frequencies that
+fall as a power of their rank. Every label has a row, many have one alone, and every fortieth column is equal to another
+one, so that Y'Y is singular. y is a CSR matrix. CPU seconds are those of the fit, of all threads. Memory is the peak of
+the process above its size before the fit, in MiB.
 """
 
 import json

@@ -196,9 +196,11 @@ class LabelMatrix:
 
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct label sets: (u x c array of 0/1, index of its set for each row)."""
-        packed = np.packbits(self.Y.toarray().astype(bool), axis=1)
+        rows, step = self.Y.tocsr(), block_rows(self.c)
+        parts = (rows[start : start + step].toarray().astype(bool) for start in range(0, rows.shape[0], step))
+        packed = np.concatenate([np.packbits(part, axis=1) for part in parts])
         _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-        return self.Y.tocsr()[first].toarray(), np.ravel(inverse)
+        return rows[first].toarray(), np.ravel(inverse)
 
     @property
     def gram(self) -> np.ndarray:

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from designs import pairwise
 from scipy import sparse
 from scipy.linalg.lapack import dtfttr
 
+from designs import pairwise
 from proxembed.algebra.operators import spanned
 from proxembed.algebra.operators.spanned import PANEL, Spanned, packed_gram
 from proxembed.algebra.pencil.symmetric import pseudo_inverse

@@ -1,10 +1,9 @@
-"""Spanned: Y (Y'Y + ridge I)^+ Y' of a sparse matrix Y with thousands of columns, for right sides in place of a c x c
-pseudo-inverse.
+"""Spanned: Y (Y'Y + ridge I)^+ Y' of a sparse matrix Y with thousands of columns, without the c x c pseudo-inverse.
 
-Equal rows of Y are merged, and equal columns; of what is left the smaller side is factorised once, with the tolerance of
-a pseudo-inverse as a shift, in packed form (half of a square array). Right sides are solved by repeated correction. The
-number of corrections follows from the residual of Y'Y W = Y'R, which says how far they are from a solution. What is
-dependent in Y does no harm: no right side has a part there.
+Equal rows of Y are merged, and equal columns. The Gram matrix of the smaller side of the rest is factorised once, in
+packed form (half of a square array), with the tolerance of a pseudo-inverse as its shift. Right sides R are solved by
+repeated correction until the residual of Y'Y W = Y'R is small. Dependent columns do no harm: Y'R has no part in their
+null space.
 """
 
 from functools import cached_property
@@ -84,10 +83,10 @@ class Spanned(LowRank):
 
 
 class Span:
-    """The range of a sparse matrix with its mean taken off where ``centred``. In the orthonormal basis ``averaging`` (n x
-    u) of its equal rows the matrix is M, u x v, the root of the number of rows times each distinct row; ``level`` is the
-    unit vector of ones there. Without a ridge a row of M is in the range of itself if a column has no other row, then
-    the next one that so becomes the only row of a column; the ``rest`` is solved for."""
+    """The range of a sparse matrix, whose mean is taken off where ``centred``. M (u x v) holds each distinct row once,
+    times the root of the number of its copies: the matrix in the orthonormal basis ``averaging`` (n x u). ``level`` is
+    the unit vector of ones in that basis. Without a ridge, a row that is the only one of some column lies in the range
+    as it is. It is taken away, then each row that this makes the only one of a column; the ``rest`` is solved for."""
 
     def __init__(self, Y: Any, ridge: float, centred: bool):
         Y = sparse.csr_array(Y, dtype=np.float64)
@@ -120,8 +119,8 @@ class Span:
         return self.core is not None and self.core.shifted
 
     def solve(self, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of centred R (u x k): Z = M W, the ridge regression of R on the centred M, and W; of rows in the range of
-        themselves Z alone."""
+        """Of centred R (u x k): Z = M W, the ridge regression of R on the centred M, and W, which counts with a
+        ridge."""
         Z = R.copy()
         if self.core is None:
             return Z, np.zeros((0, R.shape[1]))
@@ -227,8 +226,8 @@ class Core:
 
 
 def packed_gram(A: sparse.csr_array, L: np.ndarray, R: np.ndarray, shift: float) -> np.ndarray:
-    """AA' - LR' + shift I, symmetric, in LAPACK's rectangular full packed format (TRANSR = N, UPLO = L) of even size: an
-    odd number of rows gets a row of zeros. Some rows at a time."""
+    """AA' - LR' + shift I, symmetric, in LAPACK's rectangular full packed format (TRANSR = N, UPLO = L), made some rows
+    at a time. The size is even: an odd number of rows gets a row of zeros."""
     n, size = A.shape[0], _even(A.shape[0])
     half = size // 2
     guard_dense((size + 1, half), "The factor of Y'Y", remedy="Use OPLS, which spans a similar space, or fewer labels.")
@@ -275,7 +274,8 @@ def _rows_left(M: sparse.csr_array) -> np.ndarray:
 
 
 def _distinct(A: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the distinct rows: the first of each, in the order of their prints; for each row its number among them; their counts."""
+    """The first row of each kind of equal rows, the number of its kind for each row, and how many rows each kind
+    has."""
     prints = fingerprints(A, multipliers(A.shape[1]))
     _, first, place, counts = np.unique(prints, return_index=True, return_inverse=True, return_counts=True)
     return first, np.ravel(place), counts.astype(np.float64)

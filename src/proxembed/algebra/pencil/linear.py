@@ -234,8 +234,8 @@ def _expanded_squares(
     inner: np.ndarray,
     across: np.ndarray,
 ) -> np.ndarray:
-    """``_residual_squares`` where there are more targets than coordinates: ||f||^2 - 2 f'g + ||g||^2 of the fitted f and
-    the goal g, by ``across``, moments', and ``inner``, moments moments'; where that cancels, from the residuals."""
+    """``_residual_squares`` of more targets than coordinates: ||f||^2 - 2 f'g + ||g||^2 of the fitted f and the goal g,
+    by ``across``, moments', and ``inner``, moments moments'; where that cancels, from the residuals."""
     crossed, own = goal.dot(across), goal.squares()
     squares = np.empty(scale.shape)
     for i, columns in enumerate(shrink.T):
