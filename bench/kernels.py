@@ -40,8 +40,9 @@ def some_rows(n: int) -> tuple[Any, Any]:
 
 def ratios(limits: dict[int, Any], repeats: int) -> None:
     """Fits of both, alternating."""
-    from proxembed import OPLS, Kernelized
     from sklearn.kernel_ridge import KernelRidge
+
+    from proxembed import OPLS, Kernelized
 
     lines = []
     for n, limit in limits.items():
@@ -72,10 +73,11 @@ def peak(rows: int) -> None:
 def precision_of(name: str, tuned_on: int) -> tuple[float, int]:
     """Macro average precision of the held-out rows, and the rows that width and ridge were chosen on."""
     import numpy as np
+    from scipy.sparse import csr_array
+
     from proxembed import OPLS, Kernelized, MultiOutputRidge
     from proxembed.features import kernel
     from proxembed.measures import macro_average_precision
-    from scipy.sparse import csr_array
 
     with np.load(data_file(f"{name}.npz"), allow_pickle=False) as file:
         parts = {key: file[key] for key in file.files}

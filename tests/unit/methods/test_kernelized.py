@@ -188,11 +188,14 @@ def test_a_kernel_with_negative_eigenvalues_keeps_its_positive_part():
     assert gram_distance(one.transform(positive), other.transform(positive)) < 1e-6
 
 
-def test_a_precomputed_kernel_of_the_caller_is_not_changed():
-    K = (1 + X @ X.T) ** 2
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_precomputed_kernel_of_the_caller_is_not_changed(order):
+    K = np.asarray((1 + X @ X.T) ** 2, order=order)
     before = K.copy()
-    Kernelized(OPLS(ridge=0.1), kernel="precomputed").fit(K, Y)
+    found = Kernelized(OPLS(ridge=0.1), kernel="precomputed", n_components=2).fit(K, Y)
+    named = Kernelized(OPLS(ridge=0.1), kernel="polynomial", n_components=2).fit(X, Y)
     np.testing.assert_array_equal(K, before)
+    assert gram_distance(found.transform(K), named.transform(X)) < 1e-8
 
 
 def test_views_keep_the_places_of_their_rows_on_the_fast_route():
