@@ -27,8 +27,8 @@ from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
 
-# Most rows of a kernel of all rows, and the prototypes of one of more rows. At 6,000 rows (500 features) a fit takes a
-# quarter of the CPU seconds that 2,500 rows took when each width was decomposed on all rows, and a buffer of 288 MB.
+# Most rows of a kernel of all rows, and the prototypes of one of more rows. A fit of 500 features takes 4.4 CPU seconds
+# at 5,000 rows and 24 at 10,000; 2,500 took 31 when each width was decomposed on all rows. 6,000: a buffer of 288 MB.
 KERNEL_ROWS, PROTOTYPES = 6000, 1000
 MAPPED = 2.2e-10  # seconds for each p^3 of the decomposition that maps a kernel, where a method needs its coordinates
 MOST_COORDINATES = 4500  # above, other routes are taken
