@@ -40,7 +40,7 @@ class KernelRows:
     unit = 1.0
 
     def __init__(self, K: np.ndarray):
-        self._F = K.T  # in LAPACK's order
+        self._F = np.ascontiguousarray(K).T  # in LAPACK's order
         self.shape = K.shape
         self.spent = False
         self.weights: np.ndarray | None = None
