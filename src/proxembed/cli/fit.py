@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,6 @@ def fit(
 ) -> None:
     """Fit one method with scaling and a predictor of the labels, and save it with a model card."""
     with refusals():
-        from functools import partial
-
         from proxembed.estimator.catalogue import title_of
         from proxembed.persist import check_model_path
         from proxembed.workflow.labelled_data import check_labels

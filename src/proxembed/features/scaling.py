@@ -89,6 +89,13 @@ class ColumnSums:
                 mean += total / n
         return cls(n, mean, squares, largest, smallest, sparse)
 
+    @classmethod
+    def beside(cls, parts: Sequence[ColumnSums]) -> ColumnSums:
+        """The sums of columns of the same rows, side by side."""
+        names = ("mean", "squares", "largest", "smallest")
+        mean, squares, largest, smallest = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+        return cls(parts[0].n, mean, squares, largest, smallest, parts[0].sparse)
+
     def of_columns(self, places: Sequence[int]) -> ColumnSums:
         """The sums of some of the columns."""
         mean, squares, largest, smallest = (

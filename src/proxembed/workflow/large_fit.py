@@ -44,6 +44,7 @@ from proxembed.targets.labels import LabelMatrix
 from .new_rows import COPIES, LEAST_ROWS, PART_BYTES, WHOLE_BYTES, free_memory, rate_text, rows_within
 
 SAMPLE_ROWS = 50_000
+FEW_COLUMNS = 8  # whose sums are computed together: a block of all columns leaves the cache of the processor
 EXTENSION = "MESD"  # which wraps the methods of one label by itself
 
 
@@ -59,11 +60,12 @@ class PassingSums:
         if not block.rows or not self._places:
             return
         columns = block.numbers(list(self._places))
-        X = np.empty((block.rows, len(columns)), np.result_type(*columns), order="F")
-        for j, column in enumerate(columns):
-            X[:, j] = column
         with np.errstate(all="ignore"):
-            own = ColumnSums.of(X)
+            parts = [
+                ColumnSums.of(np.array(columns[first : first + FEW_COLUMNS]).T)
+                for first in range(0, len(columns), FEW_COLUMNS)
+            ]
+            own = ColumnSums.beside(parts)
             self._found = own if self._found is None else self._found.merged(own)
 
     def of(self, names: Sequence[str]) -> ColumnSums | None:
