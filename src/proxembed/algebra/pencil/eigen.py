@@ -1,7 +1,7 @@
 """solve(): the one way from a template to a projection. The route follows from structure and sizes.
 
 thin       A of low rank: a q x q problem, Bp solved by one Cholesky factorisation of the smaller side
-primal     a pencil of r x r matrices from the d x d Gram matrix (d <= n)
+primal     a pencil of d x d matrices, or of r x r ones in coordinates from the d x d Gram matrix (d <= n)
 dual       the same from the n x n Gram matrix (d > n)
 iterative  operators only: block conjugate gradients for B-solves, Lanczos or LOBPCG for the eigenvectors
 
@@ -33,12 +33,14 @@ from .pencil import constraint_solver, dense_matrices, relative_residual, solve_
 from .problem import ROUNDING, Aim, Problem
 from .symmetric import (
     RANGE_TOLERANCE,
+    SPD,
     descending,
     fix_signs,
     lanczos,
     orthonormal_columns,
     orthonormalise,
     orthonormalise_by,
+    top_of_pencil,
     top_or_all,
 )
 
@@ -237,7 +239,7 @@ def _first(w: np.ndarray, P: np.ndarray, k: int | None, ridge: float, solver: st
 
 
 def _dense(problem: Problem, ridge: float, k: int | None) -> Solution:
-    return _unrestricted(problem, ridge, k) or _restricted(problem, ridge, k)
+    return _unrestricted(problem, ridge, k) or _spanning(problem, ridge, k) or _restricted(problem, ridge, k)
 
 
 def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | None:
@@ -277,6 +279,25 @@ def _outside(problem: Problem, P: np.ndarray) -> bool:
         if lengths.max() > limit:
             return False
     return True
+
+
+def _spanning(problem: Problem, ridge: float, k: int | None) -> Solution | None:
+    """The leading eigenvectors of the pencil of d x d matrices, whose coordinates are the features: the rows span them
+    all, and neither the eigenvectors of the Gram matrix nor products with them are needed. None where they may not, or
+    where the constraint is not far from singular."""
+    template, shift = problem.template, problem.template.b + ridge
+    if template.B is None or k is None or problem.factors is not None or not problem.spans:
+        return None
+    A, B = problem.sandwich(template.A), problem.sandwich(template.B)
+    if shift == 0:
+        problem.refuse_zero(float(np.trace(B)))
+    A[np.diag_indices_from(A)] += template.a
+    B[np.diag_indices_from(B)] += shift
+    if not SPD(B).full:
+        return None
+    w, P = top_of_pencil(A, B, min(k, problem.d))
+    residual = relative_residual(matmul(A, P), matmul(B, P), w, frobenius(A) / frobenius(B))
+    return Solution(P, w, None, ridge, "primal", problem.d, residual)
 
 
 def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:
