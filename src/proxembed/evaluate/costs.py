@@ -106,6 +106,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
         work = fit_work(estimator.member(), shape) + (estimator.pca_var < 1) * step_work("PCA", shape)
         return work + (estimator.kind == "quantile") * step_work("step:quantile", shape)
     title, known = title_of(estimator), table()
+    shape = shape._replace(c=min(shape.c, MANY_LABELS))  # more labels are sparse: OPLS, CCA and MDDM take no longer
     prototypes = getattr(estimator, "n_prototypes", None)
     shape = shape if prototypes is None else shape._replace(p=int(prototypes))
     inner = f"MESD({title})", title.removeprefix("MESD(").removesuffix(")")

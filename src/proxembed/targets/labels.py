@@ -41,8 +41,7 @@ BLOCK_ROWS = 1024
 DENSE_BYTES = 16 << 20
 CACHED_BYTES = 1 << 20  # of the rows of a product
 DENSE_PRODUCTS = 150  # in the time of one between sparse columns
-MANY_LABELS = 1000  # above which nothing is kept for each row and each label
-MANY_LABELS = 1000  # from here on no c x c matrix is decomposed where there is another way
+MANY_LABELS = 1000  # above which no c x c matrix is decomposed, and no n x c array kept, where there is another way
 
 
 @dataclass(frozen=True)

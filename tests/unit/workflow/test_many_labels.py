@@ -1,4 +1,4 @@
-"""A search of thousands of labels: forecasts grow with labels, what grows most is cut first, and the record is whole."""
+"""A search of thousands of labels: forecasts grow with labels, what grows most is cut first, the record is whole."""
 
 import numpy as np
 import pytest
@@ -88,8 +88,9 @@ def test_scores_of_many_labels_are_kept_as_products_of_the_test_rows_alone(searc
     kept = searched.results.predictions
     assert {fold for _, _, fold in kept} == {"test"}
     assert all(isinstance(scores, FactoredScores) for scores in kept.values())
-    known = {(row["arm"], row["k"]): row["value"] for row in searched.results.rows
-             if row["fold"] == "test" and (row["measure"], row["readout"]) == ("macro average precision", "ridge")}  # fmt: skip
+    primary = "test", "macro average precision", "ridge"
+    rows = [row for row in searched.results.rows if (row["fold"], row["measure"], row["readout"]) == primary]
+    known = {(row["arm"], row["k"]): row["value"] for row in rows}
     truth = drawn().Y[searched.results.held_out["test"]]
     for (arm, k, _), scores in kept.items():
         again = proxembed.measures.macro_average_precision(truth, np.asarray(scores)).value
