@@ -507,8 +507,8 @@ class TestGains:
         if None in values or not np.isfinite(values).all():
             return None
         gain = measure.score(values[0]) - measure.score(values[1])
-        scores = (self._scores(entry) for entry in (ours, theirs))
-        found = redrawn_gain(measure, self.truth, *scores, self.drawn, gain, least, cells, groups)
+        first, second = (self._scores(entry) for entry in (ours, theirs))
+        found = redrawn_gain(measure, self.truth, first, second, self.drawn, gain, least, cells, groups)
         return {"gain": gain, "interval": None, "p": None} if found is None else found
 
     def _precision(self, entry: dict[str, Any], truth: np.ndarray) -> DrawnPrecision:

@@ -57,7 +57,7 @@ def precision_at(positives: Positives, S: np.ndarray) -> np.ndarray:
         above[part] = np.count_nonzero(S.take(positives.labels[part], axis=1) >= s[part], axis=0)
     one, other = positives.pairs(few)
     hits[few] = np.bincount(one, s[other] >= s[one], minlength=len(s))[few]
-    for label in np.flatnonzero(~rare):
+    for label in map(int, np.flatnonzero(~rare)):
         own = positives.of_label(label)
         values = s[own]
         above[own], hits[own] = (len(each) - np.searchsorted(np.sort(each), values) for each in (S[:, label], values))

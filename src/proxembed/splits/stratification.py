@@ -4,7 +4,6 @@ The label with the fewest rows left is dealt out first, each of its rows to the 
 The work grows with the entries of Y and with the square of the number of labels, by single passes over the labels.
 """
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,14 +13,14 @@ import scipy.sparse as sp
 from proxembed.targets.values import sparse_labels
 
 
-def stratified_parts(Y: Any, shares: Sequence[float], seed: int = 0) -> np.ndarray:
+def stratified_parts(Y: Any, shares: Any, seed: int = 0) -> np.ndarray:
     """The part of each row, so that each part gets its share of the rows and of every label.
 
     Parameters
     ----------
     Y : array or sparse array of shape (n, c)
         Labels, 0 or 1; the rows without a label are spread evenly, as those of a label of their own.
-    shares : sequence of float
+    shares : sequence or array of float
         The share of each part; they sum to 1.
     seed : int, default=0
         Seed of the order of the rows and of the ties.
