@@ -54,6 +54,7 @@ SHAPES = (
     (4500, 300, 60, 1.0),
     (9000, 150, 20, 1.0),
 )
+FEW = 400  # prototypes of the kernels that are measured a second time
 MANY = ((1500, 20, 1500), (3000, 250, 2000), (1500, 60, 9000), (6000, 60, 9000), (4000, 200, 5000))  # n, d, labels
 MANY_TERMS = "1", "nw", "nwq", "nwc", "nc"
 MANY_LEFT_OUT = ((2500, 100, 4000), (6000, 20, 7000))
@@ -96,8 +97,9 @@ def steps() -> dict:
     """Each step: the terms that it may have, and what makes the task of a part."""
 
     def fitted(estimator):
-        def make(part):
+        def make(part, p=None):
             ready = suited(clone(estimator), part.X.shape[0], 0) if isinstance(estimator, Embedder) else estimator
+            ready = ready if p is None else clone(ready).set_params(n_prototypes=p, random_state=0)
             return lambda: embed(Arm("", ready), part, component_sizes(part.Y.shape[1]))
 
         return make
@@ -175,9 +177,9 @@ def shape(part: Part) -> costs.Shape:
     return costs.shape_of(part.X, part.Y.shape[1])
 
 
-def values(step: str, part: Part, terms) -> list[float]:
+def values(step: str, part: Part, terms, p: int | None = None) -> list[float]:
     """The terms of a step on a part: of the neighbours m n in place of n^2, of what looks at held-out rows m."""
-    own = shape(part)
+    own = shape(part)._replace(p=p)
     if step.removeprefix("step:").removeprefix("many:") in ("precision", "redrawn"):
         own = own.rows(len(part.rows))
     if step in ("step:readout",):
@@ -191,15 +193,15 @@ def values(step: str, part: Part, terms) -> list[float]:
     return [float(found[term]) for term in terms]
 
 
-def measured(step: str, terms, make, parts) -> tuple[list, list]:
+def measured(step: str, terms, make, parts, **given) -> tuple[list, list]:
     rows, took = [], []
     for part in parts:
         try:
-            spent = seconds(make(part))
+            spent = seconds(make(part, **given))
         except Exception as error:  # a method that cannot take a shape says nothing of it
             print(f"  {step} {shape(part)}: {type(error).__name__} {str(error)[:80]}", flush=True)
             continue
-        rows.append(values(step, part, terms))
+        rows.append(values(step, part, terms, **given))
         took.append(max(spent, 1e-4))
         if spent > MOST:
             break  # later shapes are larger still for most steps
@@ -219,6 +221,9 @@ def main() -> None:
             continue
         parts, others = many if step.startswith("many:") else usual
         rows, took = measured(step, terms, make, parts)
+        if terms == costs.KERNEL:
+            few = [part for part in parts if part.X.shape[0] > FEW]
+            rows, took = (a + b for a, b in zip((rows, took), measured(step, terms, make, few, p=FEW), strict=True))
         if not rows:
             continue
         A, b = np.array(rows), np.array(took)

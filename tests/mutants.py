@@ -49,15 +49,15 @@ FAULTS = (
     Fault(
         "between-class scatter centred by ones instead of the mass of the labels",
         "methods/fisher.py",
-        "(C * reciprocal(q)) @ C.T, center=s)\n        return Template(between, Centering(s)",
-        "(C * reciprocal(q)) @ C.T, center=rows.ones)\n        return Template(between, Centering(s)",
+        "mixed(F, C, reciprocal(q), center=s)\n        return Template(between, Centering(s)",
+        "mixed(F, C, reciprocal(q), center=rows.ones)\n        return Template(between, Centering(s)",
         "MLDA",
     ),
     Fault(
         "total of the labels instead of n rows",
         "methods/fisher.py",
-        "rows.n * (C * reciprocal(q) ** 2) @ C.T, center=rows.ones)",
-        "rows.labels.nt * (C * reciprocal(q) ** 2) @ C.T, center=rows.ones)",
+        "mixed(F, C, rows.n * reciprocal(q) ** 2, center=rows.ones)",
+        "mixed(F, C, rows.labels.nt * reciprocal(q) ** 2, center=rows.ones)",
         "DMLDA",
     ),
     Fault(
@@ -77,8 +77,8 @@ FAULTS = (
     Fault(
         "unit of the ridge of Y by the larger side",
         "methods/dependence.py",
-        "min(rows.n, rows.labels.c)",
-        "max(rows.n, rows.labels.c)",
+        "min(rows.n, labels.c)",
+        "max(rows.n, labels.c)",
         "CCA or ridge",
     ),
     Fault(

@@ -9,7 +9,7 @@ from sklearn.base import clone
 import strategies
 from designs import each_value
 from invariants.cases import Case, Data, assert_same_gram, embedded, fitted, on_cases, stated
-from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, MLSI, MORP, OPLS, PCA, PLS, CopyLDA
+from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, MLSI, MORP, OPLS, PCA, PLS, CopyLDA, Kernelized
 
 # Conjugate gradients and LOBPCG stop at a relative residual of 1e-7; over the eigenvalue gaps of the data (1e-2 and
 # more, 1e-3 for CCA) that is 1e-4 in the embedding. Dense routes meet at rounding, MORP and MLSI at rounding times
@@ -122,11 +122,18 @@ class Pencil:
 
     def __init__(self, estimator, data: Data):
         same = clone(estimator)
-        template, R = stated(same, data.X, None if estimator.traits.labels is None else data.y), same.prepared_.training
+        template = stated(same, data.X, None if estimator.traits.labels is None else data.y)
+        same.explicit()
+        R = same.prepared_.training
         R = np.asarray(R.toarray() if hasattr(R, "toarray") else R, dtype=np.float64)
         n, d = R.shape
         self.weights = np.zeros(n) if template.offset is None else template.offset
-        R = R - estimator.mean_
+        self.of_map = isinstance(estimator, Kernelized) and estimator.constraint == "feature"
+        if not self.of_map:
+            R = R - estimator.mean_
+        elif self.weights.any():
+            R = R - self.weights @ R / self.weights.sum()
+        self.R = R
         A, B = template.A.todense(n), np.zeros((n, n)) if template.B is None else template.B.todense(n)
         for operator in (A, B):
             np.testing.assert_allclose(operator, operator.T, rtol=0, atol=1e-12 * max(1.0, np.abs(operator).max()))
@@ -146,7 +153,10 @@ class Pencil:
 
 
 def eigenvectors(estimator, data: Data, pencil: Pencil) -> np.ndarray:
-    """P of the template: the components before a rescaling or a map back (MLLS keeps Theta = M1 Q of its Q)."""
+    """P of the template: the components before a rescaling or a map back (MLLS keeps Theta = M1 Q of its Q). Those of a
+    kernel are coefficients of kernel values: P, in the row space of its map, follows from the places."""
+    if pencil.of_map:
+        return np.linalg.lstsq(pencil.R, estimator.transform(data.X), rcond=1e-12)[0]
     P = estimator.components_.T
     if type(estimator).__name__ == "MLLS":
         X = data.dense - estimator.mean_

@@ -67,7 +67,7 @@ def test_a_forest_is_grown_once_for_all_sizes(monkeypatch):
 
 
 def test_a_kernel_of_all_rows_that_is_too_dear_gets_prototypes():
-    n = 2400
+    n = 5000
     many, labels = np.zeros((n, 2)), LabelMatrix.of(np.arange(n) % 2)
     splits = [Split("1", np.arange(n // 2), np.arange(n // 2, n)), Split("2", np.arange(n // 2, n), np.arange(n // 2))]
     dear = fit_work(Kernelized(OPLS()), Shape(n, 2, 2.0, 2))

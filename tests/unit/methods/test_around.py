@@ -16,7 +16,7 @@ from proxembed import OPLS, PCA, EmbeddingSearch, Kernelized, LaplacianEigenmaps
 from proxembed.classify.ridge import loo_penalty
 from proxembed.estimator.catalogue import title_of
 from proxembed.evaluate.arms import Arm, embedding_arm
-from proxembed.evaluate.costs import Shape, fit_work
+from proxembed.evaluate.costs import KERNEL_ROWS, Shape, fit_work
 from proxembed.evaluate.part import make_part
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures, Readings, embed, refit_on_inner_folds, score
@@ -121,7 +121,7 @@ def test_sizes_costs_and_prototypes_are_those_of_its_method():
     assert arm.sizes((2, 3, 5, 10)) == (2, 5) and embedding_arm("axes", ReadoutAxes()).sizes((2, 3, 5)) == (2, 5)
     shape = Shape(2000, 50, 50.0, 5)
     assert fit_work(OPLS(), shape) < fit_work(ReadoutAxes(OPLS()), shape) < fit_work(Kernelized(), shape)
-    made = suited(ReadoutAxes(Kernelized(OPLS())), 5000, 3)
+    made = suited(ReadoutAxes(Kernelized(OPLS())), KERNEL_ROWS + 1, 3)
     assert made.method.n_prototypes == 1000 and made.method.random_state == 3
 
 

@@ -58,7 +58,7 @@ def test_cuts_come_in_their_order():
     )  # UMAP need not be installed
 
 
-@pytest.mark.parametrize("work", [1000.0, 300.0, 100.0])
+@pytest.mark.parametrize("work", [600.0, 300.0, 100.0])
 def test_cuts_stop_where_the_rest_fits(work):
     found, whole = planned(work), planned(1e7).cuts
     assert sum(found.phases.values()) <= (1.001 - plan.RESERVE) * work
@@ -73,8 +73,8 @@ def test_some_things_are_never_cut():
 
 
 def test_what_is_cut_is_told_line_by_line():
-    lines = planned(60.0).lines
-    assert "diagnosis on 2,000 rows" in lines and any("3 folds instead of 5" in line for line in lines)
+    lines = planned(200.0).lines
+    assert "diagnosis on 250 rows" in lines and any("3 folds instead of 5" in line for line in lines)
     assert any("of 15,000 training rows" in line for line in lines)
 
 
