@@ -14,7 +14,9 @@ from proxembed.blocks import RowBlocks, blocks_of, lazily
 from proxembed.blocks.row_blocks import length
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.validation import checked_features, in_range, refuse_masked
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
+
+SCORED_ROWS = 256  # at a time, of many labels
 
 
 class ExactMatch(ClassifierMixin):
@@ -103,10 +105,15 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
 
     def _predicted(self, X: Any) -> Any:
         """The labels of checked rows."""
-        scores = self._finite_scores(X)
         if self._labels.form == "classes":
-            return self.classes_[scores.argmax(axis=1)]
-        return self._labels.decode(self._positive(scores))
+            return self.classes_[self._finite_scores(X).argmax(axis=1)]
+        if len(self.classes_) <= MANY_LABELS:
+            return self._labels.decode(self._positive(self._finite_scores(X)))
+        positive = np.empty((X.shape[0], len(self.classes_)), dtype=bool)
+        for start in range(0, len(positive), SCORED_ROWS):  # so that the scores of all rows are never kept
+            part = slice(start, start + SCORED_ROWS)
+            positive[part] = self._positive(self._finite_scores(X[part]))
+        return self._labels.decode(positive)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,10 +15,11 @@ from proxembed.splits.splits import FOLDS, index_pairs, parts_of
 from proxembed.splits.stratification import stratified_parts
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import MANY_LABELS
-from proxembed.targets.values import dense_labels
+from proxembed.targets.values import dense_labels, sparse_labels
 
 from .label_classifier import LabelClassifier
 from .ridge import MultiOutputRidge
+from .score_products import UnseenScores
 
 SHRINK = 10.0
 COLUMNS = 256
@@ -42,32 +43,65 @@ def _candidates(ranked: np.ndarray, positive: np.ndarray, total: int) -> tuple[n
     under = ranked[np.maximum(lower - 1, 0)]
     middle = under + (values - under) / 2
     middle = np.where(middle < values, middle, under)
-    step = (ranked[-1] - ranked[0]) / max(np.count_nonzero(np.diff(ranked)), 1) / 2
-    below = min(ranked[0] - step, np.nextafter(ranked[0], -np.inf))
-    return np.where(lower > 0, middle, below), f1
+    if lower[-1] == 0:  # all scores are predicted
+        step = (ranked[-1] - ranked[0]) / max(np.count_nonzero(np.diff(ranked)), 1) / 2
+        middle[-1] = min(ranked[0] - step, np.nextafter(ranked[0], -np.inf))
+    return middle, f1
 
 
-def _global_cut(scores: np.ndarray, positive: np.ndarray) -> float:
-    """The cut of largest F1 of all scores together. A cut that predicts r cells has an F1 of at most 2 p / (p + r) for
-    p positive cells, so that the largest scores settle it where they reach a larger F1 than that."""
-    p, some = len(positive), MORE_THAN_POSITIVE * len(positive)
-    if 2 * some < len(scores):
-        ranked = np.sort(np.partition(scores, len(scores) - some)[-some:])
-        cuts, f1 = _candidates(ranked, positive[positive > ranked[0]], p)
-        if len(f1) and f1.max() > 2 * p / (p + some):
-            return float(cuts[np.argmax(f1)])
-    cuts, f1 = _candidates(np.sort(scores), positive, p)
-    return float(cuts[np.argmax(f1)])
+class _Largest:
+    """The largest of scores that come label by label: ``some`` of them, and perhaps some more."""
+
+    def __init__(self, some: int):
+        self.some, self.floor, self.held = some, -np.inf, 0
+        self.parts: list[np.ndarray] = []
+
+    def add(self, ranked: np.ndarray) -> None:
+        """Add scores, smallest first."""
+        self.parts.append(ranked[np.searchsorted(ranked, self.floor, "right") :])
+        self.held += len(self.parts[-1])
+        if self.held > 2 * self.some:
+            every = np.concatenate(self.parts)
+            every = np.partition(every, self.held - self.some)[-self.some :]
+            self.floor, self.parts, self.held = every.min(), [every], self.some
+
+    def cut(self, positive: np.ndarray, size: int) -> float | None:
+        """The cut of largest F1 of all ``size`` scores; None where more of them are needed. A cut that predicts r cells
+        has an F1 of at most 2 p / (p + r) for p positive cells, so that the largest scores settle it where they reach a
+        larger F1 than that."""
+        ranked, total = np.sort(np.concatenate(self.parts)), len(positive)
+        if len(ranked) < size:
+            positive = positive[positive > ranked[0]]
+        if not len(positive):
+            return None
+        cuts, f1 = _candidates(ranked, positive, total)
+        if len(ranked) < size and f1.max() <= 2 * total / (total + len(ranked)):
+            return None
+        return float(cuts[np.argmax(f1)])
 
 
-def _columns(S: np.ndarray, Y: np.ndarray, known: np.ndarray | None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Each label with its scores and its labels on known cells; columns are copied by blocks, to be read in order."""
+def _columns(S: Any, Y: sp.csc_array, known: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The ranked scores of each label on known cells, and those of its positive rows; labels are read by blocks."""
     for start in range(0, S.shape[1], COLUMNS):
         part = slice(start, start + COLUMNS)
-        scores, labels = (np.ascontiguousarray(each[:, part].T) for each in (S, Y))
-        for place in range(len(scores)):
-            cells = slice(None) if known is None else known[:, start + place]
-            yield start + place, scores[place, cells], labels[place, cells]
+        scores = np.ascontiguousarray(S[:, part].T) if isinstance(S, np.ndarray) else S.of_labels(part)
+        for label, own in enumerate(scores, start):
+            rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
+            if known is None:
+                yield np.sort(own), own[rows]
+            else:
+                yield np.sort(own[known[:, label]]), own[rows[known[rows, label]]]
+
+
+def _global_cut(S: Any, Y: sp.csc_array, known: np.ndarray | None, some: int, positive: np.ndarray, size: int) -> float:
+    """The cut of largest F1 of all scores together, from more and more of the largest ones."""
+    while True:
+        some = min(MORE_THAN_POSITIVE * some, size)
+        largest = _Largest(some)
+        for ranked, _ in _columns(S, Y, known):
+            largest.add(ranked)
+        if (cut := largest.cut(positive, size)) is not None:
+            return cut
 
 
 def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray | None = None) -> Thresholds:
@@ -81,7 +115,7 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
 
     Parameters
     ----------
-    S : array of shape (n, c)
+    S : array of shape (n, c), or the products of many labels
         Cross-fitted scores of the training part.
     Y : array or sparse array of shape (n, c)
         True labels, 0 or 1.
@@ -111,32 +145,48 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
     >>> apply_thresholds(S, found).tolist()
     [[False, False], [True, False], [True, True]]
     """
-    S = np.asarray(S)
-    S = S if S.dtype == np.float32 else S.astype(np.float64, copy=False)
-    Y = dense_labels(Y)
-    if S.shape != Y.shape or S.size == 0:
+    if not isinstance(S, UnseenScores):
+        S = np.asarray(S)
+        S = S if S.dtype == np.float32 else S.astype(np.float64, copy=False)
+    Y = sp.csc_array(sparse_labels(Y))
+    if S.shape != Y.shape or 0 in S.shape:
         raise ValueError(
             f"S and Y must be n x c with one shape; got S {S.shape} and Y {Y.shape}. Score every row and label."
         )
-    if not np.isfinite(S).all():
-        raise ValueError("S must be finite; it holds NaN or infinity. Check the model that produced the scores.")
     if not WEIGHT.permits(shrink):
         raise ValueError(f"shrink={safe_repr(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
-    shrink = float(shrink)
-    every, positive = (S.ravel(), S[Y]) if known is None else (S[known], S[Y & known])
-    global_cut = float(every.max())
-    if len(positive) and every.min() < global_cut:
-        global_cut = _global_cut(every, positive)
-    own = np.full(Y.shape[1], global_cut)
-    positives = Y.sum(axis=0)
-    for j, scores, labelled in _columns(S, Y, known):
-        if not labelled.any() or np.ptp(scores) == 0:
-            continue
-        cuts, f1 = _candidates(np.sort(scores), scores[labelled], int(positives[j]))
-        best = cuts[f1 >= f1.max() * (1 - 1e-12)]
-        own[j] = best[np.argmin(np.abs(best - global_cut))]
-    weight = np.where(positives > 0, positives / np.maximum(positives + shrink, 1), 0.0)
-    return Thresholds(weight * own + (1 - weight) * global_cut, global_cut)
+    size = Y.shape[0] * Y.shape[1] if known is None else int(np.count_nonzero(known))
+    some = MORE_THAN_POSITIVE * max(Y.nnz, 1)
+    largest = _Largest(some)
+    bests, positive, low, high = [], [], np.inf, -np.inf
+    for ranked, own in _columns(S, Y, known):
+        positive.append(own)
+        bests.append(_best_cuts(ranked, own))
+        if len(ranked):
+            if not np.isfinite(ranked[[0, -1]]).all():
+                raise ValueError(
+                    "S must be finite; it holds NaN or infinity. Check the model that produced the scores."
+                )
+            largest.add(ranked)
+            low, high = min(low, ranked[0]), max(high, ranked[-1])
+    every = np.concatenate(positive)
+    global_cut: Any = float(high)
+    if len(every) and low < high:
+        global_cut = largest.cut(every, size)
+        if global_cut is None:
+            global_cut = _global_cut(S, Y, known, some, every, size)
+    near = [best[np.argmin(np.abs(best - global_cut))] if len(best) else global_cut for best in bests]
+    positives = np.array([len(own) for own in positive])
+    weight = np.where(positives > 0, positives / np.maximum(positives + float(shrink), 1), 0.0)
+    return Thresholds(weight * np.array(near) + (1 - weight) * global_cut, global_cut)
+
+
+def _best_cuts(ranked: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """The cuts of largest F1 of one label; none without a positive row or where all scores are equal."""
+    if not len(positive) or ranked[0] == ranked[-1]:
+        return ranked[:0]
+    cuts, f1 = _candidates(ranked, positive, len(positive))
+    return cuts[f1 >= f1.max() * (1 - 1e-12)]
 
 
 def apply_thresholds(S: Any, thresholds: Thresholds) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.classify.score_products import FactoredScores
 from proxembed.measures.measures import MEASURES, is_jaccard, is_loss
 from proxembed.measures.metrics import average_precision
 from proxembed.targets.known import known_cells
@@ -56,34 +57,6 @@ def merged_notes(notes: Sequence[str]) -> list[str]:
         arms = kinds.get(kind := without_numbers(own), ({}, ""))[0] | {arm: None}
         kinds[kind] = arms, own if len(arms) > 1 else text
     return [f"{', '.join(arms)}: {text}" for arms, text in kinds.values()]
-
-
-@dataclass(frozen=True)
-class FactoredScores:
-    """Scores of many labels, (m, c), as the product of rows (m, k) and coefficients (k, c), and the intercepts (c,)."""
-
-    rows: np.ndarray
-    coef: np.ndarray
-    intercept: np.ndarray
-
-    @classmethod
-    def of(cls, rows: Any, coef: np.ndarray, intercept: np.ndarray) -> "FactoredScores | None":
-        """In 32 bits; None where the scores themselves would take no more."""
-        m, k = rows.shape
-        if k * (m + coef.shape[1]) >= m * coef.shape[1]:
-            return None
-        parts = (rows.toarray() if sp.issparse(rows) else rows, coef, intercept)
-        return cls(*(np.asarray(part, dtype=np.float32) for part in parts))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        scores = self.rows @ self.coef
-        scores += self.intercept
-        return np.asarray(scores, dtype=dtype)
-
-    @property
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The three parts by name."""
-        return dict(vars(self))
 
 
 Kept = np.ndarray | FactoredScores

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from proxembed.classify.ridge import Readout, fit_readout, readout_at
+from proxembed.classify.score_products import FactoredScores
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.estimator.traits import Traits
 from proxembed.execute.budget import Budget, OutOfBudget
@@ -32,7 +33,7 @@ from proxembed.methods.pipeline import fold_scores, unseen_embeddings
 
 from .arms import Arm
 from .part import Part
-from .results import NEIGHBORS, TEST, FactoredScores, Kept, reason_of
+from .results import NEIGHBORS, TEST, Kept, reason_of
 from .rivals.linear import LabelScores
 from .rivals.rival import Rival
 
@@ -263,7 +264,7 @@ class Readings:
         inner, width = self.part.inner, self.Z.shape[1]
         if self.placed is not None:
             placed = ((others[:, :width], rows[:, :width]) for others, rows in self.placed)
-            return fold_scores(placed, self.targets, inner, keep_together=self.folds is not None)
+            return np.asarray(fold_scores(placed, self.targets, inner, keep_together=self.folds is not None))
         own = np.empty(self.Y.shape)
         for fold in range(inner.max() + 1):
             out = inner == fold

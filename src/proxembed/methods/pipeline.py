@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from proxembed.blocks import is_dask
 from proxembed.classify import Thresholded
 from proxembed.classify.ridge import fit_readout
+from proxembed.classify.score_products import FactoredScores, UnseenScores
 from proxembed.classify.thresholds import label_folds
 from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.traits import Traits
@@ -309,7 +310,7 @@ def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> E
 
 
 @own_configuration()
-def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) -> np.ndarray:
+def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) -> np.ndarray | UnseenScores:
     """Ridge scores of the rows with known labels, each by a model and a read-out fitted without its fold of three. Rows
     with unknown labels are learned from, unless their group is left out. Rows of a group are in one fold; rows of one
     group alone are parted like rows without groups."""
@@ -339,13 +340,21 @@ def unseen_embeddings(
 
 def fold_scores(
     embeddings: Iterable[tuple[Any, Any]], targets: Any, fold: np.ndarray, keep_together: bool = False
-) -> np.ndarray:
-    """Ridge scores of all known rows by read-outs of ``unseen_embeddings``; penalties by folds to ``keep_together``."""
-    scores = np.empty(targets.shape, dtype=np.float32 if targets.shape[1] > MANY_LABELS else np.float64)
+) -> np.ndarray | UnseenScores:
+    """Ridge scores of all known rows by read-outs of ``unseen_embeddings``, of many labels as products; penalties by
+    folds to ``keep_together``."""
+    many = targets.shape[1] > MANY_LABELS
+    parts: list[tuple[np.ndarray, Any]] = []
     for each, (Z, Z_left_out) in enumerate(embeddings):
-        others = fold != each
+        others, rows = fold != each, np.flatnonzero(fold == each)
         readout = fit_readout(Z, targets[others], fold[others] if keep_together else None)
-        scores[~others] = readout.scores(Z_left_out)
+        product = FactoredScores.of(Z_left_out, readout.coef, readout.intercept) if many else None
+        parts.append((rows, readout.scores(Z_left_out) if product is None else product))
+    if many:
+        return UnseenScores(targets.shape, parts)
+    scores = np.empty(targets.shape)
+    for rows, own in parts:
+        scores[rows] = own
     return scores
 
 

@@ -12,6 +12,8 @@ import scipy.sparse as sp
 
 from proxembed.targets.values import sparse_labels
 
+NONE_LEFT = np.iinfo(np.int64).max  # in place of 0 rows left of a label, so that the least number is that of another
+
 
 def stratified_parts(Y: Any, shares: Any, seed: int = 0) -> np.ndarray:
     """The part of each row, so that each part gets its share of the rows and of every label.
@@ -52,20 +54,25 @@ def _dealt(Y: sp.csr_array, shares: np.ndarray, random: Any) -> np.ndarray:
     columns.sort_indices()
     left = np.diff(columns.indptr).astype(np.int64)
     lacks, lacks_of = (shares * n).tolist(), np.outer(left, shares).tolist()
+    left[left == 0] = NONE_LEFT
     entries = Y.indices.tolist()
     labels = [entries[first:last] for first, last in pairwise(Y.indptr.tolist())]
     part, placed = np.empty(n, dtype=np.intp), np.zeros(n, dtype=bool)
-    while (some := left[left > 0]).size:
-        label = _one_of(np.flatnonzero(left == some.min()), random)
+    while (fewest := left.min()) < NONE_LEFT:
+        label = _one_of(np.flatnonzero(left == fewest), random)
         rows = columns.indices[columns.indptr[label] : columns.indptr[label + 1]]
         rows = rows[~placed[rows]]
+        taken: list[int] = []
         for row in rows.tolist():
             part[row] = chosen = _neediest(lacks_of[label], lacks, random)
             lacks[chosen] -= 1
             for own in labels[row]:
                 lacks_of[own][chosen] -= 1
+            taken += labels[row]
         placed[rows] = True
-        left -= np.bincount(Y[rows].indices, minlength=len(left))
+        np.subtract.at(left, taken, 1)
+        ended = np.asarray(taken)
+        left[ended[left[ended] == 0]] = NONE_LEFT
     return part
 
 

@@ -134,3 +134,16 @@ def test_rows_that_do_not_fit_are_refused_and_the_input_stays(data):
 def test_label_sets_that_are_all_empty_are_refused(classifier):
     with pytest.raises(ValueError, match="no label occurs in y; give at least one row with a label"):
         classifier.fit(np.eye(4), [set(), set(), set(), set()])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_many_labels_are_predicted_some_rows_at_a_time(data, form, monkeypatch):
+    X, Y = data
+    model = MultiOutputRidge(min_one=True).fit(form(X), Y)
+    whole = model.predict(form(X))
+    scores, scored = MultiOutputRidge._scores, []
+    monkeypatch.setattr("proxembed.classify.label_classifier.MANY_LABELS", Y.shape[1] - 1)
+    monkeypatch.setattr("proxembed.classify.label_classifier.SCORED_ROWS", 7)
+    monkeypatch.setattr(MultiOutputRidge, "_scores", lambda self, X: scored.append(X.shape[0]) or scores(self, X))
+    np.testing.assert_array_equal(model.predict(form(X)), whole)
+    assert max(scored) == 7 and sum(scored) == len(whole)

@@ -23,6 +23,7 @@ from proxembed.classify import (
     cross_fitted_scores,
     tune_thresholds,
 )
+from proxembed.classify.score_products import FactoredScores, UnseenScores
 from unit.classify.contract_cases import checked_in_turn
 
 
@@ -276,3 +277,37 @@ def test_with_one_class_a_row_the_classifier_predicts(data):
     forest = RandomForestClassifier(5, random_state=0)
     scores = Thresholded(forest).fit(X, y).decision_function(X)
     np.testing.assert_array_equal(scores, forest.fit(X, y).predict_proba(X))
+
+
+@pytest.mark.parametrize("moved", [0.0, 3.0])
+def test_the_common_cut_of_few_positive_cells_is_the_best_of_all_cuts(moved):
+    rng = np.random.default_rng(5)
+    Y = rng.random((300, 40)) < 0.002
+    S = rng.normal(size=Y.shape) + moved * Y  # where nothing is learned, more than the largest scores are needed
+    found = tune_thresholds(S, Y)
+    ranked = np.sort(S.ravel())
+    hits = Y.sum() - np.searchsorted(np.sort(S[Y]), ranked)
+    f1 = 2 * hits / (Y.sum() + np.arange(len(ranked), 0, -1))  # of the cut just below each score
+    above = (found.global_cut < S).sum()
+    assert 2 * Y[found.global_cut < S].sum() / (Y.sum() + above) == pytest.approx(f1.max(), rel=1e-12)
+
+
+def test_cuts_of_products_are_those_of_their_scores(monkeypatch):
+    monkeypatch.setattr("proxembed.classify.thresholds.COLUMNS", 7)
+    rng = np.random.default_rng(6)
+    folds, k, c = np.arange(90) % 3, 2, 33
+    Y, parts = sp.csr_array(rng.random((90, c)) < 0.1), []
+    for fold in range(3):
+        rows = np.flatnonzero(folds == fold)
+        Z = rng.normal(size=(len(rows), k))
+        product = FactoredScores.of(Z, rng.normal(size=(k, c)), rng.normal(size=c))
+        parts.append((rows, product if fold else np.asarray(product)))
+    products = UnseenScores(Y.shape, parts)
+    assert all(isinstance(own, FactoredScores) for _, own in parts[1:])
+    S = np.empty(Y.shape)
+    for rows, own in parts:
+        S[rows] = own
+    np.testing.assert_allclose(np.asarray(products), S, rtol=1e-5, atol=1e-5)
+    found, wanted = tune_thresholds(products, Y), tune_thresholds(S, Y)
+    np.testing.assert_allclose(found.cuts, wanted.cuts, rtol=1e-4, atol=1e-4)
+    assert found.global_cut == pytest.approx(wanted.global_cut, rel=1e-4)

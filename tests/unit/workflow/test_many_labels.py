@@ -6,9 +6,9 @@ import scipy.sparse as sp
 
 import proxembed
 from clocks import set_clock
+from proxembed.classify.score_products import FactoredScores
 from proxembed.data import Dataset
 from proxembed.evaluate import costs
-from proxembed.evaluate.results import FactoredScores
 from proxembed.evaluate.rivals.rival import DataFacts, rivals
 from proxembed.targets.labels import MANY_LABELS
 from proxembed.workflow import plan

@@ -28,7 +28,7 @@ from .blas import (
 )
 
 BLOCK_BYTES = 4 << 20
-CAST_BYTES = 1 << 20  # of rows that are cast for one product, while they are in the cache
+CAST_BYTES = 1 << 20  # of rows that are cast for one product, or of products that are centred, within the cache
 ENTRIES = 1 << 19
 FEW_BYTES = 8 << 20
 JOINT_BYTES = 2 << 20
@@ -181,7 +181,7 @@ class CentredMatrix:
         G = np.asarray(self._raw_tdot(U), dtype=np.float64)
         if self.mean is not None:
             total = np.asarray(U.sum(axis=0)).ravel()
-            step = block_rows(G.shape[-1] if G.ndim == 2 else 1)
+            step = block_rows(G.shape[-1] if G.ndim == 2 else 1, CAST_BYTES)
             for start in range(0, len(G), step):
                 _subtract_level(G[start : start + step], self.mean[start : start + step], total)
         if sparse.issparse(U):
