@@ -10,13 +10,13 @@ from __future__ import annotations
 import copy
 import warnings
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
 from numbers import Integral
-from pkgutil import walk_packages
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -59,17 +59,18 @@ _REGISTRY: dict[str, type[Estimator]] = {}
 
 
 @cache
-def _load_rooms() -> None:
-    """Import every module of the rooms that state estimators."""
-    for room in ROOMS:
-        package = import_module(f"proxembed.{room}")
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
+def _room_modules() -> frozenset[str]:
+    """Names of the modules of the rooms that state estimators; none is imported."""
+    root = Path(__file__).parents[1]
+    files = [file.relative_to(root.parent) for room in ROOMS for file in (root / room).rglob("*.py")]
+    return frozenset(".".join(file.with_suffix("").parts) for file in files if file.stem != "__init__")
 
 
-def registry() -> dict[str, type[Estimator]]:
-    """The registered estimators by name, in alphabetical order; the first call loads the rooms that state them."""
-    _load_rooms()
+def registry(modules: Iterable[str] | None = None) -> dict[str, type[Estimator]]:
+    """The registered estimators by name, in alphabetical order, once the rooms that state them are loaded; of these
+    ``modules`` alone those that belong to a room."""
+    for name in sorted(_room_modules() if modules is None else _room_modules().intersection(modules)):
+        import_module(name)
     return dict(sorted(_REGISTRY.items()))
 
 
