@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from proxembed.algebra.arrays.centred import tall_dot
 from proxembed.algebra.operators.structured import Centering, LowRank
 from proxembed.algebra.pencil.linear import RIDGE_GRID, best_ridge, evenly_spaced, ridge_errors, ridge_loo, ridge_solve
 from proxembed.algebra.template import Template
@@ -202,7 +203,7 @@ class MultiOutputRidge(LabelClassifier):
         return self
 
     def _scores(self, X: Any) -> np.ndarray:
-        return X @ self.coef_ + self.intercept_
+        return X @ self.coef_ + self.intercept_ if sp.issparse(X) else tall_dot(X, self.coef_, -self.intercept_)
 
     def _positive(self, scores: np.ndarray) -> np.ndarray:
         positive = scores > 0

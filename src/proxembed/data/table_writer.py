@@ -72,8 +72,7 @@ class _CsvTable:
             self._begun = True
         text = _plain_rows(columns)
         if text is None:
-            cells = (getattr(values, "tolist", lambda v=values: v)() for values in columns.values())
-            self._rows.add(zip(*cells, strict=True))
+            self._rows.add(zip(*map(_cells, columns.values()), strict=True))
         else:
             self._stream.flush()
             self._stream.buffer.write(text)
@@ -82,9 +81,16 @@ class _CsvTable:
         self._stream.close()
 
 
+def _cells(values: Any) -> Any:
+    """The cells of a column for the csv module; those of float32 with no more digits than give them back as such."""
+    if getattr(values, "dtype", None) == "float32":
+        values = values.astype(str).astype("float64")
+    return values.tolist() if hasattr(values, "tolist") else values
+
+
 def _plain_rows(columns: Mapping[str, Any]) -> Any:
     """The rows as pyarrow writes CSV, many times as fast as the csv module; None without pyarrow, and where a cell
-    needs quotes or could be taken for a formula. Numbers have the digits that give them back, as Python's have."""
+    needs quotes or could be taken for a formula. Numbers have the fewest digits that give them back in their type."""
     try:
         import pyarrow as pa
         from pyarrow import csv as arrow
@@ -107,7 +113,7 @@ def _plain_column(values: Any) -> Any:
 
     kind = getattr(getattr(values, "dtype", None), "kind", "")
     if kind and kind in "iuf":
-        return pa.array(values.astype("float64") if kind == "f" else values)
+        return pa.array(values if kind != "f" or values.dtype == "float32" else values.astype("float64"))
     if not all(isinstance(cell, str) and cell for cell in values):
         return None
     texts = pa.array(values, pa.string())

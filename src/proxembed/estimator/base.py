@@ -10,13 +10,13 @@ from __future__ import annotations
 import copy
 import warnings
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
 from numbers import Integral
-from pkgutil import walk_packages
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -25,7 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.blas import one_pool
-from proxembed.algebra.arrays.centred import CentredMatrix, shows_entries
+from proxembed.algebra.arrays.centred import CentredMatrix, shows_entries, tall_dot
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve, warn_near_collinear
 from proxembed.algebra.pencil.kernel_rows import KernelRows, solve_kernel
@@ -49,7 +49,7 @@ from .explain import Explanation, citation, cited_keys, explanation, label_loadi
 from .rows import Origin, Rows
 from .sums import Sums, known_blocks, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
 from .traits import Traits
-from .validation import checked_features, forget, in_range, learning, refuse_extreme, refuse_not_finite
+from .validation import all_finite, checked_features, forget, in_range, learning, refuse_extreme, refuse_not_finite
 
 KEPT = ("sums_", "n_features_in_", "feature_names_in_")
 AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
@@ -59,17 +59,18 @@ _REGISTRY: dict[str, type[Estimator]] = {}
 
 
 @cache
-def _load_rooms() -> None:
-    """Import every module of the rooms that state estimators."""
-    for room in ROOMS:
-        package = import_module(f"proxembed.{room}")
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
+def _room_modules() -> frozenset[str]:
+    """Names of the modules of the rooms that state estimators; none is imported."""
+    root = Path(__file__).parents[1]
+    files = [file.relative_to(root.parent) for room in ROOMS for file in (root / room).rglob("*.py")]
+    return frozenset(".".join(file.with_suffix("").parts) for file in files if file.stem != "__init__")
 
 
-def registry() -> dict[str, type[Estimator]]:
-    """The registered estimators by name, in alphabetical order; the first call loads the rooms that state them."""
-    _load_rooms()
+def registry(modules: Iterable[str] | None = None) -> dict[str, type[Estimator]]:
+    """The registered estimators by name, in alphabetical order, once the rooms that state them are loaded; of these
+    ``modules`` alone those that belong to a room."""
+    for name in sorted(_room_modules() if modules is None else _room_modules().intersection(modules)):
+        import_module(name)
     return dict(sorted(_REGISTRY.items()))
 
 
@@ -639,6 +640,18 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         with np.errstate(over="ignore", invalid="ignore"):
             Z = self._product(X, X.dtype) if plain else self.embed(X)
         return in_range(Z, X, left_out=self.class_traits.direct, owner=name if plain else None)
+
+    def transform_blockwise(self, X: np.ndarray, each: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
+        """What ``transform`` makes of each(X), for a function of float64 rows, which it may write to, that leaves no
+        entry finite that is not. The rows go through it block by block of the product. None where the embedding is no
+        product, or ``transform`` would raise an error."""
+        own = type(self).transform is SpectralEmbedder.transform and self.multiplies_rows
+        if not own or len(self.mean_) != X.shape[1] or not shows_entries(X, self.components_):
+            return None
+        V = self.components_.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = tall_dot(X, V, self.mean_ @ V, X.dtype, each)
+        return Z if all_finite(Z) else None
 
     @property
     def multiplies_rows(self) -> bool:

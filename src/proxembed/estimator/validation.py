@@ -213,13 +213,19 @@ def _index_fault(index: np.ndarray, size: int, kind: str) -> str:
     return f"{kind} {wrong} is not among its {size} {kind}s, numbered from 0"
 
 
+def all_finite(values: np.ndarray) -> bool:
+    """Whether all entries of an array are finite, as those of a finite sum are."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
 def in_range(values: Any, X: Any, dtype: Any = None, *, left_out: bool = False, owner: str | None = None) -> Any:
     """Results for rows X in X's float type, or in ``dtype``; a ValueError where they are beyond its range.
     ``left_out``: a row of NaN alone is one that a method does not place. ``owner``: the name of an estimator that has
     not seen whether the entries of X are finite."""
     with np.errstate(over="ignore"):
         out = values.astype(X.dtype if dtype is None else dtype, copy=False)
-    if np.isfinite(out.data if sp.issparse(out) else out).all():
+    if all_finite(out.data if sp.issparse(out) else out):
         return out
     if owner is not None:
         refuse_not_finite(X, owner)

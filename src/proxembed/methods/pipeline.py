@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,11 @@ from proxembed.classify import Thresholded
 from proxembed.classify.ridge import fit_readout
 from proxembed.classify.score_products import FactoredScores, UnseenScores
 from proxembed.classify.thresholds import label_folds
+from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.traits import Traits
 from proxembed.execute.executor import own_configuration
-from proxembed.features.scaling import scaling_kind
+from proxembed.features.scaling import scaled_by_sums, scaled_in_place, scaling_kind
 from proxembed.tables import TableRows
 from proxembed.tables.frames import frame_of, rows_of, with_columns
 from proxembed.tables.rows import matrix_by_name
@@ -72,6 +74,20 @@ class EmbeddingPipeline(Pipeline):
             part.__dict__.update({name: vars(self)[name] for name in kept if name in vars(self)})
         return part
 
+    def _at_once(self, X: Any) -> np.ndarray | None:
+        """The embedding of rows X by a product that scales them block by block, in less than half the time of one step
+        after the other; None where the steps are others, or are to say what is wrong with the rows."""
+        steps = [step for _, step in (self.steps[:-1] if self._reads_out() else self.steps)]
+        if len(steps) != 2 or not (isinstance(steps[0], Scaling) and isinstance(steps[1], SpectralEmbedder)):
+            return None
+        first, embedding = steps
+        state, named = getattr(first, "state_", None), hasattr(first, "feature_names_in_")
+        if state is None or not scaled_by_sums(first) or named or not hasattr(embedding, "components_"):
+            return None
+        if any("_sklearn_output_config" in vars(step) for step in steps) or not _plain(X, state.n_features):
+            return None
+        return embedding.transform_blockwise(X, partial(scaled_in_place, state))
+
     def set_output(self, *, transform: str | None = None) -> EmbeddingPipeline:
         """Set the container of the embedding: "default", "pandas" or "polars"; steps give each other arrays."""
         if transform not in (None, "default", "pandas", "polars"):
@@ -106,7 +122,9 @@ class EmbeddingPipeline(Pipeline):
         """The embedding of rows X, (m, d) to (m, k)."""
         rows = self._columns(X)
         with own_configuration(keeps_routing=True):
-            Z = self._part.transform(rows, **params) if self._reads_out() else super().transform(rows, **params)
+            Z = None if params else self._at_once(rows)
+            if Z is None:
+                Z = self._part.transform(rows, **params) if self._reads_out() else super().transform(rows, **params)
         return self._contained(Z, X)
 
     @available_if(_embeds)
@@ -135,7 +153,9 @@ class EmbeddingPipeline(Pipeline):
     @own_configuration(keeps_routing=True)
     def predict(self, X: Any, **params: Any) -> Any:
         """The labels of rows X: for one label column its values as they came in, (m,); else an indicator, (m, c)."""
-        found, values = super().predict(self._columns(X), **params), getattr(self, "label_values_", None)
+        rows, values = self._columns(X), getattr(self, "label_values_", None)
+        Z = None if params else self._at_once(rows)
+        found = super().predict(rows, **params) if Z is None else self.steps[-1][1].predict(Z)
         if values is None:
             return found
         if self.label_names_ is not None:  # one label
@@ -158,7 +178,9 @@ class EmbeddingPipeline(Pipeline):
     @own_configuration(keeps_routing=True)
     def decision_function(self, X: Any, **params: Any) -> Any:
         """The scores of the labels of rows X."""
-        return super().decision_function(self._columns(X), **params)
+        rows = self._columns(X)
+        Z = None if params else self._at_once(rows)
+        return super().decision_function(rows, **params) if Z is None else self.steps[-1][1].decision_function(Z)
 
     @available_if(_last_has("score_samples"))
     @own_configuration(keeps_routing=True)
@@ -377,6 +399,11 @@ def _cut_folds(Y: Any, groups: np.ndarray | None) -> np.ndarray:
     for number, (_, left_out) in enumerate(parts):
         fold[left_out] = number
     return fold
+
+
+def _plain(X: Any, width: int) -> bool:
+    """Whether X is an array of float32 or float64 rows of a width."""
+    return type(X) is np.ndarray and X.dtype in (np.float32, np.float64) and X.shape[1:] == (width,) and len(X) > 0
 
 
 def embedding_part(model: Any) -> Any:

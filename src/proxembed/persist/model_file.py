@@ -7,7 +7,7 @@ import platform
 import re
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -326,7 +326,7 @@ def load(path: str | Path) -> Any:
     facts = _read_facts(content, path)
     if facts["format"] == FORMER_FORMAT:
         content = _with_present_names(content, path)
-    _refuse_foreign(content, path)
+    trusted = _refuse_foreign(content, path)
     ours, theirs = version("proxembed"), facts["proxembed"]
     if ours != theirs:
         warnings.warn(
@@ -336,7 +336,7 @@ def load(path: str | Path) -> Any:
             stacklevel=2,
         )
     try:
-        model = skops_io.loads(content, trusted=sorted(trusted_names()))
+        model = skops_io.loads(content, trusted=sorted(trusted))
         check_is_fitted(model)
     except (MemoryError, Warning):
         raise
@@ -351,11 +351,13 @@ def load_source(path: str | Path) -> dict[str, Any] | None:
     return _read_facts(path.read_bytes(), path)["source"]
 
 
-def trusted_names() -> set[str]:
-    """Dotted names of the classes that ``load`` builds beside those that skops trusts by itself."""
+def trusted_names(among: Iterable[str] | None = None) -> set[str]:
+    """Dotted names of the classes that ``load`` builds beside those that skops trusts by itself; ``among`` the names
+    that a file holds, only the modules of proxembed that define these are loaded to see what is registered."""
     from proxembed.estimator.base import registry
 
-    return {f"{cls.__module__}.{cls.__qualname__}" for cls in registry().values()} | set(STATE)
+    modules = None if among is None else {name.rpartition(".")[0] for name in among}
+    return {f"{cls.__module__}.{cls.__qualname__}" for cls in registry(modules).values()} | set(STATE)
 
 
 def _check_suffix(path: Path) -> None:
@@ -480,12 +482,14 @@ def _check_sizes(content: bytes, path: Path) -> None:
                     check_arrays(io.BytesIO(part.read()), path, most, remedy="fit and save a smaller model")
 
 
-def _refuse_foreign(content: bytes, path: Path) -> None:
-    """Raise where the model holds classes or functions beyond the trusted ones; none of them is imported."""
+def _refuse_foreign(content: bytes, path: Path) -> set[str]:
+    """Raise where the model holds classes or functions beyond the trusted ones, none of which is imported; else the
+    trusted ones that it holds."""
     from skops import io as skops_io
 
     try:
-        foreign = sorted(set(skops_io.get_untrusted_types(data=content)) - trusted_names())
+        held = set(skops_io.get_untrusted_types(data=content))
+        foreign = sorted(held - trusted_names(held))
     except (MemoryError, Warning):
         raise
     except Exception as error:
@@ -497,6 +501,7 @@ def _refuse_foreign(content: bytes, path: Path) -> None:
             "of scikit-learn; name a built-in kind instead of a function, or import the module that registers the "
             "method first."
         )
+    return held
 
 
 def _damaged(path: Path, error: Exception) -> ValueError:

@@ -129,6 +129,10 @@ def test_tall_products_keep_double_precision_and_take_a_level_off(columns, threa
     V, level = rng.normal(size=(D, *columns)), rng.normal(size=columns)
     assert_close(centred_module.tall_dot(X, V), X.astype(float) @ V)
     assert_close(centred_module.tall_dot(X, V, level), X.astype(float) @ V - level)
+    kept = X.copy()
+    halved = centred_module.tall_dot(X, V, level, each=lambda rows: np.divide(rows, 2.0, out=rows))
+    assert_close(halved, X.astype(float) @ V / 2 - level)
+    np.testing.assert_array_equal(X, kept)
 
 
 def test_products_show_what_is_not_finite_unless_every_component_has_a_zero():

@@ -25,6 +25,23 @@ def test_numbers_in_csv_are_whole(tmp_path):
     assert header == "z0" and np.array(read, dtype=float).tobytes() == values.tobytes()
 
 
+@pytest.mark.parametrize("with_pyarrow", [True, False])
+def test_single_precision_has_its_own_digits_in_csv(tmp_path, monkeypatch, with_pyarrow):
+    if not with_pyarrow:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    limits = np.finfo("float32")
+    shown = ["0.1", "-0.33333334", "16777216", str(limits.max), str(limits.tiny), str(limits.smallest_subnormal), "nan"]
+    drawn = np.random.default_rng(0).integers(0, 2**32, 2000, dtype="uint32").view("float32")
+    values = np.concatenate([np.array(shown, dtype="float32"), drawn])
+    with TableWriter(tmp_path / "z.csv") as table:
+        table.add({"z0": values})
+    read = (tmp_path / "z.csv").read_text().splitlines()[1:]
+    assert [*map(float, read[:6])] == [*map(float, shown[:6])]
+    np.testing.assert_array_equal(np.array(read, dtype=float).astype("float32"), values)
+    digits = [len(re.sub(r"e.*|[-.]|^-?0\.0*", "", cell).strip("0")) for cell in read if cell[-1] not in "nf"]
+    assert max(digits) <= 9  # of float64 up to 17
+
+
 COLUMNS = {
     "id": ["a", "b c", "é-d", "1"],
     "z0": np.array([0.1, -1 / 3, np.nan, 1e22]),

@@ -27,6 +27,7 @@ from proxembed import (
     load,
     save,
 )
+from proxembed.algebra.arrays import centred
 from proxembed.classify import Thresholded
 from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.data import Dataset
@@ -75,6 +76,49 @@ def test_the_pipeline_embeds_and_predicts():
     standard = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     np.testing.assert_allclose(Z, OPLS(n_components=2).fit(standard, Y).transform(standard), atol=1e-9)
     assert (model.predict(X) == Y).mean() > 0.8
+
+
+def steps_one_by_one(model, rows):
+    for step in model.named_steps.values():
+        if not hasattr(step, "transform"):
+            return step.decision_function(rows)
+        rows = step.transform(rows)
+    return rows
+
+
+@pytest.mark.parametrize("kind", ["standard", "center", "unit", "pca"])
+@pytest.mark.parametrize(("dtype", "bound"), [("float64", 1e-12), ("float32", 3e-6)])
+@pytest.mark.parametrize("method", [OPLS(n_components=2), PCA(), Kernelized(OPLS(n_components=2))])
+def test_rows_embedded_at_once_are_those_of_one_step_after_the_other(kind, dtype, bound, method, monkeypatch):
+    monkeypatch.setattr(centred, "CAST_BYTES", 1)  # blocks of 64 rows
+    far = (np.tile(X, (3, 1)) * np.arange(1, D + 1) + 1000.0).astype(dtype)
+    kept = far.copy()
+    model = embedding_pipeline(method, far, scaling=kind).fit(far, np.tile(Y, (3, 1)))
+    for found, part in ((model.transform(far), model[:-1]), (model.decision_function(far), model)):
+        wanted = steps_one_by_one(part, far)
+        assert found.dtype == wanted.dtype and np.abs(found - wanted).max() <= bound * np.abs(wanted).max()
+    np.testing.assert_array_equal(model.predict(far), model.decision_function(far) > 0)
+    np.testing.assert_array_equal(far, kept)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_entries_that_are_not_finite_are_refused_as_by_the_first_step(wrong):
+    model = embedding_pipeline(OPLS(n_components=2), X).fit(X, Y)
+    for rows in (np.where(X == X.max(), wrong, X), X[:, :-1], X[:0]):
+        with pytest.raises(ValueError) as first:
+            model[0].transform(rows)
+        for call in (model.transform, model.predict, model.decision_function):
+            with pytest.raises(ValueError) as caught:
+                call(rows)
+            assert str(caught.value) == str(first.value)
+
+
+def test_a_step_that_gives_frames_is_taken_by_itself():
+    model = embedding_pipeline(OPLS(n_components=2), X).fit(X, Y)
+    plain = model.transform(X)
+    model[0].set_output(transform="pandas")
+    with pytest.warns(UserWarning, match="X has feature names, but OPLS"):
+        np.testing.assert_allclose(model.transform(X), plain, atol=1e-12)
 
 
 def test_without_a_readout_the_pipeline_is_the_embedding():

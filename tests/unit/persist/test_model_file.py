@@ -12,13 +12,14 @@ import pytest
 import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from skops import io as skops_io
 
 import strategies
 from contracts.estimators import EVERY, build, output, y_for
 from designs import each_value
-from proxembed import CCA, FDA, MESD, MMC, OPLS, PCA, Kernelized, MultiOutputRidge, RelationFeatures
+from proxembed import CCA, FDA, MESD, MMC, OPLS, PCA, Kernelized, MultiOutputRidge, RelationFeatures, Scaling
 from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, Thresholded
 from proxembed.estimator.base import registry
 from proxembed.methods.pipeline import embedding_part, embedding_pipeline
@@ -197,6 +198,23 @@ def test_trusted_names_are_few_and_ours():
     foreign = {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
     assert all(name.startswith("proxembed.") or name in foreign for name in ours)
     assert not any(".cli." in name or ".data." in name or ".report." in name for name in ours)
+
+
+def test_loading_imports_the_modules_of_the_model_alone(path):
+    model = make_pipeline(Scaling(), OPLS(n_components=2), Thresholded(MultiOutputRidge())).fit(X, Y)
+    save(model, path)
+    code = (
+        "import sys\nfrom proxembed.persist import load, trusted_names\n"
+        "load(sys.argv[1]).predict([[0.0] * int(sys.argv[2])])\n"
+        "later = ('proxembed.evaluate.rivals.forests', 'proxembed.study.embedding_search')\n"
+        "assert not any(name in sys.modules for name in later)\n"
+        "held = {'proxembed.evaluate.rivals.forests.ForestScores', 'proxembed.methods.os.system', 'os.system'}\n"
+        "assert held & trusted_names(held) == {'proxembed.evaluate.rivals.forests.ForestScores'}\n"
+        "assert not any(name in sys.modules for name in later[1:])\n"
+        "few = trusted_names(held)\n"
+        "assert trusted_names() > few\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path), str(X.shape[1])], check=True)
 
 
 def kernel_of_mine(A, B):

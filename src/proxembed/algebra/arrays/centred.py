@@ -496,20 +496,28 @@ def rank_threshold(values: np.ndarray, size: int, noise: float) -> float:
     return max(values[0], 0.0) * size * EPS + noise
 
 
-def tall_dot(X: np.ndarray, V: np.ndarray, level: np.ndarray | None = None, dtype: Any = np.float64) -> np.ndarray:
+def tall_dot(
+    X: np.ndarray,
+    V: np.ndarray,
+    level: np.ndarray | None = None,
+    dtype: Any = np.float64,
+    each: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> np.ndarray:
     """X V - 1 level', computed in float64 and given in ``dtype``. Rows of float32 are cast block by block; many rows
-    are blocks that threads share out, each with one thread of BLAS."""
-    many, cast = X.size * V[:1].size >= THREADED, X.dtype != np.float64
-    if not many and not cast:
+    are blocks that threads share out, each with one thread of BLAS. ``each``: what a float64 copy of the rows of a
+    block goes through before the product; it may write to them."""
+    many, blockwise = X.size * V[:1].size >= THREADED, X.dtype != np.float64 or each is not None
+    if not many and not blockwise:
         Z = matmul(X, V)
         if level is not None:
             Z -= level
         return Z.astype(dtype, copy=False)
-    Z, step = np.empty((len(X), *V.shape[1:]), dtype), block_rows(X.shape[1], CAST_BYTES if cast else BLOCK_BYTES)
+    Z, step = np.empty((len(X), *V.shape[1:]), dtype), block_rows(X.shape[1], CAST_BYTES if blockwise else BLOCK_BYTES)
 
     def work(start: int) -> None:
-        rows = X[start : start + step].astype(np.float64, copy=False)
+        rows = X[start : start + step].astype(np.float64, copy=each is not None)
         with np.errstate(over="ignore", invalid="ignore"):  # a thread does not have those of its caller
+            rows = rows if each is None else each(rows)
             found = rows @ V if many else matmul(rows, V)
             if level is not None:
                 found -= level
