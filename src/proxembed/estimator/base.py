@@ -43,6 +43,8 @@ from proxembed.params import (
 )
 from proxembed.targets.known import known_rows
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.reading import read_targets
+from proxembed.targets.targets import Output, Targets
 
 from .explain import Explanation, citation, cited_keys, explanation, label_loadings
 from .rows import Origin, Rows
@@ -84,7 +86,7 @@ class Estimator(BaseEstimator):
     attributes: ClassVar[str] = ""  # numpydoc lines of what every estimator of a family learns, beside its own
     _own_traits: ClassVar[dict[str, Any]] = {}  # the keywords of the class statement
     if TYPE_CHECKING:
-        target_type: str | None = param(default=None, doc="see ``complete_parameters``")
+        target_type: Any = param(default=None, doc="see ``complete_parameters``")
 
     def __init_subclass__(cls, abstract: bool = False, **own_traits: Any) -> None:
         super().__init_subclass__()
@@ -96,7 +98,10 @@ class Estimator(BaseEstimator):
         stated = ChainMap(*(vars(base).get("_own_traits", {}) for base in cls.__mro__))
         cls.class_traits = replace(Estimator.class_traits, **stated)
         takes_y = cls.class_traits.labels is not None
-        complete_parameters(cls, takes_y and not abstract, "takes_shares" in own_traits and not abstract)
+        stated_here = set() if abstract else set(own_traits)
+        complete_parameters(
+            cls, takes_y and not abstract, "takes_shares" in stated_here, "takes_numbers" in stated_here
+        )
         own_doc = cls.__dict__.get("__doc__")
         dataclass(kw_only=True, eq=False, repr=False)(cls)
         cls.__doc__ = own_doc
@@ -110,6 +115,15 @@ class Estimator(BaseEstimator):
     def traits(self) -> Traits:
         """The traits under these parameters: what the class states, and what follows from parameters and methods."""
         return replace(self.class_traits, unknown=getattr(self, "unknown", "drop"))
+
+    @property
+    def targets_(self) -> tuple[Output, ...]:
+        """How each column of y was read: an ``Output`` with name, kind, columns of the factor, mean, scale and the
+        number of unknown cells."""
+        reading = vars(self).get("_reading_")
+        if reading is None:
+            raise AttributeError(f"This {type(self).__name__} is not fitted to targets: it has no targets_.")
+        return reading.outputs(vars(self).get("classes_"))
 
     @classmethod
     def _register(cls) -> None:
@@ -184,7 +198,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         if y is None:
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         X = self._input(X, reset=True)
-        labels = LabelMatrix.of(y, self.target_type)
+        labels = read_targets(y, self.target_type, self.target_scaling())
+        self.check_kind(labels)
+        self._reading_ = labels.reading
         if labels.n != X.shape[0]:
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
@@ -197,8 +213,26 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         labels = self._columns(labels)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
         self.check_labels(known)
-        self.classes_ = labels.classes_
+        if isinstance(labels, LabelMatrix):
+            self.classes_ = labels.classes_
+        self._reading_ = self._reading_.settled(labels)
         return Rows(X, labels, origin=origin)
+
+    def target_scaling(self) -> Any:
+        """How numbers in y are scaled."""
+        return getattr(self, "scale_targets", "standard")
+
+    def check_kind(self, targets: Targets) -> None:
+        """Raise a ValueError for numbers or columns of several kinds, where this estimator takes labels only."""
+        if isinstance(targets, LabelMatrix) or self.traits.takes_numbers:
+            return
+        name = type(self).__name__
+        what = "classes" if self.traits.labels == "single" else "labels"
+        held = f"{targets.numbers} numbers" if targets.numbers > 1 else "numbers"
+        if not targets.numbers:
+            held = f"{len(targets.reading.layout.columns)} columns of classes or memberships"
+        slices = f"Sliced({name}()), " if self.traits.labels == "single" and "Sliced" in registry() else ""
+        raise ValueError(f"{name} takes {what}, y holds {held}: use {slices}OPLS or CCA.")
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         """What each feature of X contributes to combinations of the features that are made of it. ``weights`` is (k,
@@ -207,11 +241,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         splits."""
         return weights
 
-    def _columns(self, labels: LabelMatrix) -> LabelMatrix:
-        """The labels that take part: those that some row has."""
+    def _columns(self, labels: Any) -> Any:
+        """The targets that take part: labels that some row has, and columns that differ."""
         return labels.drop_empty()
 
-    def _without_unknown(self, labels: LabelMatrix) -> tuple[np.ndarray, LabelMatrix]:
+    def _without_unknown(self, labels: Targets) -> tuple[np.ndarray, Targets]:
         """The rows that take part in fit, and their labels without unknown cells."""
         name, fills = type(self).__name__, self.traits.fills_unknown
         keep = np.flatnonzero(labels.rows_any if fills else labels.rows_known)
@@ -225,15 +259,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         kept = labels.take(keep)
         return keep, kept.with_means() if fills else kept
 
-    def _more_rows(self, labels: LabelMatrix) -> str:
+    def _more_rows(self, labels: Targets) -> str:
         """How more rows can take part in fit."""
         traits = self.traits
         if traits.takes_shares and not traits.fills_unknown and np.count_nonzero(labels.rows_any) > 1:
             return "Use unknown='mean', which takes an unknown cell as the mean of its label, or label more rows."
         return "Use a semi-supervised method or label more rows."
 
-    def check_labels(self, labels: LabelMatrix) -> None:
-        """Raise a ValueError for labels that this estimator cannot take."""
+    def check_labels(self, labels: Any) -> None:
+        """Raise a ValueError for targets that this estimator cannot take."""
         name = type(self).__name__
         self._check_differ(labels)
         if self.traits.labels == "single" and not labels.one_hot:
@@ -244,7 +278,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
                 f"{name} takes one class per row, but {what}. Use MESD({name}()), which takes any label sets."
             )
 
-    def _check_differ(self, labels: LabelMatrix) -> None:
+    def _check_differ(self, labels: Targets) -> None:
         if not labels.differ:
             raise ValueError(
                 f"{type(self).__name__} needs labels that differ between rows, but y holds one class only (every row "
@@ -508,9 +542,11 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         "a float in (0, 1): this share of the positive spectrum.",
     )
     scaling: str = param(
-        default="template",
-        choices=("template", "orthonormal", "eigenvalue", "unit"),
-        doc="Columns of P: P'BpP = I, the Q factor of P, times the root of the eigenvalue, or of unit length.",
+        default="auto",
+        choices=("auto", "template", "orthonormal", "eigenvalue", "unit"),
+        doc="Columns of P: P'BpP = I, the Q factor of P, times the root of the eigenvalue, or of unit length. auto: "
+        '"eigenvalue" for OPLS and its wrappers where y holds numbers, so that distances are those of predictions; '
+        'else "template".',
     )
     solver: str = param(
         default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows structure and sizes."
@@ -658,6 +694,12 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         check_is_fitted(self, "components_")
         return explanation(self, component, n_features, n_labels)
 
+    def scaling_of(self, rows: Rows) -> str:
+        """How the columns of P are scaled for these rows."""
+        if self.scaling != "auto":
+            return self.scaling
+        return self.traits.numbers_scaling if rows.labels is not None and rows.labels.numbers else "template"
+
     def _n_to_solve(self, rows: Rows) -> int | None:
         """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""
         k = self._n_components()
@@ -693,10 +735,11 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         """Set the fitted attributes that every method has."""
         self.eigenvalues_ = found.sense * found.eigenvalues
         self.solver_ = found.solver
-        if self.scaling == "eigenvalue" and found.sense < 0:
+        scaling = self.scaling_of(rows)
+        if scaling == "eigenvalue" and found.sense < 0:
             found.refuse_zero_eigenvalues()
         P = self.finish(found.P, found.problem.rows, self.eigenvalues_)
-        P = rescaled(P, found.eigenvalues, self.scaling, found.sense)
+        P = rescaled(P, found.eigenvalues, scaling, found.sense)
         self.components_ = np.ascontiguousarray(fix_signs(P).T)
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge

@@ -26,6 +26,7 @@ from proxembed.proximity.search import all_distances, as_cosine, is_measured
 from proxembed.proximity.weights import given_weights
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.outputs import Outputs
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Rows:
     method may ask twice."""
 
     X: Any
-    labels: LabelMatrix | None
+    labels: Any  # Targets, a LabelMatrix for methods that take labels alone; None without
     weighting: str | None = None
     copies: str = "distinct"
     enemy: str = "any"
@@ -111,8 +112,13 @@ class Rows:
         return rows.squared_norm(), float(np.sum(rows.tdot(self.labels.Y) ** 2)), unit
 
     def coded(self, kind: str) -> sparse.csc_array:
-        """Y as 1/0 ("01"), or as +1/-1 less the constant -1 ("pm1": 2Y), which centring removes; sparse either way."""
-        return self.labels.Y if kind == "01" else self.labels.Y * 2.0
+        """Y as 1/0 ("01"), or as +1/-1 less the constant -1 ("pm1": 2Y), which centring removes; sparse either way.
+        Numbers are not coded."""
+        return self.labels.Y * 2.0 if self.codes(kind) else self.labels.Y
+
+    def codes(self, kind: str) -> bool:
+        """Whether ``coded`` doubles Y."""
+        return kind == "pm1" and not isinstance(self.labels, Outputs)
 
     def class_mean(self) -> LowRank:
         """Y N^-1 Y': projection on the class means."""

@@ -485,7 +485,7 @@ class Sums:
             if self.totals.form == "classes":
                 refuse_many_numbers(labels.classes_, self.totals.n, method.target_type)
             method.check_labels(labels)
-            method.classes_ = labels.classes_
+            method.classes_, method._reading_ = labels.classes_, labels.reading
         own, width = (self.moments, None) if self.unlifted is None else (self.unlifted, method.prepared_.width)
         nothing, lifted = self._no_rows()
         dependence = np.nan if labels is None else own.dependence(labels.c)

@@ -11,6 +11,7 @@ from proxembed.algebra.operators.structured import Centering, Diagonal, Identity
 from proxembed.algebra.pencil.symmetric import pseudo_inverse
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
+from proxembed.estimator.predicts import PredictsOutputs
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
 from proxembed.params import log, param
@@ -20,7 +21,7 @@ from proxembed.targets.labels import LabelMatrix
 KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
 
 
-class CCA(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class CCA(PredictsOutputs, PencilEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Canonical correlation analysis: A = Yc (Yc'Yc)^+ Yc', B = I - 11'/n.  [hotelling1936cca]
 
     The directions of X most correlated with some combination of the labels. Rare labels count as much as common ones.
@@ -60,7 +61,7 @@ class CCA(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
         return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
 
 
-class PLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Partial least squares by SVD: A = Yc Yc', Bp = I.  [wegelin2000pls]
 
     The orthonormal directions of largest covariance with the labels. They are the left singular vectors of Xc'Yc,
@@ -88,7 +89,15 @@ class PLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows")
         return Template(LowRank(rows.labels.Y, center=rows.ones), offset=rows.ones)
 
 
-class OPLS(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class OPLS(
+    PredictsOutputs,
+    PencilEmbedder,
+    labels="multi",
+    takes_shares=True,
+    takes_numbers=True,
+    numbers_scaling="eigenvalue",
+    from_sums="rows",
+):
     """Orthonormalised partial least squares: A = Yc Yc', B = I - 11'/n.  [worsley1997opls]
 
     The directions from which a linear regression predicts the labels best (reduced-rank regression). At full rank
@@ -119,7 +128,7 @@ class OPLS(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
         return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
 
 
-class MDDM(SpectralEmbedder, labels="multi", takes_shares=True):
+class MDDM(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True):
     """Multi-label dimensionality reduction by dependence maximisation: A = H Ky H, H = I - 11'/n.  [zhang2010mddm]
 
     Maximises the Hilbert-Schmidt dependence between the embedding and the labels. ``metric="projection"``: P'P = I
@@ -170,7 +179,7 @@ class MDDM(SpectralEmbedder, labels="multi", takes_shares=True):
         return Template(A, self.mix * Centering(), b=1.0 - self.mix, offset=rows.ones)
 
 
-class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, positive_only=True):
+class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, positive_only=True):
     """Supervised feature extraction by Hilbert-Schmidt independence: A = unbiased HSIC weights of Ky, Bp = I.
     [daniusis2009sfehs]
 
@@ -232,7 +241,7 @@ class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, positive_only=T
     def _trace(self, rows: Rows, K: LowRank) -> float:
         """The trace of the label kernel of all rows."""
         return (
-            np.trace(rows.labels.gram)
+            rows.labels.trace(None)
             if self.label_kernel == "linear"
             else float(rows.labels.set_counts() @ np.diag(np.asarray(K.S)))
         )
@@ -244,7 +253,8 @@ def label_operator(
     """The label kernel Ky as a low-rank operator: Y itself for "linear", distinct label sets (E Ku E') for the
     others."""
     if kernel == "linear":
-        return LowRank(rows.labels.Y, center=center, sums=rows.labels.nk)
+        return LowRank(rows.labels.Y, center=center, sums=rows.labels.sums)
+    tau = rows.labels.default_tau if tau is None else tau
     sets, group = rows.labels.groups()
     n = len(group)
     E = sparse.csc_array((np.ones(n), (np.arange(n), group)), shape=(n, len(sets)))

@@ -167,6 +167,7 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
             labels=supervised.labels,
             takes_shares=supervised.takes_shares,
             unknown=supervised.unknown,
+            takes_numbers=supervised.takes_numbers,
             positive_only=alone.positive_only,
         )
 
