@@ -13,12 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from configurations import NAMED
 from contracts.estimators import REPRESENTATIVES, build, public
 from designs import WHOLE
-from proxembed import CCA, SELF
+from proxembed import SELF
 
-NAMED_CCA = (
-    "scikit-learn takes the class name for its own regression estimator CCA and passes y of two integer columns, "
-    "which is no form of labels; the check runs on _CanonicalCorrelation, the same class under another name"
-)
 UNROUTED = (
     "under metadata routing the Pipeline of scikit-learn passes sample_weight to every score, also to that of its own "
     "PCA, which takes none"
@@ -29,7 +25,6 @@ NAMED_SELF = (
 )
 # Class name -> {check name: why it may fail}. Nothing else is excused.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
-    "CCA": dict.fromkeys(["check_transformer_general", "check_transformer_data_not_an_array"], NAMED_CCA),
     ("DEFC" if NAMED == "routing" else "SELF"): {
         "check_pipeline_consistency": UNROUTED if NAMED == "routing" else NAMED_SELF
     },
@@ -41,16 +36,12 @@ EXPECTED_SKIPS: dict[tuple[str, str], str] = {
 } | {("DEFC", "check_classifiers_multilabel_output_format_decision_function"): "the nearest row has no scores"}
 
 
-class _CanonicalCorrelation(CCA):
-    """CCA under a name that scikit-learn's checks do not treat apart."""
-
-
 class _LocalFisher(SELF):
     """SELF under a name that can be that of a step in a pipeline."""
 
 
 def estimators() -> list[BaseEstimator]:
-    return [build(cls) for cls in [*public(), _CanonicalCorrelation, _LocalFisher]]
+    return [build(cls) for cls in [*public(), _LocalFisher]]
 
 
 def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
@@ -62,7 +53,7 @@ def test_there_are_estimators_to_check():
 
 
 SHARE = 12
-RENAMED = {_CanonicalCorrelation: CCA, _LocalFisher: SELF}
+RENAMED = {_LocalFisher: SELF}
 
 
 def with_checks(of: list[BaseEstimator]) -> pytest.MarkDecorator:
@@ -85,6 +76,17 @@ def with_checks(of: list[BaseEstimator]) -> pytest.MarkDecorator:
 @pytest.mark.filterwarnings("ignore:The neighbour graph has [0-9]+ connected components:UserWarning")
 @with_checks(estimators())
 def test_check_estimator(estimator, check):
+    run_check(estimator, check)
+
+
+def of_numbers() -> list[BaseEstimator]:
+    """The methods that take numbers, by whose y the checks are of classes: with this word they are numbers."""
+    return [build(cls, target_type="real") for cls in public() if build(cls).traits.takes_numbers]
+
+
+@pytest.mark.filterwarnings("ignore:The neighbour graph has [0-9]+ connected components:UserWarning")
+@with_checks(of_numbers())
+def test_check_estimator_of_numbers(estimator, check):
     run_check(estimator, check)
 
 

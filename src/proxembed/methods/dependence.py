@@ -241,7 +241,7 @@ class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=T
     def _trace(self, rows: Rows, K: LowRank) -> float:
         """The trace of the label kernel of all rows."""
         return (
-            rows.labels.trace(None)
+            float(np.trace(rows.labels.gram))
             if self.label_kernel == "linear"
             else float(rows.labels.set_counts() @ np.diag(np.asarray(K.S)))
         )

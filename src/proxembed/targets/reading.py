@@ -227,7 +227,7 @@ def _kind(column: Cells, word: str | None, single: bool, binary: bool) -> str:
 
 def _as_real(column: Cells) -> str:
     if column.what == "text":
-        raise ValueError(f"target_type='real': {column.place} holds text, such as {column.known[0]!r}; pass numbers.")
+        raise ValueError(f"target_type='real': {column.place} holds text, such as {str(column.known[0])!r}; pass numbers.")
     return "ranks" if column.what == "ordered" else "real"
 
 
