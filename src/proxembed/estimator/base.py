@@ -48,7 +48,7 @@ from proxembed.targets.targets import Output, Targets
 
 from .explain import Explanation, citation, cited_keys, explanation, label_loadings
 from .rows import Origin, Rows
-from .sums import Sums, known_blocks, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
+from .sums import Sums, known_blocks, refuse_numbers, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
 from .traits import Traits
 from .validation import checked_features, forget, in_range, learning, refuse_extreme
 
@@ -417,6 +417,7 @@ class PartialFits:
                 return self._hold(sums)
             for rows, labels, dropped in known_blocks(self, source or [(X, y)], reset=fresh):
                 refuse_outside(labels, classes)
+                refuse_numbers(self, labels)
                 sums.update(self, rows, labels, dropped, "float64" if source is None else source.precision)
         except BaseException:
             if fresh:

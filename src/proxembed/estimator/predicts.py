@@ -14,7 +14,6 @@ from proxembed.algebra.pencil.symmetric import pseudo_inverse
 from proxembed.blocks import lazily
 from proxembed.params import param
 from proxembed.targets.outputs import OutputReading
-from proxembed.targets.targets import Targets
 
 from .base import SpectralEmbedder
 from .rows import Rows
@@ -32,12 +31,11 @@ class ReadOut:
     products: np.ndarray
 
     @classmethod
-    def of(cls, rows: CentredMatrix, P: np.ndarray, ridge: float, targets: Targets) -> "ReadOut":
-        """The read-out of targets of centred rows (over their unit) by components P of the rows as they were."""
-        scaled = P * rows.unit
-        scatter = matmul(scaled.T, rows.normal_dot(scaled)) + ridge * matmul(P.T, P)
-        shift = np.outer(scaled.T @ rows.column_sums(), targets.sums / targets.n)
-        return cls((scatter + scatter.T) / 2, rows.tdot_under(scaled, targets.Y) - shift)
+    def of(cls, rows: Rows, R: CentredMatrix, P: np.ndarray, ridge: float) -> "ReadOut":
+        """The read-out by components P of the rows; R: their centred features, over their unit."""
+        scatter, scaled, targets = rows.score_scatter(R, P) + ridge * matmul(P.T, P), P * R.unit, rows.labels
+        shift = np.outer(scaled.T @ R.column_sums(), targets.sums / targets.n)
+        return cls((scatter + scatter.T) / 2, R.tdot_under(scaled, targets.Y) - shift)
 
     def first(self, k: int) -> "ReadOut":
         """The read-out of the first k components."""
@@ -74,7 +72,7 @@ class PredictsOutputs(SpectralEmbedder, abstract=True):
             return
         problem: Any = found.problem
         ridge = 0.0 if problem.template.B is None else found.ridge
-        self._readout_ = ReadOut.of(problem.rows, self.components_.T, ridge, rows.labels)
+        self._readout_ = ReadOut.of(rows, problem.rows, self.components_.T, ridge)
         self._kept_ = rows.labels.kept
 
     def shorten(self, short: Any, k: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import fingerprints, multipliers, over, unit_of
 from proxembed.algebra.operators.structured import LowRank, Sparse
@@ -26,7 +27,6 @@ from proxembed.proximity.search import all_distances, as_cosine, is_measured
 from proxembed.proximity.weights import given_weights
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
-from proxembed.targets.outputs import Outputs
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,11 @@ class Rows:
         """The sum of squares of X, centred by the weighted mean unless ``center`` is None."""
         return CentredMatrix.centred(self.X, center).squared_norm()
 
+    def score_scatter(self, R: CentredMatrix, P: np.ndarray) -> np.ndarray:
+        """P'Xc'XcP, for the centred rows R of X over their unit."""
+        scaled = P * R.unit
+        return matmul(scaled.T, R.normal_dot(scaled))
+
     def traces(self) -> tuple[float, float, float]:
         """The traces of Xc'Xc and of Xc'YY'Xc for X over a unit, and this unit, a power of two."""
         unit = unit_of(self.X)
@@ -118,7 +123,7 @@ class Rows:
 
     def codes(self, kind: str) -> bool:
         """Whether ``coded`` doubles Y."""
-        return kind == "pm1" and not isinstance(self.labels, Outputs)
+        return kind == "pm1" and isinstance(self.labels, LabelMatrix)
 
     def class_mean(self) -> LowRank:
         """Y N^-1 Y': projection on the class means."""

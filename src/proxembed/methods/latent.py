@@ -191,10 +191,11 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
         return self
 
     def _fit_blocks(self, blocks: RowBlocks) -> None:
-        stacked = _Stacked(center=self.center, target_type=self.target_type, unknown=self.unknown)
+        stacked = _Stacked(center=self.center, **self._reading_parameters)
         rows = summed_rows(stacked, blocks)
-        self.classes_, self.n_features_in_ = stacked.classes_, stacked.n_features_in_
-        self._reading_ = stacked._reading_
+        self.n_features_in_, self._reading_ = stacked.n_features_in_, stacked._reading_
+        if hasattr(stacked, "classes_"):
+            self.classes_ = stacked.classes_
         if hasattr(stacked, "feature_names_in_"):
             self.feature_names_in_ = stacked.feature_names_in_
         self.make_ready(rows)
@@ -214,9 +215,14 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
         self.release()
         self.n_components_ = len(found.eigenvalues)
 
+    @property
+    def _reading_parameters(self) -> dict[str, Any]:
+        """The parameters by which y is read."""
+        return {name: getattr(self, name) for name in ("target_type", "unknown", "scale_targets")}
+
     def _regress(self, blocks: RowBlocks, totals: Any, axes: np.ndarray) -> None:
         """The regression of Z on X."""
-        placed = _Placed(target_type=self.target_type, unknown=self.unknown)
+        placed = _Placed(**self._reading_parameters)
         placed.axes = np.split(axes, [totals.columns.size])
         rows = summed_rows(placed, blocks, totals)
         placed.make_ready(rows)

@@ -160,6 +160,12 @@ class Outputs(Targets):
             return self.holes
         return np.repeat(self.holes, [column.size for column in self.layout.columns], axis=1)
 
+    def dense_holes(self) -> np.ndarray:
+        """The unknown cells, bool (n, q)."""
+        if self.holes is None:
+            return np.zeros(self.cells.shape, dtype=bool)
+        return self.holes.toarray() if self.is_sparse else self.holes
+
     @property
     def _known(self) -> np.ndarray:
         holes = self._holes_of_columns
@@ -173,7 +179,8 @@ class Outputs(Targets):
         level = np.asarray(self.raw.sum(axis=0), dtype=np.float64).ravel() / known
         low, high = self.ranges
         varies = high - low > COARSE * np.maximum(np.abs(low), np.abs(high))
-        return level, np.where(varies, self._factors(self._squares(level) / known), 0.0)
+        spread = self._squares(level) / known
+        return level, np.where(varies, factors(self.layout, self.scaling, self.weights, spread), 0.0)
 
     def _squares(self, level: np.ndarray) -> np.ndarray:
         """The sum of the squares of the known cells of each column about its level."""
@@ -202,16 +209,13 @@ class Outputs(Targets):
                 low[j], high[j] = known.min(), known.max()
         return low, high
 
-    def _factors(self, spread: np.ndarray) -> np.ndarray:
-        """What each column of F is multiplied by: an output has variance 1 and then its weight."""
-        found = np.ones(self.width)
-        plain = self.scaling == NONE or all(column.kind == "classes" for column in self.layout.columns)
-        for number, column, own in self.layout.spans():
-            if not plain and not column.soft:
-                total = spread[own].sum()  # of a class output 1 - sum p^2
-                found[own] = 1.0 / np.sqrt(total) if total > 0 else 0.0
-            found[own] *= 1.0 if self.weights is None else self.weights[number]
-        return found
+    def dense_cells(self) -> tuple[np.ndarray, np.ndarray]:
+        """``raw`` as an array, and its mask, 1.0 where a cell is known."""
+        raw = self.raw.toarray() if self.is_sparse else self.raw
+        holes = self._holes_of_columns
+        if holes is None:
+            return raw, np.ones(raw.shape)
+        return raw, 1.0 - (holes.toarray() if sparse.issparse(holes) else holes)
 
     @cached_property
     def Y(self) -> sparse.csc_array:
@@ -282,19 +286,9 @@ class Outputs(Targets):
 
     def drop_empty(self) -> Outputs:
         """Without the constant columns of y, of which it warns by name."""
-        scale = self.level_and_scale[1].copy()
+        scale = self.level_and_scale[1]
         before = np.arange(self.width) if self.kept is None else self.kept
-        dropped = np.ones(self.width, dtype=bool)
-        dropped[before] = False
-        scale[dropped] = 0.0
-        spans = list(self.layout.spans())
-        constant = [column.name for _, column, own in spans if not scale[own].any() and not dropped[own].all()]
-        if not scale.any():
-            raise ValueError("Every column of y is constant.")
-        if constant:
-            named = f"column{'s' * (len(constant) > 1)} {', '.join(map(repr, constant))}"
-            warnings.warn(f"y {named}: constant, and left out of the fit.", UserWarning, stacklevel=6)
-        keep = np.flatnonzero(scale > 0)
+        keep = constant_columns(self.layout, scale, before, stacklevel=6)
         return self if len(keep) == len(before) else replace(self, kept=keep)
 
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
@@ -309,6 +303,34 @@ class Outputs(Targets):
         if self.holes is not None:
             counts = np.asarray(self.holes.sum(axis=0)).ravel()
         return OutputReading(self.layout, *self.level_and_scale, *self.ranges, counts)
+
+
+def factors(layout: Layout, scaling: str, weights: tuple[float, ...] | None, spread: np.ndarray) -> np.ndarray:
+    """What each column of F is multiplied by, from the variances of the columns: an output has variance 1 and then its
+    weight; classes alone, and memberships, stay as they are."""
+    found = np.ones(layout.width)
+    plain = scaling == NONE or all(column.kind == "classes" for column in layout.columns)
+    for number, column, own in layout.spans():
+        if not plain and not column.soft:
+            total = spread[own].sum()  # of a class output 1 - sum p^2
+            found[own] = 1.0 / np.sqrt(total) if total > 0 else 0.0
+        found[own] *= 1.0 if weights is None else weights[number]
+    return found
+
+
+def constant_columns(layout: Layout, scale: np.ndarray, before: np.ndarray, stacklevel: int) -> np.ndarray:
+    """Of the columns ``before`` of F those that vary (``scale`` > 0); warns of the columns of y that do not, by name,
+    and raises ValueError if no column is left."""
+    present = np.zeros(layout.width, dtype=bool)
+    present[before] = True
+    keep = np.flatnonzero(present & (scale > 0))
+    if len(keep) == 0:
+        raise ValueError("Every column of y is constant.")
+    constant = [c.name for _, c, own in layout.spans() if present[own].any() and not scale[own].any()]
+    if constant:
+        named = f"column{'s' * (len(constant) > 1)} {', '.join(map(repr, constant))}"
+        warnings.warn(f"y {named}: constant, and left out of the fit.", UserWarning, stacklevel=stacklevel + 1)
+    return keep
 
 
 @dataclass(frozen=True)
@@ -380,6 +402,13 @@ class OutputReading:
             else:
                 scores.append(r2_score(column.numbers(true[known]), column.numbers(guess[known])))
         return float(np.mean(scores))
+
+
+def stacked_outputs(parts: list[Outputs]) -> Outputs:
+    """The rows of several parts of one y."""
+    cells = np.vstack([part.cells.toarray() if part.is_sparse else part.cells for part in parts])
+    holes = np.vstack([part.dense_holes() for part in parts])
+    return replace(parts[0], cells=cells, holes=holes if holes.any() else None)
 
 
 def weights_of(scale_targets: Any, columns: tuple[Column, ...]) -> tuple[str, tuple[float, ...] | None]:

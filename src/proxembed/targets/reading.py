@@ -74,16 +74,16 @@ class Cells:
         return self.what == "number" and bool(np.any(self.known != np.floor(self.known)))
 
 
-def read_targets(y: Any, target_type: Any = None, scale_targets: Any = "standard") -> Targets:
+def read_targets(y: Any, target_type: Any = None, scale_targets: Any = "standard", *, block: bool = False) -> Targets:
     """y as a ``LabelMatrix`` where it holds labels or one class per row, else as ``Outputs``. ``target_type``: None (by
     the values), one of "real", "classes" and "labels", or {column: word}. Every problem is a ValueError that names the
-    column, the value and the remedy."""
+    column, the value and the remedy. ``block``: these are some rows of many."""
     if isinstance(y, Targets):
         return y
     y = frame_of(y)
     labels_allowed = target_type in (None, "classes", "labels") if not isinstance(target_type, Mapping) else False
     if sparse.issparse(y):
-        return _sparse_targets(y, target_type, scale_targets, labels_allowed)
+        return _sparse_targets(y, target_type, scale_targets, labels_allowed, block)
     table = _is_table(y)
     if not table or len(y.columns) == 1 or _is_numeric(y):
         values, _ = unwrapped(y)
@@ -95,10 +95,10 @@ def read_targets(y: Any, target_type: Any = None, scale_targets: Any = "standard
     single = len(columns) == 1
     if not columns or all(column.missing.all() for column in columns) or any(c.what == "other" for c in columns):
         return LabelMatrix.of(y)  # which raises
-    kinds = _kinds(columns, target_type, single)
+    kinds = _kinds(columns, target_type, single, block)
     if all(kind == "labels" for kind in kinds) or single and kinds == ["classes"]:
         return LabelMatrix.of(y)
-    return _outputs(columns, kinds, Layout((), flat, frame), scale_targets)
+    return _outputs(columns, kinds, Layout((), flat, frame), scale_targets, block)
 
 
 def _is_numeric(y: Any) -> bool:
@@ -111,6 +111,11 @@ def _is_indicator(values: Any) -> bool:
     if not isinstance(values, np.ndarray) or values.ndim != 2 or values.shape[1] < 2 or values.dtype.kind not in "biuf":
         return False
     return values.dtype.kind == "b" or bool(np.all((values == 0) | (values == 1) | (values != values)))
+
+
+def read_block(y: Any, target_type: Any, scale_targets: Any) -> Targets:
+    """``read_targets`` of some rows of many: whether whole numbers are few is asked of all rows, not of these."""
+    return read_targets(y, target_type, scale_targets, block=True)
 
 
 def _is_table(y: Any) -> bool:
@@ -200,7 +205,7 @@ def _ordered_categories(column: Any) -> list[Any] | None:
     return None
 
 
-def _kinds(columns: list[Cells], target_type: Any, single: bool) -> list[str]:
+def _kinds(columns: list[Cells], target_type: Any, single: bool, block: bool) -> list[str]:
     """What each column becomes: "real", "ranks", "classes", "labels" (0/1) or "soft" (memberships)."""
     words, binary = _words(columns, target_type), all(column.binary for column in columns)
     for column in columns:
@@ -212,22 +217,23 @@ def _kinds(columns: list[Cells], target_type: Any, single: bool) -> list[str]:
         found = set(np.concatenate([column.known for column in columns]).tolist())
         if {-1.0, 0.0} <= found:
             raise ValueError(f"{mixed_signs(found)} If they are numbers, pass target_type='real'.")
-    return [_kind(column, word, single, binary) for column, word in zip(columns, words, strict=True)]
+    return [_kind(column, word, single, binary, block) for column, word in zip(columns, words, strict=True)]
 
 
-def _kind(column: Cells, word: str | None, single: bool, binary: bool) -> str:
+def _kind(column: Cells, word: str | None, single: bool, binary: bool, block: bool) -> str:
     if word is not None:
         return {"real": _as_real, "classes": _as_classes, "labels": _as_labels}[word](column)
     if column.what != "number":
         return {"ordered": "ranks", "bool": "labels"}.get(column.what, "classes")
     if single:
-        return "real" if _is_real(column) else "classes"
+        return "real" if _is_real(column, block) else "classes"
     return "labels" if binary else "real"
 
 
 def _as_real(column: Cells) -> str:
     if column.what == "text":
-        raise ValueError(f"target_type='real': {column.place} holds text, such as {str(column.known[0])!r}; pass numbers.")
+        text = str(column.known[0])
+        raise ValueError(f"target_type='real': {column.place} holds text, such as {text!r}; pass numbers.")
     return "ranks" if column.what == "ordered" else "real"
 
 
@@ -247,10 +253,12 @@ def _as_labels(column: Cells) -> str:
     raise ValueError(f"target_type='labels': {column.place} holds {wrong!r}; labels are 0 and 1, or from 0 to 1.")
 
 
-def _is_real(column: Cells) -> bool:
+def _is_real(column: Cells, block: bool) -> bool:
     """Whether a lone column of numbers is real: fractions are, whole numbers must say so where they are many."""
     if column.exact or column.fractions:
         return True
+    if block:
+        return False
     distinct, rows = len(np.unique(column.known)), len(column.known)
     if too_many_numbers(distinct, rows):
         reason, _ = many_numbers(column.where, distinct, rows)
@@ -291,11 +299,13 @@ def _refuse_cells(column: Cells) -> None:
         raise ValueError(f"{column.where} holds infinity in {rows}; replace it, NaN stands for unknown.")
 
 
-def _outputs(columns: list[Cells], kinds: list[str], layout: Layout, scale_targets: Any) -> Outputs:
+def _outputs(columns: list[Cells], kinds: list[str], layout: Layout, scale_targets: Any, block: bool) -> Outputs:
     made, cells = [], []
     for column, kind in zip(columns, kinds, strict=True):
         known = int(np.count_nonzero(~column.missing))
-        if known < 2:
+        if block and kind == "classes":
+            raise ValueError(f"{column.where} holds classes beside other columns, which blocks cannot hold: drop it.")
+        if known < 2 and not block:
             raise ValueError(f"{column.where} has {known} known cell{'s' * (known != 1)}; two are needed: drop it.")
         each, values = _column(column, kind)
         made.append(each)
@@ -327,7 +337,7 @@ def _column(column: Cells, kind: str) -> tuple[Column, np.ndarray]:
     return Column(column.name, "labels" if kind == "soft" else kind, None, column.dtype, kind == "soft"), values
 
 
-def _sparse_targets(y: Any, target_type: Any, scale_targets: Any, labels_allowed: bool) -> Targets:
+def _sparse_targets(y: Any, target_type: Any, scale_targets: Any, labels_allowed: bool, block: bool) -> Targets:
     """Sparse y: labels where all cells are 0 and 1, else numbers, whose zeros are values."""
     if y.dtype.kind == "c" or y.shape[1] == 0:
         return LabelMatrix.of(y)  # which raises
@@ -355,7 +365,7 @@ def _sparse_targets(y: Any, target_type: Any, scale_targets: Any, labels_allowed
     cells.eliminate_zeros()
     columns = tuple(Column(j, "real", None, str(y.dtype)) for j in range(cells.shape[1]))
     known = cells.shape[0] - np.asarray(holes.sum(axis=0)).ravel()
-    if known.min() < 2:
+    if known.min() < 2 and not block:
         few = int(known.argmin())
         count = int(known[few])
         raise ValueError(f"y column {few} has {count} known cell{'s' * (count != 1)}; two are needed: drop it.")
