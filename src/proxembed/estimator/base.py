@@ -228,6 +228,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
             return
         name = type(self).__name__
         what = "classes" if self.traits.labels == "single" else "labels"
+        if targets.numbers and all(output.kind != "real" for output in targets.reading.outputs(None)):
+            raise ValueError(
+                f"{name} takes {what}, and ordered categories in y are read as ranks: pass target_type='classes', or use "
+                "OPLS or CCA."
+            )
         held = f"{targets.numbers} numbers" if targets.numbers > 1 else "numbers"
         if not targets.numbers:
             held = f"{len(targets.reading.layout.columns)} columns of classes or memberships"

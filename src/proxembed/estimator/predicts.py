@@ -64,6 +64,14 @@ class PredictsOutputs(SpectralEmbedder, abstract=True):
     """A linear method that predicts where y holds numbers: yhat = ybar + (x - xbar)'P (P'(Xc'Xc + lam I)P)^-1 P'Xc'Yc,
     the ridge regression of y on X (lam its ``ridge_``, 0 without one) restricted to the span of the components."""
 
+    attributes = (
+        SpectralEmbedder.attributes.rstrip()
+        + """
+        coef_ : (n_outputs, d) array, the coefficients in units of y; where y holds numbers.
+        intercept_ : (n_outputs,) array, the prediction where every feature is 0; where y holds numbers.
+        targets_ : tuple of Output, how each column of y was read.
+    """
+    )
     extrapolate: bool = param(default=False, kind=bool, doc=EXTRAPOLATE_DOC)
 
     def learn(self, rows: Rows, found: Solution) -> None:

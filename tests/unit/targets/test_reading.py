@@ -265,6 +265,8 @@ def test_numbers_for_methods_of_labels():
             HSL(),
             np.column_stack([WORDS, WORDS[::-1]]),
         ),
+        "FDA takes classes, and ordered categories in y are read as ranks: pass target_type='classes', or use OPLS or "
+        "CCA.": (FDA(), pd.Series(ORDERED)),
     }
     for message, (method, y) in cases.items():
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
