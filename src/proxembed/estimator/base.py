@@ -230,8 +230,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         what = "classes" if self.traits.labels == "single" else "labels"
         if targets.numbers and all(output.kind != "real" for output in targets.reading.outputs(None)):
             raise ValueError(
-                f"{name} takes {what}, and ordered categories in y are read as ranks: pass target_type='classes', or use "
-                "OPLS or CCA."
+                f"{name} takes {what}, and ordered categories in y are read as ranks: pass target_type='classes', or "
+                "use OPLS or CCA."
             )
         held = f"{targets.numbers} numbers" if targets.numbers > 1 else "numbers"
         if not targets.numbers:

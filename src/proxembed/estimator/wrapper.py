@@ -130,8 +130,7 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
     def traits(self) -> Traits:
         """With labels in any case; rows with unknown cells take part where these are means, or as the method has it."""
         own, inner = super().traits, self.inner().traits
-        keeps = inner.fills_unknown or inner.keeps_unknown
-        return replace(own, labels=inner.labels or "multi", keeps_unknown=keeps, takes_numbers=False)
+        return replace(own, labels=inner.labels or "multi", keeps_unknown=inner.fills_unknown or inner.keeps_unknown)
 
     @property
     def _takes_means(self) -> bool:

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.symmetric import top
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.targets import Targets
 
 MOST_LABELS = 50  # from more labels on the forest is grown on their leading principal scores
 SCORES = 30
@@ -198,7 +198,7 @@ def for_trees(X: Any, unit: np.ndarray) -> Any:
     return sparse.csr_matrix((data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
-def forest_targets(labels: LabelMatrix, Y: Any) -> Any:
+def forest_targets(labels: Targets, Y: Any) -> Any:
     """What a forest is grown on: the labels, or their leading principal scores where there are many."""
     if labels.c <= MOST_LABELS:
         return Y

@@ -98,8 +98,8 @@ class OPLS(
     numbers_scaling="eigenvalue",
     from_sums="rows",
 ):
-    """Orthonormal PLS, that is reduced-rank ridge regression (redundancy analysis in ecology), not the orthogonal PLS of
-    chemometrics: A = Yc Yc', B = I - 11'/n.  [worsley1997opls]
+    """Orthonormal PLS, that is reduced-rank ridge regression (redundancy analysis in ecology), not the orthogonal PLS
+    of chemometrics: A = Yc Yc', B = I - 11'/n.  [worsley1997opls]
 
     The directions from which a linear regression predicts the labels best (reduced-rank regression). At full rank
     nothing is lost compared with ridge regression on all features, and it spans the same space as CCA [sun2009ccaopls].

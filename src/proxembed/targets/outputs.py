@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_consistent_length
 
+from proxembed.algebra.pencil.symmetric import top
 from proxembed.tables.frames import frame_of
 from proxembed.tables.rows import small_indices
 
@@ -24,6 +25,7 @@ from .targets import Output, Targets
 from .values import entries, missing_entries, unwrapped
 
 STANDARD, NONE = SCALES = ("standard", "none")
+STRATA = 10
 COARSE = 64 * np.finfo(np.float64).eps  # of the size of a column: smaller deviations are rounding
 
 
@@ -110,7 +112,7 @@ class Outputs(Targets):
 
     F is computed from these rows: known cells about their mean, over their standard deviation (``scaling`` "standard")
     or in their units ("none"), times the ``weights`` of the columns of y. Unknown cells that are ``filled`` are at the
-    mean of the known ones."""
+    mean of the known ones. ``standard``: means and factors of other rows, where these hold."""
 
     cells: Any
     layout: Layout
@@ -118,6 +120,7 @@ class Outputs(Targets):
     scaling: str = STANDARD
     weights: tuple[float, ...] | None = None
     filled: bool = False
+    standard: tuple[np.ndarray, np.ndarray] | None = None
     kept: Any = None
 
     @property
@@ -175,6 +178,8 @@ class Outputs(Targets):
     @cached_property
     def level_and_scale(self) -> tuple[np.ndarray, np.ndarray]:
         """The mean of each column of ``raw`` and the factor of F, (width,) each; 0 for a column without spread."""
+        if self.standard is not None:
+            return self.standard
         known = self._known
         level = np.asarray(self.raw.sum(axis=0), dtype=np.float64).ravel() / known
         low, high = self.ranges
@@ -290,6 +295,19 @@ class Outputs(Targets):
         before = np.arange(self.width) if self.kept is None else self.kept
         keep = constant_columns(self.layout, scale, before, stacklevel=6)
         return self if len(keep) == len(before) else replace(self, kept=keep)
+
+    def held(self) -> Outputs:
+        return replace(self, standard=self.level_and_scale)
+
+    def strata(self) -> np.ndarray:
+        """The rows by the tenth of the first principal score of F in which they lie."""
+        F = self.with_means().Y.toarray()
+        F = F - F.mean(axis=0)
+        score = F @ top(F.T @ F, 1)[1][:, 0]
+        return np.searchsorted(np.unique(np.quantile(score, np.arange(1, STRATA) / STRATA)), score)
+
+    def fold_labels(self, rows: np.ndarray) -> np.ndarray:
+        return self.strata()[rows, None] == np.arange(STRATA)
 
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct rows of F."""

@@ -143,6 +143,18 @@ class Targets:
         """Distinct rows of F: (u x c array, index of its distinct row for each row)."""
         raise NotImplementedError
 
+    def strata(self) -> np.ndarray:
+        """For each row the number of a group of rows of like targets, which samples keep in proportion."""
+        return self.groups()[1]
+
+    def fold_labels(self, rows: np.ndarray) -> np.ndarray:
+        """Labels of some rows, bool (m, s), which stratified folds keep in proportion."""
+        return self.Y.tocsr()[rows].toarray() > 0
+
+    def held(self) -> Targets:
+        """The same, of which parts keep the means and scales of these rows."""
+        return self
+
     def set_counts(self) -> np.ndarray:
         """Rows of each distinct row of F, in the order of ``groups``."""
         return np.bincount(self.groups()[1]).astype(np.float64)
