@@ -321,3 +321,97 @@ def test_unknown_cells_are_at_the_mean_of_the_known_ones(name, jura):
     method = METHODS[name]
     expected = type(method)(**{**method.get_params(), "scale_targets": "none"}).fit_transform(X, F)
     assert_same_up_to_sign(method.fit_transform(X, Y), expected)
+
+
+@pytest.mark.parametrize("deflation", ["simpls", "nipals"])
+def test_deflated_pls_of_one_output_predicts_as_pls_regression(deflation, data):
+    X, Y = data
+    y, params = Y[:, 0], {"deflation": deflation, "extrapolate": True, "target_type": "real"}
+    most = min(6, np.linalg.matrix_rank(X))
+    model = PLS(n_components=most, **params).fit(X, y)
+    for k in range(1, most + 1):
+        expected = PLSRegression(k, scale=False, tol=1e-14, max_iter=10_000).fit(X, y).predict(X).ravel()
+        for each in (model.truncate(k), PLS(n_components=k, **params).fit(X, y)):
+            np.testing.assert_allclose(each.predict(X), expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+def test_nipals_spans_and_predicts_what_pls_regression_does(data):
+    X, Y = data
+    k = min(5, np.linalg.matrix_rank(X))
+    oracle = PLSRegression(k, scale=False, tol=1e-15, max_iter=100_000).fit(X, standardised(Y))
+    model = PLS(n_components=k, deflation="nipals", extrapolate=True).fit(X, Y)
+    assert_same_span(model.components_.T, oracle.x_rotations_, 1e-6)
+    np.testing.assert_allclose(model.coef_ / Y.std(axis=0)[:, None], oracle.coef_, rtol=0, atol=1e-6)
+
+
+def test_simpls_maximises_covariance_among_orthogonal_scores(jura):
+    X, Y = jura
+    Xc, F = X - X.mean(axis=0), standardised(Y)
+    model = PLS(n_components=6, deflation="simpls").fit(X, Y)
+    R, S = model.components_.T, Xc.T @ F
+    scores = Xc @ R
+    lengths = np.sqrt(np.diag(scores.T @ scores))
+    np.testing.assert_allclose(scores.T @ scores / np.outer(lengths, lengths), np.eye(6), atol=1e-10)
+    for a in range(6):
+        before = sl.orth(Xc.T @ scores[:, :a]) if a else np.zeros((X.shape[1], 0))
+        left = S - before @ (before.T @ S)
+        best = np.linalg.svd(left)[1][0]
+        np.testing.assert_allclose(np.linalg.norm(R[:, a]), 1.0)
+        np.testing.assert_allclose([np.linalg.norm(S.T @ R[:, a]), model.eigenvalues_[a] ** 0.5], best, rtol=1e-8)
+    assert_same_up_to_sign(R[:, :1], PLS(n_components=1).fit(X, Y).components_.T)
+
+
+def test_deflation_ends_at_the_rank_of_the_features(jura):
+    X, Y = jura
+    rank = np.linalg.matrix_rank(X)
+    for deflation in ("simpls", "nipals"):
+        model = PLS(n_components=rank, deflation=deflation, extrapolate=True).fit(X, Y)
+        expected = Ridge(alpha=1e-10).fit(X, Y).predict(X)
+        np.testing.assert_allclose(model.predict(X), expected, rtol=1e-5, atol=1e-5)
+        with pytest.raises(ValueError, match=f"n_components={rank + 1} is more than the {rank} components"):
+            PLS(n_components=rank + 1, deflation=deflation).fit(X, Y)
+    Z = Kernelized(PLS(n_components=8, deflation="simpls"), tau=30.0).fit(X, Y).transform(X)
+    assert Z.shape == (len(X), 8)
+    np.testing.assert_allclose(np.corrcoef(Z.T) - np.eye(8), 0.0, atol=1e-8)
+    with pytest.raises(ValueError, match="PLS with deflation is not its matrices"):
+        SSDR(PLS(deflation="simpls"), PCA()).fit(X, Y)
+
+
+def test_extended_opls_adds_principal_components_of_the_rest(data):
+    X, Y = data
+    c, rank = Y.shape[1], np.linalg.matrix_rank(X)
+    k = min(c + 2, rank)
+    plain = OPLS(ridge=0.1, extrapolate=True).fit(X, Y)
+    model = OPLS(n_components=k, ridge=0.1, extend=True, extrapolate=True).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=0, atol=1e-8 * np.abs(plain.coef_).max())
+    assert_same_span(model.components_[:c].T, plain.components_.T, 1e-8)
+    if k == c:
+        return
+    Q = np.linalg.qr(plain.components_.T)[0]
+    rest = (X - X.mean(axis=0)) @ (np.eye(X.shape[1]) - Q @ Q.T)
+    U, s, V = np.linalg.svd(rest, full_matrices=False)
+    Z = model.transform(X)
+    size = np.sqrt(np.sum(rest**2) / len(X))
+    assert_same_up_to_sign(Z[:, c:], U[:, : k - c] * s[: k - c] / size, 1e-7)
+    np.testing.assert_allclose(Z[:, :c].std(axis=0).mean(), 1.0)
+    np.testing.assert_array_equal(model.eigenvalues_[c:], 0.0)
+    short = OPLS(n_components=c, ridge=0.1, extend=True).fit(X, Y)
+    np.testing.assert_array_equal(short.components_, OPLS(n_components=c, ridge=0.1).fit(X, Y).components_)
+
+
+def test_the_sentence_for_more_components_than_outputs(jura):
+    X, Y = jura
+    cases = {
+        "n_components=5 exceeds 1, the rank of one output in OPLS: use n_components=1, extend=True, or "
+        "PLS(deflation='simpls').": (OPLS(n_components=5), Y[:, 0]),
+        "n_components=5 exceeds 3, the rank of 3 outputs in PLS: use n_components=3, or deflation='simpls'.": (
+            PLS(n_components=5),
+            Y,
+        ),
+        "n_components=4 exceeds 3, the rank of 3 outputs in CCA: use n_components=3, OPLS(extend=True), or "
+        "PLS(deflation='simpls').": (CCA(n_components=4), Y),
+    }
+    for message, (method, y) in cases.items():
+        with pytest.raises(ValueError) as error:
+            method.fit(X, y)
+        assert str(error.value) == message

@@ -43,6 +43,7 @@ from proxembed.params import (
 )
 from proxembed.targets.known import known_rows
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.outputs import OutputReading
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
 
@@ -635,6 +636,10 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         )
         if prepared.training is rows.X:
             warn_near_collinear(found, type(self).__name__, getattr(self, "feature_names_in_", None))
+        return self.refine(found, rows, k)
+
+    def refine(self, found: Solution, rows: Rows, k: int | None) -> Solution:
+        """What a method makes of the solution of its template, where it is not that solution; k as of ``solve``."""
         return found
 
     def _checked_template(self, rows: Rows) -> Template:
@@ -730,12 +735,27 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         if k is None:
             return found.first(max(1, found.positive) if self.traits.positive_only else len(found.eigenvalues))
         if k > bound:
+            self._refuse_more_than_outputs(k, found)
             most = f"{bound} component{'s' * (bound != 1)}"
             raise ValueError(
                 f"n_components={k} is more than the {most} that {type(self).__name__} has on these data "
                 f"(its rank bound). Use n_components <= {bound}, or None for the natural number."
             )
         return found.first(k)
+
+    def _refuse_more_than_outputs(self, k: int, found: Solution) -> None:
+        """A ValueError for more components than there are columns of numbers in y, where these are the bound."""
+        reading: Any = vars(self).get("_reading_")
+        if not isinstance(reading, OutputReading) or found.bound > np.count_nonzero(reading.scale):
+            return
+        name, count = type(self).__name__, len(reading.layout.columns)
+        what = "one output" if count == 1 else f"{count} outputs"
+        ways = {"OPLS": "extend=True, or PLS(deflation='simpls')", "PLS": "or deflation='simpls'"}
+        way = ways.get(name, "OPLS(extend=True), or PLS(deflation='simpls')")
+        bound = found.bound
+        raise ValueError(
+            f"n_components={k} exceeds {bound}, the rank of {what} in {name}: use n_components={bound}, {way}."
+        )
 
     def store(self, found: Solution, rows: Rows) -> None:
         """Set the fitted attributes that every method has."""

@@ -110,6 +110,9 @@ class TemplateWrapper(
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.method_.feature_effects(weights)
 
+    def refine(self, found: Any, rows: Rows, k: int | None) -> Any:
+        return self.method_.refine(found, rows, k)
+
     def finish(self, P: np.ndarray, R: CentredMatrix, eigenvalues: np.ndarray) -> np.ndarray:
         return self.method_.finish(P, R, eigenvalues)
 

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank, Operator
-from proxembed.algebra.pencil.symmetric import pseudo_inverse
+from proxembed.algebra.pencil.eigen import Solution
+from proxembed.algebra.pencil.symmetric import fix_signs, orthonormal_columns, pseudo_inverse, top
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
+from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.predicts import PredictsOutputs
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
@@ -18,6 +22,7 @@ from proxembed.params import log, param
 from proxembed.proximity.label_similarity import LABEL_KERNELS, similarity
 from proxembed.targets.labels import LabelMatrix
 
+NOTHING_LEFT = 1e-12  # share of the first singular value below which what deflation leaves is rounding
 KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
 
 
@@ -64,29 +69,88 @@ class CCA(PredictsOutputs, PencilEmbedder, labels="multi", takes_shares=True, ta
 class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Partial least squares by SVD: A = Yc Yc', Bp = I.  [wegelin2000pls]
 
-    The orthonormal directions of largest covariance with the labels. They are the left singular vectors of Xc'Yc,
-    without deflation, and the same as MDDM with the linear label kernel.
+    The orthonormal directions of largest covariance with y: the left singular vectors of Xc'Yc, without deflation, and
+    the same as MDDM with the linear label kernel. There are as many as columns of y. For more, ``deflation`` takes the
+    direction of each component, and what is explained by it, off what is left: ``"simpls"`` [dejong1993simpls] or
+    ``"nipals"``, which is scikit-learn's ``PLSRegression(scale=False)``; for one column of y both are the same. Scores
+    are then orthogonal, and the directions are of unit length.
 
     Attributes
     ----------
-    eigenvalues_ : (k,) array, squared singular values of Xc'Yc.
+    eigenvalues_ : (k,) array, squared singular values of Xc'Yc, or of what deflation has left of it.
 
     Raises
     ------
     ValueError
-        For n_components above the rank of Xc'Yc, one label set only, bad X or y.
+        For n_components above the rank of Xc'Yc (with deflation that of X), one label set only, bad X or y.
 
     Examples
     --------
+    >>> from sklearn.datasets import load_diabetes
     >>> from proxembed import PLS
-    >>> from proxembed.data import digits
-    >>> data = digits()
-    >>> PLS(n_components=3).fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PLS(n_components=5, deflation="simpls", target_type="real").fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.52
     """
+
+    deflation: str | None = param(
+        default=None,
+        choices=(None, "simpls", "nipals"),
+        doc="How further components are found beyond the columns of y.",
+    )
+
+    @property
+    def traits(self) -> Traits:
+        """Deflation needs X'X, which the sums of PLS do without."""
+        if self.deflation is None:
+            return super().traits
+        return replace(super().traits, from_sums=None, needs_all_rows="deflation needs X'X of all rows")
 
     def template(self, rows: Rows) -> Template:
         return Template(LowRank(rows.labels.Y, center=rows.ones), offset=rows.ones)
+
+    def refine(self, found: Solution, rows: Rows, k: int | None) -> Solution:
+        if self.deflation is None:
+            return found
+        R = found.problem.rows
+        P, values = deflated(R, R.tdot(rows.labels.Y), min(R.shape) if k is None else k, self.deflation)
+        values = values * R.unit**2
+        return replace(found, P=P, eigenvalues=values, spectrum=values, bound=len(values), solver=self.deflation)
+
+
+def deflated(R: CentredMatrix, S: np.ndarray, k: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Directions (d, k) of unit length with orthogonal scores, from centred rows and S = Xc'Yc, and the squared
+    singular value of what is left of S at each step. At most k; fewer where nothing is left."""
+    directions: list[np.ndarray] = []
+    loadings: list[np.ndarray] = []  # of SIMPLS an orthonormal basis of theirs
+    values: list[float] = []
+    left = np.array(S)
+    while len(directions) < k:
+        U, sizes, _ = np.linalg.svd(left, full_matrices=False)
+        if sizes[0] <= NOTHING_LEFT * max(np.sqrt(values[0]) if values else sizes[0], np.finfo(float).tiny):
+            break
+        r = U[:, 0]
+        if kind == "nipals":  # the weights of the deflated rows, as weights of the rows
+            for other, loading in zip(directions, loadings, strict=True):
+                r = r - other * (loading @ U[:, 0])
+            size = np.linalg.norm(r)
+            r = r / size
+        Gr = R.normal_dot(r[:, None])[:, 0]
+        if kind == "nipals":
+            loading = Gr / (r @ Gr)
+            left = left - np.outer(loading, r @ S)
+        else:
+            loading = Gr
+            for _ in range(2):  # twice is enough for orthogonality to rounding
+                for other in loadings:
+                    loading = loading - other * (other @ loading)
+            loading = loading / np.linalg.norm(loading)
+            left = left - np.outer(loading, loading @ left)
+        directions.append(r)
+        loadings.append(loading)
+        values.append(float(sizes[0] ** 2))
+    return np.column_stack(directions), np.array(values)
 
 
 class OPLS(
@@ -124,9 +188,58 @@ class OPLS(
     ('prime', 0.6)
     """
 
+    extend: bool = param(
+        default=False,
+        kind=bool,
+        doc="Components beyond the columns of y: the principal components of what the others leave of X, both scaled "
+        "to the same size. Predictions stay as they are; a map of one output gets a second axis.",
+    )
+
     def template(self, rows: Rows) -> Template:
         A = LowRank(rows.labels.Y, center=rows.ones)
         return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
+
+    def refine(self, found: Solution, rows: Rows, k: int | None) -> Solution:
+        """With principal components of the rest of X, of eigenvalue 0, where more are asked for."""
+        own = found.P.shape[1]
+        if not self.extend or k is None or k <= own:
+            return found
+        V = rest_axes(found.problem.rows, orthonormal_columns(found.P), k - own)
+        values = np.concatenate([found.eigenvalues, np.zeros(V.shape[1])])
+        return replace(found, P=np.hstack([found.P, V]), eigenvalues=values, bound=len(values))
+
+    def store(self, found: Solution, rows: Rows) -> None:
+        """Both kinds of components at one size: those of OPLS over the mean of the standard deviations of their scores,
+        the others over the root mean squared length of what they are components of."""
+        own = int(np.count_nonzero(found.eigenvalues))
+        super().store(found.first(own), rows)
+        if own == len(found.eigenvalues):
+            return
+        R, V = found.problem.rows, fix_signs(found.P[:, own:])
+        spread = np.sqrt(np.diag(rows.score_scatter(R, self.components_.T)) / rows.n)
+        Q = orthonormal_columns(self.components_.T)
+        rest = R.squared_norm() * R.unit**2 - np.trace(rows.score_scatter(R, Q))
+        both = [self.components_ / spread.mean(), V.T / np.sqrt(rest / rows.n)]
+        self.components_ = np.ascontiguousarray(np.vstack(both))
+        self.eigenvalues_ = found.eigenvalues
+        self.label_loadings_ = label_loadings(R, rows.labels, self.components_)
+
+
+def rest_axes(R: CentredMatrix, Q: np.ndarray, k: int) -> np.ndarray:
+    """The principal axes (d, at most k) of centred rows less their part in the span of the orthonormal Q."""
+    n, d = R.shape
+    guard_dense((min(n, d),) * 2, "The scatter of what the components leave of X")
+    T = R.dot(Q)
+    if d <= n:
+        GQ = R.tdot(T)
+        rest = R.gram() - Q @ GQ.T - GQ @ Q.T + Q @ (Q.T @ GQ) @ Q.T
+    else:
+        rest = R.outer_gram() - T @ T.T
+    sizes, axes = top((rest + rest.T) / 2, min(k, len(rest)))
+    axes = axes[:, sizes > NOTHING_LEFT * R.squared_norm()]
+    if d > n:
+        axes = R.tdot(axes)
+    return orthonormal_columns(axes - Q @ (Q.T @ axes))
 
 
 class MDDM(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True):
