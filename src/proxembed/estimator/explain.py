@@ -72,8 +72,8 @@ def explanation(
         names = [f"{'x' if d == first.n_features_in_ else 'lifted'}{j}" for j in range(d)]
     labels: list[tuple[str, float]] = []
     if hasattr(estimator, "label_loadings_"):
-        names_of = vars(estimator).get("classes_")
-        classes = label_names if label_names is not None else estimator._reading_.names(names_of)
+        classes = vars(estimator).get("classes_") if label_names is None else label_names
+        classes = estimator._reading_.names(None) if classes is None else classes
         labels = _strongest(classes, estimator.label_loadings_[component], n_labels)
     return Explanation(component, _strongest(names, effects[0], n_features), labels, effects is not weights)
 

@@ -178,8 +178,8 @@ def order_of_columns(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str
 
 def order_of_labels(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:
     """The names of classes and the order of label columns change nothing."""
-    if trial.draws or trial.plain_y is None:
-        return None
+    if trial.draws or trial.plain_y is None or any(name == "target_type" for name, _ in trial.case.params):
+        return None  # a word says what the values are
     c = trial.labels.on.shape[1]
     if trial.labels.single:
         y = np.where(np.isnan(trial.plain_y), np.nan, c - trial.plain_y)
