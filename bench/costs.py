@@ -54,6 +54,9 @@ SHAPES = (
     (4500, 300, 60, 1.0),
     (9000, 150, 20, 1.0),
 )
+MANY = ((1500, 20, 1500), (3000, 250, 2000), (1500, 60, 9000), (6000, 60, 9000), (4000, 200, 5000))  # n, d, labels
+MANY_TERMS = "1", "nw", "nwq", "nwc", "nc"
+MANY_LEFT_OUT = ((2500, 100, 4000), (6000, 20, 7000))
 LEFT_OUT = ((700, 150, 20, 1.0), (1500, 4000, 30, 0.01), (3500, 200, 30, 1.0))
 
 
@@ -67,6 +70,18 @@ def drawn(n: int, d: int, c: int, density: float) -> Part:
     if density < 1:
         X = sp.csr_array(np.where(random.random(X.shape) < density, np.abs(X), 0.0))
     return Part(X[:n], LabelMatrix.of(Y[:n]), X[n:], Y[n:] > 0, rows=np.arange(m))
+
+
+def drawn_many(n: int, d: int, c: int) -> Part:
+    """The same of thousands of labels: of few rows most, 16 a row."""
+    random = np.random.default_rng(n + d + c)
+    m = max(n // 4, 50)
+    share = 1.0 / (np.arange(c) + 10.0) ** 0.9
+    count = np.maximum((16 * (n + m) * share / share.sum()).astype(int), 1)
+    cells = random.integers(0, n + m, count.sum()), np.repeat(np.arange(c), count)
+    Y = sp.csr_array(sp.coo_array((np.ones(len(cells[0])), cells), shape=(n + m, c))) > 0
+    X, Y = random.normal(size=(n + m, d)), Y.astype(np.uint8)
+    return Part(X[:n], LabelMatrix.of(Y[:n]), X[n:], Y[n:].toarray() > 0, rows=np.arange(m))
 
 
 def seconds(task) -> float:
@@ -101,9 +116,14 @@ def steps() -> dict:
         S = np.random.default_rng(0).normal(size=(n, part.Y.shape[1]))
         return lambda: precision_gain(part.Y_held_out, S, S + 1, drawn_weights(n))
 
+    def many_precision(part):
+        readings = Readings(part.X, part.X_held_out, part)
+        _ = readings.readout
+        return lambda: average_precision(part.Y_held_out, readings.scores)
+
     def last_fit(part):
         pipe = embedding_pipeline(candidates(["opls"])[0].default().set_params(n_components=5), part.X)
-        return lambda: fit_model(pipe, part.X, part.y.toarray())
+        return lambda: fit_model(pipe, part.X, part.labels)
 
     def quantile(part):
         if sp.issparse(part.X):
@@ -138,6 +158,11 @@ def steps() -> dict:
     )
     found["step:redrawn"] = ("1", "nc"), redrawn
     found["step:last fit"] = costs.LINEAR, last_fit
+    found["many:readout"] = MANY_TERMS, lambda part: lambda: fit_readout(part.X, part.targets)
+    found["many:precision"] = MANY_TERMS, many_precision
+    found["many:decisions"] = ("1", "nc", "nwc"), decisions
+    found["many:redrawn"] = ("1", "nc"), redrawn
+    found["many:last fit"] = MANY_TERMS, last_fit
     found["step:layout"] = (
         ("1", "nc"),
         lambda part: lambda: scored_places(*places_on_layout(*embedding(part), part), part),
@@ -153,7 +178,7 @@ def shape(part: Part) -> costs.Shape:
 def values(step: str, part: Part, terms) -> list[float]:
     """The terms of a step on a part: of the neighbours m n in place of n^2, of what looks at held-out rows m."""
     own = shape(part)
-    if step in ("step:precision", "step:redrawn"):
+    if step.removeprefix("step:").removeprefix("many:") in ("precision", "redrawn"):
         own = own.rows(len(part.rows))
     if step in ("step:readout",):
         own = own._replace(d=20, w=20.0)
@@ -182,13 +207,17 @@ def measured(step: str, terms, make, parts) -> tuple[list, list]:
 
 
 def main() -> None:
-    parts, others = ([drawn(*sizes) for sizes in group] for group in (SHAPES, LEFT_OUT))
-    seconds(lambda: embed(Arm("", candidates(["opls"])[0].default()), parts[0], (2,)))  # imports
+    usual, many = (
+        [[make(*sizes) for sizes in group] for group in groups]
+        for make, groups in ((drawn, (SHAPES, LEFT_OUT)), (drawn_many, (MANY, MANY_LEFT_OUT)))
+    )
+    seconds(lambda: embed(Arm("", candidates(["opls"])[0].default()), usual[0][0], (2,)))  # imports
     place, asked = Path(costs.__file__).with_name("costs.json"), [name for name in sys.argv[1:] if name != "--write"]
     table, ratios = dict(costs.table()) if asked else {}, {}
     for step, (terms, make) in steps().items():
         if asked and step not in asked:
             continue
+        parts, others = many if step.startswith("many:") else usual
         rows, took = measured(step, terms, make, parts)
         if not rows:
             continue

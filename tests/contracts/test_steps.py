@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from designs import in_turn
 from invariants.cases import Case, cases, data_for
 from proxembed import LLE, MESD, MFA, PCA, SELF, SSDR, Isomap, Kernelized
+from proxembed.algebra.pencil.kernel_rows import KernelRows
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 
@@ -41,6 +42,7 @@ def identities(attributes: list[tuple[str, object]]) -> list[tuple[str, int]]:
 
 
 def dense(value) -> np.ndarray:
+    value = value.values if isinstance(value, KernelRows) else value
     return value.toarray() if sp.issparse(value) else np.asarray(value, dtype=np.float64)
 
 

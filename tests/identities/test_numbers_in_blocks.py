@@ -114,14 +114,11 @@ def test_constant_columns_are_named():
 
 
 def test_a_kernel_map_of_blocks():
-    method = Kernelized(OPLS(ridge=0.1), n_prototypes=15, tau=4.0, random_state=0)
-    blocked = copy_of(method).fit(blocks_of(X, HIDDEN, 40))
-    assert np.isfinite(blocked.transform(NEW)).all()
-    expected = OPLS(ridge=0.1).fit(blocked.lift(X), HIDDEN)
-    found = blocked.transform(NEW)
-    other = expected.transform(blocked.lift(NEW))
-    bases = (np.linalg.qr(Z - Z.mean(axis=0))[0] for Z in (found, other))
-    np.testing.assert_allclose(np.linalg.svd(next(bases).T @ next(bases))[1], 1.0, atol=1e-6)
+    """On all rows as prototypes, in whatever order, the kernel map is that of the rows in memory."""
+    method = Kernelized(OPLS(ridge=0.1), n_prototypes=N, tau=4.0, random_state=0)
+    Z = copy_of(method).fit(X, HIDDEN).transform(NEW)
+    found = copy_of(method).fit(blocks_of(X, HIDDEN, 40)).transform(NEW)
+    np.testing.assert_allclose(found * np.sign(np.sum(Z * found, axis=0)), Z, rtol=0, atol=1e-6 * np.abs(Z).max())
 
 
 def test_saved_models_of_blocks_predict(tmp_path):

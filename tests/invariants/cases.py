@@ -379,6 +379,20 @@ def tall(case: Case) -> Data:
     return data_for(case)[0]
 
 
+def in_feature_space(estimator: SpectralEmbedder, X, y=None) -> SpectralEmbedder:
+    """A copy in the middle of its fit, with what it projects as a matrix: of a kernel the coordinates of its map."""
+    own = clone(estimator)
+    own.resolve()
+    own.make_ready(own._validate(X, y))
+    own.explicit()
+    return own
+
+
+def projected_rows(estimator: SpectralEmbedder, X, y=None) -> np.ndarray:
+    """The rows of fit as they are projected."""
+    return in_feature_space(estimator, X, y).prepared_.training
+
+
 def embedded(estimator, data: Data) -> np.ndarray:
     """The embedding of the rows that were fitted and of the rows held out, one under the other."""
     return np.vstack([estimator.transform(data.X), estimator.transform(data.new)])

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import strategies
 from designs import in_turn, pairwise
-from invariants.cases import Case, cases
+from invariants.cases import Case, cases, projected_rows
 from proxembed import CCA, FDA, MESD, MFA, OPLS, PCA, SELF, SSDR, Kernelized
 from proxembed.algebra.pencil import problem
 from proxembed.algebra.pencil.linear import RIDGE_GRID
@@ -84,14 +84,14 @@ def test_a_kernel_counts_its_prototypes(n_prototypes, constraint):
     """Not the eigenvalues of the kernel matrix that its map keeps: here three."""
     options = {"kernel": "linear", "n_prototypes": n_prototypes, "prototypes": "farthest", "random_state": 0}
     model = Kernelized(OPLS(ridge=0.1), n_components=2, constraint=constraint, **options).fit(LOW_RANK, Y)
-    R = model.lift(LOW_RANK)
+    R = projected_rows(model, LOW_RANK, Y)
     assert model.ridge_ == pytest.approx(0.1 * scatter(R) / (n_prototypes or N), rel=1e-9)
 
 
 @pytest.mark.parametrize("tau", ["auto", 20.0])
 def test_the_grid_of_an_automatic_ridge_counts_the_same(tau):
     model = Kernelized(OPLS(), tau=tau).fit(LOW_RANK, Y)
-    steps = model.ridge_ / (scatter(model.lift(LOW_RANK)) / N)
+    steps = model.ridge_ / (scatter(projected_rows(model, LOW_RANK, Y)) / N)
     assert np.min(np.abs(RIDGE_GRID / steps - 1.0)) < 1e-6
     plain = OPLS().fit(LOW_RANK, Y).ridge_ / (scatter(LOW_RANK) / D)
     assert np.min(np.abs(RIDGE_GRID / plain - 1.0)) < 1e-9

@@ -16,7 +16,7 @@ from proxembed.estimator.sums import summed_rows
 from proxembed.estimator.validation import checked_features, learning
 from proxembed.params import Param, check_params, param, safe_repr
 from proxembed.targets.known import known_labels
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
 from .label_classifier import LabelClassifier
 
@@ -100,11 +100,22 @@ class Readout(NamedTuple):
         return Z @ self.coef + self.intercept
 
 
-def fit_readout(Z: Any, Y: np.ndarray, folds: np.ndarray | None = None) -> Readout:
-    """The ridge read-out of labels from rows: targets 1 and -1, the penalty of least error."""
-    T = 2.0 * Y - 1.0
+def fit_readout(Z: Any, Y: Any, folds: np.ndarray | None = None) -> Readout:
+    """The ridge read-out of labels from rows: targets 1 and -1, the penalty of least error. Sparse Y (0 and 1) stays
+    sparse where the penalty is not chosen by folds."""
+    if folds is not None and sp.issparse(Y):
+        Y = Y.toarray()
+    T = Y.astype(np.float64) if sp.issparse(Y) else 2.0 * Y - 1.0
     penalty = loo_penalty(Z, T) if folds is None else fold_penalty(Z, T, folds)
-    return Readout(*ridge_fit(Z, T, penalty), penalty)
+    return readout_at(Z, Y, penalty)
+
+
+def readout_at(Z: Any, Y: Any, penalty: float) -> Readout:
+    """The ridge read-out of labels, targets 1 and -1, at a penalty."""
+    if not sp.issparse(Y):
+        return Readout(*ridge_fit(Z, 2.0 * Y - 1.0, penalty), penalty)
+    coef, intercept = ridge_fit(Z, Y.astype(np.float64), penalty)
+    return Readout(2 * coef, 2 * intercept - 1, penalty)
 
 
 class MultiOutputRidge(LabelClassifier):
@@ -156,10 +167,14 @@ class MultiOutputRidge(LabelClassifier):
                 return self._fit_blocks(blocks)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y, cells=True)
-            T = 2.0 * labels.with_means().Y.toarray() - 1.0
-            penalty = chosen_penalty(self.penalty, X, T)
-            self.coef_, self.intercept_ = ridge_fit(X, T, penalty, self.penalize_intercept)
-            self.penalty_ = penalty
+            if labels.unknown is None and labels.c > MANY_LABELS and not self.penalize_intercept:
+                Y = sp.csr_array(labels.Y, dtype=np.float64)
+                found = readout_at(X, Y, chosen_penalty(self.penalty, X, Y))
+                self.coef_, self.intercept_, self.penalty_ = found
+            else:
+                T = 2.0 * labels.with_means().Y.toarray() - 1.0
+                self.penalty_ = chosen_penalty(self.penalty, X, T)
+                self.coef_, self.intercept_ = ridge_fit(X, T, self.penalty_, self.penalize_intercept)
             self._remember(labels)
         return self
 

@@ -1,9 +1,10 @@
 """The one shared threshold rule: where to cut label scores, the same for every method and rival."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
@@ -11,13 +12,17 @@ from proxembed.estimator.validation import checked_features, learning
 from proxembed.execute.executor import callers_configuration
 from proxembed.params import Param, accept_classes, check_params, param, safe_repr
 from proxembed.splits.splits import FOLDS, index_pairs, parts_of
+from proxembed.splits.stratification import stratified_parts
 from proxembed.targets.known import known_labels
+from proxembed.targets.labels import MANY_LABELS
 from proxembed.targets.values import dense_labels
 
 from .label_classifier import LabelClassifier
 from .ridge import MultiOutputRidge
 
 SHRINK = 10.0
+COLUMNS = 256
+MORE_THAN_POSITIVE = 16  # scores per positive cell among which the common cut is looked for first
 WEIGHT = Param(low=0)
 
 
@@ -28,19 +33,41 @@ class Thresholds(NamedTuple):
     global_cut: float
 
 
-def _candidates(scores: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The cuts just below each score of a positive row, halfway to the next score, with the F1 that each gives. Largest
-    score first. Any other cut predicts more rows and no more positive ones."""
-    ranked = np.sort(scores)
-    values, gained = (each[::-1] for each in np.unique(scores[Y], return_counts=True))
+def _candidates(ranked: np.ndarray, positive: np.ndarray, total: int) -> tuple[np.ndarray, np.ndarray]:
+    """The cuts just below each score of a positive row, halfway to the next score, with the F1 that each gives, of
+    ``total`` positive rows. Largest score first. Any other cut predicts more rows and no more positive ones."""
+    values, gained = (each[::-1] for each in np.unique(positive, return_counts=True))
     hits, lower = np.cumsum(gained), np.searchsorted(ranked, values)
-    f1 = 2 * hits / (hits[-1] + len(ranked) - lower)
+    f1 = 2 * hits / (total + len(ranked) - lower)
     under = ranked[np.maximum(lower - 1, 0)]
     middle = under + (values - under) / 2
     middle = np.where(middle < values, middle, under)
     step = (ranked[-1] - ranked[0]) / max(np.count_nonzero(np.diff(ranked)), 1) / 2
     below = min(ranked[0] - step, np.nextafter(ranked[0], -np.inf))
     return np.where(lower > 0, middle, below), f1
+
+
+def _global_cut(scores: np.ndarray, positive: np.ndarray) -> float:
+    """The cut of largest F1 of all scores together. A cut that predicts r cells has an F1 of at most 2 p / (p + r) for
+    p positive cells, so that the largest scores settle it where they reach a larger F1 than that."""
+    p, some = len(positive), MORE_THAN_POSITIVE * len(positive)
+    if 2 * some < len(scores):
+        ranked = np.sort(np.partition(scores, len(scores) - some)[-some:])
+        cuts, f1 = _candidates(ranked, positive[positive > ranked[0]], p)
+        if len(f1) and f1.max() > 2 * p / (p + some):
+            return float(cuts[np.argmax(f1)])
+    cuts, f1 = _candidates(np.sort(scores), positive, p)
+    return float(cuts[np.argmax(f1)])
+
+
+def _columns(S: np.ndarray, Y: np.ndarray, known: np.ndarray | None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Each label with its scores and its labels on known cells; columns are copied by blocks, to be read in order."""
+    for start in range(0, S.shape[1], COLUMNS):
+        part = slice(start, start + COLUMNS)
+        scores, labels = (np.ascontiguousarray(each[:, part].T) for each in (S, Y))
+        for place in range(len(scores)):
+            cells = slice(None) if known is None else known[:, start + place]
+            yield start + place, scores[place, cells], labels[place, cells]
 
 
 def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray | None = None) -> Thresholds:
@@ -84,7 +111,8 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
     >>> apply_thresholds(S, found).tolist()
     [[False, False], [True, False], [True, True]]
     """
-    S = np.asarray(S, dtype=np.float64)
+    S = np.asarray(S)
+    S = S if S.dtype == np.float32 else S.astype(np.float64, copy=False)
     Y = dense_labels(Y)
     if S.shape != Y.shape or S.size == 0:
         raise ValueError(
@@ -95,18 +123,16 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
     if not WEIGHT.permits(shrink):
         raise ValueError(f"shrink={safe_repr(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
     shrink = float(shrink)
-    used = np.ones(Y.shape, dtype=bool) if known is None else known
-    global_cut = float(S[used].max())
-    if Y.any() and S[used].min() < global_cut:
-        cuts, f1 = _candidates(S[used], Y[used])
-        global_cut = float(cuts[np.argmax(f1)])
+    every, positive = (S.ravel(), S[Y]) if known is None else (S[known], S[Y & known])
+    global_cut = float(every.max())
+    if len(positive) and every.min() < global_cut:
+        global_cut = _global_cut(every, positive)
     own = np.full(Y.shape[1], global_cut)
     positives = Y.sum(axis=0)
-    for j in np.flatnonzero(positives > 0):
-        scores = S[used[:, j], j]
-        if np.ptp(scores) == 0:
+    for j, scores, labelled in _columns(S, Y, known):
+        if not labelled.any() or np.ptp(scores) == 0:
             continue
-        cuts, f1 = _candidates(scores, Y[used[:, j], j])
+        cuts, f1 = _candidates(np.sort(scores), scores[labelled], int(positives[j]))
         best = cuts[f1 >= f1.max() * (1 - 1e-12)]
         own[j] = best[np.argmin(np.abs(best - global_cut))]
     weight = np.where(positives > 0, positives / np.maximum(positives + shrink, 1), 0.0)
@@ -172,14 +198,14 @@ def _of_one(probabilities: np.ndarray, classes: Any) -> np.ndarray:
     return probabilities[:, column[0]] if len(column) else np.zeros(len(probabilities))
 
 
-def label_folds(n_folds: int, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+def label_folds(n_folds: int, Y: Any) -> Iterable[tuple[np.ndarray, np.ndarray]]:
     """Multi-label stratified folds of the rows of Y, at most as many as rows; rows without a label are spread too."""
-    if len(Y) < 2:
-        raise ValueError(f"{len(Y)} rows with known labels cannot be split into folds; label at least 2 rows.")
-    from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
-
-    splitter = MultilabelStratifiedKFold(n_splits=min(n_folds, len(Y)), shuffle=True, random_state=0)
-    return splitter.split(np.empty((len(Y), 0)), np.column_stack([Y, ~Y.any(axis=1)]))
+    n = Y.shape[0]
+    if n < 2:
+        raise ValueError(f"{n} rows with known labels cannot be split into folds; label at least 2 rows.")
+    n_folds = min(n_folds, n)
+    part = stratified_parts(Y, np.full(n_folds, 1 / n_folds))
+    return [(np.flatnonzero(part != fold), np.flatnonzero(part == fold)) for fold in range(n_folds)]
 
 
 def _folds(cv: Any, X: Any, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
@@ -309,11 +335,17 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
                 known, Y = labels.known_cells, labels.Y
                 with callers_configuration():
                     scores = cross_fitted_scores(classifier, X, Y, self.cv, known) if scores is None else scores
-                    classifier.fit(X, Y.toarray().astype(np.int64) if known is None else labels.indicator)
+                    classifier.fit(X, labels.indicator if known is not None else self._targets(classifier, Y))
                 cuts, global_cut = tune_thresholds(scores, Y, shrink=self.shrink, known=known)
             self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
             self._remember(labels)
         return self
+
+    @staticmethod
+    def _targets(classifier: Any, Y: Any) -> Any:
+        """Labels as a classifier takes them: many stay sparse for our ridge, others may not take that."""
+        sparse = isinstance(classifier, MultiOutputRidge) and Y.shape[1] > MANY_LABELS
+        return sp.csr_array(Y, dtype=np.float64) if sparse else Y.toarray().astype(np.int64)
 
     def _scores(self, X: Any) -> np.ndarray:
         return _label_scores(self.classifier_, X, len(self.classes_)) - self.cuts_

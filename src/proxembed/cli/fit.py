@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,19 +73,25 @@ def fit(
         from proxembed.estimator.catalogue import title_of
         from proxembed.persist import check_model_path
         from proxembed.workflow.labelled_data import check_labels
+        from proxembed.workflow.large_fit import fits_from_sums
         from proxembed.workflow.one_fit import fit_and_save, method_with, training_rows
 
         if out is not None:
             check_model_path(check_suffix(out))
         check_dask(dask, file, standard)
         seed, columns = given["seed"], table_options(given)
-        large = None if standard else large_table(file, columns, memory, sample, seed, dask is not None)
+        made = partial(method_with, method, size, dict(map(setting, settings or [])), seed)
+
+        def by_sums(single: bool) -> bool:
+            return fits_from_sums(made(several_labels=not single))
+
+        large = None if standard else large_table(file, columns, memory, sample, seed, dask is not None, by_sums)
         dataset = dataset_from(file, **columns) if large is None else large.sample
         path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
         check_labels(dataset, file)
-        parameters = dict(map(setting, settings or []))
-        estimator = method_with(method, size, parameters, seed, several_labels=not dataset.single_label)
+        single = dataset.single_label if large is None else large.table.single_label
+        estimator = made(several_labels=not single)
         with notes(), fitting(title_of(estimator), large is not None, json_output, dask) as progress:
             done = fit_and_save(dataset, estimator, path, command(), large, progress)
         show(done, json_output)

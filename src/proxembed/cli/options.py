@@ -66,8 +66,8 @@ MEMORY = typer.Option(
 SAMPLE = typer.Option(
     None,
     "--sample",
-    help="For a table that needs more than --memory: number of sampled rows on which scaling and read-out are fitted. "
-    "Default: as many as fit, at most 50,000.",
+    help="For a table that is read part by part: number of sampled rows on which the read-out is fitted, and a scaling "
+    "that needs them. Default: as many as fit, at most 50,000.",
     min=2,
     rich_help_panel=TIME,
 )
@@ -219,14 +219,21 @@ def in_program(dataset: Dataset) -> Dataset:
 
 
 def large_table(
-    file: str | Path, columns: dict[str, Any], memory: str | None, sample: int | None, seed: int, spread: bool = False
+    file: str | Path,
+    columns: dict[str, Any],
+    memory: str | None,
+    sample: int | None,
+    seed: int,
+    spread: bool = False,
+    by_sums: Callable[[bool], bool] | None = None,
 ) -> Any:
-    """DATA as a table to read part by part, with notes, if it needs more than --memory; else None."""
+    """DATA as a table to read part by part, with notes, if it needs more than --memory, or is large and ``by_sums``
+    holds; else None."""
     from proxembed.data import Columns
     from proxembed.workflow.large_fit import large_fit
 
     purposes = Columns(**column_values(columns))
-    found = large_fit(Path(file), purposes, memory_bytes(memory), sample, seed, spread)
+    found = large_fit(Path(file), purposes, memory_bytes(memory), sample, seed, spread, by_sums)
     if found is not None:
         drawn, rows = found.sample.X.shape[0], found.table.n
         note = f"{rows:,} rows are read by parts; choices use a sample of {drawn:,}"

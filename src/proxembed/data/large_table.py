@@ -1,6 +1,6 @@
 """A labelled table that exceeds the memory: the labels of all rows, a sample of rows as a data set, rows in parts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,12 +13,12 @@ from scipy import sparse
 from proxembed.data.dataset import Dataset, with_spelling_notes
 from proxembed.data.errors import DataError
 from proxembed.data.readers import checked_rows, row_parts
-from proxembed.data.readers.columns import Columns
-from proxembed.data.readers.parquet_parts import parquet_files
+from proxembed.data.readers.columns import Columns, resolve
+from proxembed.data.readers.parquet_parts import SUFFIXES, parquet_files
 from proxembed.data.readers.reader import NamedRows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, read_table, stem
 from proxembed.data.readers.table_features import with_row_names, without_row_numbers
-from proxembed.data.readers.table_file import ParquetFile, open_table
+from proxembed.data.readers.table_file import Block, ParquetFile, open_table
 from proxembed.tables import TableRows
 
 BLOCK_ROWS = 65_536
@@ -37,7 +37,7 @@ class LargeTable:
         self.columns, numbered = without_row_numbers(file, columns, BLOCK_ROWS)
         self._notes = named + numbered
         found = labels_alone(file, columns, BLOCK_ROWS)
-        self._names = file.names
+        self._names, self._places = file.names, file.places
         self.label_names = found.names
         self.Y, self.unknown = sparse.csr_array(found.Y), sparse.csr_array(found.unknown)
 
@@ -51,11 +51,17 @@ class LargeTable:
         """Whether every row has exactly one label, all known."""
         return not self.unknown.nnz and bool((np.diff(self.Y.indptr) == 1).all())
 
-    def sample(self, rows: int, seed: int) -> Dataset:
+    @property
+    def numbers(self) -> list[str]:
+        """The feature columns of numbers."""
+        features = resolve(self.columns, self._names, self.path).features
+        return [name for name in features if self._places[name] == "number"]
+
+    def sample(self, rows: int, seed: int, each: Callable[[Block], None] | None = None) -> Dataset:
         """A data set of ``rows`` rows in the order of the file, drawn at random, with at least 20 (or all) of each
-        label."""
+        label. ``each`` is called with all blocks of a Parquet file."""
         drawn = stratified_rows(self.Y, rows, seed)
-        file = self._opened(self.path).picked(drawn, BLOCK_ROWS)
+        file = self._opened(self.path).picked(drawn, BLOCK_ROWS, each)
         columns = replace(self.columns, target_type="classes")  # checked on all rows
         found = with_spelling_notes(read_table([file], columns, stem(self.path)))
         if found.label_names != self.label_names:
@@ -116,6 +122,11 @@ def takes(path: Path) -> bool:
         if path.is_dir()
         else Path(path.name.removesuffix(".gz")).suffix.lower() in Table.suffixes
     )
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a table is a Parquet file, or a folder of them."""
+    return path.is_dir() or path.suffix.lower() in SUFFIXES
 
 
 def stratified_rows(Y: sparse.csr_array, rows: int, seed: int) -> NDArray[np.intp]:

@@ -13,6 +13,7 @@ from proxembed.tables.quantities import NUMBER
 SUFFIXES = (".csv", ".parquet")
 PARQUET = "a .parquet file needs pyarrow: pip install 'proxembed[data]', or write .csv."
 FORMULA = "=+-@\t\r\n"  # with which a cell begins that a spreadsheet takes for a formula
+SPECIAL = r'[",\r\n]|^[=+\-@\t]'  # in a cell that needs quotes, or begins so
 
 
 class CsvRows:
@@ -69,11 +70,48 @@ class _CsvTable:
         if not self._begun:
             self._rows.add([columns])
             self._begun = True
-        cells = (getattr(values, "tolist", lambda v=values: v)() for values in columns.values())
-        self._rows.add(zip(*cells, strict=True))
+        text = _plain_rows(columns)
+        if text is None:
+            cells = (getattr(values, "tolist", lambda v=values: v)() for values in columns.values())
+            self._rows.add(zip(*cells, strict=True))
+        else:
+            self._stream.flush()
+            self._stream.buffer.write(text)
 
     def close(self) -> None:
         self._stream.close()
+
+
+def _plain_rows(columns: Mapping[str, Any]) -> Any:
+    """The rows as pyarrow writes CSV, many times as fast as the csv module; None without pyarrow, and where a cell
+    needs quotes or could be taken for a formula. Numbers have the digits that give them back, as Python's have."""
+    try:
+        import pyarrow as pa
+        from pyarrow import csv as arrow
+
+        cells = [_plain_column(values) for values in columns.values()]
+        if any(column is None for column in cells):
+            return None
+        out = pa.BufferOutputStream()
+        options = arrow.WriteOptions(include_header=False, quoting_style="none")
+        arrow.write_csv(pa.Table.from_arrays(cells, names=[str(j) for j in range(len(cells))]), out, options)
+        return out.getvalue()
+    except ImportError:
+        return None
+
+
+def _plain_column(values: Any) -> Any:
+    """A column as an array of pyarrow whose cells stand in CSV as they are; None where they do not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    if kind and kind in "iuf":
+        return pa.array(values.astype("float64") if kind == "f" else values)
+    if not all(isinstance(cell, str) and cell for cell in values):
+        return None
+    texts = pa.array(values, pa.string())
+    return None if pc.any(pc.match_substring_regex(texts, SPECIAL)).as_py() else texts
 
 
 class _ParquetTable:
@@ -94,7 +132,8 @@ class _ParquetTable:
         schema = None if self._writer is None else self._writer.schema
         table = pa.table({name: pa.array(values) for name, values in columns.items()})
         if self._writer is None:
-            self._writer = parquet.ParquetWriter(self._path, table.schema)
+            repeating = [field.name for field in table.schema if not pa.types.is_floating(field.type)]
+            self._writer = parquet.ParquetWriter(self._path, table.schema, use_dictionary=repeating)
         self._writer.write_table(table if schema is None else table.cast(schema))
 
     def close(self) -> None:

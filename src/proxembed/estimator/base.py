@@ -7,7 +7,6 @@ Parameters docs, the command-line name and the rows in the common tests come fro
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections import ChainMap
 from collections.abc import Iterator
@@ -25,9 +24,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.blas import one_pool
-from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.centred import CentredMatrix, shows_entries
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve, warn_near_collinear
+from proxembed.algebra.pencil.kernel_rows import KernelRows, solve_kernel
 from proxembed.algebra.pencil.symmetric import fix_signs
 from proxembed.algebra.template import Template
 from proxembed.blocks import RowBlocks, blocks_of, transform_lazily
@@ -38,20 +38,28 @@ from proxembed.params import (
     constant,
     declared,
     param,
-    safe_repr,
     with_parameters,
 )
 from proxembed.targets.known import known_rows
 from proxembed.targets.labels import LabelMatrix
-from proxembed.targets.outputs import OutputReading
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
 
 from .explain import Explanation, citation, cited_keys, explanation, label_loadings
+from .nested import Nested
 from .rows import Origin, Rows
 from .sums import Sums, known_blocks, refuse_numbers, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
 from .traits import Traits
-from .validation import checked_features, forget, in_range, learning, refuse_extreme
+from .validation import (
+    checked_features,
+    forget,
+    in_range,
+    learning,
+    refuse_extreme,
+    refuse_more_than_outputs,
+    refuse_not_finite,
+    refuse_numbers_for,
+)
 
 KEPT = ("sums_", "n_features_in_", "feature_names_in_")
 AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
@@ -115,7 +123,8 @@ class Estimator(BaseEstimator):
     @property
     def traits(self) -> Traits:
         """The traits under these parameters: what the class states, and what follows from parameters and methods."""
-        return replace(self.class_traits, unknown=getattr(self, "unknown", "drop"))
+        own, unknown = self.class_traits, getattr(self, "unknown", "drop")
+        return own if own.unknown == unknown else replace(own, unknown=unknown)
 
     @property
     def targets_(self) -> tuple[Output, ...]:
@@ -185,9 +194,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
     def release(self) -> None:
         """Drop what only fit needs."""
 
-    def _input(self, X: Any, reset: bool) -> Any:
+    def _input(self, X: Any, reset: bool, product: bool = False) -> Any:
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
-        return checked_features(self, X, reset=reset)
+        return checked_features(self, X, reset=reset, product=product)
 
     def _validate(self, X: Any, y: Any) -> Rows:
         """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
@@ -227,18 +236,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         """Raise a ValueError for numbers or columns of several kinds, where this estimator takes labels only."""
         if isinstance(targets, LabelMatrix) or self.traits.takes_numbers:
             return
-        name = type(self).__name__
-        what = "classes" if self.traits.labels == "single" else "labels"
-        if targets.numbers and all(output.kind != "real" for output in targets.reading.outputs(None)):
-            raise ValueError(
-                f"{name} takes {what}, and ordered categories in y are read as ranks: pass target_type='classes', or "
-                "use OPLS or CCA."
-            )
-        held = f"{targets.numbers} numbers" if targets.numbers > 1 else "numbers"
-        if not targets.numbers:
-            held = f"{len(targets.reading.layout.columns)} columns of classes or memberships"
-        slices = f"Sliced({name}()), " if self.traits.labels == "single" and "Sliced" in registry() else ""
-        raise ValueError(f"{name} takes {what}, y holds {held}: use {slices}OPLS or CCA.")
+        refuse_numbers_for(type(self).__name__, self.traits.labels == "single", targets, "Sliced" in registry())
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         """What each feature of X contributes to combinations of the features that are made of it. ``weights`` is (k,
@@ -290,34 +288,6 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
                 f"{type(self).__name__} needs labels that differ between rows, but y holds one class only (every row "
                 "has the same labels). Pass rows of at least two classes."
             )
-
-
-class Nested:
-    """An estimator whose components come from one eigenproblem: the first k are those of a fit with k components."""
-
-    n_components: Any
-    n_components_: int
-    prepared_: Any  # a Prepared, or an extension of it
-
-    def truncate(self, k: int) -> Self:
-        """The fitted estimator with its first k components only: one solve serves all k."""
-        check_is_fitted(self, "n_components_")
-        asked: Any = k
-        if not isinstance(asked, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
-            raise ValueError(
-                f"k={safe_repr(k)} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} "
-                "components."
-            )
-        short = copy.copy(self)
-        short.n_components = short.n_components_ = k
-        for name in ("components_", "eigenvalues_", "label_loadings_"):
-            if hasattr(self, name):
-                setattr(short, name, getattr(self, name)[:k])
-        self.shorten(short, k)
-        return short
-
-    def shorten(self, short: Any, k: int) -> None:
-        """Cut what else a method has learned, in its copy of k components."""
 
 
 @dataclass(frozen=True)
@@ -603,6 +573,9 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         chosen = self._chosen(self.solve(self._checked_template(rows), rows, self._n_to_solve(rows)))
         self.store(chosen, rows)
         self.learn(rows, chosen)
+        own: Any = self
+        if hasattr(self, "mean_"):
+            own.components_, own.mean_ = self.of_lifted(own.components_, own.mean_)
         self.release()
         self.n_components_ = len(chosen.eigenvalues)
 
@@ -618,8 +591,17 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
 
     def solve(self, template: Template, rows: Rows, k: int | None) -> Solution:
         """The eigenvectors of the template, on R; k None: all, because a share of the spectrum is wanted."""
-        known = rows.labels is not None and rows.labels.unknown is None
         prepared = self.prepared_
+        if isinstance(prepared.training, KernelRows):
+            ridge = rows.resolve_ridge(prepared.ridge, prepared.ridge_scale, template)
+            plain = (
+                rows.route(self.solver) in ("auto", "thin") and prepared.criterion == "ratio_trace" and not self.refines
+            )
+            found = solve_kernel(template, prepared.training, k, *ridge, width=prepared.width) if plain else None
+            if found is not None:
+                return found
+            prepared = self.explicit()
+        known = rows.labels is not None and rows.labels.unknown is None
         if prepared.training is not rows.X:
             refuse_extreme(prepared.training, "the features that X is mapped to", "Scale X, such as to unit variance.")
         template = template.on(prepared.training)
@@ -638,9 +620,22 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             warn_near_collinear(found, type(self).__name__, getattr(self, "feature_names_in_", None))
         return self.refine(found, rows, k)
 
+    @property
+    def refines(self) -> bool:
+        """Whether ``refine`` changes the solution."""
+        return False
+
     def refine(self, found: Solution, rows: Rows, k: int | None) -> Solution:
         """What a method makes of the solution of its template, where it is not that solution; k as of ``solve``."""
         return found
+
+    def explicit(self) -> Prepared:
+        """``prepared_`` with the rows that are projected as a matrix, where their kernel alone was known."""
+        return self.prepared_
+
+    def of_lifted(self, components: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Components and mean for what ``lift`` returns of new rows, from those for the rows that were projected."""
+        return components, mean
 
     def _checked_template(self, rows: Rows) -> Template:
         """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
@@ -659,14 +654,27 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         check_is_fitted(self, "n_components_")
         if (later := transform_lazily(self, X)) is not None:
             return later
-        X = self._input(X, reset=False)
+        plain, name = self.multiplies_rows, type(self).__name__
+        X = self._input(X, reset=False, product=plain)
+        if plain and not shows_entries(X, self.components_):
+            refuse_not_finite(X, name)
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = self.embed(X)
-        return in_range(Z, X, left_out=self.class_traits.direct)
+            Z = self._product(X, X.dtype) if plain else self.embed(X)
+        return in_range(Z, X, left_out=self.class_traits.direct, owner=name if plain else None)
+
+    @property
+    def multiplies_rows(self) -> bool:
+        """Whether the embedding of rows is a product of the rows themselves."""
+        own = type(self)
+        return own.lift is SpectralEmbedder.lift and own.embed is SpectralEmbedder.embed
 
     def embed(self, X: Any) -> np.ndarray:
         """The embedding (m, k) of checked rows, in double precision."""
-        return CentredMatrix(self.lift(X), self.mean_).dot(self.components_.T)
+        return self._product(self.lift(X), np.float64)
+
+    def _product(self, R: Any, dtype: Any) -> np.ndarray:
+        """(R - 1 mean') P in a float type."""
+        return CentredMatrix(R, self.mean_).dot(self.components_.T, dtype)
 
     def truncate(self, k: int) -> Self:
         """The fitted estimator with its first k components only: one solve serves all k."""
@@ -735,27 +743,13 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         if k is None:
             return found.first(max(1, found.positive) if self.traits.positive_only else len(found.eigenvalues))
         if k > bound:
-            self._refuse_more_than_outputs(k, found)
+            refuse_more_than_outputs(type(self).__name__, k, bound, vars(self).get("_reading_"))
             most = f"{bound} component{'s' * (bound != 1)}"
             raise ValueError(
                 f"n_components={k} is more than the {most} that {type(self).__name__} has on these data "
                 f"(its rank bound). Use n_components <= {bound}, or None for the natural number."
             )
         return found.first(k)
-
-    def _refuse_more_than_outputs(self, k: int, found: Solution) -> None:
-        """A ValueError for more components than there are columns of numbers in y, where these are the bound."""
-        reading: Any = vars(self).get("_reading_")
-        if not isinstance(reading, OutputReading) or found.bound > np.count_nonzero(reading.scale):
-            return
-        name, count = type(self).__name__, len(reading.layout.columns)
-        what = "one output" if count == 1 else f"{count} outputs"
-        ways = {"OPLS": "extend=True, or PLS(deflation='simpls')", "PLS": "or deflation='simpls'"}
-        way = ways.get(name, "OPLS(extend=True), or PLS(deflation='simpls')")
-        bound = found.bound
-        raise ValueError(
-            f"n_components={k} exceeds {bound}, the rank of {what} in {name}: use n_components={bound}, {way}."
-        )
 
     def store(self, found: Solution, rows: Rows) -> None:
         """Set the fitted attributes that every method has."""
@@ -765,7 +759,8 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         if scaling == "eigenvalue" and found.sense < 0:
             found.refuse_zero_eigenvalues()
         P = self.finish(found.P, found.problem.rows, self.eigenvalues_)
-        P = rescaled(P, found.eigenvalues, scaling, found.sense)
+        kernel_rows = found.problem.rows if isinstance(found.problem.rows, KernelRows) else None
+        P = rescaled(P, found.eigenvalues, scaling, found.sense, kernel_rows)
         self.components_ = np.ascontiguousarray(fix_signs(P).T)
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge

@@ -14,6 +14,8 @@ from proxembed.algebra.arrays.matrix import entry_bounds, float_matrix, largest_
 from proxembed.blocks import RowBlocks, is_dask
 from proxembed.execute.executor import own_configuration
 from proxembed.tables.frames import frame_of, refuse_equal_names
+from proxembed.targets.outputs import OutputReading
+from proxembed.targets.targets import Targets
 from proxembed.targets.values import MOMENTS
 
 FILL = (
@@ -57,11 +59,13 @@ def forget(estimator: Any, kept: tuple[str, ...] = ()) -> None:
         delattr(estimator, name)
 
 
-def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False) -> Any:
+def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False, product: bool = False) -> Any:
     """X as a float32 or float64 array, or a canonical CSR array; the caller's object is never changed. With ``reset``
     (fit) the names and the number of features are remembered, else they are compared. ``block``: X is a part of fit's
-    rows, of which one row is enough. Raises ValueError for what is no matrix of finite numbers, malformed sparse
-    matrices, masked entries, columns of one name, and in fit for numbers that cannot be squared."""
+    rows, of which one row is enough. ``product``: X will be multiplied, and the caller sees by the product where
+    entries are not finite; these pass here, and entries of sparse X may repeat. Raises ValueError for what is no matrix
+    of finite numbers, malformed sparse matrices, masked entries, columns of one name, and in fit for numbers that
+    cannot be squared."""
     if isinstance(X, RowBlocks):
         raise ValueError(
             f"{type(estimator).__name__} does not take blocks of rows here. Pass X as an array: a sample of "
@@ -87,7 +91,7 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
                 accept_sparse="csr",
                 dtype=(np.float64, np.float32),
                 ensure_min_samples=2 if reset and not block else 1,
-                ensure_all_finite=not (reset or block),  # the sum of squares shows it below
+                ensure_all_finite=not (reset or block or product),  # in fit the sum of squares shows it below
             )
     except (np.exceptions.DTypePromotionError, OverflowError) as error:
         raise ValueError(NO_FLOATS.format(error)) from error
@@ -96,12 +100,22 @@ def checked_features(estimator: Any, X: Any, *, reset: bool, block: bool = False
             raise ValueError(TEXTS.format(error)) from error
         _refuse_unknown(error, type(estimator).__name__)
         raise
-    X = float_matrix(X)
+    X = float_matrix(X, canonical=not product)
     if reset or block:
         refuse_extreme(X, owner=type(estimator).__name__)
     if reset and not block:
         refuse_far(X)
     return X
+
+
+def refuse_not_finite(X: Any, owner: str) -> None:
+    """A ValueError, in scikit-learn's words, for entries that are not finite; ``owner``: the name of an estimator."""
+    with np.errstate(all="ignore"):  # scikit-learn adds the entries up
+        try:
+            assert_all_finite(X, estimator_name=owner, input_name="X")
+        except ValueError as error:
+            _refuse_unknown(error, owner)
+            raise
 
 
 def _refuse_unknown(error: ValueError, owner: str) -> None:
@@ -194,19 +208,23 @@ def _pointer_fault(X: Any) -> str:
 
 
 def _index_fault(index: np.ndarray, size: int, kind: str) -> str:
-    if len(index) == 0 or (0 <= index.min() and index.max() < size):
+    unsigned = index.view(f"u{index.itemsize}") if index.dtype.kind == "i" else index  # negative ones become large
+    if len(index) == 0 or unsigned.max() < size:
         return ""
     wrong = index.min() if index.min() < 0 else index.max()
     return f"{kind} {wrong} is not among its {size} {kind}s, numbered from 0"
 
 
-def in_range(values: Any, X: Any, dtype: Any = None, *, left_out: bool = False) -> Any:
+def in_range(values: Any, X: Any, dtype: Any = None, *, left_out: bool = False, owner: str | None = None) -> Any:
     """Results for rows X in X's float type, or in ``dtype``; a ValueError where they are beyond its range.
-    ``left_out``: a row of NaN alone is one that a method does not place."""
+    ``left_out``: a row of NaN alone is one that a method does not place. ``owner``: the name of an estimator that has
+    not seen whether the entries of X are finite."""
     with np.errstate(over="ignore"):
         out = values.astype(X.dtype if dtype is None else dtype, copy=False)
     if np.isfinite(out.data if sp.issparse(out) else out).all():
         return out
+    if owner is not None:
+        refuse_not_finite(X, owner)
     table = out.toarray() if sp.issparse(out) else out.reshape(len(out), -1)
     wrong = ~np.isfinite(table).all(axis=1)
     if left_out:
@@ -228,12 +246,7 @@ def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None, owner: st
     if 2 * np.sqrt(float(limits.tiny)) < low and 2 * high < np.sqrt(float(limits.max) / (n * d)):
         return
     if owner is not None:
-        with np.errstate(all="ignore"):  # scikit-learn adds the entries up
-            try:
-                assert_all_finite(X, estimator_name=owner, input_name="X")
-            except ValueError as error:
-                _refuse_unknown(error, owner)
-                raise
+        refuse_not_finite(X, owner)
     largest = largest_entry(X)
     if largest > np.sqrt(float(limits.max) / (n * d)):
         fault = f"the sum of {n:,} x {d:,} such squares overflows"
@@ -246,4 +259,33 @@ def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None, owner: st
     raise ValueError(
         f"The largest value of {name} is {largest:.3g} in size, and {fault} {X.dtype}. "
         f"{remedy or f'Pass {name} * {factor:.0e}.'}"
+    )
+
+
+def refuse_numbers_for(name: str, single: bool, targets: Targets, sliced: bool) -> None:
+    """Raise a ValueError for numbers or columns of several kinds, which an estimator of labels (``single``: of one
+    class per row) does not take; it names what does. ``sliced``: whether ``Sliced`` is among that."""
+    what = "classes" if single else "labels"
+    if targets.numbers and all(output.kind != "real" for output in targets.reading.outputs(None)):
+        raise ValueError(
+            f"{name} takes {what}, and ordered categories in y are read as ranks: pass target_type='classes', or use "
+            "OPLS or CCA."
+        )
+    held = f"{targets.numbers} numbers" if targets.numbers > 1 else "numbers"
+    if not targets.numbers:
+        held = f"{len(targets.reading.layout.columns)} columns of classes or memberships"
+    slices = f"Sliced({name}()), " if single and sliced else ""
+    raise ValueError(f"{name} takes {what}, y holds {held}: use {slices}OPLS or CCA.")
+
+
+def refuse_more_than_outputs(name: str, k: int, bound: int, reading: Any) -> None:
+    """Raise a ValueError for k components, more than ``bound``, where this is the rank of numbers in y."""
+    if not isinstance(reading, OutputReading) or bound > np.count_nonzero(reading.scale):
+        return
+    count = len(reading.layout.columns)
+    what = "one output" if count == 1 else f"{count} outputs"
+    ways = {"OPLS": "extend=True, or PLS(deflation='simpls')", "PLS": "or deflation='simpls'"}
+    way = ways.get(name, "OPLS(extend=True), or PLS(deflation='simpls')")
+    raise ValueError(
+        f"n_components={k} exceeds {bound}, the rank of {what} in {name}: use n_components={bound}, {way}."
     )

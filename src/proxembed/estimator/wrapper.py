@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.moments import Moments
+from proxembed.algebra.pencil.kernel_rows import KernelRows
 from proxembed.algebra.template import Template
 from proxembed.params import param
 from proxembed.targets.labels import LabelMatrix
@@ -104,11 +105,30 @@ class TemplateWrapper(
     def template(self, rows: Rows) -> Template:
         return self.method_.template(rows)
 
+    def explicit(self) -> Prepared:
+        inner = self.method_.explicit()
+        if isinstance(self.prepared_.training, KernelRows):
+            self.prepared_ = replace(self.prepared_, training=inner.training)
+        return self.prepared_
+
+    def of_lifted(self, components: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.method_.of_lifted(components, mean)
+
     def lift(self, X: Any) -> Any:
         return self.method_.lift(X)
 
+    @property
+    def multiplies_rows(self) -> bool:
+        own = type(self)
+        plain = own.lift is TemplateWrapper.lift and own.embed is SpectralEmbedder.embed
+        return plain and self.method_.multiplies_rows
+
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.method_.feature_effects(weights)
+
+    @property
+    def refines(self) -> bool:
+        return self.method_.refines
 
     def refine(self, found: Any, rows: Rows, k: int | None) -> Any:
         return self.method_.refine(found, rows, k)
@@ -162,7 +182,8 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
     def learn(self, rows: Rows, found: Any) -> None:
         """The places of fit's rows."""
         self._seen = SeenRows(rows.X)
-        self._places = CentredMatrix(self.prepared_.training, self.mean_).dot(self.components_.T)
+        R = self.prepared_.training
+        self._places = (R if isinstance(R, KernelRows) else CentredMatrix(R, self.mean_)).dot(self.components_.T)
 
     def new_places(self, X: Any) -> np.ndarray:
         """The places of rows that were not in fit."""

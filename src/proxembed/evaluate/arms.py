@@ -22,7 +22,7 @@ RIVAL_SECONDS = 60.0
 
 
 def default_methods(n_rows: int) -> tuple[str, ...]:
-    """Methods compared when none is named; Kernelized, of cost n^3, up to 3,000 rows."""
+    """Methods compared when none is named; Kernelized, of cost n^3, up to 6,000 rows."""
     return (*DEFAULT_METHODS, "kernelized") if n_rows <= KERNEL_ROWS else DEFAULT_METHODS
 
 

@@ -19,22 +19,27 @@ from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.pencil.symmetric import descending
 from proxembed.estimator.catalogue import title_of
+from proxembed.features.kernel import TUNING_ROWS
 from proxembed.features.leaves import MOST_LABELS, SCORES
 from proxembed.methods.around import ReadoutAxes, Scaled
 from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
+from proxembed.targets.labels import MANY_LABELS
 
-KERNEL_ROWS, PROTOTYPES = 3000, 1000  # most rows of a kernel of all rows, and the prototypes of one of more rows
+# Most rows of a kernel of all rows, and the prototypes of one of more rows. A fit of 500 features takes 4.4 CPU seconds
+# at 5,000 rows and 24 at 10,000; 2,500 took 31 when each width was decomposed on all rows. 6,000: a buffer of 288 MB.
+KERNEL_ROWS, PROTOTYPES = 6000, 1000
+MAPPED = 2.2e-10  # seconds for each p^3 of the decomposition that maps a kernel, where a method needs its coordinates
 MOST_COORDINATES = 4500  # above, other routes are taken
 TREE = 6e-4  # seconds of a tree, however few its rows
 LABEL_MODEL = 2e-3  # seconds of a model of scikit-learn for one label
 LABEL_ENTRY = 2e-8  # and for each entry of its rows
-TERMS = ("1", "nw", "nwq", "q3", "nwc", "nc", "npw", "npp", "p3", "npc", "nnw", "nnc", "nn", "n3")
+TERMS = ("1", "nw", "nwq", "q3", "nwc", "nc", "npw", "npp", "p3", "npc", "nnw", "nnc", "nn", "n3", "t3")
 LINEAR = TERMS[:6]
-KERNEL = (*LINEAR, *TERMS[6:10])
-GRAPH = (*LINEAR, *TERMS[10:])
+KERNEL = (*LINEAR, *TERMS[6:10], "t3")  # t: the rows that width and ridge are chosen on
+GRAPH = (*LINEAR, *TERMS[10:14])
 
 
 class Shape(NamedTuple):
@@ -61,7 +66,8 @@ class Shape(NamedTuple):
         most = self.p or (PROTOTYPES if n > KERNEL_ROWS else n)
         p, q = min(n, most), min(n, d, MOST_COORDINATES)
         values = (1, n * w, n * w * q, q**3, n * w * c, n * c, n * p * w, n * p * p, p**3, n * p * c)
-        return dict(zip(TERMS, (*values, n * n * w, n * n * c, n * n, n**3), strict=True))
+        tuned = min(n, TUNING_ROWS) ** 3
+        return dict(zip(TERMS, (*values, n * n * w, n * n * c, n * n, n**3, tuned), strict=True))
 
 
 def shape_of(X: Any, n_labels: int) -> Shape:
@@ -89,7 +95,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
         return fits * fit_work(estimator.member(), shape) + layout_work(shape.n)
     if isinstance(estimator, ReadoutAxes):
         n, c = shape.n, shape.c
-        return fit_work(estimator.member(), shape) + step_work("step:readout", Shape(n, c, c, c))
+        return fit_work(estimator.member(), shape) + label_work("readout", n, c, c)
     if isinstance(estimator, Views):
         return views_work(estimator, shape)
     if type(estimator) is ForestLeaves:
@@ -100,14 +106,21 @@ def fit_work(estimator: Any, shape: Shape) -> float:
         work = fit_work(estimator.member(), shape) + (estimator.pca_var < 1) * step_work("PCA", shape)
         return work + (estimator.kind == "quantile") * step_work("step:quantile", shape)
     title, known = title_of(estimator), table()
+    shape = shape._replace(c=min(shape.c, MANY_LABELS))  # more labels are sparse: OPLS, CCA and MDDM take no longer
     prototypes = getattr(estimator, "n_prototypes", None)
     shape = shape if prototypes is None else shape._replace(p=int(prototypes))
     inner = f"MESD({title})", title.removeprefix("MESD(").removesuffix(")")
     for name in (title, *inner, f"{type(estimator).__name__}(OPLS)"):
         if name in known:
-            return step_work(name, shape)
-    methods = [step_work(name, shape) for name in known if not name.startswith("step:")]
+            mapped = isinstance(estimator, Kernelized) and name != title  # its A need not be of low rank
+            return step_work(name, shape) + mapped * map_work(shape)
+    methods = [step_work(name, shape) for name in known if not name.startswith(("step:", "many:"))]
     return float(np.quantile(methods, 0.75))
+
+
+def map_work(shape: Shape) -> float:
+    """Work of the decomposition of a kernel matrix."""
+    return MAPPED * shape.terms()["p3"]
 
 
 def views_work(estimator: Views, shape: Shape) -> float:
@@ -128,10 +141,10 @@ def _view_work(view: Any, trees: int, shape: Shape) -> tuple[float, int, float]:
         return 0.0, d, shape.w
     if isinstance(view, Kernelized) or view == "kernel":
         p = min(n, getattr(view, "n_prototypes", None) or n)
-        return step_work("Kernelized(OPLS)", shape._replace(p=p)), p, float(p)
+        return step_work("Kernelized(OPLS)", shape._replace(p=p)) + map_work(shape._replace(p=p)), p, float(p)
     if isinstance(view, ForestLeaves) or view in ("leaves", "scores"):
         trees = int(getattr(view, "n_estimators", trees))
-        grown = TREE * trees + forest_seconds(n, d, c if c <= MOST_LABELS else SCORES, trees)
+        grown = TREE * trees + forest_seconds(n, d, grown_labels(c), trees)
         return (grown, c, float(c)) if view == "scores" else (grown, trees * max(n // 4, 1), float(trees))
     return (SCORE_FOLDS + 1) * c * (LABEL_MODEL + LABEL_ENTRY * n * shape.w), c, float(c)
 
@@ -141,22 +154,47 @@ def forest_seconds(n: int, d: int, c: int, trees: int) -> float:
     return float(trees * n * np.log2(n + 1) * np.sqrt(d) * (3e-8 + 8e-10 * c))
 
 
+def grown_labels(c: int) -> int:
+    """The targets that trees of leaves are grown on: labels, or the leading scores of many."""
+    return c if c <= MOST_LABELS else SCORES
+
+
 def layout_work(n: int) -> float:
     """Work of a map of n rows by their neighbours."""
     return step_work("step:layout", Shape(n, 1, 1, 1))
 
 
+def label_work(step: str, n: int, k: int, n_labels: int) -> float:
+    """Work of a step of all labels from k components; thousands of labels have steps of their own."""
+    return step_work(f"{'many' if n_labels > MANY_LABELS else 'step'}:{step}", Shape(n, k, k, n_labels))
+
+
 def readout_work(n: int, m: int, k: int, n_labels: int, reads: str = "all") -> float:
     """Work of scoring an embedding of k components: ridge, neighbours, average precision."""
     near = {"1": 1.0, "nn": float(m * (n + m))}  # training rows, and held-out rows among themselves
-    ridge, neighbors = step_work("step:readout", Shape(n, k, k, n_labels)), step_work("step:neighbours", near)
-    precision = step_work("step:precision", Shape(m, k, k, n_labels))  # of ridge scores, and of neighbours' shares
+    ridge, neighbors = label_work("readout", n, k, n_labels), step_work("step:neighbours", near)
+    precision = label_work("precision", m, k, n_labels)  # of ridge scores, and of neighbours' shares
     return {"scores": ridge + precision, "neighbors": neighbors}.get(reads, ridge + neighbors + 2 * precision)
 
 
 def decision_work(n: int, n_labels: int, k: int) -> float:
     """Work of the cuts and probabilities of one embedding, from scores of n training rows."""
-    return step_work("step:decisions", Shape(n, k, k, n_labels))
+    return label_work("decisions", n, k, n_labels)
+
+
+def redrawn_work(m: int, n_labels: int) -> float:
+    """Work of the interval of one gain, from scores of m test rows."""
+    return label_work("redrawn", m, 1, n_labels)
+
+
+def last_work(shape: Shape) -> float:
+    """Work of the read-out of the saved model, with its cuts."""
+    return step_work("many:last fit" if shape.c > MANY_LABELS else "step:last fit", shape)
+
+
+def all_features_work(shape: Shape) -> float:
+    """Work of the read-out of all features."""
+    return step_work("many:readout" if shape.c > MANY_LABELS else "step:all features", shape)
 
 
 PROBE = 0.0075  # seconds that the probe takes on the machine whose seconds are the units of work

@@ -21,7 +21,7 @@ from proxembed.methods.pipeline import unseen_scores
 from proxembed.proximity.reordering import even_sample
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
-from proxembed.targets.values import dense_labels
+from proxembed.targets.values import sparse_labels
 
 from .arms import rival_arms
 from .part import Part, make_part, units_of
@@ -110,8 +110,8 @@ def map_figures(
 ) -> dict[str, float]:
     """How alike the labels of ten neighbours on a map are: training rows, held-out rows, and by chance."""
     own, new = (even_sample(len(each), MOST_ROWS) for each in (Z, Z_new))
-    Z, Y, known = Z[own], dense_labels(Y[own]), None if known is None else known[own]
-    Z_new, Y_new, known_new = Z_new[new], dense_labels(Y_new[new]), None if known_new is None else known_new[new]
+    Z, Y, known = Z[own], sparse_labels(Y[own]), None if known is None else known[own]
+    Z_new, Y_new, known_new = Z_new[new], sparse_labels(Y_new[new]), None if known_new is None else known_new[new]
     inside = outside = among = float("nan")
     if len(Z) > 1:
         inside = jaccard_at_k(Y, Y, new_neighbor_weights(Z, Z, K), known, known=known)
@@ -122,16 +122,19 @@ def map_figures(
     return {"inside": inside, "outside": outside, "among": among, "chance": chance}
 
 
-def _chance(Y: np.ndarray, Y_train: np.ndarray, known: Any, known_train: Any) -> float:
+def _chance(Y: Any, Y_train: Any, known: Any, known_train: Any) -> float:
     """Mean similarity of the label sets of all pairs of a held-out and a training row that have known cells in
     common."""
     Y, Y_train = Y.astype(np.float64), Y_train.astype(np.float64)
+    common = (Y @ Y_train.T).toarray()
+    if known is None and known_train is None:
+        union = Y.sum(axis=1)[:, None] + Y_train.sum(axis=1) - common
+        return float(np.where(union == 0, 1.0, common / np.maximum(union, 1)).mean())
     cells, cells_train = (
-        np.ones_like(labels) if mask is None else np.asarray(mask, dtype=np.float64)
+        np.ones(labels.shape) if mask is None else np.asarray(mask, dtype=np.float64)
         for labels, mask in ((Y, known), (Y_train, known_train))
     )
-    common = Y @ Y_train.T
-    union = Y @ cells_train.T + cells @ Y_train.T - common
+    union = Y @ cells_train.T + (Y_train @ cells.T).T - common
     similarity = np.where(union == 0, 1.0, common / np.maximum(union, 1))
     return float(similarity[cells @ cells_train.T > 0].mean())
 
@@ -171,9 +174,11 @@ def held_out_evidence(
     name: str | None = None,
     lay_out: bool = False,
     supervised_umap: bool = False,
+    decided: bool = True,
     keep: Keep = always_made,
 ) -> Evidence:
-    """Fit a method, PCA, and the method on shuffled labels on the training rows, and look at the test rows."""
+    """Fit a method, PCA, and the method on shuffled labels on the training rows, and look at the test rows; unless
+    ``decided``, the labels have no thresholds and calibration errors."""
     labels = LabelMatrix.of(dataset.y)
     rows = split.held_out[labels.rows_any[split.held_out]]
     if len(rows) == 0:
@@ -196,7 +201,9 @@ def held_out_evidence(
         ]
         raw = Readings(part.X, part.X_held_out, part, dtype=np.float64).scores
         scores = Readings(Z, Z_held_out, part, dtype=np.float64).scores
-        cuts, calibration = keep("calibration", lambda: _calibrated(method, scores, part))
+        cuts, calibration = np.full((2, part.labels.c), np.nan)
+        if decided:
+            cuts, calibration = keep("calibration", lambda: _calibrated(method, scores, part))
         own = [pair for _, pair, _ in pairs[1:]]
         maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap, keep) if lay_out else []
     truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
@@ -242,13 +249,13 @@ def _embedded(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
 
 def _panel(title: str, Z: Any, Z_held_out: Any, part: Part, label_names: Any) -> tuple[Any, ...]:
     plane, shown = Z[:, :SHOWN], Z_held_out[:, :SHOWN]
-    directions = None if label_names is None else _directions(shown, part.Y_held_out, label_names)
+    directions = None if label_names is None else _directions(shown, part.held_out_sets, label_names)
     weights = neighbor_weights(shown, plane[part.known_rows])
-    similarity = jaccard_at_k(part.Y_held_out, part.Y, weights, part.known_cells, known=part.known_held_out)
+    similarity = jaccard_at_k(part.held_out_sets, part.Y, weights, part.known_cells, known=part.known_held_out)
     return title, shown, similarity, directions
 
 
-def _directions(Z: np.ndarray, Y: np.ndarray, label_names: Any) -> list[dict[str, Any]]:
+def _directions(Z: np.ndarray, Y: Any, label_names: Any) -> list[dict[str, Any]]:
     """From the middle of all rows to the middle of the rows of each label; none for a plane of one axis."""
     if Z.shape[1] < SHOWN:
         return []

@@ -17,7 +17,7 @@ from proxembed.splits.shuffles import LabelShuffle
 from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.targets import rows_with_known_cell
 
 INNER_FOLDS = 3
@@ -91,9 +91,27 @@ class Part:
         return self.read.known_cells
 
     @cached_property
-    def targets(self) -> np.ndarray:
-        """Labels of these rows for a read-out, (rows, c): an unknown cell is the mean of its label."""
-        return self.Y.toarray().astype(bool) if self.known_cells is None else self.read.with_means().Y.toarray()
+    def indicator(self) -> np.ndarray:
+        """Labels of these rows as a bool array, (rows, c)."""
+        return self.Y.toarray().astype(bool)
+
+    @cached_property
+    def held_out_sets(self) -> sp.csr_array:
+        """Labels of the held-out rows, sparse."""
+        return sp.csr_array(self.Y_held_out)
+
+    @cached_property
+    def targets(self) -> Any:
+        """Labels of these rows for a read-out, (rows, c), sparse where there are many: an unknown cell is the mean of
+        its label."""
+        if self.known_cells is not None:
+            return self.read.with_means().Y.toarray()
+        return self.Y if self.many_labels else self.indicator
+
+    @property
+    def many_labels(self) -> bool:
+        """Whether there are so many labels that no array of all rows and labels is kept."""
+        return self.labels.c > MANY_LABELS
 
     @property
     def y(self) -> Any:

@@ -58,6 +58,37 @@ def merged_notes(notes: Sequence[str]) -> list[str]:
     return [f"{', '.join(arms)}: {text}" for arms, text in kinds.values()]
 
 
+@dataclass(frozen=True)
+class FactoredScores:
+    """Scores of many labels, (m, c), as the product of rows (m, k) and coefficients (k, c), and the intercepts (c,)."""
+
+    rows: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Any, coef: np.ndarray, intercept: np.ndarray) -> "FactoredScores | None":
+        """In 32 bits; None where the scores themselves would take no more."""
+        m, k = rows.shape
+        if k * (m + coef.shape[1]) >= m * coef.shape[1]:
+            return None
+        parts = (rows.toarray() if sp.issparse(rows) else rows, coef, intercept)
+        return cls(*(np.asarray(part, dtype=np.float32) for part in parts))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        scores = self.rows @ self.coef
+        scores += self.intercept
+        return np.asarray(scores, dtype=dtype)
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The three parts by name."""
+        return dict(vars(self))
+
+
+Kept = np.ndarray | FactoredScores
+
+
 @dataclass
 class Results:
     """What a comparison found, as plain data."""
@@ -71,7 +102,7 @@ class Results:
     scalings: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
-    predictions: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
+    predictions: dict[tuple[str, int | None, str], Kept] = field(default_factory=dict)
     similarity: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
     new_similarity: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
     hubs: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
@@ -83,8 +114,8 @@ class Results:
 
 
 def predictions_npz(results: Results) -> bytes:
-    """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were
-    scored."""
+    """The scores of test rows as the content of an .npz of plain arrays; of all folds where no test rows were scored.
+    Of many labels they are the product of ``scores_i_rows`` and ``scores_i_coef``, plus ``scores_i_intercept``."""
     folds = [TEST] if TEST in results.folds else list(results.held_out)
     keys = [key for key in results.predictions if key[2] in folds]
     arrays = {
@@ -92,7 +123,10 @@ def predictions_npz(results: Results) -> bytes:
         "k": np.array([-1 if k is None else k for _, k, _ in keys], dtype=np.int64),
         "fold": np.array([fold for _, _, fold in keys], dtype=str),
     }
-    arrays |= {f"scores_{i}": results.predictions[key] for i, key in enumerate(keys)}
+    for i, key in enumerate(keys):
+        found = results.predictions[key]
+        parts = found.arrays if isinstance(found, FactoredScores) else {"": found}
+        arrays |= {f"scores_{i}" + f"_{name}" * bool(name): part for name, part in parts.items()}
     for name in ("similarity", "new_similarity"):
         kept = getattr(results, name)
         arrays |= {f"{name}_{i}": kept[key] for i, key in enumerate(keys) if key in kept}
@@ -102,7 +136,8 @@ def predictions_npz(results: Results) -> bytes:
             arrays[f"same_rows_{fold}"] = results.similarity[SAME_ROWS, None, fold]
     out = io.BytesIO()
     named: dict[str, Any] = arrays
-    np.savez_compressed(out, **named)
+    factored = any(isinstance(results.predictions[key], FactoredScores) for key in keys)
+    (np.savez if factored else np.savez_compressed)(out, **named)  # numbers of factors are as good as drawn at random
     return out.getvalue()
 
 
@@ -116,7 +151,7 @@ def label_precisions(
         S = results.predictions.get((arm, k, fold))
         worst = np.where(truth.any(axis=0), 0.0, np.nan)
         cells = known_cells(unknown, results.held_out[fold])
-        each.append(worst if S is None else average_precision(truth, S, cells))
+        each.append(worst if S is None else average_precision(truth, np.asarray(S), cells))
     table = np.array(each).reshape(-1, Y.shape[1])
     known = np.isfinite(table).sum(axis=0)
     return np.where(known, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan), known

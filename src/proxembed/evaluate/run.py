@@ -362,6 +362,7 @@ class Protocol:
             self.refitted(arm),
             self.max_seconds,
             self.neighbor_measures if self.keep_predictions else None,
+            self.standard,
         )
 
     def _named(self, pairs: tuple[tuple[str, str], ...]) -> Pairs:

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from proxembed.classify.ridge import Readout, fit_readout, ridge_fit
+from proxembed.classify.ridge import Readout, fit_readout, readout_at
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.estimator.traits import Traits
 from proxembed.execute.budget import Budget, OutOfBudget
@@ -32,7 +32,7 @@ from proxembed.methods.pipeline import fold_scores, unseen_embeddings
 
 from .arms import Arm
 from .part import Part
-from .results import NEIGHBORS, reason_of
+from .results import NEIGHBORS, TEST, FactoredScores, Kept, reason_of
 from .rivals.linear import LabelScores
 from .rivals.rival import Rival
 
@@ -56,11 +56,19 @@ class Measures:
     refits: bool = False
     max_seconds: float | None = None
     similarities: tuple[Measure, Measure] | None = None
+    test_alone: bool = False  # of many labels scores are kept of the test rows alone
 
     def plain(self) -> list[Any]:
         """All that distinguishes these measures from others, as plain data."""
         pairs = [[(measure.name, readout) for measure, readout in each] for each in (self.pairs, self.further)]
-        numbers = [list(self.sizes), self.n_neighbors, self.min_positives, self.refits, self.max_seconds]
+        numbers = [
+            list(self.sizes),
+            self.n_neighbors,
+            self.min_positives,
+            self.refits,
+            self.max_seconds,
+            self.test_alone,
+        ]
         return [*pairs, *numbers, [measure.name for measure in self.similarities or ()]]
 
 
@@ -83,15 +91,25 @@ class Scores:
 
     def plain(self) -> dict[str, Any]:
         """The same as a ledger takes it."""
-        by_key = {name: [[list(key), value] for key, value in getattr(self, name).items()] for name in BY_KEY}
+        by_key = {
+            name: [[list(key), _plain_scores(value)] for key, value in getattr(self, name).items()] for name in BY_KEY
+        }
         return {**vars(self), **by_key, "curve": [[k, as_json(value)] for k, value in self.curve.items()]}
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Scores:
         """The scores of their plain data."""
-        by_key = {name: {tuple(key): value for key, value in plain[name]} for name in BY_KEY}
+        by_key = {name: {tuple(key): _scores_of(value) for key, value in plain[name]} for name in BY_KEY}
         curve = {k: float(value) for k, value in plain["curve"]}
         return cls(**{**plain, **by_key, "curve": curve, "notes": tuple(plain["notes"])})
+
+
+def _plain_scores(value: Any) -> Any:
+    return value.arrays if isinstance(value, FactoredScores) else value
+
+
+def _scores_of(plain: Any) -> Any:
+    return FactoredScores(**plain) if isinstance(plain, dict) else plain
 
 
 def score(arm: Arm, part: Part, measures: Measures, natural: bool = False) -> Scores:
@@ -194,7 +212,7 @@ class Measured(NamedTuple):
     """One embedding on the held-out rows."""
 
     values: dict[tuple[str, str], tuple[float, int]]
-    scores: np.ndarray | None = None
+    scores: Kept | None = None
     similarity: np.ndarray | None = None
     new_similarity: np.ndarray | None = None
     hub: float | None = None
@@ -207,7 +225,7 @@ class Readings:
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: Placed | None = None, dtype: Any = np.float32):
         self.Z, self.Z_held_out, self.part, self.placed = Z[part.known_rows], Z_held_out, part, placed
         self.dtype = dtype
-        self.Y, self.targets = part.Y.toarray().astype(bool), part.targets
+        self.targets = part.targets
         self.folds = None if part.groups is None else part.inner
 
     @cached_property
@@ -218,7 +236,26 @@ class Readings:
     @cached_property
     def scores(self) -> np.ndarray:
         """Ridge scores of the held-out rows, (m, c): what is kept of them, and what every measure reads."""
+        if self.factored is not None:
+            return np.asarray(self.factored)
         return self.readout.scores(self.Z_held_out).astype(self.dtype)
+
+    @cached_property
+    def factored(self) -> FactoredScores | None:
+        """The scores of many labels as a product, where that takes less memory."""
+        if not self.part.many_labels:
+            return None
+        return FactoredScores.of(self.Z_held_out, self.readout.coef, self.readout.intercept)
+
+    @property
+    def Y(self) -> np.ndarray:
+        """Labels of the training rows, bool (n, c)."""
+        return self.part.indicator
+
+    @property
+    def kept_scores(self) -> Kept:
+        """The scores as they are kept."""
+        return self.scores if self.factored is None else self.factored
 
     @cached_property
     def own_scores(self) -> np.ndarray:
@@ -230,8 +267,7 @@ class Readings:
         own = np.empty(self.Y.shape)
         for fold in range(inner.max() + 1):
             out = inner == fold
-            fitted = ridge_fit(self.Z[~out], 2.0 * self.targets[~out] - 1.0, self.readout.penalty)
-            own[out] = Readout(*fitted, self.readout.penalty).scores(self.Z[out])
+            own[out] = readout_at(self.Z[~out], self.targets[~out], self.readout.penalty).scores(self.Z[out])
         return own
 
     @cached_property
@@ -254,7 +290,7 @@ class Readings:
 
     def new_neighbors(self, measure: Measure) -> tuple[Any, ...] | None:
         """As ``neighbors``, of the other held-out rows; None where there are too few."""
-        k, Y = measure.n_neighbors, self.part.Y_held_out
+        k, Y = measure.n_neighbors, self.part.held_out_sets
         if not measure.is_defined(Y):
             return None
         if k not in self._near_new:
@@ -294,19 +330,20 @@ class Readings:
                 reading = neighbor_scores(near, part.Y, part.known_cells)
             else:
                 reading = self.of(measure)
-            values[measure.name, readout] = measure.value(
-                part.Y_held_out, reading, measures.min_positives, part.known_held_out
-            )
+            sets = measure.goal == "neighbours" and part.known_held_out is None
+            truth = part.held_out_sets if sets else part.Y_held_out
+            values[measure.name, readout] = measure.value(truth, reading, measures.min_positives, part.known_held_out)
         if measures.similarities is None:
             return Measured(values)
         measure, new = measures.similarities
         k = measure.n_neighbors
         similarity, new_similarity = (
-            None if near is None else row_jaccard(part.Y_held_out, *near, known=part.known_held_out)
+            None if near is None else row_jaccard(part.held_out_sets, *near, known=part.known_held_out)
             for near in (self.neighbors(k), self.new_neighbors(new))
         )
+        kept = None if measures.test_alone and part.many_labels and part.name != TEST else self.kept_scores
         hub = hub_share(self.neighbors(k)[1], k)
-        return Measured(values, self.scores, similarity, new_similarity, hub, self.query_seconds(k))
+        return Measured(values, kept, similarity, new_similarity, hub, self.query_seconds(k))
 
 
 class ScoreReadings(Readings):
@@ -315,7 +352,11 @@ class ScoreReadings(Readings):
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None):
         self.Z, self.Z_held_out, self.part = Z, Z_held_out, part
         self.own_scores, self.scores = Z, Z_held_out.astype(np.float32)
-        self.Y = part.Y.toarray().astype(bool)
+
+    @property
+    def kept_scores(self) -> Kept:
+        """The scores themselves."""
+        return self.scores
 
 
 class LookupReadings(ScoreReadings):

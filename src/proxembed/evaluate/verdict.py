@@ -26,11 +26,14 @@ from numpy.typing import ArrayLike
 
 from proxembed.measures.measures import AVERAGE_PRECISION, NEW_JACCARD, Measure, is_jaccard, measure_of
 from proxembed.measures.statistics import (
+    DrawnPrecision,
+    drawn_precision,
     drawn_weights,
+    enough_rows_each,
     holm,
     nadeau_bengio,
     nadeau_bengio_p,
-    precision_gain,
+    precision_difference,
     redrawn_gain,
     t_tested,
 )
@@ -442,6 +445,7 @@ class TestGains:
 
     def __init__(self, results: Results, dataset: Any):
         self.results, self.there, self.few = results, TEST in results.folds, results.few.get(TEST_ROWS)
+        self._precisions: dict[tuple[str, int | None], DrawnPrecision] = {}
         if self.there:
             rows = results.held_out[TEST]
             self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
@@ -492,22 +496,34 @@ class TestGains:
 
     def _gain(self, measure: Measure, ours: dict[str, Any], theirs: dict[str, Any], name: str) -> dict[str, Any] | None:
         least = self.results.protocol.get("min_positives", 1)
-        own, other = (self._scores(entry) for entry in (ours, theirs))
         cells, groups = self.known_cells, self.groups
         if measure.name == AVERAGE_PRECISION:
-            return precision_gain(self.truth, own, other, self.drawn, least, cells, groups)
+            truth = enough_rows_each(self.truth, least)
+            if not truth.any():
+                return None
+            own, other = (self._precision(entry, truth) for entry in (ours, theirs))
+            return precision_difference(own, other, self.units, groups)
         values: list[Any] = [self.value(entry, name) for entry in (ours, theirs)]
         if None in values or not np.isfinite(values).all():
             return None
         gain = measure.score(values[0]) - measure.score(values[1])
-        found = redrawn_gain(measure, self.truth, own, other, self.drawn, gain, least, cells, groups)
+        first, second = (self._scores(entry) for entry in (ours, theirs))
+        found = redrawn_gain(measure, self.truth, first, second, self.drawn, gain, least, cells, groups)
         return {"gain": gain, "interval": None, "p": None} if found is None else found
+
+    def _precision(self, entry: dict[str, Any], truth: np.ndarray) -> DrawnPrecision:
+        """The average precision of an entry, once and drawn; several goals ask for that of one."""
+        key = entry["arm"], entry["k"]
+        if key not in self._precisions:
+            self._precisions[key] = drawn_precision(self._scores(entry), truth, self.drawn, self.known_cells)
+        return self._precisions[key]
 
     def _scores(self, entry: dict[str, Any]) -> np.ndarray | None:
         """Stored scores of the test rows; None of an arm that failed."""
         if entry["arm"] == SAME_ROWS:
             return np.tile(self.results.constants[TEST].scores, (len(self.truth), 1))
-        return self.results.predictions.get((entry["arm"], entry["k"], TEST))
+        found = self.results.predictions.get((entry["arm"], entry["k"], TEST))
+        return None if found is None else np.asarray(found)
 
 
 Gains = FoldGains | TestGains

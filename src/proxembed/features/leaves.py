@@ -16,7 +16,8 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from proxembed.algebra.arrays.matrix import guard_dense
-from proxembed.algebra.pencil.symmetric import top
+from proxembed.algebra.pencil.symmetric import lanczos, top
+from proxembed.targets.labels import MANY_LABELS
 from proxembed.targets.targets import Targets
 
 MOST_LABELS = 50  # from more labels on the forest is grown on their leading principal scores
@@ -202,6 +203,10 @@ def forest_targets(labels: Targets, Y: Any) -> Any:
     """What a forest is grown on: the labels, or their leading principal scores where there are many."""
     if labels.c <= MOST_LABELS:
         return Y
+    if labels.c > MANY_LABELS:
+        F, sums = labels.Y, labels.sums
+        _, V = lanczos(lambda v: F.T @ (F @ v) - sums * (sums @ v / labels.n), labels.c, SCORES)
+        return np.asarray(Y @ V)
     guard_dense((labels.c, labels.c), "The scatter of the labels that the forest is grown on")
     _, V = top(labels.centred_gram, SCORES)
     return np.asarray(Y @ V)

@@ -89,6 +89,20 @@ class ColumnSums:
                 mean += total / n
         return cls(n, mean, squares, largest, smallest, sparse)
 
+    @classmethod
+    def beside(cls, parts: Sequence[ColumnSums]) -> ColumnSums:
+        """The sums of columns of the same rows, side by side."""
+        names = ("mean", "squares", "largest", "smallest")
+        mean, squares, largest, smallest = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+        return cls(parts[0].n, mean, squares, largest, smallest, parts[0].sparse)
+
+    def of_columns(self, places: Sequence[int]) -> ColumnSums:
+        """The sums of some of the columns."""
+        mean, squares, largest, smallest = (
+            each[places] for each in (self.mean, self.squares, self.largest, self.smallest)
+        )
+        return ColumnSums(self.n, mean, squares, largest, smallest, self.sparse)
+
     def merged(self, other: ColumnSums) -> ColumnSums:
         """The sums of these rows and others.  [chan1983variance]"""
         n, difference = self.n + other.n, other.mean - self.mean
@@ -267,10 +281,11 @@ def scaling_apply(state: Any, X: Any, *, max_dense_bytes: int = MAX_DENSE_BYTES)
     if state.sublinear:
         _check_counts(X)
         X = _sublinear(X)
+    given = X
     if state.mean is not None:
         X = _subtract(X, state.mean, max_dense_bytes)
     if state.std is not None:
-        X = _columns(np.divide, X, state.std)
+        X = _columns(np.divide, X, state.std, own=X is not given)
     if state.idf is not None:
         X = _columns(np.multiply, X, state.idf)
     if state.unit:
@@ -336,13 +351,13 @@ def _subtract(X: Matrix, mean: np.ndarray, limit: int) -> np.ndarray:
     return np.subtract(X, mean, out=np.empty_like(X), casting="same_kind")
 
 
-def _columns(operation: np.ufunc, X: Matrix, values: np.ndarray) -> Matrix:
-    """operation(X, values) column by column, on the stored entries of a sparse X."""
+def _columns(operation: np.ufunc, X: Matrix, values: np.ndarray, own: bool = False) -> Matrix:
+    """operation(X, values) column by column, on the stored entries of a sparse X; in place of an array of our own."""
     if sp.issparse(X):
         out = X.copy()
         out.data = operation(X.data, values[X.indices]).astype(X.dtype, copy=False)
         return out
-    return operation(X, values, out=np.empty_like(X), casting="same_kind")
+    return operation(X, values, out=X if own else np.empty_like(X), casting="same_kind")
 
 
 def _check_counts(X: Matrix) -> None:

@@ -11,7 +11,9 @@ import scipy.sparse as sp
 from scipy.special import expit, logit
 from scipy.stats import rankdata
 
-from proxembed.targets.values import dense_labels
+from proxembed.targets.values import dense_labels, sparse_labels
+
+from .ranks import label_precisions
 
 EPS = float(np.finfo(np.float64).eps)
 MAX_STEPS = 100
@@ -25,12 +27,16 @@ class LabelMean(NamedTuple):
     n_labels: int
 
 
-def checked_pair(Y: Any, S: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels as bool and scores as float64, dense, of one shape (n, c); S must be finite."""
-    Y, S = dense_labels(Y), np.asarray(S.toarray() if sp.issparse(S) else S, dtype=np.float64)
+def checked_pair(Y: Any, S: Any, kept: bool = False) -> tuple[np.ndarray, Any]:
+    """Labels as bool and scores as float64, dense, of one shape (n, c); S must be finite. ``kept``: scores of 32 bits
+    and sparse scores stay as they are."""
+    Y = dense_labels(Y)
+    if not kept or not sp.issparse(S):
+        S = np.asarray(S.toarray() if sp.issparse(S) else S)
+        S = S if kept and S.dtype == np.float32 else S.astype(np.float64, copy=False)
     if S.shape != Y.shape:
         raise ValueError(f"Y and S must have one shape; got Y {Y.shape} and S {S.shape}. Score every row and label.")
-    if not np.isfinite(S).all():
+    if not np.isfinite(S.data if sp.issparse(S) else S).all():
         raise ValueError("S must be finite; it holds NaN or infinity. Check the model that produced the scores.")
     return Y, S
 
@@ -45,7 +51,7 @@ def average_precision(Y: Any, S: Any, known: np.ndarray | None = None) -> np.nda
     Y : array or sparse array of shape (n, c)
         True labels, 0 or 1.
     S : array of shape (n, c)
-        Real scores, larger meaning more likely.
+        Real scores, larger meaning more likely; of scores of at least 0, a sparse array too.
     known : bool array of shape (n, c), optional
         The cells to use; None: all.
 
@@ -66,19 +72,13 @@ def average_precision(Y: Any, S: Any, known: np.ndarray | None = None) -> np.nda
     >>> average_precision(np.array([[1], [0], [1], [0]]), np.array([[.9], [.8], [.7], [.1]])).round(4).tolist()
     [0.8333]
     """
-    Y, S = checked_pair(Y, S)
-    n, c = Y.shape
-    out = np.full(c, np.nan)
-    for j in range(c):
-        positives = int(Y[:, j].sum())
-        if positives == 0:
-            continue
-        y, s = (Y[:, j], S[:, j]) if known is None else (Y[known[:, j], j], S[known[:, j], j])
-        order = np.argsort(-s, kind="stable")
-        ranked, hits = s[order], np.cumsum(y[order])
-        ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
-        gained = np.diff(hits[ends], prepend=0)
-        out[j] = gained @ (hits[ends] / (ends + 1)) / positives
+    Y, S = checked_pair(Y, S, kept=True)
+    if known is None:
+        return label_precisions(Y, S)
+    out = np.full(Y.shape[1], np.nan)
+    for j in np.flatnonzero(Y.any(axis=0)):
+        cells = known[:, j]
+        out[j] = label_precisions(Y[cells, j : j + 1], S[cells, j : j + 1])[0]
     return out
 
 
@@ -141,36 +141,45 @@ def rarest_average_precision(Y: Any, S: Any, *, min_positives: int = 1, known: n
 
 
 def row_jaccard(
-    Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None, block: int = 2**20
+    Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None, block: int = 2**26
 ) -> np.ndarray:
-    """For each row the mean similarity between its label set and the label sets of its nearest training rows."""
-    Y, Y_train, weights = dense_labels(Y), dense_labels(Y_train), sp.csr_array(weights)
-    if weights.shape != (len(Y), len(Y_train)) or weights.nnz == 0:
+    """For each row the mean similarity between its label set and the label sets of its nearest training rows; where
+    cells are unknown ``block`` of them are compared at a time."""
+    weights = sp.csr_array(weights)
+    if weights.shape != (Y.shape[0], Y_train.shape[0]) or weights.nnz == 0:
         raise ValueError(
-            f"weights must have one row for each of the {len(Y)} rows of Y and one column for each of the "
-            f"{len(Y_train)} training rows, and hold neighbours; got shape {weights.shape} with {weights.nnz} entries."
+            f"weights must have one row for each of the {Y.shape[0]} rows of Y and one column for each of the "
+            f"{Y_train.shape[0]} training rows, and hold neighbours; got shape {weights.shape} with {weights.nnz} "
+            "entries."
         )
     if Y.shape[1] != Y_train.shape[1]:
         raise ValueError(f"Y has {Y.shape[1]} labels and Y_train {Y_train.shape[1]}; give both the same label columns.")
-    row, near = np.repeat(np.arange(len(Y)), np.diff(weights.indptr)), weights.indices
-    masked = known is not None or known_train is not None
+    row, near = np.repeat(np.arange(Y.shape[0]), np.diff(weights.indptr)), weights.indices
+    if known is None and known_train is None:
+        return np.bincount(row, weights.data * _set_similarity(Y, Y_train, row, near), minlength=Y.shape[0])
+    Y, Y_train = dense_labels(Y), dense_labels(Y_train)
     known = np.ones(Y.shape, dtype=bool) if known is None else known
     known_train = np.ones(Y_train.shape, dtype=bool) if known_train is None else known_train
     similarity, weight = np.empty(len(row)), weights.data.copy()
-    for start in range(0, len(row), block):
-        part = slice(start, start + block)
-        ours, theirs = Y[row[part]], Y_train[near[part]]
-        if masked:
-            both = known[row[part]] & known_train[near[part]]
-            ours, theirs = ours & both, theirs & both
-            weight[part] *= both.any(axis=1)
+    step = max(1, block // max(Y.shape[1], 1))
+    for start in range(0, len(row), step):
+        part = slice(start, start + step)
+        both = known[row[part]] & known_train[near[part]]
+        ours, theirs = Y[row[part]] & both, Y_train[near[part]] & both
+        weight[part] *= both.any(axis=1)
         union = (ours | theirs).sum(axis=1)
         similarity[part] = np.where(union == 0, 1.0, (ours & theirs).sum(axis=1) / np.maximum(union, 1))
     total = np.bincount(row, weight * similarity, minlength=len(Y))
-    if not masked:
-        return total
     share = np.bincount(row, weight, minlength=len(Y))
     return np.divide(total, share, out=np.zeros(len(Y)), where=share > 0)
+
+
+def _set_similarity(Y: Any, Y_train: Any, row: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """The Jaccard similarity of the label sets of pairs of rows, from the labels that they have."""
+    Y, Y_train = sparse_labels(Y), sparse_labels(Y_train)
+    common = np.asarray(Y[row].multiply(Y_train[near]).sum(axis=1)).ravel()
+    union = np.diff(Y.indptr)[row] + np.diff(Y_train.indptr)[near] - common
+    return np.where(union == 0, 1.0, common / np.maximum(union, 1))
 
 
 def jaccard_at_k(Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None) -> float:
@@ -191,19 +200,27 @@ def jaccard_at_k(Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *,
 
 def same_rows(Y_train: Any, k: int = 10, *, most: int = 5000) -> np.ndarray:
     """The k training rows to return to every query: those of the largest mean Jaccard similarity to all label sets."""
-    Y = sp.csr_array(Y_train).astype(np.float32)
-    sets, first, own = np.unique(dense_labels(Y_train), axis=0, return_index=True, return_inverse=True)
+    Y = sparse_labels(Y_train)
+    first, own = distinct_sets(Y)
+    G, sizes = Y[first].astype(np.float32), np.diff(Y.indptr)[first]
     reference = np.unique(np.linspace(0, Y.shape[0] - 1, min(most, Y.shape[0])).astype(int))
-    counts = np.bincount(own.ravel()[reference], minlength=len(sets))
+    counts = np.bincount(own[reference], minlength=len(first))
     used = np.flatnonzero(counts)
-    G, sizes = Y[first], sets.sum(axis=1)
-    mean = np.empty(len(sets))
-    for start in range(0, len(sets), 1024):
+    mean = np.empty(len(first))
+    for start in range(0, len(first), 1024):
         part = slice(start, start + 1024)
         common = (G[part] @ G[used].T).toarray()
         union = sizes[part, None] + sizes[used] - common
         mean[part] = np.where(union == 0, 1.0, common / np.maximum(union, 1)) @ counts[used] / counts.sum()
-    return np.argsort(-np.round(mean, 12)[own.ravel()], kind="stable")[:k]
+    return np.argsort(-np.round(mean, 12)[own], kind="stable")[:k]
+
+
+def distinct_sets(Y: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """The label sets of rows: the first row of each set, and the number of each row's set; indices are sorted."""
+    ends = zip(Y.indptr[:-1], Y.indptr[1:], strict=True)
+    number: dict[bytes, int] = {}
+    own = np.array([number.setdefault(Y.indices[a:b].tobytes(), len(number)) for a, b in ends], dtype=np.intp)
+    return np.unique(own, return_index=True)[1], own
 
 
 def _checked_sets(Y: Any, Yh: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.targets.values import dense_labels
+from proxembed.targets.values import dense_labels, sparse_labels
 
 MOST_TIED = 1000
 DECIMALS = 12
@@ -210,14 +210,16 @@ def _checked(Z: Any, Z_train: Any, n_neighbors: int) -> tuple[Any, Any, np.ndarr
     return Z, Z_train, np.asarray(Z_train.mean(axis=0), dtype=np.float64).ravel()
 
 
-def neighbor_scores(weights: Any, Y_train: Any, known: np.ndarray | None = None) -> np.ndarray:
-    """Score each label by the share of a row's neighbours that carry it."""
+def neighbor_scores(weights: Any, Y_train: Any, known: np.ndarray | None = None) -> Any:
+    """Score each label by the share of a row's neighbours that carry it: a sparse array (m, c), or a dense one where
+    cells are unknown."""
+    if known is None:
+        shares = sp.csr_array(sp.csr_array(weights) @ sparse_labels(Y_train).astype(np.float64))
+        shares.data = np.round(shares.data, DECIMALS)
+        return shares
     Y = dense_labels(Y_train).astype(np.float64)
-    shares = weights @ Y
-    if known is not None:
-        seen, mean = weights @ known.astype(np.float64), Y.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        shares = np.where(seen > 0, shares / np.where(seen > 0, seen, 1.0), mean)
-    return np.round(shares, DECIMALS)
+    seen, mean = weights @ known.astype(np.float64), Y.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.round(np.where(seen > 0, weights @ Y / np.where(seen > 0, seen, 1.0), mean), DECIMALS)
 
 
 def hub_share(weights: Any, n_neighbors: int) -> float:

@@ -1,15 +1,17 @@
 """Statistics of differences: over folds, across data sets, and of test rows drawn with replacement (bootstrap)."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import stdtr, stdtrit
 from scipy.stats import wilcoxon
 
 from .measures import MACRO_AUC, RAREST, Measure
 from .metrics import average_precision
+from .ranks import CELLS, FEW, Positives, precision_at
 
 ROPE = 0.01
 EQUAL = 1e-12
@@ -230,6 +232,76 @@ def redrawn_gain(
     return t_tested(gain, math.sqrt(variance), units)
 
 
+class DrawnPrecision(NamedTuple):
+    """Average precision of the labels that have a positive row: once (c,), and under each draw of rows (b, c); and
+    what each positive row adds to it, (n, c), NaN elsewhere."""
+
+    once: np.ndarray
+    drawn: np.ndarray
+    at_rows: np.ndarray
+
+
+def drawn_precision(
+    S: np.ndarray | None, truth: np.ndarray, weights: np.ndarray, known: np.ndarray | None = None
+) -> DrawnPrecision:
+    """The average precision of scores; of an arm that failed (None) it is 0."""
+    present = np.flatnonzero(truth.any(axis=0))
+    truth, known = truth.take(present, axis=1), None if known is None else known.take(present, axis=1)
+    at_rows = np.full(truth.shape, np.nan)
+    if S is None:
+        at_rows[truth] = 0.0
+        return DrawnPrecision(np.zeros(truth.shape[1]), np.zeros((len(weights), truth.shape[1])), at_rows)
+    S = S.take(present, axis=1)
+    if known is None:
+        positives = Positives.of(truth)
+        at = precision_at(positives, S)
+        at_rows[positives.rows, positives.labels] = at
+        once = np.bincount(positives.labels, at) / positives.counts
+        return DrawnPrecision(once, _drawn(truth, S, positives, weights), at_rows)
+    drawn = np.empty((len(weights), truth.shape[1]))
+    for j, cells in enumerate(known.T):
+        y, s = truth[cells, j], S[cells, j]
+        drawn[:, j] = weighted_average_precision(y, s, weights[:, cells])
+        at_rows[np.flatnonzero(cells)[y], j] = _precision_at(y, s)
+    return DrawnPrecision(average_precision(truth, S, known), drawn, at_rows)
+
+
+def _drawn(truth: np.ndarray, S: np.ndarray, positives: Positives, weights: np.ndarray) -> np.ndarray:
+    """Average precision of each label for each draw, (b, c): of rare labels by matrix products over all draws."""
+    out = np.full((len(weights), truth.shape[1]), np.nan)
+    rare = positives.counts <= FEW
+    for j in np.flatnonzero(~rare):
+        out[:, j] = weighted_average_precision(truth[:, j], S[:, j], weights)
+    few, s = np.flatnonzero(rare[positives.labels]), S[positives.rows, positives.labels]
+    if len(few) == 0:
+        return out
+    light, step = weights.astype(np.float32), max(1, CELLS // len(S))
+    total, reached = np.zeros((2, truth.shape[1], len(weights)))
+    for label_cells in _whole_labels(positives.labels[few], step):
+        part = few[label_cells]
+        above = (S.take(positives.labels[part], axis=1) >= s[part]).astype(np.float32)
+        gained = weights[:, positives.rows[part]].T.astype(np.float64)
+        one, other = positives.pairs(part)
+        ahead = s[other] >= s[one]
+        place = np.searchsorted(part, (one[ahead], other[ahead]))
+        hits = sp.csr_array((np.ones(len(place[0])), (place[0], place[1])), shape=(len(part), len(part))) @ gained
+        value = gained * hits / np.maximum((light @ above).T, 1)
+        label, first = np.unique(positives.labels[part], return_index=True)
+        reached[label], total[label] = np.add.reduceat(value, first), np.add.reduceat(gained, first)
+    seen = total > 0
+    return np.where(rare, np.where(seen, reached / np.where(seen, total, 1.0), np.nan).T, out)
+
+
+def _whole_labels(labels: np.ndarray, step: int) -> Iterator[slice]:
+    """Parts of sorted labels of about ``step`` entries, each of which holds all entries of its labels."""
+    ends = np.append(np.flatnonzero(labels[1:] != labels[:-1]) + 1, len(labels))
+    start = 0
+    while start < len(labels):
+        end = int(ends[np.searchsorted(ends, min(start + step, len(labels)))])
+        yield slice(start, end)
+        start = end
+
+
 def precision_gain(
     truth: np.ndarray,
     ours: np.ndarray | None,
@@ -241,18 +313,27 @@ def precision_gain(
 ) -> dict[str, Any] | None:
     """The gain in macro average precision with its 95 % interval and p, all draws at once; ``units``: the groups that
     are drawn, None: rows."""
-    truth = np.where(truth.sum(axis=0) >= least, truth, False)
+    truth = enough_rows_each(truth, least)
     if not truth.any():
         return None
-    (ours_once, ours_drawn), (theirs_once, theirs_drawn) = (
-        _precisions(S, truth, weights, known) for S in (ours, theirs)
-    )
-    moved = ours_drawn - theirs_drawn
+    ours_drawn, theirs_drawn = (drawn_precision(S, truth, weights, known) for S in (ours, theirs))
+    return precision_difference(ours_drawn, theirs_drawn, _units(truth, groups), groups)
+
+
+def enough_rows_each(truth: np.ndarray, least: int) -> np.ndarray:
+    """The truth without the labels of fewer positive rows."""
+    return np.where(truth.sum(axis=0) >= least, truth, False)
+
+
+def precision_difference(
+    ours: DrawnPrecision, theirs: DrawnPrecision, units: int, groups: Any = None
+) -> dict[str, Any]:
+    """The difference of two macro average precisions with its 95 % interval and p."""
+    moved = ours.drawn - theirs.drawn
     moved = moved[np.isfinite(moved).any(axis=1)]  # a draw may leave no positive row of any label
     variance = float(np.nanmean(moved, axis=1).var(ddof=1)) if len(moved) > 1 else np.inf
-    variance += unseen_variance(_differences(_precision_at, truth, ours, theirs, known), groups)
-    gain = float(np.mean(ours_once - theirs_once))
-    return t_tested(gain, math.sqrt(variance), _units(truth, groups))
+    variance += unseen_variance(ours.at_rows - theirs.at_rows, groups)
+    return t_tested(float(np.mean(ours.once - theirs.once)), math.sqrt(variance), units)
 
 
 def _units(truth: np.ndarray, groups: Any) -> int:
@@ -268,21 +349,20 @@ def unseen_variance(parts: np.ndarray, groups: Any = None) -> float:
     [mackinnon1985some]; where one has all of them, it deviates from the mean over labels [lumley2010complex].
     """
     unit = np.arange(len(parts)) if groups is None else np.unique(groups, return_inverse=True)[1]
-    own = np.isfinite(parts)
-    parts, own = parts[:, own.any(axis=0)], own[:, own.any(axis=0)]
-    means, c, units = np.nanmean(parts, axis=0), parts.shape[1], int(unit.max()) + 1
-    seen, whole = np.zeros(units), np.zeros(units)
-    for part, rows, mean in zip(parts.T, own.T, means, strict=True):
-        count = np.bincount(unit[rows], minlength=units)
-        share = count / count.sum()
-        deviation = np.bincount(unit[rows], part[rows] - mean, units) / (c * count.sum())
-        if share.max() < 1:
-            seen += deviation
-            whole += deviation / np.sqrt(1 - share)
-        elif c > 1:
-            whole += share * (mean - means.mean()) / math.sqrt(c * (c - 1))
-        else:
-            return math.inf
+    rows, labels = np.nonzero(np.isfinite(parts))
+    labels = np.unique(labels, return_inverse=True)[1]
+    values, totals, units = parts[np.isfinite(parts)], np.bincount(labels), int(unit.max()) + 1
+    c, means = len(totals), np.bincount(labels, values) / totals
+    cell, own = np.unique(labels * units + unit[rows], return_inverse=True)
+    label, unit = cell // units, cell % units
+    share = np.bincount(own) / totals[label]
+    deviation = np.bincount(own, values - means[labels]) / (c * totals[label])
+    alone = share == 1  # the one unit that has all positive rows of a label
+    if alone.any() and c == 1:
+        return math.inf
+    seen = np.bincount(unit, np.where(alone, 0.0, deviation), units)
+    apart = (means[label] - means.mean()) / math.sqrt(c * max(c - 1, 1))
+    whole = np.bincount(unit, np.where(alone, apart, deviation / np.sqrt(np.where(alone, 1.0, 1 - share))), units)
     return max(float(whole @ whole - seen @ seen), 0.0)
 
 
@@ -313,18 +393,3 @@ def _share_below(y: np.ndarray, s: np.ndarray) -> np.ndarray:
     """At each positive row the share of negative rows that score lower, equal ones counting one half; NaN without."""
     below = [np.searchsorted(np.sort(s[~y]), s[y], side) for side in ("left", "right")]
     return sum(below) / 2 / (~y).sum() if not y.all() else np.full(int(y.sum()), np.nan)
-
-
-def _precisions(
-    S: np.ndarray | None, truth: np.ndarray, weights: np.ndarray, known: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Average precision of each label with a positive row: once (c,) and for each draw (b, c)."""
-    present = np.flatnonzero(truth.any(axis=0))
-    if S is None:
-        return np.zeros(len(present)), np.zeros((len(weights), len(present)))
-    drawn = []
-    for j in present:
-        rows = slice(None) if known is None else known[:, j]
-        drawn.append(weighted_average_precision(truth[rows, j], S[rows, j], weights[:, rows]))
-    cells = None if known is None else known[:, present]
-    return average_precision(truth[:, present], S[:, present], cells), np.stack(drawn, axis=1)

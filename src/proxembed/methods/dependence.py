@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.operators.spanned import Spanned
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank, Operator
 from proxembed.algebra.pencil.deflation import deflated, rest_axes
 from proxembed.algebra.pencil.eigen import Solution
@@ -19,7 +20,7 @@ from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
 from proxembed.params import log, param
 from proxembed.proximity.label_similarity import LABEL_KERNELS, similarity
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
 KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
 
@@ -58,10 +59,14 @@ class CCA(PredictsOutputs, PencilEmbedder, labels="multi", takes_shares=True, ta
     )
 
     def template(self, rows: Rows) -> Template:
-        gram = rows.labels.centred_gram
-        ridge = self.ridge_y * (np.trace(gram) / min(rows.n, rows.labels.c) if self.ridge_scale == "trace" else 1.0)
-        A = LowRank(rows.labels.Y, pseudo_inverse(gram, ridge), center=rows.ones)
-        return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
+        labels = rows.labels
+        unit = labels.centred_squares / min(rows.n, labels.c) if self.ridge_scale == "trace" else 1.0
+        ridge = self.ridge_y * unit
+        if labels.c > MANY_LABELS and not labels.of_block:
+            A: LowRank = Spanned(labels.Y, ridge)
+        else:
+            A = LowRank(labels.Y, pseudo_inverse(labels.centred_gram, ridge), center=rows.ones)
+        return Template(A, Centering(), b=0, offset=rows.ones, target=labels.Y)
 
 
 class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
@@ -107,6 +112,10 @@ class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True
 
     def template(self, rows: Rows) -> Template:
         return Template(LowRank(rows.labels.Y, center=rows.ones), offset=rows.ones)
+
+    @property
+    def refines(self) -> bool:
+        return self.deflation is not None
 
     def refine(self, found: Solution, rows: Rows, k: int | None) -> Solution:
         if self.deflation is None:
@@ -302,7 +311,7 @@ class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=T
     def _trace(self, rows: Rows, K: LowRank) -> float:
         """The trace of the label kernel of all rows."""
         return (
-            float(np.trace(rows.labels.gram))
+            rows.labels.squares
             if self.label_kernel == "linear"
             else float(rows.labels.set_counts() @ np.diag(np.asarray(K.S)))
         )

@@ -2,17 +2,18 @@
 DMLDA."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.operators.structured import Centering, Diagonal, Laplacian, LowRank
+from proxembed.algebra.operators.structured import Centering, Diagonal, Laplacian, LowRank, Mixed
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
 from proxembed.params import log, param
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
 
 class FDA(PencilEmbedder, labels="single", from_sums="rows"):
@@ -170,7 +171,7 @@ class MLDA(PencilEmbedder, labels="multi", takes_shares=True):
     def template(self, rows: Rows) -> Template:
         F, C = memberships(rows.label_matrix, self.correlation, self.normalize)
         s, q = F @ C.sum(axis=1), C.T @ (rows.labels.shares if self.normalize else rows.labels.nk)
-        between = LowRank(F, (C * reciprocal(q)) @ C.T, center=s)
+        between = mixed(F, C, reciprocal(q), center=s)
         return Template(between, Centering(s), b=0, offset=s, target=rows.labels.Y)
 
 
@@ -214,19 +215,28 @@ class DMLDA(PencilEmbedder, labels="multi", takes_shares=True):
     def template(self, rows: Rows) -> Template:
         F, C = memberships(rows.label_matrix, self.weights == "mlda", self.weights == "mlda")
         s, q = F @ C.sum(axis=1), C.T @ (rows.labels.shares if self.weights == "mlda" else rows.labels.nk)
-        within = Diagonal(s) - LowRank(F, (C * reciprocal(q)) @ C.T)
-        means = LowRank(F, rows.n * (C * reciprocal(q) ** 2) @ C.T, center=rows.ones)
+        within = Diagonal(s) - mixed(F, C, reciprocal(q))
+        means = mixed(F, C, rows.n * reciprocal(q) ** 2, center=rows.ones)
         return Template(
             rows.labels.c * Centering() + means - within, within, b=0, offset=rows.ones, target=rows.labels.Y
         )
 
 
-def memberships(labels: LabelMatrix, correlation: bool, normalize: bool) -> tuple[sparse.csc_array, np.ndarray]:
-    """Q = F C as a sparse n x c factor F (Y, or M^-1 Y) and a c x c array C (I, or the cosines of label columns)."""
-    F = labels.Y
+def memberships(labels: LabelMatrix, correlation: bool, normalize: bool) -> tuple[sparse.csc_array, Any]:
+    """Q = F C as a sparse n x c factor F (Y, or M^-1 Y) and a c x c matrix C (I, or the cosines of label columns),
+    which is sparse where there are many labels."""
+    F, many = labels.Y, labels.c > MANY_LABELS and not labels.of_block
     if normalize:
         F = sparse.csc_array(sparse.diags_array(reciprocal(labels.m)) @ F)
     if not correlation:
-        return F, np.eye(labels.c)
+        return F, sparse.eye_array(labels.c, format="csc") if many else np.eye(labels.c)
+    if many:
+        unit = labels.Y @ sparse.diags_array(1.0 / np.sqrt(labels.Y.power(2).sum(axis=0)))
+        return F, sparse.csc_array(unit.T @ unit)
     gram = labels.gram
     return F, gram / np.sqrt(np.outer(np.diag(gram), np.diag(gram)))
+
+
+def mixed(F: Any, C: Any, w: np.ndarray, center: np.ndarray | None = None) -> LowRank:
+    """F C diag(w) C' F', without a dense c x c array where C is sparse."""
+    return Mixed(F, C, w, center) if sparse.issparse(C) else LowRank(F, (C * w) @ C.T, center=center)

@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.blas import symmetrise
 from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.algebra.pencil.coordinates import Coordinates
+from proxembed.algebra.pencil.kernel_rows import KernelRows
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import moved_centroids
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
-from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates
+from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates, tuning_rows
 from proxembed.features.prototypes import PROTOTYPES, prototypes
 from proxembed.pairs.formulas import gaussian
 from proxembed.pairs.relation import (
@@ -35,9 +37,9 @@ from .relation import KERNEL_MATRIX, KERNELS, RELATION_METRICS, SEED_DOC, WIDTHS
 
 @dataclass(frozen=True)
 class KernelMap:
-    """A kernel with its prototypes, and from its values with them the coordinates of any rows. ``map`` takes kernel
-    rows to coordinates under constraint="feature"; ``level`` centres them under "coef", and under "raw" they are the
-    coordinates."""
+    """A kernel with its prototypes, and from its values with them the coordinates of any rows: the kernel rows. While
+    a method is fitted that needs the coordinates of the feature space, ``map`` takes kernel rows to these; ``level``
+    centres them under constraint="coef"."""
 
     kernel: str | Callable[..., Any]
     degree: float
@@ -50,9 +52,10 @@ class KernelMap:
     scales: np.ndarray | None = None
 
     def coordinates(self, X: Any) -> np.ndarray:
-        """Coordinates (m, r) of rows X, or their (centred) kernel rows."""
+        """Coordinates (m, r) of rows X: their kernel rows, centred or mapped to the feature space where that is
+        stated."""
         K = self.values(X)
-        if self.constraint == "feature":
+        if self.map is not None:
             return K @ self.map
         return K if self.level is None else K - K.mean(axis=1, keepdims=True) - self.level
 
@@ -66,7 +69,7 @@ class KernelMap:
 
     def effects(self, weights: np.ndarray) -> np.ndarray:
         """Effect of each feature on combinations of the coordinates, (k, r) to (k, d); see ``relation_effects``."""
-        if self.constraint == "feature":
+        if self.map is not None:
             weights = weights @ self.map.T
         elif self.level is not None:
             weights = weights - weights.mean(axis=1, keepdims=True)
@@ -91,6 +94,22 @@ class KernelMap:
         return checked_relation(call_user_function("kernel", own, X, P), (X.shape[0], P.shape[0]), "kernel")
 
 
+def mapped(kernel: KernelMap, K: np.ndarray) -> tuple[KernelMap, np.ndarray]:
+    """The kernel with its map on all rows of fit, and their coordinates, from their kernel matrix K."""
+    M = kernel_map(K)
+    return replace(kernel, map=M), M / np.einsum("pr,pr->r", M, M)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The width, the absolute ridge (None: that of the settings, or left to the solver), and the number of rows that
+    leave-one-out has chosen them on."""
+
+    tau: float | None
+    ridge: float | None
+    rows: int
+
+
 @dataclass(frozen=True)
 class OnKernel(Prepared):
     """The kernel that ``lift`` needs, and the template of the wrapped method, which fit needs alone."""
@@ -108,8 +127,10 @@ class Kernelized(TemplateWrapper, labels="multi"):
     Makes a projection non-linear with a kernel. The method runs on the kernel's empirical map, so that P'P = I means
     orthonormal in feature space (``constraint="feature"``), or on the kernel matrix (centred with ``"coef"``, unchanged
     with ``"raw"``). ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out
-    error of kernel ridge regression of the labels. With n_prototypes it also fits on RowBlocks: prototypes and width
-    are chosen from a uniform sample of 10,000 rows (k-means takes a last step over all rows), the ridge from all rows.
+    error of kernel ridge regression of the labels, on 800 evenly spaced labelled rows if there are more; the ridge is
+    then multiplied by the number of rows over that of the sample. With n_prototypes the ridge is chosen on all rows.
+    With n_prototypes it also fits on RowBlocks, and prototypes are chosen from a uniform sample of 10,000 rows (k-means
+    takes a last step over all rows).
     Kernelized(FDA()) is kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
 
     Attributes
@@ -117,8 +138,10 @@ class Kernelized(TemplateWrapper, labels="multi"):
     method_ : the wrapped method with its parameters.
     tau_ : float or None, the width used.
     ridge_ : float, the ridge used, absolute.
+    tuning_rows_ : int, the number of rows that width and ridge were chosen on by leave-one-out; 0 if both are given.
     prototypes_ : (p, d) rows that new rows are compared with (all training rows without n_prototypes).
-    components_ : (k, r) array of the embedding in the kernel map.
+    components_ : (k, p) array, coefficients of the kernel values with the prototypes: a row is embedded as
+        ``components_ @ (k(x) - mean_)``.
     eigenvalues_ : (k,) array.
 
     Raises
@@ -244,18 +267,17 @@ class Kernelized(TemplateWrapper, labels="multi"):
         inner = self.method_.template(rows)
         kernel = KernelMap(self.kernel, self.degree, self.constraint, self._chosen_prototypes(rows))
         measure = measure_named(kernel.relation)
-        if "tau" in measure.params and self.kernel != "gaussian":
+        if "tau" in measure.params and (self.kernel != "gaussian" or self.tau != "auto"):
             kernel = replace(kernel, tau=1.0 if isinstance(self.tau, str) else float(self.tau))
         if measure.ends == "scales":
             scales = prototype_scales(kernel.prototypes, self.n_scale)
             kernel = replace(kernel, n_scale=self.n_scale, scales=scales)
-        if self.kernel == "gaussian":
-            tau, ridge = self._width(rows, inner, kernel.prototypes, settings)
-            kernel = replace(kernel, tau=tau)
-            if ridge is not None:
-                settings = replace(settings, ridge=ridge, ridge_scale="absolute")
-        kernel = self._with_map(kernel, rows, inner)
-        changed = {"training": kernel.coordinates(rows.X), "width": kernel.prototypes.shape[0]}
+        tuned = self._tuned(rows, inner, kernel, settings)
+        if tuned.ridge is not None:
+            settings = replace(settings, ridge=tuned.ridge, ridge_scale="absolute")
+        kernel, training = self._on_rows(replace(kernel, tau=tuned.tau), rows, inner)
+        changed = {"training": training, "width": kernel.prototypes.shape[0]}
+        changed["attributes"] = settings.attributes | {"tuning_rows_": tuned.rows}
         return OnKernel(**vars(settings) | changed, kernel=kernel, inner=inner)
 
     def template(self, rows: Rows) -> Template:
@@ -273,7 +295,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
         return moments.shifted(-shift)
 
     def lift(self, X: Any) -> Any:
-        """Kernel map coordinates (m, r) of rows X, or their (centred) kernel rows under constraint="coef"."""
+        """The kernel rows (m, p) of rows X, centred under constraint="coef"."""
         return self.prepared_.kernel.coordinates(X)
 
     def embed(self, X: Any) -> np.ndarray:
@@ -302,19 +324,45 @@ class Kernelized(TemplateWrapper, labels="multi"):
             return moved_centroids(self, rows.source, found)
         return found
 
-    def _with_map(self, kernel: KernelMap, rows: Rows, inner: Any) -> KernelMap:
-        """The kernel with its map to coordinates, or with the level that centres its rows."""
+    def _on_rows(self, kernel: KernelMap, rows: Rows, inner: Any) -> tuple[KernelMap, Any]:
+        """The kernel, with its map of prototypes or with the level that centres its rows, and what is projected."""
         if self.constraint == "feature":
             K = kernel.values(kernel.prototypes)
             self._refuse_equal(K)
-            return replace(kernel, map=kernel_map(K))
+            if self.n_prototypes is not None:
+                kernel = replace(kernel, map=kernel_map(K))
+                return kernel, kernel.coordinates(rows.X)
+            named = self.kernel in ("gaussian", "linear", "cosine") or (
+                self.kernel == "polynomial" and float(self.degree).is_integer()
+            )
+            found = KernelRows(K if named else symmetrise(np.array(K)))
+            return (kernel, found) if named or found.semidefinite() else mapped(kernel, found.values)
         if inner.offset is None:
-            return kernel
+            return kernel, kernel.coordinates(rows.X)
         K = kernel.values(rows.X)
         self._refuse_equal(K)
-        if self.constraint == "raw":
-            return kernel
-        return replace(kernel, level=K.mean(axis=0) - K.mean())
+        if self.constraint == "coef":
+            kernel = replace(kernel, level=K.mean(axis=0) - K.mean())
+            return kernel, K - K.mean(axis=1, keepdims=True) - kernel.level
+        return kernel, K
+
+    def explicit(self) -> Prepared:
+        prepared = self.prepared_
+        if isinstance(prepared.training, KernelRows):
+            kernel, known = prepared.kernel, prepared.training
+            K = kernel.values(kernel.prototypes) if known.spent else known.values
+            kernel, training = mapped(kernel, K)
+            self.prepared_ = replace(prepared, kernel=kernel, training=training)
+        return self.prepared_
+
+    def of_lifted(self, components: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of the kernel map as coefficients of kernel rows, so that new rows need no map."""
+        kernel = self.prepared_.kernel
+        if kernel.map is None:
+            return components, mean
+        self.prepared_ = replace(self.prepared_, kernel=replace(kernel, map=None))
+        inverse = kernel.map / np.einsum("pr,pr->r", kernel.map, kernel.map)  # its columns are orthogonal
+        return np.ascontiguousarray(components @ kernel.map.T), inverse @ mean
 
     def _refuse_equal(self, K: np.ndarray) -> None:
         """A ValueError for a kernel under which all prototypes are alike."""
@@ -325,29 +373,48 @@ class Kernelized(TemplateWrapper, labels="multi"):
                 ", or rows that vary."
             )
 
-    def _width(self, rows: Rows, inner: Any, chosen: Any, settings: Any) -> tuple[float, float | None]:
-        """The width of the Gaussian, and the ridge where the two are chosen together."""
-        if self.tau != "auto":
-            return float(self.tau), None
-        median = median_squared_distance(rows.X)
-        if rows.labels is None:
-            return median, None
-        weights = rows.ones if inner.offset is None else inner.offset
-        weights = weights * rows.labels.rows_known
-        target = rows.labels.Y if inner.target is None else inner.target
-        setting, scale = settings.ridge, settings.ridge_scale
-        given = None
-        if setting != "auto" and inner.B is not None:
-            given = lambda unit: np.array([setting * (unit if scale == "trace" else 1.0)])  # noqa: E731
-        d2 = relation("euclidean", rows.X.astype(np.float64), chosen) ** 2
-        among = d2 if self.n_prototypes is None else relation("euclidean", chosen, chosen) ** 2
+    def _tuned(self, rows: Rows, inner: Template, kernel: KernelMap, settings: Prepared) -> Tuning:
+        """The width of the Gaussian, and the ridge, of least leave-one-out error of kernel ridge regression of the
+        labels on some of the rows."""
+        free = self.kernel == "gaussian" and self.tau == "auto"
+        target = None if rows.labels is None else rows.labels.Y if inner.target is None else inner.target
+        if target is None or (inner.B is None and not free):
+            return Tuning(median_squared_distance(rows.X) if free else kernel.tau, None, 0)
+        weights = (rows.ones if inner.offset is None else inner.offset) * rows.labels.rows_known
+        sample, known = tuning_rows(weights, target), int(np.count_nonzero(weights > 0))
+        chosen = inner.B is not None and settings.ridge == "auto"
+        exact = self.constraint == "feature" and self.n_prototypes is None
+        if not free and not (chosen and exact and len(sample) < known):
+            return Tuning(kernel.tau, None, known if chosen else 0)  # the ridge is left to the solver
+        share, given = len(sample) / known, None
+        if not chosen and inner.B is not None:
+            number: Any = settings.ridge
+            size, relative = share * float(number), settings.ridge_scale == "trace"
+            given = lambda unit: np.array([size * (unit if relative else 1.0)])  # noqa: E731
+        spread = rows.X if len(sample) == known else rows.X[sample]
+        widths = median_squared_distance(spread) * WIDTHS if free else np.array([kernel.tau or 1.0])
+        own, w = rows.X[sample] if self.kernel != "precomputed" else rows.X[sample][:, sample], weights[sample]
+        coordinates_at = self._coordinates_of(own.astype(np.float64), w, kernel)
+        dimensions = min(np.count_nonzero(w), kernel.prototypes.shape[0])
+        tau, ridge = least_loo(widths, coordinates_at, target[sample], dimensions, given)
+        left = self.n_prototypes is not None and len(sample) < known  # to the solver, which has all rows
+        return Tuning(tau if free else kernel.tau, ridge / share if chosen and not left else None, len(sample))
+
+    def _coordinates_of(self, X: Any, weights: np.ndarray, kernel: KernelMap) -> Callable[[float], Coordinates]:
+        """The row-space coordinates of some rows by the width: those of the kernel map on the prototypes, where these
+        are fewer than the rows."""
+        exact = self.n_prototypes is None or kernel.prototypes.shape[0] >= X.shape[0]
+        if self.kernel != "gaussian":
+            K = replace(kernel, prototypes=X).values(X)
+            return lambda tau: kernel_coordinates(K, weights)
+        chosen = X if exact else kernel.prototypes
+        d2 = relation("euclidean", X, chosen) ** 2
+        among = d2 if exact else relation("euclidean", chosen, chosen) ** 2
 
         def coordinates_at(tau: float) -> Coordinates:
             K = gaussian(d2, tau)
-            if self.n_prototypes is None:
+            if exact:
                 return kernel_coordinates(K, weights)
             return map_coordinates(K @ kernel_map(gaussian(among, tau)), weights)
 
-        dimensions = min(int(np.count_nonzero(weights)), chosen.shape[0])
-        tau, ridge = least_loo(median * WIDTHS, coordinates_at, target, dimensions, given)
-        return tau, ridge if setting == "auto" and inner.B is not None else None
+        return coordinates_at

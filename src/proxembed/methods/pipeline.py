@@ -27,7 +27,7 @@ from proxembed.features.scaling import scaling_kind
 from proxembed.tables import TableRows
 from proxembed.tables.frames import frame_of, rows_of, with_columns
 from proxembed.tables.rows import matrix_by_name
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.values import class_values, classes_of, object_array
 
 from .around import embedded_within_bound
@@ -316,8 +316,8 @@ def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) 
     known = np.flatnonzero(labels.rows_any)
     own = labels.take(known)
     groups = None if groups is None or len(np.unique(np.asarray(groups)[known])) < 2 else np.asarray(groups)
-    Y, targets = own.Y.toarray() > 0, own.with_means().Y.toarray()
-    fold = _cut_folds(Y, None if groups is None else groups[known])
+    targets = sparse.csr_array(own.Y) if own.unknown is None else own.with_means().Y.toarray()
+    fold = _cut_folds(own.Y, None if groups is None else groups[known])
 
     def embed(rows: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return embedded_within_bound(method, X[rows], labels.take(rows), X[left_out])
@@ -338,10 +338,10 @@ def unseen_embeddings(
 
 
 def fold_scores(
-    embeddings: Iterable[tuple[Any, Any]], targets: np.ndarray, fold: np.ndarray, keep_together: bool = False
+    embeddings: Iterable[tuple[Any, Any]], targets: Any, fold: np.ndarray, keep_together: bool = False
 ) -> np.ndarray:
     """Ridge scores of all known rows by read-outs of ``unseen_embeddings``; penalties by folds to ``keep_together``."""
-    scores = np.empty(targets.shape)
+    scores = np.empty(targets.shape, dtype=np.float32 if targets.shape[1] > MANY_LABELS else np.float64)
     for each, (Z, Z_left_out) in enumerate(embeddings):
         others = fold != each
         readout = fit_readout(Z, targets[others], fold[others] if keep_together else None)
@@ -358,13 +358,13 @@ def rows_without(left_out: np.ndarray, n: int, groups: Any = None) -> np.ndarray
     return rows[~np.isin(groups[rows], groups[left_out])]
 
 
-def _cut_folds(Y: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+def _cut_folds(Y: Any, groups: np.ndarray | None) -> np.ndarray:
     """The fold of each row: stratified, or of whole groups."""
     if groups is None:
         parts = label_folds(CUT_FOLDS, Y)
     else:
-        parts = GroupKFold(min(CUT_FOLDS, len(np.unique(groups)))).split(Y, groups=groups)
-    fold = np.empty(len(Y), dtype=np.intp)
+        parts = GroupKFold(min(CUT_FOLDS, len(np.unique(groups)))).split(groups, groups=groups)
+    fold = np.empty(Y.shape[0], dtype=np.intp)
     for number, (_, left_out) in enumerate(parts):
         fold[left_out] = number
     return fold

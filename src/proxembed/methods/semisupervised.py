@@ -216,7 +216,8 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
     def prepare(self, rows: Rows) -> Prepared:
         """With the templates of both members, over their sizes as ``balance`` says, and the ridges that they add."""
         part, index = self._part(rows)
-        base = self.unsupervised_.make_ready(rows.unlabelled())
+        self.unsupervised_.make_ready(rows.unlabelled())
+        base = self.unsupervised_.explicit()
         settings = self._supervised_settings(part)
         unsupervised = _stated_for_projections(self.unsupervised_, rows.unlabelled())
         supervised = _stated_for_projections(_inside_kernel(self.supervised_), part)
@@ -250,6 +251,9 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
 
     def lift(self, X: Any) -> Any:
         return self.unsupervised_.lift(X)
+
+    def of_lifted(self, components: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.unsupervised_.of_lifted(components, mean)
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.unsupervised_.feature_effects(weights)

@@ -190,7 +190,7 @@ class Views(LabelledFeatures, labels="multi"):
     weights_ : (number of views,) array, the weights used.
     views_ : list, the fitted views whose weight is not 0, in order; each has ``lift(X)``.
     ridge_ : float, the ridge used, absolute.
-    components_ : (k, r) array of the embedding of what the method projects: the blocks, or their kernel map.
+    components_ : (k, r) array of the embedding of what the method projects: the blocks, or their kernel rows.
     eigenvalues_ : (k,) array.
 
     Raises
@@ -416,7 +416,8 @@ class Views(LabelledFeatures, labels="multi"):
         if rows.labels is not None:
             rows = replace(rows, labels=rows.labels.with_means())
             view.check_labels(rows.labels)
-        own = view.make_ready(rows).training
+        view.make_ready(rows)
+        own = view.explicit().training
         view.release()
         return view, own
 

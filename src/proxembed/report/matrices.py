@@ -95,8 +95,9 @@ def proximity_section(
     present = np.flatnonzero(Y.any(axis=0))
     if len(sample) < 3 or len(present) == 0:
         return None
-    ordered = covat(~Y[:, present])
-    rows, labels = sample[ordered.rows], present[ordered.columns]
+    most = np.sort(np.argsort(-Y.sum(axis=0), kind="stable")[: min(len(present), ROWS)])  # present ones come first
+    ordered = covat(~Y[:, most])
+    rows, labels = sample[ordered.rows], most[ordered.columns]
     G = label_proximity(LabelMatrix(sp.csc_array(Y[np.ix_(ordered.rows, present)] * 1.0), present, "indicator"))
     W = proximity(X[rows])
     found = [("Y", "labels", 1.0 - ordered.matrix), ("G", "from the labels", G), ("W", "from the features", W)]
@@ -114,5 +115,5 @@ def proximity_section(
         for kind, title, values in found
     ]
     names = [str(label_names[j]) for j in labels[:NAMES]]
-    counts = {"shown": len(rows), "held_out": m, "without_label": int(np.sum(~has)), "n_labels": len(labels)}
+    counts = {"shown": len(rows), "held_out": m, "without_label": int(np.sum(~has)), "n_labels": len(present)}
     return {"measure": measure, **counts, "labels": names, "panels": panels}

@@ -92,6 +92,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "trials": views.trials_view(record.get("search")),
         "choice": views.choice_text(record["summary"]),
         "card": data_card(summary["dataset"]),
+        "label_counts": views.label_counts_view(summary["dataset"]["label_counts"]),
         "ramp": f"linear-gradient(90deg, {', '.join(ramp())})",
         "leaks": leak_warnings(summary["dataset"], summary["protocol"]),
         "notes": summary["dataset"].get("notes", ()),

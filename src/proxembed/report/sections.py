@@ -8,8 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.proximity.reordering import even_sample
+from proxembed.targets.labels import MANY_LABELS
 
 MAP_LABELS = 200  # labels that get a switch, the most frequent first
+SHOWN_LABELS = 50  # of thousands of labels, the most frequent
 MAP_ARROWS = 40  # directions kept per panel, the longest first
 DENSITY_ROWS = 60_000  # rows that the density counts; above it an even sample
 HEXAGONS = 44  # hexagons across a panel
@@ -131,7 +133,7 @@ def map_section(
     if limit < 1:
         raise ValueError(f"limit={limit} is not allowed; it must be at least 1.")
     counts = np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()
-    chosen = np.argsort(-counts, kind="stable")[:MAP_LABELS]
+    chosen = np.argsort(-counts, kind="stable")[: SHOWN_LABELS if c > MANY_LABELS else MAP_LABELS]
     chosen, Y = chosen[counts[chosen] > 0], sp.csr_array(Y[:, chosen[counts[chosen] > 0]] != 0)
     names = [str(label_names[j]) for j in chosen]
     lanes = lanes_of(_members(Y))

@@ -12,15 +12,15 @@ from proxembed.evaluate.diagnose import LEAST_DISTINCT
 from proxembed.evaluate.verdict import TOLERANCE, loss_margin, new_neighbor_measure
 from proxembed.measures.measures import is_jaccard
 from proxembed.splits.shuffles import GROUPS, TIMES, counted
+from proxembed.targets.labels import MANY_LABELS
 
-from .sections import unit_square
+from .sections import SHOWN_LABELS, unit_square
 
 # Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
 LABEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 SEVERAL, OTHER = "#1a1a1a", "#c6ced6"  # rows with several of the labels shown, and with none
 RAMP = ("#dbe7f1", "#bdd5e8", "#93bbd9", "#629cc8", "#337cb2", "#135c96", "#083a66")
 SIDE = 1000  # units across a panel
-LABEL_ROWS = 1000
 NAME_LENGTH, SHORT_LENGTH = 80, 22
 
 
@@ -175,24 +175,56 @@ def board_view(entries: list[dict[str, Any]], primary: str, base: str) -> list[d
 
 
 def label_view(table: list[dict[str, Any]] | None, tolerance: float = TOLERANCE) -> dict[str, Any] | None:
-    """The table of labels, at most 1,000 of them, with how many are served worse: by more than the tolerance."""
+    """The table of labels, with how many are served worse: by more than the tolerance. Of more than 1,000 labels the 50
+    of most rows, and the means of the others in one row."""
     if table is None:
         return None
     table = [{**row, "worse": _falls(row, tolerance)} for row in table]
-    both = [row for row in table if row.get("ap_raw") is not None and row.get("ap_embedded") is not None]
-    points = [
-        {"x": math.log10(max(row["n"], 1)), "gain": row["ap_embedded"] - row["ap_raw"], "row": row} for row in both
-    ]
+    both = [row for row in table if _compared(row)]
+    shown, rest = shown_labels(table)
+    mean = None if not rest else mean_row(rest)
+    drawn = [row for row in (*shown, *([mean] if mean else ())) if _compared(row)]
     return {
-        "rows": table[:LABEL_ROWS],
-        "left_out": max(0, len(table) - LABEL_ROWS),
+        "rows": shown,
+        "rest": mean,
+        "left_out": len(rest),
         "worse": sum(row["worse"] for row in both),
         "compared": len(both),
         "tolerance": tolerance,
         "threshold": any(row.get("threshold") is not None for row in table),
         "calibration": any(row.get("calibration") is not None for row in table),
-        "gains": _gain_plot(points[:LABEL_ROWS]) if len(points) > 2 else None,
+        "gains": _gain_plot(drawn) if len(drawn) > 2 else None,
     }
+
+
+def shown_labels(labels: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Labels, the most frequent first, as a page shows them: those that it lists, and the rest, if they are many."""
+    most = SHOWN_LABELS if len(labels) > MANY_LABELS else len(labels)
+    return labels[:most], labels[most:]
+
+
+def mean_row(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The means of rows of the table of labels as one row, each over the labels that have the figure; the change of
+    average precision is that of the labels that have both. Never worse: single labels are."""
+    means: dict[str, Any] = {}
+    compared = [row for row in rows if _compared(row)]
+    for name in ("n", "ap_raw", "ap_embedded", "threshold", "calibration", "chance"):
+        of = compared if name.startswith("ap_") else rows
+        known = [row[name] for row in of if row.get(name) is not None]
+        means[name] = float(np.mean(known)) if known else None
+    return {"label": f"mean of the other {len(rows):,} labels", **means, "worse": False, "mean": True}
+
+
+def _compared(row: dict[str, Any]) -> bool:
+    """Whether a label has both average precisions."""
+    return row.get("ap_raw") is not None and row.get("ap_embedded") is not None
+
+
+def label_counts_view(counts: list[list[Any]]) -> dict[str, Any]:
+    """The labels with their rows: of more than 1,000 the 50 of most rows, and the mean number of rows of the others."""
+    shown, rest = shown_labels(sorted(counts, key=lambda pair: -pair[1]) if len(counts) > MANY_LABELS else counts)
+    mean = float(np.mean([count for _, count in rest])) if rest else None
+    return {"rows": shown, "left_out": len(rest), "mean": mean}
 
 
 def _falls(row: dict[str, Any], tolerance: float) -> bool:
@@ -204,8 +236,11 @@ def _falls(row: dict[str, Any], tolerance: float) -> bool:
     return margin is not None and after < before - margin
 
 
-def _gain_plot(points: list[dict[str, Any]]) -> dict[str, Any]:
+def _gain_plot(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Gain of each label against its rows: places in percent, ticks in whole powers of ten."""
+    points = [
+        {"x": math.log10(max(row["n"], 1)), "gain": row["ap_embedded"] - row["ap_raw"], "row": row} for row in rows
+    ]
     reach = max(0.02, max(abs(point["gain"]) for point in points)) * 1.08
     first, last = math.floor(min(point["x"] for point in points)), math.ceil(max(point["x"] for point in points) + 1e-9)
     last = max(last, first + 1)
@@ -214,7 +249,8 @@ def _gain_plot(points: list[dict[str, Any]]) -> dict[str, Any]:
             "left": _place(point["x"], first, last),
             "top": _place(-point["gain"], -reach, reach),
             "worse": point["row"]["worse"],
-            "title": f"{short_name(point['row']['label'])}: {point['row']['n']:,} rows, {point['gain']:+.3f}",
+            "mean": point["row"].get("mean", False),
+            "title": f"{short_name(point['row']['label'])}: {point['row']['n']:,.0f} rows, {point['gain']:+.3f}",
         }
         for point in points
     ]

@@ -1,5 +1,6 @@
 """Splits of a data set: folds, one held-out part, the standard split; as splitters, and cross-fitting."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,9 @@ from proxembed.params import Param, accept_classes, safe_repr
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.targets import rows_with_known_cell
-from proxembed.targets.values import dense_labels
+from proxembed.targets.values import sparse_labels
+
+from .stratification import stratified_parts
 
 SPLIT_KINDS = ("auto", "stratified", "groups", "time")
 LEAST_GROUPS = 5  # of scored rows, for a verdict: intervals of fewer hang on one or two of them
@@ -67,26 +70,14 @@ def stratified_folds(Y: Any, n_folds: int = 5, *, seed: int = 0, rows: Any = Non
     >>> [Y[split.held_out].sum(axis=0).tolist() for split in stratified_folds(Y, 3)]
     [[2, 2], [2, 2], [2, 2]]
     """
-    from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
-
-    Y = dense_labels(Y)
-    rows = np.arange(len(Y)) if rows is None else np.asarray(rows)
+    Y = sparse_labels(Y)
+    rows = np.arange(Y.shape[0]) if rows is None else np.asarray(rows)
     check_folds(n_folds, len(rows), "rows")
-    splitter = MultilabelStratifiedKFold(n_splits=n_folds, shuffle=True, random_state=seed)
-    splits = [
-        Split(str(number), rows[train], rows[held_out])
-        for number, (train, held_out) in enumerate(
-            splitter.split(np.empty((len(rows), 0)), with_empty_column(Y[rows])), start=1
-        )
-    ]
+    part = stratified_parts(Y[rows], np.full(n_folds, 1 / n_folds), seed)
+    splits = [Split(str(fold + 1), rows[part != fold], rows[part == fold]) for fold in range(n_folds)]
     if any(len(split.train) == 0 or len(split.held_out) == 0 for split in splits):
         raise ValueError(f"n_folds={n_folds} leaves an empty fold on {len(rows)} rows; take fewer folds.")
     return splits
-
-
-def with_empty_column(Y: np.ndarray) -> np.ndarray:
-    """Y with one more column that marks the rows without a label."""
-    return np.column_stack([Y, ~Y.any(axis=1)])
 
 
 def check_folds(n_folds: Any, most: int, what: str) -> None:
@@ -423,13 +414,11 @@ def _held_out_groups(data: _Rows, share: float, seed: int) -> np.ndarray:
 
 
 def _held_out_rows(data: _Rows, share: float, seed: int) -> np.ndarray:
-    from iterstrat.ml_stratifiers import MultilabelStratifiedShuffleSplit
-
-    Y = with_empty_column(dense_labels(data.Y[data.known]))
-    splitter = MultilabelStratifiedShuffleSplit(1, test_size=share, random_state=seed)
-    ((_, held_out),) = splitter.split(np.empty((len(Y), 0)), Y)
-    if not 0 < len(held_out) < len(Y):
-        raise ValueError(f"share={share} of {len(Y)} rows leaves an empty part; take another share.")
+    Y = data.Y[data.known]
+    n, test = Y.shape[0], math.ceil(share * Y.shape[0])
+    held_out = np.flatnonzero(stratified_parts(Y, [(n - test) / n, test / n], seed) == 1)
+    if not 0 < len(held_out) < n:
+        raise ValueError(f"share={share} of {n} rows leaves an empty part; take another share.")
     return data.known[held_out]
 
 

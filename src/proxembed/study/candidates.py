@@ -220,7 +220,7 @@ def _takes(wrapper: Any, inner: Embedder) -> bool:
 
 
 def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int | None = None) -> Embedder:
-    """The estimator made fit for this many rows: a kernel gets 1,000 prototypes above 3,000 rows; seeds are set."""
+    """The estimator made fit for this many rows: a kernel gets 1,000 prototypes above 6,000 rows; seeds are set."""
     if isinstance(estimator, ComponentWrapper) and estimator.method is not None:
         return estimator.set_params(method=suited(estimator.method, n_rows, seed, prototypes))
     known = declared(type(estimator))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from .cells import plain_value
 from .column import is_real
@@ -26,6 +27,8 @@ def is_frame(X: Any) -> bool:
 
 def frame_of(X: Any) -> Any:
     """A lazy relation (polars, DuckDB, Ibis) or an Arrow table as a DataFrame; anything else as it is."""
+    if isinstance(X, np.ndarray) or issparse(X):
+        return X
     import narwhals
 
     X = narwhals.to_native(X, pass_through=True)

@@ -41,6 +41,7 @@ BLOCK_ROWS = 1024
 DENSE_BYTES = 16 << 20
 CACHED_BYTES = 1 << 20  # of the rows of a product
 DENSE_PRODUCTS = 150  # in the time of one between sparse columns
+MANY_LABELS = 1000  # above which no c x c matrix is decomposed, and no n x c array kept, where there is another way
 
 
 @dataclass(frozen=True)
@@ -193,9 +194,11 @@ class LabelMatrix(Targets):
 
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct label sets: (u x c array of 0/1, index of its set for each row)."""
-        packed = np.packbits(self.Y.toarray().astype(bool), axis=1)
+        rows, step = self.Y.tocsr(), block_rows(self.c)
+        parts = (rows[start : start + step].toarray().astype(bool) for start in range(0, rows.shape[0], step))
+        packed = np.concatenate([np.packbits(part, axis=1) for part in parts])
         _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-        return self.Y.tocsr()[first].toarray(), np.ravel(inverse)
+        return rows[first].toarray(), np.ravel(inverse)
 
     @property
     def gram(self) -> np.ndarray:

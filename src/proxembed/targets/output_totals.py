@@ -168,6 +168,10 @@ class OutputBlock(Targets):
         return self.totals.gram
 
     @property
+    def squares(self) -> float:
+        return float(np.trace(self.gram))
+
+    @property
     def differ(self) -> bool:
         return self.c > 0
 

@@ -266,14 +266,14 @@ class Outputs(Targets):
     @property
     def default_tau(self) -> float | None:
         """The mean squared distance of two rows of F."""
-        return 2.0 * float(np.trace(self.centred_gram)) / max(self.n - 1, 1)
+        return 2.0 * self.centred_squares / max(self.n - 1, 1)
 
     def centring(self, ones: np.ndarray, center: np.ndarray | None) -> np.ndarray | None:
         """F is about its means, which are taken off a sparse F here."""
         return ones
 
     def trace(self, center: Any) -> float:
-        return float(np.trace(self.centred_gram))
+        return self.centred_squares
 
     def with_means(self) -> Outputs:
         return replace(self, filled=True)

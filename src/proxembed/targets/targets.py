@@ -92,7 +92,17 @@ class Targets:
 
     def trace(self, center: Any) -> float:
         """The sum of the squares of F; about the means of its columns unless ``center`` is None."""
-        return float(np.trace(self.gram if center is None else self.centred_gram))
+        return self.squares if center is None else self.centred_squares
+
+    @property
+    def squares(self) -> float:
+        """The trace of F'F."""
+        return float(self.Y.data @ self.Y.data)
+
+    @property
+    def centred_squares(self) -> float:
+        """The trace of Fc'Fc."""
+        return self.squares - float(self.sums @ self.sums) / self.n
 
     @property
     def default_tau(self) -> float | None:

@@ -150,6 +150,11 @@ class LabelBlock(LabelMatrix):
         return self.totals.gram[np.ix_(self.kept, self.kept)]
 
     @property
+    def squares(self) -> float:
+        """The trace of Y'Y of all blocks."""
+        return float(np.diag(self.totals.gram).sum())
+
+    @property
     def shared(self) -> np.ndarray:
         """Y'M^-1 Y of all blocks."""
         return self.totals.shared[np.ix_(self.kept, self.kept)]

@@ -224,12 +224,29 @@ def dense_labels(Y: Any) -> np.ndarray:
     """A 0/1 label matrix without unknown cells as a boolean array (n, c); sparse input becomes one byte an entry.
     Raises ValueError for other values, masked cells among them."""
     Y, _ = unwrapped(Y)
-    Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
+    if sparse.issparse(Y):
+        return sparse_labels(Y).toarray()
+    Y = np.asarray(Y)
     if Y.ndim != 2:
         raise ValueError(f"Y must be an n x c 0/1 matrix with one column per label; got shape {Y.shape}. Reshape it.")
-    if Y.dtype != bool and not np.isin(Y, (0, 1)).all():
-        raise ValueError("Y must hold only 0 and 1; code known negatives as 0 and leave out rows with unknown labels.")
+    _check_cells(Y)
     return Y.astype(bool, copy=False)
+
+
+def sparse_labels(Y: Any) -> sparse.csr_array:
+    """The same as a boolean CSR array whose stored cells are the 1s, in the order of their columns."""
+    if not sparse.issparse(Y):
+        return sparse.csr_array(dense_labels(Y))
+    found = sparse.csr_array(Y, copy=True)
+    found.sum_duplicates()
+    _check_cells(found.data)
+    found.eliminate_zeros()
+    return found.astype(bool)
+
+
+def _check_cells(cells: np.ndarray) -> None:
+    if cells.dtype != bool and not np.isin(cells, (0, 1)).all():
+        raise ValueError("Y must hold only 0 and 1; code known negatives as 0 and leave out rows with unknown labels.")
 
 
 def indicator_cells(y: np.ndarray) -> np.ndarray:

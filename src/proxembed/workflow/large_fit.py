@@ -1,8 +1,13 @@
-"""Fits on tables that exceed the memory: what is chosen comes from a sample, the embedding from sums of all rows."""
+"""Fits on tables that are read by parts: what is chosen comes from a sample, the embedding from sums of all rows.
+
+A table is read so where it exceeds the memory. A large one in Parquet is read so wherever sums of the rows suffice
+for the method, which takes less time and memory; a file of text would be parsed anew by every reading.
+"""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,16 +18,17 @@ from sklearn.base import clone
 
 from proxembed.blocks import RowBlocks, pieces_of
 from proxembed.blocks.cluster import active_client, cores
-from proxembed.data import Columns, Dataset
-from proxembed.data.large_table import LargeTable, piece_parts, takes
-from proxembed.data.readers.reader import width
+from proxembed.data import Columns, Dataset, size_of
+from proxembed.data.large_table import LargeTable, is_parquet, piece_parts, takes
+from proxembed.data.readers.reader import feature_names, width
+from proxembed.data.readers.table_file import Block
 from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.catalogue import estimators
 from proxembed.estimator.sums import refuse_blocks
 from proxembed.evaluate.part import choose_scaling
 from proxembed.evaluate.rivals.rival import rival_methods
 from proxembed.execute.executor import Progress, silent
-from proxembed.features.scaling import scaled_by_sums
+from proxembed.features.scaling import ColumnSums, scaled_by_sums, scaling_apply
 from proxembed.methods.pipeline import (
     EmbeddingPipeline,
     embedding_pipeline,
@@ -31,23 +37,54 @@ from proxembed.methods.pipeline import (
     training_labels,
     unseen_scores,
 )
+from proxembed.methods.relation import Scaling
 from proxembed.study.candidates import FIRST
 from proxembed.targets.labels import LabelMatrix
 
-from .new_rows import COPIES, LEAST_ROWS, free_memory, part_rows, rate_text
+from .new_rows import COPIES, LEAST_ROWS, PART_BYTES, WHOLE_BYTES, free_memory, rate_text, rows_within
 
 SAMPLE_ROWS = 50_000
+FEW_COLUMNS = 8  # whose sums are computed together: a block of all columns leaves the cache of the processor
 EXTENSION = "MESD"  # which wraps the methods of one label by itself
+
+
+class PassingSums:
+    """Sums of the columns of numbers of a table, added up while it is read for another purpose."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._places = {name: j for j, name in enumerate(names)}
+        self._found: ColumnSums | None = None
+
+    def add(self, block: Block) -> None:
+        """Take the next rows."""
+        if not block.rows or not self._places:
+            return
+        columns = block.numbers(list(self._places))
+        with np.errstate(all="ignore"):
+            parts = [
+                ColumnSums.of(np.array(columns[first : first + FEW_COLUMNS]).T)
+                for first in range(0, len(columns), FEW_COLUMNS)
+            ]
+            own = ColumnSums.beside(parts)
+            self._found = own if self._found is None else self._found.merged(own)
+
+    def of(self, names: Sequence[str]) -> ColumnSums | None:
+        """The sums of some columns; None where they are not among them, or hold empty cells."""
+        if self._found is None or any(name not in self._places for name in names):
+            return None
+        found = self._found.of_columns([self._places[name] for name in names])
+        return found if np.isfinite(found.squares).all() else None
 
 
 @dataclass
 class LargeFit:
-    """A labelled table that exceeds the memory, and the sample of it that is worked on in its place."""
+    """A labelled table that is read by parts, and the sample of it that is worked on in its place."""
 
     table: LargeTable
     sample: Dataset
     rows: int
     spread: bool = False
+    sums: PassingSums | None = None  # of all rows
 
     def fit(self, method: Any, scaling: str | None = None, progress: Progress = silent) -> EmbeddingPipeline:
         """The pipeline of a method, its embedding fitted on all rows, its read-out on the sample."""
@@ -59,14 +96,21 @@ class LargeFit:
         labels = LabelMatrix.of(y)
         scores = None if labels.form == "classes" else unseen_scores(model[:-1], X, labels, self.sample.groups)
         first, embedding = model["scaling"], clone(model["embedding"])
-        if scaled_by_sums(first):
-            first.fit(self._blocks(None, progress))
-        else:
+        if not scaled_by_sums(first):
             first.fit(X, y)
+        elif (sums := self._column_sums()) is not None:
+            first.n_features_in_, first.state_ = len(sums.mean), sums.state(first.kind)
+        else:
+            first.fit(self._blocks(None, progress))
         model.steps[1] = "embedding", embedding.fit(self._blocks(first, progress))
         model["readout"].fit(embedding.transform(first.transform(X)), y, scores=scores)
         name_data(model, self.sample, self.table.single_label)
         return model
+
+    def _column_sums(self) -> ColumnSums | None:
+        """The sums of the features of all rows, where they were added up as the sample was drawn."""
+        source = source_of(self.sample)
+        return None if self.sums is None or "columns" in source else self.sums.of(feature_names(source) or ())
 
     def _blocks(self, first: Any, progress: Progress) -> RowBlocks:
         """All rows, scaled or encoded by ``first`` where there is one, by parts."""
@@ -87,7 +131,7 @@ class LargeFit:
         starts = range(0, self.table.n, self.rows)
         found = RowBlocks(read, labels=lambda: (self._labels(a, min(a + self.rows, self.table.n)) for a in starts))
         found = found.of_files([self.table.path])
-        return found if first is None else found.map(first.transform)
+        return found if first is None else found.map(encoder(first))
 
     def _pieces(self, first: Any, source: dict[str, Any], progress: Progress) -> RowBlocks:
         """All rows as the workers of the cluster read them: a worker gets the path, and the labels, of its piece."""
@@ -119,7 +163,12 @@ def read_piece(shared: tuple[Any, dict[str, Any], int], item: tuple[Any, Any]) -
             done += X.shape[0]
 
     found = RowBlocks(read, labels=lambda: [y])
-    return found if first is None else found.map(first.transform)
+    return found if first is None else found.map(encoder(first))
+
+
+def encoder(first: Any) -> Callable[[Any], Any]:
+    """What the first step of a pipeline does to rows that were checked when they were read."""
+    return partial(scaling_apply, first.state_) if isinstance(first, Scaling) else first.transform
 
 
 def methods_by_parts() -> tuple[str, ...]:
@@ -129,6 +178,13 @@ def methods_by_parts() -> tuple[str, ...]:
     return (*FIRST, *(name for name in names if name not in FIRST))
 
 
+def fits_from_sums(estimator: Any) -> bool:
+    """Whether sums of the rows alone suffice for a fit of this method, so that its parts give the fit of all rows."""
+    if not isinstance(estimator, SpectralEmbedder):
+        return False
+    return estimator.traits.from_sums is not None and not estimator.traits.sample_rows
+
+
 def large_fit(
     path: Path,
     columns: Columns,
@@ -136,17 +192,27 @@ def large_fit(
     sample: int | None = None,
     seed: int = 0,
     spread: bool = False,
+    by_sums: Callable[[bool], bool] | None = None,
 ) -> LargeFit | None:
-    """A table that is read by parts, with a sample of its rows, where it needs more than the memory; else None."""
+    """A table that is read by parts, with a sample of its rows, where it needs more than the memory; else None. A
+    Parquet table that is large (``WHOLE_BYTES``) and has more rows than the sample is also read so if ``by_sums`` says
+    that sums of the rows suffice, given whether each row has one label."""
     if not path.exists() or not (takes(path) or spread):
         return None
-    most = free_memory() // 2 if memory is None else memory
-    rows, _ = part_rows(path, {}, most)
-    if rows is None and not spread:
+    most, drawn = free_memory() // 2 if memory is None else memory, sample or SAMPLE_ROWS
+    size, total = size_of(path)
+    needed = spread or COPIES * size > most
+    suits = by_sums is not None and is_parquet(path) and size > WHOLE_BYTES and (total or 0) > drawn
+    if not (needed or suits):
         return None
     table = LargeTable(path, columns)
     if spread:
         table.pieces(SAMPLE_ROWS)  # raises where it cannot be read so
-    drawn = table.sample(min(sample or SAMPLE_ROWS, table.n if rows is None else max(rows, LEAST_ROWS), table.n), seed)
-    d = max(width(source_of(drawn)) or 1, 1)
-    return LargeFit(table, drawn, max(LEAST_ROWS, int(most / (8 * COPIES * d))), spread)
+    if not needed and by_sums is not None and not by_sums(table.single_label):
+        return None
+    if COPIES * size > most:
+        drawn = min(drawn, rows_within(most, size // (8 * total if total else size)))
+    sums = PassingSums(table.numbers)
+    dataset = table.sample(min(drawn, table.n), seed, sums.add)
+    d = width(source_of(dataset)) or 1
+    return LargeFit(table, dataset, rows_within(min(most, PART_BYTES), d), spread, sums)

@@ -332,6 +332,13 @@ def rivals_of(job: Job) -> tuple[Arm, ...]:
     return tuple(arm for arm in without_duplicates(arms, leading) if arm.name not in plan.cuts.left_out)
 
 
+def decided_arms(plan: Plan, leaders: Sequence[Arm]) -> tuple[str, ...] | None:
+    """The arms whose F1, Hamming loss and probabilities are scored; None: all."""
+    if not plan.cuts.decisions:
+        return ()
+    return (ALL_FEATURES, *(arm.name for arm in leaders[:1])) if plan.cuts.leading else None
+
+
 def comparison_folds(options: SearchOptions, n_folds: int | None = None) -> Splitting:
     """The folds of the comparison, which are others than those of the search."""
     return Splitting(n_folds=n_folds or options.folds, seed=options.seed + 1)
@@ -358,7 +365,7 @@ def compare_leaders(job: Job) -> Results | None:
         notes=left_out_rivals(*data, **plan.rival_limits),
         train_rows=None if plan.cuts.rows is None else job.split.train,
         test_rows=None if plan.cuts.test_rows is None else job.split.held_out,
-        decided=(ALL_FEATURES, *(arm.name for arm in leaders[:1])) if plan.cuts.leading else None,
+        decided=decided_arms(plan, leaders),
         deadline=None if deadline == inf else clock.now() + deadline,
     )
     try:
@@ -453,7 +460,8 @@ def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: R
     diagnosis = None
     try:
         job.progress(0, 3, "the test rows")
-        more: dict[str, Any] = {**map_options(record.results.rows, job.plan.cuts.layouts)}
+        cuts = job.plan.cuts
+        more: dict[str, Any] = {**map_options(record.results.rows, cuts.layouts), "decided": cuts.decisions}
         if (stored := job.comparison) is not None:
             key = [name, digest(sorted(method.get_params().items()), split, options.seed)]
             more["keep"] = lambda fit, make: stored.remember(["test rows", *key, fit], make)

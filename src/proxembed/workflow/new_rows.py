@@ -16,10 +16,10 @@ from proxembed.execute.executor import Progress, own_configuration, silent
 from proxembed.persist import load, load_source
 from proxembed.tables.reading import parts_of_one_file
 
-from .record import npz_bytes
-
 COPIES = 6  # of a part of the rows that a transform holds: as read, checked, scaled, and what methods make of it
 LEAST_ROWS = 256
+WHOLE_BYTES = 1 << 27  # of a file that is read as a whole where memory allows: the peak of a fit is six times as much
+PART_BYTES = 1 << 28  # of all copies of a part: larger parts save no time
 Columns = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
@@ -54,12 +54,17 @@ def through_model(
 
 
 def part_rows(file: Path, source: Mapping[str, Any], memory: float) -> tuple[int | None, int | None]:
-    """Rows of a part that fits into the memory, None where all rows fit; and the number of all rows, if known."""
+    """Rows of a part that fits into the memory, None where all rows fit and are few; and the number of all rows, if
+    known."""
     size, total = size_of(file)
-    if COPIES * size <= memory:
+    if COPIES * size <= memory and size <= WHOLE_BYTES:
         return None, total
-    d = width(dict(source)) or size // (8 * total if total else size)
-    return max(LEAST_ROWS, int(memory / (8 * COPIES * max(d, 1)))), total
+    return rows_within(min(memory, PART_BYTES), width(dict(source)) or size // (8 * total if total else size)), total
+
+
+def rows_within(memory: float, d: int) -> int:
+    """How many rows of d columns a memory holds with all of their copies, at least 256."""
+    return max(LEAST_ROWS, int(memory / (8 * COPIES * max(d, 1))))
 
 
 def free_memory() -> int:
@@ -111,6 +116,8 @@ class _Table:
 def writer(path: Path) -> Iterator[_Arrays | _Table]:
     """What writes parts of rows to a file: named columns to .csv or .parquet, arrays to .npz."""
     if path.suffix.lower() == ".npz":
+        from .record import npz_bytes
+
         gathered = _Arrays()
         yield gathered
         path.write_bytes(npz_bytes(gathered.stacked()))

@@ -16,11 +16,14 @@ from proxembed.evaluate.costs import (
     KERNEL_ROWS,
     PROTOTYPES,
     Shape,
+    all_features_work,
     decision_work,
     fit_work,
+    last_work,
     layout_work,
     machine_speed,
     readout_work,
+    redrawn_work,
     shape_of,
     step_work,
 )
@@ -32,6 +35,7 @@ from proxembed.execute.executor import in_this_process, workers
 from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.layout import Layout
 from proxembed.splits.splits import Split
+from proxembed.targets.labels import MANY_LABELS
 
 from .labelled_data import has_whole_rows
 from .options import SearchOptions
@@ -60,6 +64,7 @@ class Cuts:
     sizes: tuple[int, ...]
     diagnosis: int = DIAGNOSIS
     leading: bool = False
+    decisions: bool = True
     layouts: bool = True
     forest: int = FOREST_ROWS
     share: float = SHARES[0]
@@ -174,14 +179,13 @@ class Plan:
         some = min(n, cuts.diagnosis)
         shuffled = max((fit_work(each, self.shape.rows(some)) for each in leaders), default=0.0)
         c, k = self.shape.c, max(cuts.sizes)
-        whole = step_work("step:last fit", self.shape)
+        whole = last_work(self.shape)
         laid_out = cuts.layouts * (2 * dear + LAYOUTS * layout_work(min(n, LAID_OUT)))
         return {
-            "comparison": sum(self._part(cuts, leaders, *part) for part in parts)
-            + GAINS * step_work("step:redrawn", Shape(m, k, k, c)),
-            "diagnosis": 4 * dear
+            "comparison": sum(self._part(cuts, leaders, *part) for part in parts) + GAINS * redrawn_work(m, c),
+            "diagnosis": (4 if cuts.decisions else 1) * dear
             + laid_out
-            + 2 * decision_work(n, c, k)
+            + 2 * decision_work(n, c, k) * cuts.decisions
             + self._features(n, m)
             + (cuts.shuffles + 14) * (shuffled + readout_work(some, some // 3, k, c)) * (cuts.shuffles > 0),
             "last fit and page": 3 * last + whole + OVERHEAD,
@@ -190,18 +194,19 @@ class Plan:
     def _part(self, cuts: Cuts, leaders: list[Any], n: int, m: int) -> float:
         """Work of all arms on one split."""
         shape, c = self.shape.rows(n), self.shape.c
-        work = self._features(n, m) + decision_work(n, c, max(cuts.sizes))
+        work = self._features(n, m) + decision_work(n, c, max(cuts.sizes)) * cuts.decisions
         for place, estimator in enumerate(leaders):
-            decided, fit = not cuts.leading or place == 0, fit_work(estimator, shape)
+            decided, fit = cuts.decisions and (not cuts.leading or place == 0), fit_work(estimator, shape)
             work += fit + 2 * fit * decided
             for size in cuts.sizes:
                 work += readout_work(n, m, size, c) + decided * decision_work(n, c, size)
+        decided = cuts.decisions and not cuts.leading
         for entrant in self.rivals:
             if entrant.arm.name not in cuts.left_out and self._enters(entrant, cuts):
                 work += self._rival(entrant, shape, cuts)
                 sizes: Any = (c,) if entrant.arm.predicts else entrant.arm.sizes(cuts.sizes)
                 for size in sizes:
-                    work += readout_work(n, m, size, c) + (not cuts.leading) * decision_work(n, c, size)
+                    work += readout_work(n, m, size, c) + decided * decision_work(n, c, size)
         return work
 
     def _rival(self, entrant: Entrant, shape: Shape, cuts: Cuts) -> float:
@@ -219,7 +224,7 @@ class Plan:
     def _features(self, n: int, m: int) -> float:
         """Work of reading all features: ridge, neighbours, average precision."""
         near = {"1": 1.0, "nn": float(m * n), "nnw": float(m * n * self.shape.w)}
-        own = step_work("step:all features", self.shape.rows(n)) + step_work("step:near features", near)
+        own = all_features_work(self.shape.rows(n)) + step_work("step:near features", near)
         return own + self._scaling(n)
 
     def _scaling(self, n: int) -> float:
@@ -242,7 +247,9 @@ class Plan:
             found.append(f"diagnosis on {cuts.diagnosis:,} rows")
         if not cuts.layouts:
             found.append("maps of the first two components only")
-        if cuts.leading:
+        if not cuts.decisions:
+            found.append("no F1, Hamming loss and probabilities; no threshold and calibration error of single labels")
+        elif cuts.leading:
             found.append("F1, Hamming loss and probabilities only of all features and the leading method")
         if cuts.forest < FOREST_ROWS:
             found.append(f"forest of the rival grown on {cuts.forest:,} rows")
@@ -362,8 +369,11 @@ def _steps(
     cuts: Cuts, shape: Shape, rivals: Sequence[Entrant], n_test: int, searched: bool
 ) -> Iterator[dict[str, Any]]:
     """The cuts in the order in which they are made; what the search rests on is settled before it."""
-    if spare := tuple(each.arm.name for each in rivals if each.rival.cut == "first"):
+    many = shape.c > MANY_LABELS
+    if spare := tuple(each.arm.name for each in rivals if each.rival.cut == "first" or many and each.rival.label_wise):
         yield {"left_out": spare}
+    if many:
+        yield {"decisions": False}
     for rows in DIAGNOSIS_ROWS:
         yield {"diagnosis": rows}
     yield {"shuffles": 0}
@@ -373,7 +383,7 @@ def _steps(
         yield {"forest": forest}
     dear = [each.arm.name for each in rivals if each.rival.cut != "never"]
     for number in range(len(dear)):
-        yield {"left_out": tuple(dear[-1 - number :])}
+        yield {"left_out": (*spare * many, *(name for name in dear[-1 - number :] if not many or name not in spare))}
     if not searched:
         yield {"share": SHARES[1]}
     if cuts.folds > 3:

@@ -17,6 +17,7 @@ from proxembed.algebra.arrays.blas import (
     add_product,
     add_symmetric,
     by_columns,
+    by_rows,
     frobenius,
     gram,
     in_order,
@@ -156,6 +157,25 @@ def test_shared_products_equal_the_plain_one(threads, transposed, dtype, monkeyp
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, X.toarray().astype(float) @ V, rtol=0, atol=1e-12)
     np.testing.assert_allclose(by_columns(X, V[:, 0]), found[:, 0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_shared_blocks_of_rows_equal_the_plain_product(threads, index, dtype, monkeypatch):
+    monkeypatch.setattr(blas, "threads", lambda: threads)
+    monkeypatch.setattr(blas, "LARGE", 0)
+    monkeypatch.setattr(blas, "BLOCK_ENTRIES", 64)
+    X = strategies.features_text(50, 30, 1).astype(dtype)
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    before = X.copy()
+    V = strategies.features_dense(30, 70, 2)
+    for columns in (V, V[:, :1], V[:, 0], V[:, :5].astype(np.float32)):
+        found = by_rows(X, columns)
+        assert found.dtype == np.float64 and found.shape == (50, *columns.shape[1:])
+        np.testing.assert_allclose(found, X.toarray().astype(float) @ columns.astype(float), rtol=0, atol=1e-12)
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(X, name), getattr(before, name))
 
 
 def test_threads_follow_joblib():

@@ -119,6 +119,25 @@ def test_tall_products_by_blocks_are_the_same_for_any_number_of_threads(columns,
         np.testing.assert_array_equal(found[0][1], other[1])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("threaded", [0, 1 << 60], ids=["threads", "none"])
+@pytest.mark.parametrize("columns", [(), (1,), (3,)], ids=["vector", "column", "matrix"])
+def test_tall_products_keep_double_precision_and_take_a_level_off(columns, threaded, dtype, monkeypatch):
+    monkeypatch.setattr(centred_module, "THREADED", threaded)
+    monkeypatch.setattr(centred_module, "block_rows", lambda *_: 5)
+    X, rng = strategies.features_dense(N, D, 3).astype(dtype), np.random.default_rng(0)
+    V, level = rng.normal(size=(D, *columns)), rng.normal(size=columns)
+    assert_close(centred_module.tall_dot(X, V), X.astype(float) @ V)
+    assert_close(centred_module.tall_dot(X, V, level), X.astype(float) @ V - level)
+
+
+def test_products_show_what_is_not_finite_unless_every_component_has_a_zero():
+    P = np.array([[1.0, 0.0], [0.0, 2.0]])
+    assert not centred_module.shows_entries(np.ones((2, 2)), P)
+    assert centred_module.shows_entries(np.ones((2, 2)), np.vstack([P, np.ones(2)]))
+    assert centred_module.shows_entries(sparse.csr_array(np.eye(2)), P)
+
+
 @every
 def test_gram_matrices_by_tiles_are_the_same_for_any_number_of_threads(form, monkeypatch):
     monkeypatch.setattr(centred_module, "block_rows", lambda *_: 5)

@@ -180,6 +180,25 @@ def test_leave_one_out_of_sparse_targets_and_in_small_blocks(name, monkeypatch):
     np.testing.assert_allclose(ridge_loo(X, T, RIDGES), expected, rtol=1e-7)
 
 
+@pairwise
+@pytest.mark.parametrize("as_sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["rows weigh 1", "weighted"])
+@centred
+@every
+def test_leave_one_out_of_more_targets_than_coordinates(name, center, weighted, as_sparse, monkeypatch):
+    """Whether squares are expanded or, as for rows that a small ridge fits exactly, are those of the residuals."""
+    X = MATRICES[name]
+    n = X.shape[0]
+    T = strategies.labels_multi(n, 5 * n, 3).astype(float)
+    w = 0.3 + np.random.default_rng(8).random(n) if weighted else np.ones(n)
+    ridges = np.append(1e-6, RIDGES)
+    found = loo_errors(coordinates(X, w, center), sparse.csc_array(T) if as_sparse else T, ridges)
+    np.testing.assert_allclose(found, refitted_errors(X, T, w, ridges, center), rtol=1e-7)
+    monkeypatch.setattr(linear, "EXPANDED", 0.0)
+    direct = loo_errors(coordinates(X, w, center), sparse.csc_array(T) if as_sparse else T, ridges)
+    np.testing.assert_allclose(found, direct, rtol=1e-9)
+
+
 @each_value
 @pytest.mark.parametrize("lowest", [0, 1, 5, 15, 16])
 @pytest.mark.parametrize("start", [0, 4, 16])

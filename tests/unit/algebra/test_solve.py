@@ -11,6 +11,7 @@ from oracles.dense import dense_solve
 from proxembed.algebra.pencil import eigen, pencil
 from proxembed.algebra.pencil.conjugate import conjugate_gradients
 from proxembed.algebra.pencil.eigen import solve
+from proxembed.algebra.pencil.problem import Aim, Problem
 from unit.algebra.pencils import FEATURES, setting
 
 K = 3
@@ -196,6 +197,30 @@ def test_a_search_stopped_early_warns(features, monkeypatch):
     assert found.residual > eigen.RESIDUAL_LIMIT
 
 
+@pytest.mark.parametrize("features", ["tall", "tall float32"])
+@pytest.mark.parametrize("B", ["total", "within"])
+@pytest.mark.parametrize("offset", ["uniform", "weighted"])
+def test_features_serve_as_coordinates_where_the_rows_span_them(features, B, offset):
+    given = setting(features, "graph", B, offset)
+    problem = Problem(given.template, given.X, aim=Aim(K, 0.01, "trace"))
+    ridge = problem.absolute(0.01, "trace")
+    found, other = eigen._spanning(problem, ridge, K), eigen._restricted(problem, ridge, K)
+    assert problem.spans and problem.rank == problem.coordinates.rank
+    assert ridge == pytest.approx(0.01 * np.trace(given.constraint()) / problem.dimensions, rel=1e-8)
+    np.testing.assert_allclose(found.eigenvalues, other.eigenvalues, rtol=1e-10)
+    np.testing.assert_allclose(eigen.fix_signs(found.P), eigen.fix_signs(other.P), rtol=0, atol=1e-8)
+    assert found.bound == other.bound and found.residual < 1e-12
+
+
+def test_features_are_no_coordinates_where_one_hardly_varies_or_follows_from_others():
+    given = setting("tall", "graph", "within")
+    X, tiny = given.X, np.r_[1e-8, np.ones(23)]
+    for other in (np.hstack([X, X[:, :1]]), X * tiny):
+        problem = Problem(given.template, other, aim=Aim(K, 0.01))
+        assert not problem.spans and eigen._spanning(problem, 0.01, K) is None
+    assert Problem(given.template, given.X, aim=Aim(K, 0.01)).spans
+
+
 def spoilt(find):
     """The eigensolver with its vectors mixed by a thousandth."""
 
@@ -207,15 +232,16 @@ def spoilt(find):
 
 
 WRONG = [
-    (eigen, "lanczos", "none", "iterative"),
-    (eigen, "top_or_all", "none", "primal"),
-    (pencil, "top", "total", "primal"),
+    (eigen, "lanczos", "tall", "none", "iterative"),
+    (eigen, "top_or_all", "tall", "none", "primal"),
+    (eigen, "top_of_pencil", "tall", "total", "primal"),
+    (pencil, "top", "wide", "total", "dual"),
 ]
 
 
-@pytest.mark.parametrize("room, name, B, solver", WRONG, ids=["lanczos", "top", "pencil"])
-def test_wrong_eigenvectors_warn(room, name, B, solver, monkeypatch):
-    problem = setting("tall", "graph", B)
+@pytest.mark.parametrize("room, name, features, B, solver", WRONG, ids=["lanczos", "top", "features", "coordinates"])
+def test_wrong_eigenvectors_warn(room, name, features, B, solver, monkeypatch):
+    problem = setting(features, "graph", B)
     monkeypatch.setattr(room, name, spoilt(getattr(room, name)))
     with pytest.warns(ConvergenceWarning, match=f"The {solver} solver"):
         solve(problem.template, problem.X, K, solver=solver)

@@ -62,8 +62,10 @@ def test_top_gives_the_largest_algebraic_eigenpairs(n, k):
 def test_top_takes_the_largest_by_value_not_by_size(monkeypatch):
     M = symmetric(150, seed=2)
     M -= 30 * np.eye(150)  # all eigenvalues negative
-    for below in (1000, 10):  # divide and conquer, and the subset solver
+    for below, small in ((1000, 1000), (1000, 100), (10, 100)):  # divide and conquer, then the subset solver twice
         monkeypatch.setattr(symmetric_module, "EVD_BELOW", below)
+        monkeypatch.setattr(symmetric_module, "EVD_SMALL", small)
+        assert len(symmetric_module.top_or_all(M, 5)[0]) == (150 if small == 1000 else 5)
         w, V = top(M, 5)
         assert w[0] < 0
         assert_eigenpairs(M, w, V, 1e-10)

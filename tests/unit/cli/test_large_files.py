@@ -85,6 +85,23 @@ def test_a_large_csv_file_is_read_by_blocks(made, tmp_path, parts, monkeypatch, 
     np.testing.assert_allclose(found, Z, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("command", ["transform", "predict"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_large_file_is_read_by_parts_though_it_fits(made, tmp_path, parts, monkeypatch, command, suffix):
+    for name in ("whole", "parts"):
+        out = tmp_path / f"{name}{suffix}"
+        done = program(command, made / "model.skops", made / "new.parquet", "-o", out)
+        assert done.exit_code == 0, (done.output, done.exception)
+        assert len(parts) == 0 or name == "parts"
+        monkeypatch.setattr(new_rows, "WHOLE_BYTES", 100_000)
+        monkeypatch.setattr(new_rows, "PART_BYTES", 200_000)
+    assert len(parts) > 2 and sum(parts) == N
+    whole, found = (table_of(tmp_path / f"{name}{suffix}") for name in ("whole", "parts"))
+    assert list(found) == list(whole) and found["id"] == [f"n{i}" for i in range(N)]
+    for name in list(whole)[1:]:
+        np.testing.assert_allclose(found[name], whole[name], rtol=1e-12, atol=1e-12)
+
+
 def test_a_fault_in_a_later_part_names_its_row_and_leaves_the_old_file(made, tmp_path):
     table = pq.read_table(made / "new.parquet").to_pydict()
     name = next(key for key in table if key != "doc")

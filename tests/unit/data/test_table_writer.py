@@ -25,6 +25,43 @@ def test_numbers_in_csv_are_whole(tmp_path):
     assert header == "z0" and np.array(read, dtype=float).tobytes() == values.tobytes()
 
 
+COLUMNS = {
+    "id": ["a", "b c", "é-d", "1"],
+    "z0": np.array([0.1, -1 / 3, np.nan, 1e22]),
+    "z1": np.array([0.1, -2.5e-7, np.inf, 3], dtype="float32"),
+    "k": np.array([-1, 2, 3, 4]),
+    "y": np.array([0, 1, 1, 0], dtype="uint8"),
+    "truth": np.array([True, False, True, True]),
+}
+
+
+@pytest.mark.parametrize("names", [["z0"], ["id", "z0", "z1"], ["k", "y"], ["id", "y"], ["z0", "truth"], list(COLUMNS)])
+def test_rows_of_csv_are_those_of_the_csv_module(tmp_path, monkeypatch, names):
+    columns = {name: COLUMNS[name] for name in names}
+    for path in (tmp_path / "arrow.csv", tmp_path / "csv.csv"):
+        with TableWriter(path) as table:
+            table.add({name: values[:3] for name, values in columns.items()})
+            table.add({name: values[3:] for name, values in columns.items()})
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.undo()
+    one, two = (pandas.read_csv(path, dtype=str, keep_default_na=False) for path in sorted(tmp_path.glob("*.csv")))
+    assert one.columns.tolist() == two.columns.tolist() == names and len(one) == len(two) == 4
+    for name in names:
+        if name[0] == "z":
+            values = [each[name].astype(float).to_numpy() for each in (one, two)]
+            assert values[0].tobytes() == values[1].tobytes(), name
+        else:
+            assert one[name].tolist() == two[name].tolist(), name
+
+
+def test_only_columns_that_repeat_have_a_dictionary_in_parquet(tmp_path):
+    with TableWriter(tmp_path / "z.parquet") as table:
+        table.add(COLUMNS)
+    group = pyarrow.parquet.ParquetFile(tmp_path / "z.parquet").metadata.row_group(0)
+    own = {group.column(j).path_in_schema: group.column(j).has_dictionary_page for j in range(group.num_columns)}
+    assert own["id"] and own["k"] and own["y"] and not own["z0"] and not own["z1"]
+
+
 def test_cells_of_csv_are_quoted_where_they_must_be(tmp_path):
     with TableWriter(tmp_path / "z.csv") as table:
         table.add({"id": ['a,"b"', "ü"], "z0": [1, 2]})

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.utils.validation import NotFittedError
 
@@ -303,3 +304,40 @@ def test_a_fit_that_fails_forgets_the_one_before():
         model.half_ = 1
         raise RuntimeError("stopped")
     assert not [name for name in vars(model) if name.endswith("_")]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, csr_array], ids=["rows", "columns", "sparse"])
+def test_new_rows_that_are_not_finite_are_refused_also_where_no_component_looks(form, dtype, value):
+    X = strategies.features_dense(30, 4, 0).astype(dtype)
+    bad = X.copy()
+    bad[7, 2] = value
+    model = LSI(n_components=2).fit(X)
+    model.components_[:, 2] = 0.0
+    with pytest.raises(ValueError, match="contains NaN" if np.isnan(value) else "infinity or a value too large"):
+        model.transform(form(bad))
+    assert np.isfinite(model.transform(form(X))).all()
+
+
+def test_new_rows_that_overflow_are_told_from_those_that_are_not_finite():
+    model = MESD(FDA(n_components=1)).fit(strategies.features_dense(30, 4, 0), np.eye(2)[np.arange(30) % 2])
+    model.components_ = np.full((1, 4), 1e200)
+    with pytest.raises(ValueError, match="beyond the range of float64"):
+        model.transform(np.full((3, 4), 1e200))
+    with pytest.raises(ValueError, match="MESD has no rule for unknown features"):
+        model.transform(np.full((3, 4), np.nan))
+
+
+def test_the_product_is_the_check_where_rows_are_projected_as_they_are():
+    X, Y = strategies.features_dense(30, 4, 0), np.eye(2)[np.arange(30) % 2]
+    assert PCA().multiplies_rows and MESD(FDA()).fit(X, Y).multiplies_rows
+    assert not Kernelized(PCA()).fit(X).multiplies_rows and not MESD(Kernelized(FDA())).fit(X, Y).multiplies_rows
+
+
+def test_sparse_rows_with_repeated_entries_are_projected_as_their_sums_and_left_alone():
+    X = strategies.features_dense(6, 4, 0)
+    model = PCA(n_components=2).fit(X)
+    twice = csr_array((np.array([1.0, 2.0, 4.0]), np.array([3, 3, 0]), np.array([0, 2, 3])), shape=(2, 4))
+    np.testing.assert_allclose(model.transform(twice), model.transform(np.array([[0, 0, 0, 3.0], [4.0, 0, 0, 0]])))
+    assert twice.nnz == 3

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import strategies
 from proxembed.algebra.pencil.linear import RIDGE_GRID, loo_errors
-from proxembed.features.kernel import double_centre, kernel_coordinates, kernel_map, least_loo, map_coordinates
+from proxembed.features.kernel import (
+    MOST_ADDED,
+    TUNING_ROWS,
+    double_centre,
+    kernel_coordinates,
+    kernel_map,
+    least_loo,
+    map_coordinates,
+    tuning_rows,
+)
 
 N = 24
 X = strategies.features_dense(N, 5, 0)
@@ -121,3 +131,24 @@ def test_ridges_may_be_given_and_widths_without_variation_are_passed_over():
 
     tau, ridge = least_loo(np.array([0.5, 8.0]), coordinates, T, N, ridge=lambda unit: np.array([0.7]))
     assert (tau, ridge) == (8.0, 0.7)
+
+
+def test_rows_for_the_choice_are_evenly_spaced_among_those_that_weigh_something():
+    T = np.column_stack([np.arange(40) % 2, np.arange(40) % 3 == 0]).astype(float)
+    weights = (np.arange(40) < 30).astype(float)
+    assert tuning_rows(weights, T, 30).tolist() == list(range(30))
+    assert tuning_rows(weights, T, 4).tolist() == [0, 10, 19, 29]
+    assert len(tuning_rows(np.ones(5000), np.tile(T, (125, 1)))) == TUNING_ROWS == 800
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array], ids=["dense", "sparse"])
+def test_a_rare_label_that_the_evenly_spaced_rows_lack_has_two_rows_added(form):
+    T = np.zeros((100, 4))
+    T[::2, 0] = 1.0  # among the evenly spaced rows
+    T[[41, 42, 43], 1] = 1.0  # rare
+    T[57, 2] = 1.0  # of one row
+    T[:, 3] = 1.0  # constant among all rows, which nothing can mend
+    evenly = np.linspace(0, 99, 5).round().astype(int).tolist()
+    assert tuning_rows(np.ones(100), form(T), 5).tolist() == sorted([*evenly, 41, 42, 57])
+    many = np.eye(200)  # no row has two labels: each would add two rows
+    assert len(tuning_rows(np.ones(200), form(many), 5)) <= 5 + MOST_ADDED

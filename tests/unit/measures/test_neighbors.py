@@ -118,7 +118,7 @@ def test_few_rows_are_all_neighbours():
 def test_scores_are_shares_of_the_neighbours():
     Y = np.array([[1, 0], [1, 1], [0, 0]])
     weights = sp.csr_array([[1 / 3, 1 / 3, 1 / 3], [0, 0, 1]])
-    np.testing.assert_allclose(neighbor_scores(weights, Y), [[2 / 3, 1 / 3], [0, 0]], atol=1e-12)
+    np.testing.assert_allclose(neighbor_scores(weights, Y).toarray(), [[2 / 3, 1 / 3], [0, 0]], atol=1e-12)
 
 
 def test_the_hub_is_the_row_that_most_queries_list():

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.svm import SVR
 
+from invariants.cases import in_feature_space
 from proxembed import FDA, MESD, OPLS, PCA, SSDR, ForestLeaves, Isomap, Kernelized, Layout, Views, load, save
 from proxembed.estimator.catalogue import method_named, name_of
 from proxembed.features.scaling import Block, scaled
@@ -37,7 +38,7 @@ def standard(A, new, weight):
 
 
 def test_blocks_are_those_of_the_formula():
-    kernel, model = Kernelized(n_components=2).fit(X, Y), GaussianNB()
+    kernel, model = in_feature_space(Kernelized(n_components=2), X, Y), GaussianNB()
     labels, seed = LabelMatrix.of(Y), np.random.RandomState(0).randint(2**31 - 1)
     own = scores_out_of_fold(model, X, labels, distinct_folds(X, labels, 5, seed))
     parts = [

@@ -118,15 +118,15 @@ def test_a_wrapper_is_never_drawn_inside_its_own_kind():
 
 
 def test_kernels_are_bounded_on_many_rows_only():
-    assert candidates.suited(Kernelized(), 3000, 1).n_prototypes is None
-    assert candidates.suited(Kernelized(), 3001, 1).n_prototypes == candidates.PROTOTYPES
+    assert candidates.suited(Kernelized(), 6000, 1).n_prototypes is None
+    assert candidates.suited(Kernelized(), 6001, 1).n_prototypes == candidates.PROTOTYPES
     assert candidates.suited(Kernelized(n_prototypes=7), 9000, 1).n_prototypes == 7
     assert candidates.suited(OPLS(), 9000, 1).get_params() == OPLS().get_params()
 
 
 def test_a_kernel_on_views_of_many_rows_gets_prototypes():
-    assert repr(candidates.suited(Views(), 3000, 1)) == "Views(random_state=1)"
-    assert candidates.suited(Views(), 3001, 1).method.n_prototypes == candidates.PROTOTYPES
+    assert repr(candidates.suited(Views(), 6000, 1)) == "Views(random_state=1)"
+    assert candidates.suited(Views(), 6001, 1).method.n_prototypes == candidates.PROTOTYPES
     assert candidates.suited(Views(), 2000, 1, 500).method.n_prototypes == 500
     assert candidates.suited(Views(OPLS()), 9000, 1).method.get_params() == OPLS().get_params()
 

@@ -14,7 +14,7 @@ Y = (X[:, :3] > 0).astype(np.uint8)
 
 
 def test_the_method_follows_the_rows_and_the_name():
-    few, many = (map_layout(None, "sklearn", 3, n).method for n in (3000, 3001))
+    few, many = (map_layout(None, "sklearn", 3, n).method for n in (6000, 6001))
     assert isinstance(few, Kernelized) and few.n_prototypes is None and many.n_prototypes == 1000
     assert isinstance(map_layout("fda", "sklearn", 3, 50).method, MESD)
     one = map_layout("OPLS(ridge=0.5)", "sklearn", 3, 50)

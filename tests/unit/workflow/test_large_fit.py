@@ -4,6 +4,8 @@ import csv
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -12,9 +14,12 @@ from proxembed.cli import app
 from proxembed.data import Columns, DataError, read
 from proxembed.data.large_table import LargeTable, stratified_rows
 from proxembed.data.table_writer import TableWriter
+from proxembed.features.scaling import ColumnSums
 from proxembed.methods.pipeline import fit_on
 from proxembed.persist import load
-from proxembed.workflow.large_fit import large_fit
+from proxembed.workflow import large_fit as large_fits
+from proxembed.workflow.large_fit import PassingSums, fits_from_sums, large_fit
+from proxembed.workflow.one_fit import method_with
 from unit.cli.model_files import program, refused
 
 pytestmark = pytest.mark.default_configuration
@@ -54,8 +59,9 @@ def test_the_embedding_is_that_of_all_rows_and_the_sample_is_what_memory_holds(t
     assert set(large.sample.ids) <= {f"r{i}" for i in range(N)} and large.sample.name == "t"
 
 
-def test_scaling_and_embedding_are_those_of_a_fit_in_memory(tmp_path):
-    file = written(tmp_path / "t.parquet", INDICATOR)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_scaling_and_embedding_are_those_of_a_fit_in_memory(tmp_path, suffix):
+    file = written(tmp_path / f"t{suffix}", INDICATOR)
     columns, told = Columns(labels=NAMES, id="row"), []
     large = large_fit(file, columns, memory=120_000)
     model = large.fit(OPLS(), "standard", lambda *given: told.append(given))
@@ -65,8 +71,9 @@ def test_scaling_and_embedding_are_those_of_a_fit_in_memory(tmp_path):
     assert model["embedding"].ridge_ == pytest.approx(whole["embedding"].ridge_, rel=1e-8)
     np.testing.assert_allclose(model.transform(X[:50]), whole.transform(X[:50]), rtol=1e-6, atol=1e-8)
     readings = list(dict.fromkeys(text.split(",")[0] for _, _, text in told))
-    assert readings == ["scaling: reading 1", "embedding: reading 1", "embedding: reading 2"]
-    assert [done for done, _, _ in told].count(N) == 3 and {total for _, total, _ in told} == {N}
+    first = [] if suffix == ".parquet" else ["scaling: reading 1"]  # of Parquet, while the sample is drawn
+    assert readings == [*first, "embedding: reading 1", "embedding: reading 2"]
+    assert [done for done, _, _ in told].count(N) == len(readings) and {total for _, total, _ in told} == {N}
 
 
 def test_one_row_of_two_labels_outside_the_sample_is_seen(tmp_path):
@@ -96,18 +103,133 @@ def test_classes_and_tables_with_categories(tmp_path):
     assert (model.predict(data.X) == np.array(data.label_names)[data.Y.tocsr().indices]).mean() > 0.6
 
 
-def test_unknown_labels_are_left_out_as_in_memory(tmp_path):
+@pytest.mark.parametrize(("suffix", "empty"), [(".csv", ""), (".parquet", None)])
+def test_unknown_labels_are_left_out_as_in_memory(tmp_path, suffix, empty):
     y = Y.astype(float)
     y[[5, 3000]] = np.nan
     y[7, 1] = np.nan
-    cells = [["" if np.isnan(cell) else str(int(cell)) for cell in column] for column in y.T]
-    file = written(tmp_path / "t.csv", dict(zip(NAMES, cells, strict=True)))
+    cells = [[empty if np.isnan(cell) else str(int(cell)) for cell in column] for column in y.T]
+    file = written(tmp_path / f"t{suffix}", dict(zip(NAMES, cells, strict=True)))
     large = large_fit(file, Columns(labels=NAMES, id="row"), memory=120_000)
     with pytest.warns(UserWarning, match="2 of .* rows have no known label"):
         model = large.fit(OPLS(ridge=0.1), "none")
     known = ~np.isnan(y).all(axis=1)
     whole = OPLS(ridge=0.1).fit(X[known], y[known])
     np.testing.assert_allclose(model["embedding"].eigenvalues_, whole.eigenvalues_, rtol=1e-8)
+
+
+def by_parts(monkeypatch, sample=500):
+    """From here on a table of these tests is a large one, of which a sample is drawn."""
+    monkeypatch.setattr(large_fits, "WHOLE_BYTES", 100_000)
+    monkeypatch.setattr(large_fits, "SAMPLE_ROWS", sample)
+
+
+def test_a_large_table_that_fits_is_read_by_parts_where_sums_suffice(tmp_path, monkeypatch):
+    file, columns, asked = written(tmp_path / "t.parquet", INDICATOR), Columns(labels=NAMES, id="row"), []
+
+    def suffice(single):
+        asked.append(single)
+        return True
+
+    assert large_fit(file, columns, by_sums=suffice) is None and not asked, "a small one"
+    by_parts(monkeypatch)
+    found = large_fit(file, columns, by_sums=suffice)
+    assert found.table.n == N and found.sample.X.shape[0] == 500 and asked == [False]
+    assert large_fit(file, columns, memory=10**9, sample=600, by_sums=suffice).sample.X.shape[0] == 600
+    assert large_fit(file, columns, by_sums=lambda single: False) is None
+    assert large_fit(file, columns) is None, "where the method is not known"
+    assert large_fit(file, columns, sample=N, by_sums=suffice) is None, "the sample would be the table"
+    small = large_fit(file, columns, memory=120_000, by_sums=suffice)
+    assert 256 <= small.sample.X.shape[0] < 500, "what memory holds"
+    text = written(tmp_path / "t.csv", INDICATOR)
+    assert large_fit(text, columns, by_sums=suffice) is None, "parsed again by every reading"
+    one = written(tmp_path / "c.parquet", {"class": CLASSES})
+    large_fit(one, Columns(labels=("class",), id="row"), by_sums=suffice)
+    assert asked[-1] is True
+
+
+def test_parts_are_small_whatever_the_memory(tmp_path, monkeypatch):
+    by_parts(monkeypatch)
+    monkeypatch.setattr(large_fits, "PART_BYTES", 120_000)
+    file, columns = written(tmp_path / "t.parquet", INDICATOR), Columns(labels=NAMES, id="row")
+    assert large_fit(file, columns, by_sums=lambda single: True).rows == 120_000 // (8 * 6 * 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "several"), [("opls", True), ("pls", True), ("mope", True), ("fda", True), ("fda", False)]
+)
+def test_methods_of_sums_are_known(name, several):
+    assert fits_from_sums(method_with(name, None, {}, 0, several_labels=several))
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [("lpp", {}), ("kernelized", {"n_prototypes": 50}), ("layout", {}), ("views", {})]
+)
+def test_methods_of_more_than_sums_are_known(name, settings):
+    assert not fits_from_sums(method_with(name, None, settings, 0, several_labels=True))
+
+
+@pytest.mark.parametrize(("method", "labels"), [("opls", INDICATOR), ("fda", {"class": CLASSES})])
+def test_the_program_fits_a_large_file_by_parts_as_it_fits_it_whole(tmp_path, monkeypatch, method, labels):
+    file = written(tmp_path / "t.parquet", labels)
+    words = ["fit", file, "--labels", ",".join(labels), "--id", "row", "-m", method, "--json", "-o"]
+    whole = program(*words, tmp_path / "whole.skops")
+    by_parts(monkeypatch)
+    parts = program(*words, tmp_path / "parts.skops")
+    assert whole.exit_code == parts.exit_code == 0, (whole.output, parts.output)
+    one, two = json.loads(whole.stdout), json.loads(parts.stdout)
+    assert two["sample"] == 500 and two["scaled_by"] == "all" and "sample" not in one
+    changing = ("sample", "scaled_by", "seconds", "written")
+    assert {name: one[name] for name in one if name not in changing} == {
+        name: two[name] for name in two if name not in changing
+    }
+    assert "4,000 rows are read by parts; choices use a sample of 500" in parts.stderr
+    model, other = load(tmp_path / "whole.skops"), load(tmp_path / "parts.skops")
+    Z, found = model.transform(X), other.transform(X)
+    np.testing.assert_allclose(found, Z, rtol=0, atol=1e-8 * np.abs(Z).max())
+    assert (np.asarray(other.predict(X)) == np.asarray(model.predict(X))).mean() > 0.9
+
+
+def test_a_large_file_of_a_method_of_all_rows_is_read_as_a_whole(tmp_path, monkeypatch):
+    by_parts(monkeypatch)
+    file, out = written(tmp_path / "t.parquet", INDICATOR), tmp_path / "m.skops"
+    words = ["--labels", "sea,sky", "--id", "row", "-m", "lpp", "-o", out, "--json"]
+    done = program("fit", file, *words)
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert "sample" not in json.loads(done.stdout) and "by parts" not in done.stderr
+
+
+NUMBERS = {
+    "float32": rng.normal(size=N).astype("float32"),
+    "float64": rng.normal(size=N) + 1e4,
+    "whole": rng.integers(-9, 9, N),
+    "byte": rng.integers(0, 2, N).astype("uint8"),
+    "truth": rng.random(N) > 0.5,
+}
+
+
+def test_sums_of_the_drawn_columns_are_those_of_a_reading(tmp_path):
+    file = tmp_path / "t.parquet"
+    pq.write_table(pa.table(NUMBERS | {"words": [str(j % 7) for j in range(N)], **INDICATOR}), file, row_group_size=900)
+    table = LargeTable(file, Columns(labels=NAMES))
+    sums = PassingSums(table.numbers)
+    table.sample(100, 0, sums.add)
+    wanted = ["byte", "float64", "truth", "whole", "float32"]
+    rows = np.column_stack([NUMBERS[name].astype(float) for name in wanted])
+    found, whole = sums.of(wanted).moments(), ColumnSums.of(rows).moments()
+    np.testing.assert_allclose(found[0], whole[0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found[1], whole[1], rtol=1e-12)
+    assert sums.of(["words"]) is None and sums.of(["sea"]) is None, "no number, and no feature"
+
+
+def test_sums_of_columns_with_empty_cells_are_not_taken(tmp_path):
+    cells = [None if row == 3000 else float(row % 7) for row in range(N)]
+    file = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": X[:, 0], "c": cells, **INDICATOR}), file)
+    table = LargeTable(file, Columns(labels=NAMES))
+    sums = PassingSums(table.numbers)
+    table.sample(100, 0, sums.add)
+    assert sums.of(["x"]) is not None and sums.of(["x", "c"]) is None
 
 
 def test_a_method_that_links_rows_is_refused_in_words(tmp_path):

@@ -8,7 +8,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
 
+from proxembed.data import Columns, row_parts
+from proxembed.data.large_table import LargeTable
+from proxembed.methods.pipeline import source_of
 from proxembed.tables import TableRows
 from proxembed.workflow.labelled_data import labelled_data
 
@@ -119,6 +123,23 @@ def test_every_way_in_gives_the_same_features(name, tmp_path):
     wanted = facts(found.pop("frame"))
     for way, data in found.items():
         assert facts(data) == wanted, way
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_table_that_is_read_by_parts_gives_the_same_features(name, suffix, tmp_path):
+    others = [value * 3 % 7 for value in V]
+    frame, file = pd.DataFrame({"w": others, "c": FEATURES[name], "left": LEFT}), tmp_path / f"table{suffix}"
+    frame.to_csv(file, index=False) if suffix == ".csv" else frame.to_parquet(file, index=False)
+    whole = labelled_data(file, labels="left")
+    found = LargeTable(file, Columns(labels=("left",))).sample(N, 0)
+    assert facts(found) == facts(whole)
+    parts = list(row_parts(file, source_of(found), 20))
+    assert sum(X.shape[0] for X, _ in parts) == N and (len(parts) == 3 or suffix == ".csv")
+    arrays = [X.arrays if isinstance(X, TableRows) else X.T for X, _ in parts]
+    wanted = whole.X.arrays if isinstance(whole.X, TableRows) else whole.X.T
+    for column, pieces in zip(wanted, zip(*arrays, strict=True), strict=True):
+        assert plain(sp.vstack(pieces) if sp.issparse(column) else np.concatenate(pieces)) == plain(column)
 
 
 @pytest.mark.parametrize("name", LABELS)

@@ -19,11 +19,14 @@ from typing import Any
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from scipy.linalg.blas import daxpy, ddot, dgemm, dgemv, dnrm2, dsyrk
+from scipy.sparse import csr_array
 from threadpoolctl import ThreadpoolController
 
 TILE = 256
 CHUNK = 16
+BLOCK_ENTRIES = 1 << 20  # of sparse rows that are multiplied at once
 SMALL = 1_000_000
+LARGE = 1 << 26  # multiplications from which sharing out the rows of a sparse matrix pays
 ALONE_FROM, ALONE_BELOW = 64, 2400
 HOMES = ("numpy", "scipy")
 
@@ -34,9 +37,9 @@ def matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         raise ValueError(f"A {A.shape[0]:,} x {A.shape[1]:,} matrix cannot be multiplied with {B.shape[0]:,} rows.")
     if 0 in (*A.shape, *B.shape):
         return np.zeros((len(A), *B.shape[1:]))
-    if B.ndim == 1:
+    if B.ndim == 1 or B.shape[1] == 1:
         a, transposed = fortran_operand(A)
-        return dgemv(1.0, a, B, trans=1 - transposed)
+        return dgemv(1.0, a, B.reshape(-1), trans=1 - transposed).reshape(len(A), *B.shape[1:])
     a, ta = fortran_operand(B)
     b, tb = fortran_operand(A)
     return dgemm(1.0, a, b, trans_a=ta, trans_b=tb).T
@@ -200,7 +203,8 @@ def in_threads(work: Callable[[slice], None], columns: int, chunk: int = CHUNK, 
 def in_order(work: Callable[[Any], Any], items: Iterable[Any], most: int | None = None) -> Iterator[Any]:
     """``work(item)`` for each item, in order; threads, at most ``most`` of them, work ahead of what is taken."""
     items = list(items)
-    workers = min(threads(), len(items), len(items) if most is None else most)
+    workers = len(items) if most is None else min(len(items), most)
+    workers = workers if workers <= 1 else min(workers, threads())
     if workers <= 1:
         yield from map(work, items)
         return
@@ -212,6 +216,35 @@ def in_order(work: Callable[[Any], Any], items: Iterable[Any], most: int | None 
             pending.append(pool.submit(work, item))
         while pending:
             yield pending.popleft().result()
+
+
+def by_rows(X: Any, V: np.ndarray) -> np.ndarray:
+    """X @ V, float64, for X in CSR and dense V. Threads share out blocks of rows, which take ``CHUNK`` columns at most
+    at a time; rows of float32 are cast block by block."""
+    if V[:1].size == 1 or X.nnz * V[:1].size < LARGE:
+        return np.asarray(X @ V, dtype=np.float64)
+    n, q = X.shape[0], V.shape[1]
+    out, width, step = np.empty((n, q)), -(-q // -(-q // CHUNK)), -(-BLOCK_ENTRIES * n // X.nnz)
+    parts = [slice(start, start + width) for start in range(0, q, width)]
+    few = [np.array(V[:, part], dtype=np.float64, order="C") for part in parts]
+
+    def work(start: int) -> None:
+        rows = _rows(X, start, min(start + step, n))
+        for part, columns in zip(parts, few, strict=True):
+            out[start : start + step, part] = rows @ columns
+
+    for _ in in_order(work, range(0, n, step)):
+        pass
+    return out
+
+
+def _rows(X: Any, start: int, stop: int) -> Any:
+    """Consecutive rows of a CSR matrix in float64; float64 entries and their columns are not copied. The constructor
+    would look at all columns again."""
+    part, rows = slice(X.indptr[start], X.indptr[stop]), csr_array((stop - start, X.shape[1]))
+    rows.data, rows.indices = X.data[part].astype(np.float64, copy=False), X.indices[part]
+    rows.indptr = X.indptr[start : stop + 1] - X.indptr[start]
+    return rows
 
 
 def by_columns(X: Any, V: np.ndarray) -> np.ndarray:

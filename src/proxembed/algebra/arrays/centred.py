@@ -7,6 +7,7 @@ X - 1 mean', computed without a dense copy of a sparse X and without an n x d te
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .blas import (
     CHUNK,
     add_gram,
     by_columns,
+    by_rows,
     gram,
     in_order,
     in_threads,
@@ -26,6 +28,7 @@ from .blas import (
 )
 
 BLOCK_BYTES = 4 << 20
+CAST_BYTES = 1 << 20  # of rows that are cast for one product, while they are in the cache
 ENTRIES = 1 << 19
 FEW_BYTES = 8 << 20
 JOINT_BYTES = 2 << 20
@@ -160,17 +163,15 @@ class CentredMatrix:
             start, step = start + step, min(2 * step, block_rows(self.shape[1]))
         return True
 
-    def dot(self, V: np.ndarray) -> np.ndarray:
-        """(X - 1 mean') V, n x k, float64."""
-        if self.sparse:
-            Z = np.asarray(by_columns(self.X, V), dtype=np.float64)
-        elif self.X.dtype == np.float64:
-            Z = tall_dot(self.X, V)
-        else:
-            Z = np.concatenate([matmul(rows, V) for _, rows in self._plain_blocks()])
-        if self.mean is not None:
-            Z -= self.mean @ V
-        return Z
+    def dot(self, V: np.ndarray, dtype: Any = np.float64) -> np.ndarray:
+        """(X - 1 mean') V, n x k, computed in float64 and given in ``dtype``."""
+        level = None if self.mean is None else self.mean @ V
+        if not self.sparse:
+            return tall_dot(self.X, V, level, dtype)
+        Z = by_rows(self.X, V) if self.X.format == "csr" else by_columns(self.X, V)
+        if level is not None:
+            Z -= level
+        return Z.astype(dtype, copy=False)
 
     def tdot(self, U: Any) -> np.ndarray:
         """(X - 1 mean')' U, d x k, float64; U is dense or sparse. The last product with a sparse U is kept."""
@@ -198,8 +199,9 @@ class CentredMatrix:
         time."""
         if self.shape[1] * U.shape[1] * 8 <= FEW_BYTES or (self._last is not None and self._last[0] is U):
             return matmul(P.T, self.tdot(U))
-        parts = range(0, U.shape[1], CHUNK)
-        return np.hstack([matmul(P.T, self.tdot(U[:, start : start + CHUNK])) for start in parts])
+        step = max(CHUNK, FEW_BYTES // (8 * self.shape[1]))
+        parts = range(0, U.shape[1], step)
+        return np.hstack([matmul(P.T, self.tdot(U[:, start : start + step])) for start in parts])
 
     def _raw_tdot(self, U: Any) -> np.ndarray:
         """X'U."""
@@ -212,24 +214,19 @@ class CentredMatrix:
             return by_columns(self.X.T, U)
         if sparse.issparse(U):
             return self._tdot_sparse(sparse.csr_array(U))
-        if self.X.dtype == np.float64:
-            return tall_tdot(self.X, np.asarray(U, dtype=np.float64))
-        total: Any = sum(matmul(rows.T, np.asarray(U[part], dtype=np.float64)) for part, rows in self._plain_blocks())
-        return total
+        return tall_tdot(self.X, np.asarray(U, dtype=np.float64))
 
     def _tdot_sparse(self, U: sparse.csr_array) -> np.ndarray:
         """X'U of a dense X: row by row of X in order, whose entries are each read once; many of U as a dense block."""
         n, q = U.shape
         step = block_rows(max(self.shape[1], q))
         many = U.nnz > MANY * n * q
+        step = step if many else max(step, q)  # so that sums of all columns are added seldom
         total = np.zeros((q, self.shape[1]))
         for start in range(0, n, step):
             rows, own = self.X[start : start + step].astype(np.float64, copy=False), U[start : start + step]
             total += matmul(own.toarray().T, rows) if many else own.T @ rows
         return total.T
-
-    def _plain_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        return CentredMatrix(self.X).blocks()
 
     def blocks(self, width: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Consecutive dense float64 blocks of centred rows with their slice; only for small d or few rows."""
@@ -499,22 +496,50 @@ def rank_threshold(values: np.ndarray, size: int, noise: float) -> float:
     return max(values[0], 0.0) * size * EPS + noise
 
 
-def tall_dot(X: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """X V of float64 arrays; of many rows by blocks that threads share out, each with one thread of BLAS."""
-    if X.size * V[:1].size < THREADED:
-        return matmul(X, V)
-    step = block_rows(X.shape[1])
-    with one_pool:
-        return np.concatenate(list(in_order(lambda start: X[start : start + step] @ V, range(0, len(X), step))))
+def tall_dot(X: np.ndarray, V: np.ndarray, level: np.ndarray | None = None, dtype: Any = np.float64) -> np.ndarray:
+    """X V - 1 level', computed in float64 and given in ``dtype``. Rows of float32 are cast block by block; many rows
+    are blocks that threads share out, each with one thread of BLAS."""
+    many, cast = X.size * V[:1].size >= THREADED, X.dtype != np.float64
+    if not many and not cast:
+        Z = matmul(X, V)
+        if level is not None:
+            Z -= level
+        return Z.astype(dtype, copy=False)
+    Z, step = np.empty((len(X), *V.shape[1:]), dtype), block_rows(X.shape[1], CAST_BYTES if cast else BLOCK_BYTES)
+
+    def work(start: int) -> None:
+        rows = X[start : start + step].astype(np.float64, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):  # a thread does not have those of its caller
+            found = rows @ V if many else matmul(rows, V)
+            if level is not None:
+                found -= level
+            Z[start : start + step] = found
+
+    with one_pool if many else nullcontext():
+        for _ in in_order(work, range(0, len(X), step), None if many else 1):
+            pass
+    return Z
+
+
+def shows_entries(X: Any, P: np.ndarray) -> bool:
+    """Whether X P' cannot be finite where a stored entry of X is not. A BLAS may leave out zeros of P; the products of
+    sparse matrices do not."""
+    return sparse.issparse(X) or bool(P.all(axis=1).any())
 
 
 def tall_tdot(X: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """X'U of float64 arrays; of many rows by blocks that threads share out, added in the order of the rows."""
-    if X.size * U[:1].size < THREADED:
+    """X'U in float64, the rows as ``tall_dot`` takes them; what blocks add is added in the order of the rows."""
+    many, cast = X.size * U[:1].size >= THREADED, X.dtype != np.float64
+    if not many and not cast:
         return matmul(X.T, U)
-    step, total = block_rows(X.shape[1]), np.zeros((X.shape[1], *U.shape[1:]))
-    with one_pool:
-        for part in in_order(lambda start: X[start : start + step].T @ U[start : start + step], range(0, len(X), step)):
+    total, step = np.zeros((X.shape[1], *U.shape[1:])), block_rows(X.shape[1], CAST_BYTES if cast else BLOCK_BYTES)
+
+    def work(start: int) -> np.ndarray:
+        rows, own = X[start : start + step].astype(np.float64, copy=False), U[start : start + step]
+        return rows.T @ own if many else matmul(rows.T, own)
+
+    with one_pool if many else nullcontext():
+        for part in in_order(work, range(0, len(X), step), None if many else 1):
             total += part
     return total
 
@@ -543,10 +568,8 @@ def weighted_mean(X: Any, weights: np.ndarray, scaled: bool = True) -> np.ndarra
     """X'w / 1'w, length d, float64; X'w itself where not ``scaled``."""
     if sparse.issparse(X):
         sums = np.asarray(X.T @ weights).ravel()
-    elif X.dtype == np.float64:
-        sums = matmul(X.T, np.asarray(weights, dtype=np.float64))
     else:
-        sums = np.einsum("ij,i->j", X, weights)
+        sums = tall_tdot(X, np.asarray(weights, dtype=np.float64))
     return sums / weights.sum() if scaled else sums
 
 

@@ -26,8 +26,9 @@ MOST_LINKS = 400
 ENTRY_BYTES = 24  # of a factor: value and row number, below and above the diagonal
 
 
-def float_matrix(X: Any, name: str = "X") -> Matrix:
-    """X as a 2-D float32 or float64 array, or as a canonical CSR array; the caller's arrays are never written to."""
+def float_matrix(X: Any, name: str = "X", *, canonical: bool = True) -> Matrix:
+    """X as a 2-D float32 or float64 array, or as a canonical CSR array; the caller's arrays are never written to.
+    ``canonical=False``: repeated entries of sparse X may stay apart."""
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"{name} has {X.ndim} dimension(s); rows x features (2) are needed: use {name}.reshape(n, d).")
@@ -35,7 +36,7 @@ def float_matrix(X: Any, name: str = "X") -> Matrix:
         raise TypeError(f"{name} has dtype {X.dtype}; real numbers are needed: convert it to float64 first.")
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    if sparse.issparse(X) and not X.has_canonical_format:
+    if canonical and sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.blas import add_product, add_symmetric, by_columns, matmul, symmetrise
-from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
 from proxembed.algebra.arrays.matrix import MAX_DENSE_BYTES, all_ones, guard_dense
 
 from .sandwich import edge_trace, sparse_sandwich
@@ -343,9 +343,14 @@ class LowRank(Operator):
         self, F: Any, S: np.ndarray | None = None, center: np.ndarray | None = None, *, sums: np.ndarray | None = None
     ):
         self.F, self._sums = F, sums
-        self.S = None if S is None else np.asarray(S, dtype=np.float64)
+        self._weights = None if S is None else np.asarray(S, dtype=np.float64)
         self.center = None if center is None else np.asarray(center, dtype=np.float64)
         self.n = F.shape[0]
+
+    @property
+    def S(self) -> np.ndarray | None:
+        """The weights of the factor columns."""
+        return self._weights
 
     @property
     def rank_bound(self) -> int:
@@ -389,8 +394,15 @@ class LowRank(Operator):
         return symmetrise(matmul(E, self.weigh(E.T)))
 
     def diagonal(self, n: int | None = None) -> np.ndarray:
-        F = self.dense_factor()
-        return np.einsum("ij,ji->i", F, self.weigh(F.T))
+        F, step = sparse.csr_array(self.F) if sparse.issparse(self.F) else self.F, block_rows(self.rank_bound)
+        entries = np.empty(self.n)
+        for start in range(0, self.n, step):
+            part = slice(start, start + step)
+            rows = F[part].toarray() if sparse.issparse(F) else np.asarray(F[part], dtype=np.float64)
+            if self.center is not None:
+                rows = rows - np.outer(self.center[part], self._shift())
+            entries[part] = np.einsum("ij,ji->i", rows, self.weigh(rows.T))
+        return entries
 
     def trace_on(self, X: Any) -> float:
         E = self.project(X)
@@ -444,6 +456,22 @@ class LowRank(Operator):
 
     def _shift(self) -> np.ndarray:
         return self.sums / self.center.sum()
+
+
+class Mixed(LowRank):
+    """F C diag(w) C' F' of a sparse F (n x q) and a sparse C (q x p): S = C diag(w) C' is made when it is asked for."""
+
+    def __init__(self, F: Any, C: Any, w: np.ndarray, center: np.ndarray | None = None):
+        super().__init__(F, center=center)
+        self.C, self.w = C, w
+
+    @property
+    def S(self) -> np.ndarray:
+        guard_dense((self.rank_bound,) * 2, "The weights of a low-rank operator")
+        return (self.C @ sparse.diags_array(self.w) @ self.C.T).toarray()
+
+    def weigh(self, C: np.ndarray) -> np.ndarray:
+        return np.asarray(self.C @ _rowwise(self.w, self.C.T @ np.ascontiguousarray(C)))
 
 
 class Sparse(Operator):

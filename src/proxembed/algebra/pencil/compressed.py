@@ -19,6 +19,7 @@ from proxembed.algebra.operators.structured import Dense, Identity, LowRank, Ope
 from proxembed.algebra.template import Template
 
 from .conjugate import conjugate_gradients
+from .linear import Goal
 from .problem import CONSTANT
 from .symmetric import descending
 
@@ -113,11 +114,10 @@ def _ends(parts: list[np.ndarray]) -> Iterator[tuple[int, int, np.ndarray]]:
 
 def left_rows(
     V: np.ndarray, centre: np.ndarray | None, level: np.ndarray, X: Any, target: Any, w: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, Goal]:
     """Rows of a block as they are left out: w, diag(w)^1/2 Xc V, and the target less its ``level``, weighted alike."""
-    root = np.sqrt(w)[:, None]
-    goal = target.toarray() if sparse.issparse(target) else target
-    return w, CentredMatrix(X, centre).dot(V) * root, (goal - level) * root
+    root = np.sqrt(w)
+    return w, CentredMatrix(X, centre).dot(V) * root[:, None], Goal(target, level, root)
 
 
 class Compression:

@@ -1,7 +1,7 @@
 """solve(): the one way from a template to a projection. The route follows from structure and sizes.
 
 thin       A of low rank: a q x q problem, Bp solved by one Cholesky factorisation of the smaller side
-primal     a pencil of r x r matrices from the d x d Gram matrix (d <= n)
+primal     a pencil of d x d matrices, or of r x r ones in coordinates from the d x d Gram matrix (d <= n)
 dual       the same from the n x n Gram matrix (d > n)
 iterative  operators only: block conjugate gradients for B-solves, Lanczos or LOBPCG for the eigenvectors
 
@@ -31,7 +31,18 @@ from .direct import Placement
 from .linear import RIDGE_GRID, best_ridge, loo_choice, sampled_loo_errors
 from .pencil import constraint_solver, dense_matrices, relative_residual, solve_pencil, solve_trace_ratio, thin_pencil
 from .problem import ROUNDING, Aim, Problem
-from .symmetric import RANGE_TOLERANCE, descending, fix_signs, lanczos, orthonormal_columns, orthonormalise, top_or_all
+from .symmetric import (
+    RANGE_TOLERANCE,
+    SPD,
+    descending,
+    fix_signs,
+    lanczos,
+    orthonormal_columns,
+    orthonormalise,
+    orthonormalise_by,
+    top_of_pencil,
+    top_or_all,
+)
 
 SOLVERS = ("auto", "thin", "primal", "dual", "iterative")
 RESIDUAL_LIMIT = 1e-6
@@ -44,6 +55,10 @@ ALMOST = 1 - 1e-12  # the largest leverage that a row may have
 LEVERAGE_ROWS = 512  # right-hand sides at a time
 NEAR = 1e-11  # share of the largest eigenvalue of the correlations up to which eigenvectors lose their digits
 MOST_NAMED = 6
+NOTHING = (
+    "X holds nothing that this method can use: after centring, no feature varies together with the labels. "
+    "Pass features that vary."
+)
 PART = 0.1  # share of the largest weight in a dependence from which a column is in it
 
 
@@ -59,7 +74,7 @@ class Solution:
     bound: int
     residual: float = 0.0
     spectrum: np.ndarray | None = None
-    problem: Problem | None = None
+    problem: Any = None  # the Problem, or a KernelProblem
     sense: int = 1
     grams: list[tuple[object, np.ndarray]] = field(default_factory=list)
 
@@ -138,10 +153,7 @@ def solve(
         if found is None:  # a singular constraint or directions outside the row space: coordinates are needed
             found = _dense(problem, absolute, k)
         if found.P.shape[1] == 0:
-            raise ValueError(
-                "X holds nothing that this method can use: after centring, no feature varies together with the labels. "
-                "Pass features that vary."
-            )
+            raise ValueError(NOTHING)
         found = _checked(problem, found)
     found = replace(found, P=fix_signs(found.P), mean=problem.rows.centre, problem=problem, sense=template.sense)
     return found if problem.unit == 1.0 else _of_original(found, problem)
@@ -227,7 +239,7 @@ def _first(w: np.ndarray, P: np.ndarray, k: int | None, ridge: float, solver: st
 
 
 def _dense(problem: Problem, ridge: float, k: int | None) -> Solution:
-    return _unrestricted(problem, ridge, k) or _restricted(problem, ridge, k)
+    return _unrestricted(problem, ridge, k) or _spanning(problem, ridge, k) or _restricted(problem, ridge, k)
 
 
 def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | None:
@@ -267,6 +279,25 @@ def _outside(problem: Problem, P: np.ndarray) -> bool:
         if lengths.max() > limit:
             return False
     return True
+
+
+def _spanning(problem: Problem, ridge: float, k: int | None) -> Solution | None:
+    """The leading eigenvectors of the pencil of d x d matrices, whose coordinates are the features: the rows span them
+    all, and neither the eigenvectors of the Gram matrix nor products with them are needed. None where they may not, or
+    where the constraint is not far from singular."""
+    template, shift = problem.template, problem.template.b + ridge
+    if template.B is None or k is None or problem.factors is not None or not problem.spans:
+        return None
+    A, B = problem.sandwich(template.A), problem.sandwich(template.B)
+    if shift == 0:
+        problem.refuse_zero(float(np.trace(B)))
+    A[np.diag_indices_from(A)] += template.a
+    B[np.diag_indices_from(B)] += shift
+    if not SPD(B).full:
+        return None
+    w, P = top_of_pencil(A, B, min(k, problem.d))
+    residual = relative_residual(matmul(A, P), matmul(B, P), w, frobenius(A) / frobenius(B))
+    return Solution(P, w, None, ridge, "primal", problem.d, residual)
 
 
 def _restricted(problem: Problem, ridge: float, k: int | None) -> Solution:
@@ -371,14 +402,19 @@ def _checked(problem: Problem, found: Solution) -> Solution:
     residual = found.residual
     if found.solver in ("thin", "iterative") and found.P.shape[1]:
         residual = _residual(problem, found)
+    warn_inexact(found.solver, residual)
+    return replace(found, residual=residual)
+
+
+def warn_inexact(solver: str, residual: float) -> None:
+    """A warning where the residual of a solution misses the limit."""
     if residual > RESIDUAL_LIMIT:
         warnings.warn(
-            f"The {found.solver} solver stopped at a relative residual of {residual:.1e}, above {RESIDUAL_LIMIT:.0e}: "
+            f"The {solver} solver stopped at a relative residual of {residual:.1e}, above {RESIDUAL_LIMIT:.0e}: "
             "the last components may be inexact. Use a larger ridge, fewer components or another solver=.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    return replace(found, residual=residual)
 
 
 def _residual(problem: Problem, found: Solution) -> float:
@@ -402,16 +438,18 @@ def _constraint_product(problem: Problem, P: np.ndarray, ridge: float) -> np.nda
     return problem.apply_constraint(P, ridge)
 
 
-def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str, sense: int = 1) -> np.ndarray:
+def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str, sense: int = 1, rows: Any = None) -> np.ndarray:
     """Post-processing common to all projections: template, orthonormal, eigenvalue or unit columns. "eigenvalue"
-    multiplies by the root of the eigenvalue, or of its reciprocal where the method minimises (sense -1)."""
-    if scaling == "orthonormal":
-        return orthonormal_columns(P)
+    multiplies by the root of the eigenvalue, or of its reciprocal where the method minimises (sense -1). ``rows``: the
+    KernelRows of which P are coefficients; None where P is what is orthonormal or of unit length."""
     if scaling == "eigenvalue":
         return P * np.abs(eigenvalues) ** (0.5 * sense)
-    if scaling == "unit":
-        return P / np.linalg.norm(P, axis=0)
-    return P
+    if scaling == "template":
+        return P
+    if rows is not None:
+        N = rows.inner(P)
+        return orthonormalise_by(P, N) if scaling == "orthonormal" else P / np.sqrt(np.diag(N))
+    return orthonormal_columns(P) if scaling == "orthonormal" else P / np.linalg.norm(P, axis=0)
 
 
 def principal_axes(

@@ -4,14 +4,15 @@ In: rows X, targets. Out: coefficients and errors; float64 whatever is used insi
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
 
-from proxembed.algebra.arrays.blas import matmul
-from proxembed.algebra.arrays.centred import CentredMatrix, block_rows, weighted_mean
+from proxembed.algebra.arrays.blas import gram, matmul
+from proxembed.algebra.arrays.centred import EPS, CentredMatrix, block_rows, weighted_mean
 from proxembed.algebra.arrays.matrix import over, unit_of
 
 from .conjugate import conjugate_gradients
@@ -25,6 +26,41 @@ LOO_ROWS = 4096  # rows whose leave-one-out errors are averaged; the fit is that
 RIDGE_GRID = np.logspace(-6, 2, 17)
 FEW_PRODUCTS = 1 << 27  # multiplications of a leave-one-out of the whole grid that are worth no shorter way
 EQUAL = 1e-8  # errors that differ by less are equal: of rows that a small ridge fits, rounding leaves so much
+EXPANDED = 1e-10  # share of the errors up to which rounding is allowed in the expanded squares of residuals
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Rows of diag(root) (T - 1 level'), T an m x q array or sparse matrix, which is not made dense as a whole."""
+
+    T: Any
+    level: np.ndarray
+    root: np.ndarray
+
+    def dense(self, columns: slice = slice(None)) -> np.ndarray:
+        """Some columns as an array."""
+        T = self.T[:, columns]
+        return ((T.toarray() if sparse.issparse(T) else T) - self.level[columns]) * self.root[:, None]
+
+    def dot(self, C: np.ndarray) -> np.ndarray:
+        """The product with a q x k array."""
+        product = self.T @ C if sparse.issparse(self.T) else matmul(self.T, C)
+        return (product - self.level @ C) * self.root[:, None]
+
+    def under(self, left: np.ndarray) -> np.ndarray:
+        """left'G, k x q, for an m x k array."""
+        rooted = left * self.root[:, None]
+        if not sparse.issparse(self.T):
+            return matmul(rooted.T, self.T - self.level)
+        return (self.T.T @ rooted).T - np.outer(rooted.sum(axis=0), self.level)
+
+    def squares(self) -> np.ndarray:
+        """The sum of squares of each row."""
+        if not sparse.issparse(self.T):
+            rooted = self.dense()
+            return np.einsum("ij,ij->i", rooted, rooted)
+        own = np.asarray((self.T * self.T).sum(axis=1)).ravel() - 2.0 * (self.T @ self.level)
+        return (own + self.level @ self.level) * self.root**2
 
 
 def ridge_solve(
@@ -38,9 +74,10 @@ def ridge_solve(
         W, level = ridge_solve(over(X, unit), T, lam / (unit * unit), center=center, gram=gram)
         return W / unit, level
     rows = X if isinstance(X, CentredMatrix) else CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
-    T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
-    level = T.mean(axis=0) if center else np.zeros(T.shape[1])
     n, d = X.shape
+    if not sparse.issparse(T) or d > n:
+        T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
+    level = np.asarray(T.mean(axis=0)).ravel() if center else np.zeros(T.shape[1])
     if min(n, d) > CHOLESKY_LIMIT:
         W, _ = conjugate_gradients(rows, None, 1.0, lam, rows.tdot(T))
     elif d <= n:
@@ -139,7 +176,7 @@ def _squares(target: Any, w: np.ndarray) -> float:
 
 
 def _loo_errors(
-    blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    blocks: Iterable[tuple[np.ndarray, np.ndarray, Goal]],
     coordinates: Coordinates,
     w: np.ndarray,
     moments: np.ndarray,
@@ -153,7 +190,7 @@ def _loo_errors(
 
 
 def left_out_sums(
-    blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    blocks: Iterable[tuple[np.ndarray, np.ndarray, Goal]],
     s: np.ndarray,
     moments: np.ndarray,
     ridges: np.ndarray,
@@ -162,20 +199,63 @@ def left_out_sums(
     """The sums of squares of leave-one-out errors, one per ridge, over blocks (w, left, goal) of rows with weights w,
     and the sum of these weights. ``left``: w^1/2 times their coordinates, of singular values ``s``; ``goal``: w^1/2
     times the centred targets; ``moments``: the weighted products of coordinates and targets over all rows (r, q), of
-    mass 1'w, None where nothing is centred."""
+    mass 1'w, None where nothing is centred. More targets than coordinates are never fitted all at once."""
     shrink = 1.0 / (s[:, None] ** 2 + ridges[None, :])
-    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(moments), len(ridges) * moments.shape[1])
+    squares_of: Any = _residual_squares
+    if moments.shape[1] > len(moments):
+        squares_of = partial(_expanded_squares, inner=gram(moments.T), across=np.ascontiguousarray(moments.T))
     errors, seen = np.zeros(len(ridges)), 0.0
     for w, left, goal in blocks:
         leverage = matmul(left**2, shrink)
         if mass is not None:
             leverage += (w / mass)[:, None]
-        fitted = matmul(left, stacked).reshape(len(left), len(ridges), -1)
-        fitted -= goal[:, None, :]
-        residual = np.einsum("ilq,ilq->il", fitted, fitted)
-        errors += (residual / np.maximum(1.0 - leverage, 1e-12) ** 2).sum(axis=0)
+        scale = 1.0 / np.maximum(1.0 - leverage, 1e-12) ** 2
+        errors += (squares_of(left, shrink, moments, goal, scale) * scale).sum(axis=0)
         seen += float(w.sum())
     return errors, seen
+
+
+def _residual_squares(
+    left: np.ndarray, shrink: np.ndarray, moments: np.ndarray, goal: Goal, scale: np.ndarray
+) -> np.ndarray:
+    """The sum of squares of the residuals of each row under each ridge, (m, ridges)."""
+    stacked = (moments[:, None, :] * shrink[:, :, None]).reshape(len(moments), shrink.shape[1] * moments.shape[1])
+    fitted = matmul(left, stacked).reshape(len(left), shrink.shape[1], -1)
+    fitted -= goal.dense()[:, None, :]
+    return np.einsum("ilq,ilq->il", fitted, fitted)
+
+
+def _expanded_squares(
+    left: np.ndarray,
+    shrink: np.ndarray,
+    moments: np.ndarray,
+    goal: Goal,
+    scale: np.ndarray,
+    inner: np.ndarray,
+    across: np.ndarray,
+) -> np.ndarray:
+    """``_residual_squares`` of more targets than coordinates: ||f||^2 - 2 f'g + ||g||^2 of the fitted f and the goal g,
+    by ``across``, moments', and ``inner``, moments moments'; where that cancels, from the residuals."""
+    crossed, own = goal.dot(across), goal.squares()
+    squares = np.empty(scale.shape)
+    for i, columns in enumerate(shrink.T):
+        short = left * columns
+        fitted = np.einsum("ir,ir->i", matmul(short, inner), short)
+        squares[:, i] = fitted - 2.0 * np.einsum("ir,ir->i", short, crossed) + own
+        lost = EPS * np.sqrt(moments.shape[1]) * float((fitted + own) @ scale[:, i])
+        if lost > EXPANDED * float(squares[:, i] @ scale[:, i]):
+            squares[:, i] = _squares_by_parts(short, moments, goal)
+    return squares
+
+
+def _squares_by_parts(short: np.ndarray, moments: np.ndarray, goal: Goal) -> np.ndarray:
+    """The sum of squares of each residual, as many targets at a time as there are coordinates."""
+    squares = np.zeros(len(short))
+    for start in range(0, moments.shape[1], len(moments)):
+        part = slice(start, start + len(moments))
+        rest = matmul(short, moments[:, part]) - goal.dense(part)
+        squares += np.einsum("iq,iq->i", rest, rest)
+    return squares
 
 
 def sampled_loo_errors(rows: CentredMatrix, weights: np.ndarray | None, target: Any, ridges: np.ndarray) -> np.ndarray:
@@ -224,18 +304,13 @@ def _moments(coordinates: Coordinates, target: Any, w: np.ndarray, level: np.nda
     """T'diag(w) of the centred target, r x c; a sparse target keeps its level, which rows about their mean lose."""
     if coordinates.side != "features":
         blocks = _weighted_blocks(coordinates, target, w, level, np.arange(len(w)))
-        total: Any = sum(matmul(left.T, goal) for _, left, goal in blocks)
+        total: Any = sum(goal.under(left) for _, left, goal in blocks)
         return total
     if not sparse.issparse(target):
         target = (target - level) * w[:, None]
     elif coordinates.weights is not None:
         target = sparse.diags_array(w) @ target
     return matmul(coordinates.V.T, coordinates.rows.tdot(target))
-
-
-def _centred(target: Any, part: Any, level: np.ndarray) -> np.ndarray:
-    goal = target[part]
-    return (goal.toarray() if sparse.issparse(goal) else goal) - level
 
 
 def best_ridge(ridges: np.ndarray, errors: np.ndarray) -> int:
@@ -247,20 +322,21 @@ def best_ridge(ridges: np.ndarray, errors: np.ndarray) -> int:
 
 def _weighted_blocks(
     coordinates: Coordinates, target: Any, w: np.ndarray, level: np.ndarray, rows: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+) -> Iterator[tuple[np.ndarray, np.ndarray, Goal]]:
     """Blocks of these rows of diag(w)^1/2 T (row-space coordinates) and of the centred target, weighted alike."""
     d = coordinates.rows.shape[1]
-    step = block_rows(
-        max(d if coordinates.side == "features" else coordinates.rank, len(RIDGE_GRID) * target.shape[1]), 8 << 20
-    )
+    width = len(RIDGE_GRID) * min(target.shape[1], coordinates.rank)
+    step = block_rows(max(d if coordinates.side == "features" else coordinates.rank, width), 8 << 20)
+    target = sparse.csr_array(target) if sparse.issparse(target) else target
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
+        root = np.sqrt(w[part])
         if coordinates.side == "features":
             left = coordinates.rows.take(part).dot(coordinates.V)
-            left *= np.sqrt(w[part])[:, None]
+            left *= root[:, None]
         else:
             left = coordinates.left(part)
-        yield part, left, _centred(target, part, level) * np.sqrt(w[part])[:, None]
+        yield part, left, Goal(target[part], level, root)
 
 
 def left_factor(B: np.ndarray) -> np.ndarray:

@@ -100,14 +100,28 @@ def solve_trace_ratio(A: np.ndarray, B: np.ndarray, k: int) -> tuple[np.ndarray,
 
 def thin_pencil(F: np.ndarray, S: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All eigenvectors of (F S F', Bp) with positive eigenvalue, and these, descending; G = Bp^-1 F."""
-    M = matmul(F.T, G)
-    w, V = descending(symmetrise(M))
+    w, C = small_pencil(symmetrise(matmul(F.T, G)), S)
+    return w, orthonormalise(matmul(G, C), matmul(F, C)) if len(w) else np.empty((len(G), 0))
+
+
+def small_pencil(M: np.ndarray, S: np.ndarray, S_B: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """All positive eigenvalues, descending, of (F S F', B0 + F S_B F'), and C, (q, k), of which the eigenvectors are
+    B0^-1 F C, orthonormal under the constraint; M = F'B0^-1 F, q x q. S_B None stands for zero."""
+    w, V = descending(M)
     keep = w > RANGE_TOLERANCE * max(w[0], 0.0) if w[0] > 0 else np.zeros(len(w), dtype=bool)
-    half = V[:, keep] * np.sqrt(w[keep])
-    values, U = descending(half.T @ S @ half)
+    half, inverse = V[:, keep] * np.sqrt(w[keep]), V[:, keep] / np.sqrt(w[keep])
+    A = half.T @ S @ half
+    if S_B is None:
+        values, U = descending(A)
+    else:
+        whiten = whitener(np.eye(half.shape[1]) + symmetrise(half.T @ S_B @ half))
+        values, U = descending(symmetrise(whiten.T @ A @ whiten))
+        U = whiten @ U
     positive = values > RANGE_TOLERANCE * max(values[0], 0.0) if len(values) else np.zeros(0, dtype=bool)
-    C = (V[:, keep] / np.sqrt(w[keep])) @ U[:, positive]
-    return values[positive], orthonormalise(matmul(G, C), matmul(F, C)) if C.shape[1] else np.empty((len(G), 0))
+    C = inverse @ U[:, positive]
+    if not positive.any():
+        return values[positive], C
+    return values[positive], orthonormalise(C, M @ C if S_B is None else M @ (C + S_B @ (M @ C)))
 
 
 def constraint_solver(problem: Problem, ridge: float) -> Callable[[np.ndarray], np.ndarray] | None:

@@ -28,6 +28,7 @@ from .symmetric import SPD, eigenvalues, pseudo_inverse
 
 EXACT_RANK_UP_TO = 1500
 ROUNDING = 64 * EPS  # the share of a trace that rounding may leave of it, times the root of the number of rows
+SURE = 100.0  # so many times the least eigenvalue that counts for the rank; one that is estimated may be a tenth of it
 PLAIN = 1e-3  # above this share of the scatter a constraint is not zero
 CONSTANT = (
     "X is constant: every feature has the same value in every row, so there is nothing to project. "
@@ -63,6 +64,7 @@ class Problem:
         self.template = template
         self._raw_gram = raw_gram
         self._shifted: list[tuple[float, SPD]] = []
+        self._sandwiches: dict[int, tuple[Operator, np.ndarray]] = {}
         self.positive_only = positive_only
         self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
         if isinstance(R, CentredMatrix):
@@ -120,8 +122,19 @@ class Problem:
         return SPD(self.gram)
 
     @cached_property
+    def spans(self) -> bool:
+        """Whether a factor of the Gram matrix shows, without its eigenvalues, that the rows span all features: the
+        least one is far above what counts for the rank."""
+        if self.side != "features" or not self.plan.decomposes:
+            return False
+        largest = np.array([np.trace(self.gram)])
+        return self.gram_factor.least > SURE * rank_threshold(largest, max(self.rows.shape), self.rows.noise)
+
+    @cached_property
     def rank(self) -> int:
         """The rank of the centred rows: numerical where the Gram matrix is small, else its bound."""
+        if self.plan.coordinates and self.spans:
+            return self.d
         if self.plan.coordinates:
             return self.coordinates.rank
         if min(self.n, self.d) > EXACT_RANK_UP_TO:
@@ -233,7 +246,7 @@ class Problem:
             norm = np.trace(self.gram) if self.plan.gram else self.rows.squared_norm(self.weights)
             return self.scatter * float(norm) + shift
         B: Any = self.template.B
-        trace = float(np.trace(self.coordinates.sandwich(B)))
+        trace = float(np.trace(self.sandwich(B) if self.spans else self.coordinates.sandwich(B)))
         if self.template.b == 0:
             self.refuse_zero(trace)
         return trace + shift
@@ -245,7 +258,7 @@ class Problem:
 
     def refuse_zero(self, trace: float) -> None:
         """A ValueError where the constraint R'BR, of this trace, holds nothing but rounding."""
-        if trace > PLAIN * float(np.sum(self.coordinates.s**2)):
+        if trace > PLAIN * float(np.trace(self.gram)):
             return
         weights: Any = sum(abs(c) * np.abs(leaf.diagonal(self.n)) for c, leaf in self.template.B.terms())
         if trace <= ROUNDING * np.sqrt(self.n) * self.rows.squared_norm(weights):
@@ -267,11 +280,17 @@ class Problem:
         return size * (self.unit * self.unit) * self.shrunk[1 if constraint else 0]
 
     def sandwich(self, op: Operator) -> np.ndarray:
-        """R'AR, d x d; the scatter among its terms is the Gram matrix, which is kept."""
+        """R'AR, d x d. The scatter among its terms is the Gram matrix; other terms are kept too, since A and B often
+        share one."""
         total = np.zeros((self.d, self.d))
         for c, leaf in op.terms():
-            total += c * (self.gram if leaf.is_scatter(self.rows, self.weights) else leaf.sandwich(self.rows))
+            total += c * (self.gram if leaf.is_scatter(self.rows, self.weights) else self._sandwich(leaf))
         return total
+
+    def _sandwich(self, leaf: Operator) -> np.ndarray:
+        if id(leaf) not in self._sandwiches:
+            self._sandwiches[id(leaf)] = (leaf, leaf.sandwich(self.rows))
+        return self._sandwiches[id(leaf)][1]
 
     def apply_constraint(self, P: np.ndarray, ridge: float) -> np.ndarray:
         """Bp P."""

@@ -15,7 +15,9 @@ from proxembed.algebra.arrays.blas import ALONE_BELOW, matmul, symmetrise, threa
 
 RANGE_TOLERANCE = 1e-10
 EVD_BELOW = 800  # up to here divide and conquer for all eigenvectors is faster than the solver for some
-EVD_SHARE = 3  # and above it if more than one in three eigenvectors is wanted
+EVD_FEW = 10  # unless at most one in ten is wanted
+EVD_SMALL = 100  # of a matrix that is not as small as this
+EVD_SHARE = 3  # above EVD_BELOW it is faster if more than one in three eigenvectors is wanted
 EVD_MEMORY = 8000  # above this the two further matrices of divide and conquer weigh more than its speed
 
 
@@ -52,7 +54,8 @@ def top(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 def top_or_all(M: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """``top``, or all eigenpairs in the same order where they come at no further cost."""
     r = len(M)
-    if k >= r or r < EVD_BELOW or (EVD_SHARE * k > r and r < EVD_MEMORY):
+    few = r >= EVD_SMALL and EVD_FEW * k <= r
+    if k >= r or (r < EVD_BELOW and not few) or (EVD_SHARE * k > r and r < EVD_MEMORY):
         return descending(M)
     with threads_for(r):
         w, V = linalg.eigh(M.T, subset_by_index=(r - k, r - 1), check_finite=False)
@@ -96,7 +99,8 @@ def numerical_rank(M: np.ndarray) -> int:
 class SPD:
     """A symmetric positive definite M + shift I, factorised after scaling to unit diagonal. ``ok``: whether it is
     one; ``full``: whether it is so far from singular that rounding, which coordinates of different size enlarge, cannot
-    have made it so."""
+    have made it so; ``least``: an estimate of its least eigenvalue, seldom more than ten times as large, 0 where it is
+    not definite."""
 
     def __init__(self, M: np.ndarray, shift: float = 0.0):
         d = np.sqrt(np.maximum(np.diag(M) + shift, 0.0))
@@ -114,6 +118,7 @@ class SPD:
             rcond, info = 0.0, 0
         self.ok = info == 0 and rcond > 1e-13
         self.full = info == 0 and rcond > RANGE_TOLERANCE
+        self.least = float(rcond * norm * d.min(initial=np.inf) ** 2) if self.ok else 0.0
 
     def solve(self, E: np.ndarray) -> np.ndarray:
         """M^-1 E."""
@@ -150,7 +155,11 @@ def solve_linear(M: np.ndarray, E: np.ndarray) -> np.ndarray:
 
 def orthonormalise(P: np.ndarray, BP: np.ndarray) -> np.ndarray:
     """P L^-T with P'BP = LL': the B-orthonormal columns with the same leading spans."""
-    N = matmul(P.T, BP)
+    return orthonormalise_by(P, matmul(P.T, BP))
+
+
+def orthonormalise_by(P: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """P L^-T with N = LL', the inner products of the columns (overwritten)."""
     with threads_for(len(N)):
         L = linalg.cholesky(symmetrise(N), lower=True, check_finite=False)
     return linalg.solve_triangular(L, P.T, lower=True, check_finite=False).T

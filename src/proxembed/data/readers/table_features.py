@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from proxembed.data.dataset import Matrix
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.columns import Cells, Columns, Roles, resolve
-from proxembed.data.readers.table_file import Block, TableFile
+from proxembed.data.readers.table_file import Block, PartsOfTable, TableFile
 from proxembed.tables import Owners, Reading, owners, read_columns
 from proxembed.tables.column import word_of
 from proxembed.tables.identifiers import (
@@ -28,6 +28,7 @@ from proxembed.tables.notes import few_notes
 from proxembed.tables.reading import entities_of, row_numbers_note
 
 GROWTH = 1.25
+FIRST_LOOK = 1_000  # rows that tell of most columns that they do not count the rows
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ class FeatureReader:
     def matrix(self, features: Sequence[Feature]) -> NDArray[np.floating]:
         """The matrix in the columns of the training file."""
         starts = np.cumsum([0, *(len(feature.names) for feature in features)])
-        self._matrix.resize((self.rows, len(self._numbers)), refcheck=False)
+        if len(self._matrix) > self.rows:
+            self._matrix.resize((self.rows, len(self._numbers)), refcheck=False)
         if len(self._numbers) == len(features):
             return self._matrix
         X = np.empty((self.rows, starts[-1]), np.result_type(*self._types()))
@@ -98,8 +100,10 @@ class FeatureReader:
     def _extend(self, columns: list[NDArray[np.floating]], rows: int) -> None:
         """Take the next rows of the numbers; the room grows in place, so that they are never there twice."""
         if self.rows == 0:
-            self._matrix = np.empty((rows, len(columns)), np.result_type(*columns))
+            order: Any = "F" if isinstance(self.file, PartsOfTable) else "C"  # most parts are one block
+            self._matrix = np.empty((rows, len(columns)), np.result_type(*columns), order)
         elif rows > len(self._matrix):
+            self._matrix = np.require(self._matrix, requirements=["C", "O"])
             self._matrix.resize((max(rows, int(GROWTH * len(self._matrix))), len(columns)), refcheck=False)
         block = self._matrix[self.rows : rows]
         for j, values in enumerate(columns):
@@ -242,7 +246,7 @@ def without_row_numbers(file: TableFile, columns: Columns, most: int) -> tuple[C
     """The purposes of the columns of a table of which samples are read, row numbers dropped, and notes on these."""
     features = () if columns.keep else resolve(columns, file.names, file.path).features
     numbers = [name for name in features if file.places[name] == "number"]
-    counted = _counting(file, numbers, most, first=True)
+    counted = _counting(file, numbers, min(most, FIRST_LOOK), first=True)
     counted = counted and _counting(file, list(counted), most)
     if not counted or len(counted) == len(features):
         return columns, ()
@@ -256,13 +260,19 @@ def _counting(file: TableFile, names: list[str], most: int, first: bool = False)
     for block in file.blocks(dict.fromkeys(names, "cells"), most) if names else ():
         for name in list(start):
             codes, values = block.cells(name)
-            words = [word_of(value) for value in values]
-            if rows == 0 and words:
-                start[name] = int(words[0] == "1" or words[0] == "1.0")
-            wanted = range(start[name] + rows, start[name] + rows + block.rows)
-            if not (np.array_equal(codes, np.arange(block.rows)) and are_numbers(words, wanted)):
+            if rows == 0 and values:
+                start[name] = int(word_of(values[0]) in ("1", "1.0"))
+            if not _are_counted(codes, values, start[name] + rows):
                 del start[name]
         rows += block.rows
         if first or not start:
             break
     return {name: (number, rows) for name, number in start.items() if rows >= FEWEST_OWNERS}
+
+
+def _are_counted(codes: NDArray[np.integer], values: Sequence[Any], first: int) -> bool:
+    """Whether the cells of a column are the whole numbers from ``first`` on; the first two tell it of most columns."""
+    wanted = range(first, first + len(codes))
+    return np.array_equal(codes, np.arange(len(codes))) and all(
+        are_numbers([word_of(value) for value in values[:rows]], wanted[:rows]) for rows in (2, None)
+    )

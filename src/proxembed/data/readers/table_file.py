@@ -27,7 +27,7 @@ from proxembed.data.unpacking import decode, most_unpacked, opened, too_large
 from proxembed.tables.cells import MISSING
 
 BLOCK_BYTES = 1 << 21
-BLOCK_VALUES = 1 << 20
+BLOCK_VALUES, PART_VALUES = 1 << 20, 1 << 23  # of a block: of a whole reading, and of one in parts
 MOST_WORKERS = 8
 RULING_ROWS = 20  # which show whether the header lacks a cell
 NO_ROWS = "there are no rows after the header"
@@ -67,8 +67,9 @@ class TableFile(Protocol):
 class StoredTable(TableFile, Protocol):
     """A table on disk, some of whose rows can be taken into memory."""
 
-    def picked(self, rows: NDArray[np.integer], most: int) -> TableFile:
-        """The rows of these sorted numbers; ``most`` rows of the file are read at a time."""
+    def picked(self, rows: NDArray[np.integer], most: int, each: Callable[[Block], None] | None = None) -> TableFile:
+        """The rows of these sorted numbers; ``most`` rows of the file are read at a time. ``each`` is called with all
+        blocks of a file whose columns have types."""
 
 
 class Block:
@@ -209,7 +210,7 @@ class CsvFile:
         for batch in self._batches(types, list(wanted), wanted):
             yield Block(batch)
 
-    def picked(self, rows: NDArray[np.integer], most: int) -> CsvFile:
+    def picked(self, rows: NDArray[np.integer], most: int, each: Callable[[Block], None] | None = None) -> CsvFile:
         """The rows of these sorted numbers in memory, every cell as it stands."""
         import pyarrow as pa
         from pyarrow import csv as arrow
@@ -325,10 +326,14 @@ class CsvFile:
         return DataError.at(self.path, None, f"it cannot be read as CSV ({reason})", "check that it is CSV in UTF-8")
 
 
-def _picked(batches: Iterable[Any], rows: NDArray[np.integer]) -> Iterator[Any]:
+def _picked(
+    batches: Iterable[Any], rows: NDArray[np.integer], each: Callable[[Block], None] | None = None
+) -> Iterator[Any]:
     """The rows of these sorted numbers, as pyarrow's record batches."""
     before = 0
     for batch in batches:
+        if each is not None:
+            each(Block(batch))
         own = rows[np.searchsorted(rows, before) : np.searchsorted(rows, before + batch.num_rows)] - before
         if len(own):
             yield batch.take(own)
@@ -359,7 +364,8 @@ class ParquetFile:
         count, limit = self.rows, most_unpacked()
         if most is None and (size := 8 * count * len(wanted)) > limit:
             raise too_large(self.path, f"{count:,} rows of {len(wanted):,} columns", size, limit)
-        rows = max(1, min(most or count, BLOCK_VALUES // max(1, len(wanted))))
+        values = BLOCK_VALUES if most is None else PART_VALUES
+        rows = max(1, min(most or count, values // max(1, len(wanted))))
         for batch in self._parts.batches(list(wanted), rows):
             yield Block(batch)
 
@@ -370,11 +376,13 @@ class ParquetFile:
             piece._parts, piece.rows = parts, parts.rows
             yield piece
 
-    def picked(self, rows: NDArray[np.integer], most: int) -> ParquetFile:
+    def picked(self, rows: NDArray[np.integer], most: int, each: Callable[[Block], None] | None = None) -> ParquetFile:
         """The rows of these sorted numbers in memory; ``most`` rows of the files are read at a time."""
         import pyarrow as pa
 
-        table = pa.Table.from_batches(_picked(self._parts.batches(self.names, most), rows)).combine_chunks()
+        most = max(1, min(most, PART_VALUES // len(self.names)))
+        batches = self._parts.batches(self.names, most)
+        table = pa.Table.from_batches(_picked(batches, rows, each)).combine_chunks()
         piece = copy(self)
         piece._parts, piece.rows, piece.size = PickedRows(table, rows, self._parts), len(rows), table.nbytes
         return piece

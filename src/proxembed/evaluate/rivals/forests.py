@@ -17,7 +17,7 @@ from proxembed.params import SEED, check_params, param
 from proxembed.targets.known import known_labels, known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 
-from ..costs import Shape, forest_seconds, step_work
+from ..costs import Shape, forest_seconds, grown_labels, step_work
 from .rival import FOREST_ROWS, SIZE, DataFacts, RivalEmbedding, RivalScores
 
 TABLE_ROWS = 1000  # rows of the forest that the table of costs was measured with
@@ -59,6 +59,7 @@ class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RivalScore
     title = "forest scores"
     position = 50
     share = 0.4
+    label_wise = True
     lookup = "label lookup"
     n_estimators: int = param(default=100, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
     min_samples_leaf: int = param(default=2, low=1, integer=True, doc="Rows that a leaf holds at least.")
@@ -158,6 +159,7 @@ class ForestProximity(RivalEmbedding):
     @classmethod
     def work(cls, estimator: Any, shape: Shape, forest_rows: int) -> float:
         """Work of one fit: the forest grows on some rows and places all."""
+        shape = shape._replace(c=grown_labels(shape.c))
         placed = step_work(cls.title, shape) - step_work(cls.title, shape.rows(min(shape.n, TABLE_ROWS)))
         grown = forest_seconds(min(shape.n, forest_rows), shape.d, shape.c, estimator.n_estimators)
         return max(placed, 0.0) + grown
@@ -226,6 +228,7 @@ class BoostedScores(RivalScores):
     most_labels = 20
     most_rows = 20_000
     share = 0.4
+    label_wise = True
     max_iter: int = param(default=60, low=1, integer=True, kw_only=False, doc="Largest number of trees per label.")
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the rows used for early stopping.")
 

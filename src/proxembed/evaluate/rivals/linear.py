@@ -19,17 +19,20 @@ from proxembed.methods.variance import LSI, PCA
 from proxembed.params import SEED, check_params, param
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_labels, known_rows_per_label, smoothed_log_odds
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
-from ..costs import Shape, fit_work
+from ..costs import Shape, fit_work, step_work
 from .rival import SIZE, DataFacts, Rival, RivalEmbedding, RivalScores
 
 NEWTON_FEATURES = 500
+DECOMPOSED = 1.5e-10  # seconds of a singular value decomposition, by the product of its sides and the smaller one
 PENALTY_GRID = "C", (0.1, 1.0, 10.0)
 
 
 class LinearScores(RivalScores, abstract=True):
     """Base of one linear model per label. A subclass gives ``_model(X)`` and ``_constant(column)``."""
+
+    label_wise = True
 
     def _fit(self, X: Any, labels: LabelMatrix) -> None:
         model, X = self._model(X)
@@ -184,6 +187,7 @@ class LabelScores(RivalEmbedding):
     title = "label scores"
     position = 40
     cut = "never"
+    label_wise = True
     places_unseen = True
     n_components: int | None = param(
         default=None,
@@ -199,6 +203,14 @@ class LabelScores(RivalEmbedding):
         default=5, low=2, integer=True, doc="Folds of the cross-fitting; at most the number of distinct rows is used."
     )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the folds.")
+
+    @classmethod
+    def forecast(cls, facts: DataFacts) -> float:
+        """Of many labels their scores are reduced by a decomposition of an array of rows and labels."""
+        s = facts.shape
+        if s.c <= MANY_LABELS:
+            return 0.0
+        return facts.splits * (step_work(cls.title, s) + DECOMPOSED * s.n * s.c * min(s.n, s.c))
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the models of the folds and of all rows. X: (n, d) array or sparse matrix. y: labels in any form

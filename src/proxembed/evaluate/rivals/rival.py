@@ -47,6 +47,7 @@ class Rival:
     most_rows: ClassVar[float] = inf
     library: ClassVar[str | None] = None  # a layout whose library it needs
     share: ClassVar[float] = 1.0  # part of the budget of a rival that it may take
+    label_wise: ClassVar[bool] = False  # True: its work grows with labels, of which there may be thousands
     cut: ClassVar[str] = "late"  # when a search that is short of time leaves it out: "first", "late" or "never"
     predicts: ClassVar[bool] = False  # True: its own scores stand in place of a read-out's
     places_unseen: ClassVar[bool] = False  # True: it places a training row by models that have not seen it

@@ -1,0 +1,95 @@
+"""Ranks of positive rows among all rows, for many labels at once: the precision at each positive row.
+
+A label of few positive rows is ranked by comparing each with all scores, one of many by sorting its scores; scores that
+are mostly 0, such as the shares of neighbours, by their stored entries alone.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+FEW = 24  # positive rows of a label, up to which counting takes less than sorting
+CELLS = 1 << 22  # scores that are compared at a time
+
+
+class Positives(NamedTuple):
+    """The positive cells of labels, label by label, and their number by label."""
+
+    rows: np.ndarray
+    labels: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, Y: np.ndarray) -> "Positives":
+        """Those of a bool array (n, c)."""
+        rows, labels = np.nonzero(Y)
+        order = np.argsort(labels, kind="stable")
+        return cls(rows[order], labels[order], np.bincount(labels, minlength=Y.shape[1]))
+
+    def of_label(self, label: int) -> slice:
+        """The places of a label's cells."""
+        start = int(self.starts[label])
+        return slice(start, start + int(self.counts[label]))
+
+    @property
+    def starts(self) -> np.ndarray:
+        """The place of the first cell of each label."""
+        return np.cumsum(self.counts) - self.counts
+
+    def pairs(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All pairs of these cells with cells of their label: places of the first and of the second ones."""
+        counts = self.counts[self.labels[places]]
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.repeat(places, counts), np.repeat(self.starts[self.labels[places]], counts) + within
+
+
+def precision_at(positives: Positives, S: np.ndarray) -> np.ndarray:
+    """At each positive cell the share of positive rows among the rows that score at least as high; S is dense."""
+    S = np.ascontiguousarray(S)
+    n, s = len(S), S[positives.rows, positives.labels]
+    above, hits = np.empty(len(s), dtype=np.intp), np.empty(len(s), dtype=np.intp)
+    rare = positives.counts <= FEW
+    few = np.flatnonzero(rare[positives.labels])
+    step = max(1, CELLS // n)
+    for start in range(0, len(few), step):
+        part = few[start : start + step]
+        above[part] = np.count_nonzero(S.take(positives.labels[part], axis=1) >= s[part], axis=0)
+    one, other = positives.pairs(few)
+    hits[few] = np.bincount(one, s[other] >= s[one], minlength=len(s))[few]
+    for label in map(int, np.flatnonzero(~rare)):
+        own = positives.of_label(label)
+        values = s[own]
+        above[own], hits[own] = (len(each) - np.searchsorted(np.sort(each), values) for each in (S[:, label], values))
+    return hits / above
+
+
+def label_precisions(Y: np.ndarray, S: Any) -> np.ndarray:
+    """The average precision of each label, NaN without a positive row; Y bool (n, c), S dense, or sparse and >= 0."""
+    if sp.issparse(S):
+        total, counts = _sparse_totals(Y, S)
+    else:
+        positives = Positives.of(Y)
+        total = np.bincount(positives.labels, precision_at(positives, S), minlength=Y.shape[1])
+        counts = positives.counts
+    return np.divide(total, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+
+
+def _sparse_totals(Y: np.ndarray, S: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over the positive rows of their precision, and their number, from the stored entries of the scores."""
+    S = sp.csc_array(S, copy=True)
+    S.sum_duplicates()
+    S.eliminate_zeros()
+    if len(S.data) and S.data.min() < 0:
+        raise ValueError("sparse scores must be at least 0, as shares are; pass others as a dense array.")
+    counts, column = Y.sum(axis=0), np.repeat(np.arange(S.shape[1]), np.diff(S.indptr))
+    order = np.lexsort((-S.data, column))
+    value, hit = S.data[order], Y[S.indices[order], column]
+    last = np.append((value[1:] != value[:-1]) | (column[1:] != column[:-1]), True)[: len(value)]
+    ends = np.flatnonzero(last)[np.cumsum(last) - last]  # of rows of one score, the last one ranks all
+    reached = np.append(0, np.cumsum(hit))
+    first = S.indptr[column]
+    above, hits = ends + 1 - first, reached[ends + 1] - reached[first]
+    total = np.bincount(column, hit * hits / above, minlength=S.shape[1])
+    found = np.bincount(column, hit, minlength=S.shape[1])
+    return total + (counts - found) * counts / S.shape[0], counts

@@ -1,0 +1,99 @@
+"""More labels than features: results as with dense matrices of labels, and no dense n x c array."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from identities.comparison import assert_same_embedding
+from proxembed import CCA, DMLDA, MLDA, OPLS, SFEHS
+from proxembed.methods import dependence, fisher
+
+
+def many_labels(n: int, c: int, d: int, seed: int = 0) -> tuple[np.ndarray, sparse.csr_array]:
+    """Rows of d features, and c labels of falling frequency that depend on them; every tenth label equals another one,
+    some are the sum of two others, and one has no row."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    Y = np.zeros((n, c))
+    for j in range(c):
+        score = X @ rng.standard_normal(d) + rng.standard_normal(n)
+        Y[np.argsort(score)[-max(1, int(0.2 * n / (1 + j) ** 0.6)) :], j] = 1.0
+    Y[:, 10::10] = Y[:, : len(range(10, c, 10))]
+    Y[:, 13::20] = Y[:, 2:3] + Y[:, 3:4] * (1 - Y[:, 2:3])
+    Y[:, 7] = 0.0
+    return X, sparse.csr_array(Y)
+
+
+@pytest.mark.parametrize("ridge_y", [0.0, 1e-2])
+@pytest.mark.parametrize("sizes", [(60, 90), (150, 70)], ids=["more labels than rows", "more rows than labels"])
+@pytest.mark.parametrize("ridge", [1e-3, "auto"])
+def test_cca_of_many_labels_is_that_of_the_pseudo_inverse(sizes, ridge, ridge_y, monkeypatch):
+    X, Y = many_labels(*sizes, 8)
+    method = CCA(n_components=5, ridge=ridge, ridge_y=ridge_y)
+    expected = clone(method).fit(X, Y)
+    monkeypatch.setattr(dependence, "MANY_LABELS", 20)
+    found = clone(method).fit(X, Y)
+    assert found.ridge_ == expected.ridge_
+    np.testing.assert_allclose(found.eigenvalues_, expected.eigenvalues_, rtol=1e-9)
+    if np.ptp(expected.eigenvalues_) > 1e-6:  # more labels than rows explain all that there is
+        assert_same_embedding(found, expected, X)
+
+
+def test_cca_of_many_labels_with_unknown_cells(monkeypatch):
+    X, Y = many_labels(150, 60, 8)
+    y = Y.toarray()
+    y[np.random.default_rng(1).random(y.shape) < 0.02] = np.nan
+    method = CCA(n_components=4, ridge=1e-3, unknown="mean")
+    expected = clone(method).fit(X, y)
+    monkeypatch.setattr(dependence, "MANY_LABELS", 20)
+    for given in (y, sparse.csr_array(y)):
+        assert_same_embedding(clone(method).fit(X, given), expected, X)
+
+
+@pytest.mark.parametrize("solver", ["thin", "primal"])
+def test_cca_of_many_labels_by_every_route(solver, monkeypatch):
+    X, Y = many_labels(150, 40, 60)
+    expected = CCA(n_components=5, ridge=1e-2, solver=solver).fit(X, Y)
+    monkeypatch.setattr(dependence, "MANY_LABELS", 20)
+    assert_same_embedding(CCA(n_components=5, ridge=1e-2, solver=solver).fit(X, Y), expected, X)
+
+
+DISCRIMINANT = {
+    "MLDA": MLDA(n_components=4, ridge=1e-3),
+    "MLDA of rows": MLDA(n_components=4, ridge="auto", normalize=False),
+    "DMLDA": DMLDA(n_components=4, ridge=1e-3),
+    "DMLDA of memberships": DMLDA(n_components=4, ridge=1e-3, weights="mlda"),
+}
+
+
+@pytest.mark.parametrize("name", DISCRIMINANT)
+def test_discriminants_of_many_labels_are_those_of_dense_cosines(name, monkeypatch):
+    X, Y = many_labels(150, 70, 8)
+    expected = clone(DISCRIMINANT[name]).fit(X, Y)
+    monkeypatch.setattr(fisher, "MANY_LABELS", 20)
+    assert_same_embedding(clone(DISCRIMINANT[name]).fit(X, Y), expected, X)
+
+
+FITS = {
+    "OPLS": OPLS(n_components=4),
+    "CCA": CCA(n_components=4),
+    "CCA ridge_y": CCA(n_components=4, ridge_y=0.1),
+    "MLDA": MLDA(n_components=4),
+    "DMLDA": DMLDA(n_components=4),
+    "SFEHS": SFEHS(n_components=4),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_no_dense_array_of_labels_is_made(name):
+    """NumPy's arrays of a whole fit stay below one n x c array of float64."""
+    X, Y = many_labels(900, 2400, 8)
+    FITS[name].fit(X, Y)  # what is made once
+    tracemalloc.start()
+    FITS[name].fit(X, Y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * Y.shape[0] * Y.shape[1]
