@@ -16,8 +16,8 @@ from designs import WHOLE
 from proxembed import CCA, SELF
 
 NAMED_CCA = (
-    "scikit-learn takes the class name for its own regression estimator CCA and passes y of two integer columns, "
-    "which is no form of labels; the check runs on _CanonicalCorrelation, the same class under another name"
+    "scikit-learn takes the class name for its own regression estimator CCA, whose transform takes y as well; the "
+    "check runs on _CanonicalCorrelation, the same class under another name"
 )
 UNROUTED = (
     "under metadata routing the Pipeline of scikit-learn passes sample_weight to every score, also to that of its own "
@@ -85,6 +85,17 @@ def with_checks(of: list[BaseEstimator]) -> pytest.MarkDecorator:
 @pytest.mark.filterwarnings("ignore:The neighbour graph has [0-9]+ connected components:UserWarning")
 @with_checks(estimators())
 def test_check_estimator(estimator, check):
+    run_check(estimator, check)
+
+
+def of_numbers() -> list[BaseEstimator]:
+    """The methods that take numbers, by whose y the checks are of classes: with this word they are numbers."""
+    return [build(cls, target_type="real") for cls in public() if build(cls).traits.takes_numbers]
+
+
+@pytest.mark.filterwarnings("ignore:The neighbour graph has [0-9]+ connected components:UserWarning")
+@with_checks(of_numbers())
+def test_check_estimator_of_numbers(estimator, check):
     run_check(estimator, check)
 
 

@@ -295,9 +295,13 @@ def with_parameters(cls: Any) -> str:
     return f"{body.rstrip()}\n\n{parameters_section(cls)}\n\n{mark}{examples}\n"
 
 
-def complete_parameters(cls: Any, takes_y: bool, takes_shares: bool) -> None:
-    """Declare ``target_type`` for a class of estimators that take y, and ``unknown`` where it takes shares as labels.
-    Raises TypeError for a field overridden without annotation, which dataclass would ignore."""
+TARGET_TYPES = (None, "real", "classes", "labels")
+
+
+def complete_parameters(cls: Any, takes_y: bool, takes_shares: bool, takes_numbers: bool = False) -> None:
+    """Declare ``target_type`` for a class of estimators that take y, ``unknown`` where it takes shares as labels, and
+    ``scale_targets`` where it takes numbers. Raises TypeError for a field overridden without annotation, which
+    dataclass would ignore."""
     own = cls.__dict__.get("__annotations__", {})
     for base in cls.__mro__[1:]:
         for name in (f.name for f in fields(base)) if is_dataclass(base) else ():
@@ -307,18 +311,29 @@ def complete_parameters(cls: Any, takes_y: bool, takes_shares: bool) -> None:
                     f"write `{name}: type = param(...)`."
                 )
     if takes_y:
-        cls.__annotations__["target_type"] = str | None
+        cls.__annotations__["target_type"] = str | dict | None
         cls.target_type = param(
             default=None,
-            choices=(None, "classes"),
-            doc='What a 1-D y of whole numbers holds; "classes": classes. None: classes too, if there are at most 20 '
-            "different numbers or at least 3 rows of each on average, and else an error.",
+            choices=TARGET_TYPES,
+            kind=dict,
+            doc='What y holds: "real" (numbers), "classes" or "labels" (0/1, or memberships from 0 to 1), or {column: '
+            "word}, a column without a name by its position. None: by its values; whole numbers in 1-D are classes if "
+            "there are at most 20 different ones or at least 3 rows of each on average, and else an error.",
         )
     if takes_shares:
         cls.__annotations__["unknown"] = str
         cls.unknown = param(
             default="mean",
             choices=("mean", "drop"),
-            doc='Rows with an unknown cell in y (NaN): "mean" takes the cell as the mean of its label and leaves out '
+            doc='Rows with an unknown cell in y (NaN): "mean" takes the cell as the mean of its column and leaves out '
             'only rows without a known cell; "drop" leaves out every row with an unknown cell.',
+        )
+    if takes_numbers:
+        cls.__annotations__["scale_targets"] = str | dict
+        cls.scale_targets = param(
+            default="standard",
+            choices=("standard", "none"),
+            kind=dict,
+            doc='Numbers in y: "standard" takes them over their standard deviation, "none" in their units; {column: w} '
+            "is standard and then w times each column named. Labels and classes alone are 0 and 1 in any case.",
         )

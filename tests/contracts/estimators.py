@@ -14,6 +14,7 @@ import strategies
 from designs import in_turn
 from proxembed import LSI, MLSI, SLVM
 from proxembed.estimator.base import Embedder, SpectralEmbedder
+from proxembed.estimator.predicts import PredictsOutputs
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.params import declared
 
@@ -65,9 +66,14 @@ every, spectral, supervised, labelled, single, multi = (
 READINGS = ("transform", "predict", "predict_proba", "decision_function")
 
 
+def predicts_labels(cls: type) -> bool:
+    """Whether it predicts labels; some linear methods predict numbers alone."""
+    return hasattr(cls, "predict") and not issubclass(cls, PredictsOutputs)
+
+
 def role(cls: type) -> tuple:
     """What a class shares with its like: the eigenproblem, the labels that it takes, and what it tells of rows."""
-    return issubclass(cls, SpectralEmbedder), kind(cls), hasattr(cls, "transform"), hasattr(cls, "predict")
+    return issubclass(cls, SpectralEmbedder), kind(cls), hasattr(cls, "transform"), predicts_labels(cls)
 
 
 # One class per role: in every test. `several` and its like add one in three of the others, in rotation over the tests:

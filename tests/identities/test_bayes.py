@@ -136,10 +136,10 @@ def test_probit_is_the_coupled_model_with_z_held_at_the_features():
     d, c = X.shape[1], Y.shape[1]
     fit = VariationalProbit(tol=0, max_iter=10, refresh=1, accelerate=False).fit(X, Y)
     from proxembed.methods.bayes.coupled import Coupled, Hyper, State
-    from proxembed.methods.bayes.truncated import GammaPrior, Targets
+    from proxembed.methods.bayes.truncated import GammaPrior, LabelSigns
 
     prior = GammaPrior(1.0, 1.0)
-    model = Coupled(X, Targets(2 * Y - 1), Hyper(prior, prior, prior), d)
+    model = Coupled(X, LabelSigns(2 * Y - 1), Hyper(prior, prior, prior), d)
     model.cov_Z = np.zeros((d, d))
     unit = np.repeat(np.eye(d + 1)[None], c, axis=0)
     state = State(np.eye(d), X, np.zeros((d + 1, c)), 0.8 * (2 * Y - 1), np.ones((d, d)), unit)

@@ -7,7 +7,6 @@ Parameters docs, the command-line name and the rows in the common tests come fro
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
@@ -39,17 +38,29 @@ from proxembed.params import (
     constant,
     declared,
     param,
-    safe_repr,
     with_parameters,
 )
 from proxembed.targets.known import known_rows
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.reading import read_targets
+from proxembed.targets.targets import Output, Targets
 
 from .explain import Explanation, citation, cited_keys, explanation, label_loadings
+from .nested import Nested
 from .rows import Origin, Rows
-from .sums import Sums, known_blocks, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
+from .sums import Sums, known_blocks, refuse_numbers, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
 from .traits import Traits
-from .validation import all_finite, checked_features, forget, in_range, learning, refuse_extreme, refuse_not_finite
+from .validation import (
+    all_finite,
+    checked_features,
+    forget,
+    in_range,
+    learning,
+    refuse_extreme,
+    refuse_more_than_outputs,
+    refuse_not_finite,
+    refuse_numbers_for,
+)
 
 KEPT = ("sums_", "n_features_in_", "feature_names_in_")
 AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
@@ -86,7 +97,7 @@ class Estimator(BaseEstimator):
     attributes: ClassVar[str] = ""  # numpydoc lines of what every estimator of a family learns, beside its own
     _own_traits: ClassVar[dict[str, Any]] = {}  # the keywords of the class statement
     if TYPE_CHECKING:
-        target_type: str | None = param(default=None, doc="see ``complete_parameters``")
+        target_type: Any = param(default=None, doc="see ``complete_parameters``")
 
     def __init_subclass__(cls, abstract: bool = False, **own_traits: Any) -> None:
         super().__init_subclass__()
@@ -98,7 +109,10 @@ class Estimator(BaseEstimator):
         stated = ChainMap(*(vars(base).get("_own_traits", {}) for base in cls.__mro__))
         cls.class_traits = replace(Estimator.class_traits, **stated)
         takes_y = cls.class_traits.labels is not None
-        complete_parameters(cls, takes_y and not abstract, "takes_shares" in own_traits and not abstract)
+        stated_here = set() if abstract else set(own_traits)
+        complete_parameters(
+            cls, takes_y and not abstract, "takes_shares" in stated_here, "takes_numbers" in stated_here
+        )
         own_doc = cls.__dict__.get("__doc__")
         dataclass(kw_only=True, eq=False, repr=False)(cls)
         cls.__doc__ = own_doc
@@ -113,6 +127,15 @@ class Estimator(BaseEstimator):
         """The traits under these parameters: what the class states, and what follows from parameters and methods."""
         own, unknown = self.class_traits, getattr(self, "unknown", "drop")
         return own if own.unknown == unknown else replace(own, unknown=unknown)
+
+    @property
+    def targets_(self) -> tuple[Output, ...]:
+        """How each column of y was read: an ``Output`` with name, kind, columns of the factor, mean, scale and the
+        number of unknown cells."""
+        reading = vars(self).get("_reading_")
+        if reading is None:
+            raise AttributeError(f"This {type(self).__name__} is not fitted to targets: it has no targets_.")
+        return reading.outputs(vars(self).get("classes_"))
 
     @classmethod
     def _register(cls) -> None:
@@ -187,7 +210,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         if y is None:
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         X = self._input(X, reset=True)
-        labels = LabelMatrix.of(y, self.target_type)
+        labels = read_targets(y, self.target_type, self.target_scaling())
+        self.check_kind(labels)
+        self._reading_ = labels.reading
         if labels.n != X.shape[0]:
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
@@ -200,8 +225,20 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         labels = self._columns(labels)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
         self.check_labels(known)
-        self.classes_ = labels.classes_
+        if isinstance(labels, LabelMatrix):
+            self.classes_ = labels.classes_
+        self._reading_ = self._reading_.settled(labels)
         return Rows(X, labels, origin=origin)
+
+    def target_scaling(self) -> Any:
+        """How numbers in y are scaled."""
+        return getattr(self, "scale_targets", "standard")
+
+    def check_kind(self, targets: Targets) -> None:
+        """Raise a ValueError for numbers or columns of several kinds, where this estimator takes labels only."""
+        if isinstance(targets, LabelMatrix) or self.traits.takes_numbers:
+            return
+        refuse_numbers_for(type(self).__name__, self.traits.labels == "single", targets, "Sliced" in registry())
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         """What each feature of X contributes to combinations of the features that are made of it. ``weights`` is (k,
@@ -210,11 +247,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         splits."""
         return weights
 
-    def _columns(self, labels: LabelMatrix) -> LabelMatrix:
-        """The labels that take part: those that some row has."""
+    def _columns(self, labels: Any) -> Any:
+        """The targets that take part: labels that some row has, and columns that differ."""
         return labels.drop_empty()
 
-    def _without_unknown(self, labels: LabelMatrix) -> tuple[np.ndarray, LabelMatrix]:
+    def _without_unknown(self, labels: Targets) -> tuple[np.ndarray, Targets]:
         """The rows that take part in fit, and their labels without unknown cells."""
         name, fills = type(self).__name__, self.traits.fills_unknown
         keep = np.flatnonzero(labels.rows_any if fills else labels.rows_known)
@@ -228,15 +265,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         kept = labels.take(keep)
         return keep, kept.with_means() if fills else kept
 
-    def _more_rows(self, labels: LabelMatrix) -> str:
+    def _more_rows(self, labels: Targets) -> str:
         """How more rows can take part in fit."""
         traits = self.traits
         if traits.takes_shares and not traits.fills_unknown and np.count_nonzero(labels.rows_any) > 1:
             return "Use unknown='mean', which takes an unknown cell as the mean of its label, or label more rows."
         return "Use a semi-supervised method or label more rows."
 
-    def check_labels(self, labels: LabelMatrix) -> None:
-        """Raise a ValueError for labels that this estimator cannot take."""
+    def check_labels(self, labels: Any) -> None:
+        """Raise a ValueError for targets that this estimator cannot take."""
         name = type(self).__name__
         self._check_differ(labels)
         if self.traits.labels == "single" and not labels.one_hot:
@@ -247,40 +284,12 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
                 f"{name} takes one class per row, but {what}. Use MESD({name}()), which takes any label sets."
             )
 
-    def _check_differ(self, labels: LabelMatrix) -> None:
+    def _check_differ(self, labels: Targets) -> None:
         if not labels.differ:
             raise ValueError(
                 f"{type(self).__name__} needs labels that differ between rows, but y holds one class only (every row "
                 "has the same labels). Pass rows of at least two classes."
             )
-
-
-class Nested:
-    """An estimator whose components come from one eigenproblem: the first k are those of a fit with k components."""
-
-    n_components: Any
-    n_components_: int
-    prepared_: Any  # a Prepared, or an extension of it
-
-    def truncate(self, k: int) -> Self:
-        """The fitted estimator with its first k components only: one solve serves all k."""
-        check_is_fitted(self, "n_components_")
-        asked: Any = k
-        if not isinstance(asked, Integral) or isinstance(k, bool) or not 1 <= k <= self.n_components_:
-            raise ValueError(
-                f"k={safe_repr(k)} is not allowed: this fitted {type(self).__name__} has 1 to {self.n_components_} "
-                "components."
-            )
-        short = copy.copy(self)
-        short.n_components = short.n_components_ = k
-        for name in ("components_", "eigenvalues_", "label_loadings_"):
-            if hasattr(self, name):
-                setattr(short, name, getattr(self, name)[:k])
-        self.shorten(short, k)
-        return short
-
-    def shorten(self, short: Any, k: int) -> None:
-        """Cut what else a method has learned, in its copy of k components."""
 
 
 @dataclass(frozen=True)
@@ -386,6 +395,7 @@ class PartialFits:
                 return self._hold(sums)
             for rows, labels, dropped in known_blocks(self, source or [(X, y)], reset=fresh):
                 refuse_outside(labels, classes)
+                refuse_numbers(self, labels)
                 sums.update(self, rows, labels, dropped, "float64" if source is None else source.precision)
         except BaseException:
             if fresh:
@@ -511,9 +521,11 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         "a float in (0, 1): this share of the positive spectrum.",
     )
     scaling: str = param(
-        default="template",
-        choices=("template", "orthonormal", "eigenvalue", "unit"),
-        doc="Columns of P: P'BpP = I, the Q factor of P, times the root of the eigenvalue, or of unit length.",
+        default="auto",
+        choices=("auto", "template", "orthonormal", "eigenvalue", "unit"),
+        doc="Columns of P: P'BpP = I, the Q factor of P, times the root of the eigenvalue, or of unit length. auto: "
+        '"eigenvalue" for OPLS and its wrappers where y holds numbers, so that distances are those of predictions; '
+        'else "template".',
     )
     solver: str = param(
         default="auto", choices=SOLVERS, doc="Route of the eigenproblem; auto follows structure and sizes."
@@ -584,7 +596,9 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         prepared = self.prepared_
         if isinstance(prepared.training, KernelRows):
             ridge = rows.resolve_ridge(prepared.ridge, prepared.ridge_scale, template)
-            plain = rows.route(self.solver) in ("auto", "thin") and prepared.criterion == "ratio_trace"
+            plain = (
+                rows.route(self.solver) in ("auto", "thin") and prepared.criterion == "ratio_trace" and not self.refines
+            )
             found = solve_kernel(template, prepared.training, k, *ridge, width=prepared.width) if plain else None
             if found is not None:
                 return found
@@ -606,6 +620,15 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         )
         if prepared.training is rows.X:
             warn_near_collinear(found, type(self).__name__, getattr(self, "feature_names_in_", None))
+        return self.refine(found, rows, k)
+
+    @property
+    def refines(self) -> bool:
+        """Whether ``refine`` changes the solution."""
+        return False
+
+    def refine(self, found: Solution, rows: Rows, k: int | None) -> Solution:
+        """What a method makes of the solution of its template, where it is not that solution; k as of ``solve``."""
         return found
 
     def explicit(self) -> Prepared:
@@ -704,6 +727,12 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         check_is_fitted(self, "components_")
         return explanation(self, component, n_features, n_labels)
 
+    def scaling_of(self, rows: Rows) -> str:
+        """How the columns of P are scaled for these rows."""
+        if self.scaling != "auto":
+            return self.scaling
+        return self.traits.numbers_scaling if rows.labels is not None and rows.labels.numbers else "template"
+
     def _n_to_solve(self, rows: Rows) -> int | None:
         """How many components to ask the solver for; None: all, because a share of the spectrum is wanted."""
         k = self._n_components()
@@ -728,6 +757,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         if k is None:
             return found.first(max(1, found.positive) if self.traits.positive_only else len(found.eigenvalues))
         if k > bound:
+            refuse_more_than_outputs(type(self).__name__, k, bound, vars(self).get("_reading_"))
             most = f"{bound} component{'s' * (bound != 1)}"
             raise ValueError(
                 f"n_components={k} is more than the {most} that {type(self).__name__} has on these data "
@@ -739,11 +769,12 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         """Set the fitted attributes that every method has."""
         self.eigenvalues_ = found.sense * found.eigenvalues
         self.solver_ = found.solver
-        if self.scaling == "eigenvalue" and found.sense < 0:
+        scaling = self.scaling_of(rows)
+        if scaling == "eigenvalue" and found.sense < 0:
             found.refuse_zero_eigenvalues()
         P = self.finish(found.P, found.problem.rows, self.eigenvalues_)
         kernel_rows = found.problem.rows if isinstance(found.problem.rows, KernelRows) else None
-        P = rescaled(P, found.eigenvalues, self.scaling, found.sense, kernel_rows)
+        P = rescaled(P, found.eigenvalues, scaling, found.sense, kernel_rows)
         self.components_ = np.ascontiguousarray(fix_signs(P).T)
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge

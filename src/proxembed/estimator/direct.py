@@ -92,13 +92,13 @@ class DirectEmbedder(SpectralEmbedder, direct=True, abstract=True):
         self._seen = SeenRows(rows.X)
         self.eigenvalues_ = found.sense * found.eigenvalues
         self.solver_ = found.solver
-        Z = self.complete(self.scaled(found), rows)
+        Z = self.complete(self.scaled(found, rows), rows)
         placed = np.flatnonzero(np.isfinite(Z).all(axis=1))
         self.embedding_ = Z * lead_signs(Z[placed])
 
-    def scaled(self, found: Solution) -> np.ndarray:
+    def scaled(self, found: Solution, rows: Rows) -> np.ndarray:
         """The eigenvectors with their columns scaled as ``scaling`` asks for."""
-        return rescaled(found.P, found.eigenvalues, self.scaling, found.sense)
+        return rescaled(found.P, found.eigenvalues, self.scaling_of(rows), found.sense)
 
     def complete(self, Z: np.ndarray, rows: Rows) -> np.ndarray:
         """The embedding of all rows (n, k), where the eigenproblem was that of some; NaN for a row left out."""

@@ -13,7 +13,7 @@ import numpy as np
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import over, row_norms, unit_of
 from proxembed.params import safe_repr
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.targets import Targets
 
 KEY = re.compile(r"\[([a-z]+\d{4}[a-z0-9]*)\]")
 
@@ -32,14 +32,13 @@ class Explanation:
     effects: bool = False
 
 
-def label_loadings(rows: CentredMatrix, labels: LabelMatrix, components: np.ndarray) -> np.ndarray:
+def label_loadings(rows: CentredMatrix, labels: Targets, components: np.ndarray) -> np.ndarray:
     """(k, c): covariance of each component with each standardised label, scaled to unit length a component. Rows
     without a known label are left out; other unknown cells are at the mean of their label."""
     if labels.unknown is not None:
         index = np.flatnonzero(labels.rows_any)
         rows, labels = rows.take(index), labels.take(index).with_means()
-    share = labels.nk / labels.n
-    deviation = np.sqrt(share * (1.0 - share))
+    share, deviation = labels.sums / labels.n, labels.deviations
     components = over(components, unit_of(components))
     covariance = rows.tdot_under(components.T, labels.Y) - np.outer(components @ rows.column_sums(), share)
     loadings = np.divide(covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0)
@@ -73,7 +72,8 @@ def explanation(
         names = [f"{'x' if d == first.n_features_in_ else 'lifted'}{j}" for j in range(d)]
     labels: list[tuple[str, float]] = []
     if hasattr(estimator, "label_loadings_"):
-        classes = estimator.classes_ if label_names is None else label_names
+        classes = vars(estimator).get("classes_") if label_names is None else label_names
+        classes = estimator._reading_.names(None) if classes is None else classes
         labels = _strongest(classes, estimator.label_loadings_[component], n_labels)
     return Explanation(component, _strongest(names, effects[0], n_features), labels, effects is not weights)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import fingerprints, multipliers, over, unit_of
 from proxembed.algebra.operators.structured import LowRank, Sparse
@@ -51,7 +52,7 @@ class Rows:
     method may ask twice."""
 
     X: Any
-    labels: LabelMatrix | None
+    labels: Any  # Targets, a LabelMatrix for methods that take labels alone; None without
     weighting: str | None = None
     copies: str = "distinct"
     enemy: str = "any"
@@ -102,6 +103,11 @@ class Rows:
         """The sum of squares of X, centred by the weighted mean unless ``center`` is None."""
         return CentredMatrix.centred(self.X, center).squared_norm()
 
+    def score_scatter(self, R: CentredMatrix, P: np.ndarray) -> np.ndarray:
+        """P'Xc'XcP, for the centred rows R of X over their unit."""
+        scaled = P * R.unit
+        return matmul(scaled.T, R.normal_dot(scaled))
+
     def traces(self) -> tuple[float, float, float]:
         """The traces of Xc'Xc and of Xc'YY'Xc for X over a unit, and this unit, a power of two."""
         unit = unit_of(self.X)
@@ -111,8 +117,13 @@ class Rows:
         return rows.squared_norm(), float(np.sum(rows.tdot(self.labels.Y) ** 2)), unit
 
     def coded(self, kind: str) -> sparse.csc_array:
-        """Y as 1/0 ("01"), or as +1/-1 less the constant -1 ("pm1": 2Y), which centring removes; sparse either way."""
-        return self.labels.Y if kind == "01" else self.labels.Y * 2.0
+        """Y as 1/0 ("01"), or as +1/-1 less the constant -1 ("pm1": 2Y), which centring removes; sparse either way.
+        Numbers are not coded."""
+        return self.labels.Y * 2.0 if self.codes(kind) else self.labels.Y
+
+    def codes(self, kind: str) -> bool:
+        """Whether ``coded`` doubles Y."""
+        return kind == "pm1" and isinstance(self.labels, LabelMatrix)
 
     def class_mean(self) -> LowRank:
         """Y N^-1 Y': projection on the class means."""

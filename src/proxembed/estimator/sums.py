@@ -38,6 +38,9 @@ from proxembed.algebra.template import Template
 from proxembed.blocks.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
 from proxembed.targets.known import warn_left_out
 from proxembed.targets.labels import LabelMatrix, refuse_many_numbers
+from proxembed.targets.output_totals import NumbersInBlocks, OutputTotals
+from proxembed.targets.outputs import Outputs, stacked_outputs
+from proxembed.targets.targets import Targets
 from proxembed.targets.totals import LabelTotals, PartlyKnownRow, all_unknown, labels_of_block, positions
 
 from .rows import BlockRows, Rows
@@ -63,6 +66,8 @@ def sampled_rows(method: Any, source: RowBlocks) -> Rows:
     _, X, labels = zip(*found.drawn, strict=True)
     if labels[0] is None:
         return Rows(stacked(X), None, source=source)
+    if isinstance(labels[0], Outputs):
+        return Rows(stacked(X), stacked_outputs(list(labels)), source=source)
     totals = all_totals([LabelTotals.of(own) for own in labels])
     own = [totals.block(part) for part in labels]
     Y = sparse.csc_array(sparse.vstack([part.Y for part in own]))
@@ -99,12 +104,16 @@ def _sample_of_piece(method: Any, size: int, rows: RowBlocks, number: int) -> Ro
             if X.shape[0]:
                 yield X, labels
 
-    return RowSample(checking, drawn_rows(size, 0, blocks(), number, LabelMatrix.take), left_out[0])
+    return RowSample(checking, drawn_rows(size, 0, blocks(), number, _taken), left_out[0])
+
+
+def _taken(labels: Targets, rows: Any) -> Targets:
+    return labels.take(rows)
 
 
 def _one_sample(size: int, parts: Sequence[RowSample]) -> RowSample:
     checking = checked_alike(parts)
-    drawn = fewest_keys(size, [part.drawn for part in parts], LabelMatrix.take)
+    drawn = fewest_keys(size, [part.drawn for part in parts], _taken)
     return RowSample(checking, drawn, sum(part.dropped for part in parts))
 
 
@@ -161,13 +170,22 @@ def refuse_other_features(one: Any, other: Any) -> None:
         )
 
 
-def refuse_outside(labels: LabelMatrix | None, classes: Sequence[Any] | None) -> None:
+def refuse_outside(labels: Any, classes: Sequence[Any] | None) -> None:
     """A ValueError for labels that are not among ``classes``, where these are given."""
-    if labels is None or classes is None:
+    if labels is None or classes is None or isinstance(labels, Outputs):
         return
     outside = [value for value in labels.classes_.tolist() if value not in set(np.asarray(classes).tolist())]
     if outside:
         raise ValueError(f"y holds the label {outside[0]!r}, which is not among classes. Add it to classes.")
+
+
+def refuse_numbers(method: Any, labels: Any) -> None:
+    """A ValueError for numbers in rows that are added one after another."""
+    if isinstance(labels, Outputs):
+        raise ValueError(
+            f"{type(method).__name__}.partial_fit takes labels: numbers are scaled by the rows of all blocks. Fit it "
+            "on RowBlocks that can be read again."
+        )
 
 
 def label_means(source: RowBlocks) -> np.ndarray:
@@ -189,18 +207,32 @@ def _cell_counts(labels: Iterable[Any], number: int) -> tuple[Any, Any]:
 
 def label_totals(method: Any, labels: Iterable[Any], number: int) -> LabelTotals | None:
     """The totals of the labels of some rows; None where all are unknown."""
-    known = (labels_of_block(_given(method, y), method.label_means)[0] for y in labels)
-    return all_totals([LabelTotals.of(known_rows, whole=True) for known_rows in known if known_rows is not None])
+    known = (_targets_of_block(method, y)[0] for y in labels)
+    parts = [
+        OutputTotals.of(own) if isinstance(own, Outputs) else LabelTotals.of(own, whole=True)
+        for own in known
+        if own is not None
+    ]
+    return all_totals(parts)
 
 
-def all_totals(parts: Sequence[LabelTotals | None]) -> LabelTotals | None:
+def _targets_of_block(method: Any, y: Any) -> tuple[Any, np.ndarray, int]:
+    """``labels_of_block`` as a method reads y; a ValueError for numbers that it does not take."""
+    found = labels_of_block(_given(method, y), method.label_means, method.target_type, method.target_scaling())
+    if found[0] is not None:
+        method.check_kind(found[0])
+    return found
+
+
+def all_totals(parts: Sequence[Any]) -> Any:
+    """The totals of all parts, LabelTotals or OutputTotals; None for no part."""
     known = [part for part in parts if part is not None]
-    return reduce(LabelTotals.merged, known) if known else None
+    if any(isinstance(part, OutputTotals) for part in known):
+        known.sort(key=lambda part: not isinstance(part, OutputTotals))  # whose error names the mixture
+    return reduce(lambda one, other: one.merged(other), known) if known else None
 
 
-def known_blocks(
-    method: Any, blocks: Iterable[Any], reset: bool = True
-) -> Iterator[tuple[Any, LabelMatrix | None, int]]:
+def known_blocks(method: Any, blocks: Iterable[Any], reset: bool = True) -> Iterator[tuple[Any, Any, int]]:
     """Checked blocks (X, labels, rows left out), of the rows that take part; the next one is read meanwhile."""
     for X, y in prefetch(blocks):
         X = checked_features(method, X, reset=reset, block=True)
@@ -208,7 +240,7 @@ def known_blocks(
         if method.traits.labels is None:
             yield X, None, 0
             continue
-        labels, index, n = labels_of_block(_given(method, y), method.label_means)
+        labels, index, n = _targets_of_block(method, y)
         if len(index) < n:
             X = X[index]
         yield X, labels, n - len(index)
@@ -250,7 +282,7 @@ def refuse_blocks(method: Any) -> None:
         )
 
 
-def summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None = None) -> SummedRows:
+def summed_rows(method: Any, source: RowBlocks, totals: Any = None) -> SummedRows:
     """The rows of a source as the steps of a fit take them, with the sums that the template of a method asks for.
     ``totals``: those of all labels, where they are known from an earlier reading. If the method takes unknown cells as
     means of labels, the first partly known row ends the reading; the next ones read the means, then the rows again.
@@ -263,11 +295,14 @@ def summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None = Non
     except PartlyKnownRow:
         method.label_means = label_means(source)
         return _summed_rows(method, source, totals)
+    except NumbersInBlocks:
+        refuse_once(method, source, "the means and scales of all numbers of y")
+        return _summed_rows(method, source, source.reduce(partial(label_totals, method), all_totals, labels=True))
     finally:
         method.label_means = None
 
 
-def _summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None) -> SummedRows:
+def _summed_rows(method: Any, source: RowBlocks, totals: Any) -> SummedRows:
     traits = method.traits
     if traits.sample_rows:
         refuse_once(method, source, "a sample of all rows")
@@ -276,6 +311,8 @@ def _summed_rows(method: Any, source: RowBlocks, totals: LabelTotals | None) -> 
     if traits.from_sums == "labels":
         refuse_once(method, source, "the labels of all rows")
         totals = source.reduce(partial(label_totals, method), all_totals, labels=True)
+    if isinstance(totals, OutputTotals):
+        totals.check()
     found = sums_of_rows(method, source, totals)
     found.copy_to(method)
     return found.sums.rows(method, Reading(found.checking, source, found.counts) if source.rereadable else None)
@@ -406,7 +443,9 @@ class Sums:
             raise ValueError("These sums hold no rows yet; add some by partial_fit.")
         return own
 
-    def _count(self, method: Any, labels: LabelMatrix) -> None:
+    def _count(self, method: Any, labels: Any) -> None:
+        if isinstance(labels, Outputs):
+            raise NumbersInBlocks
         own = LabelTotals.of(labels, whole=method.traits.from_sums == "labels")
         self.totals = own if self.totals is None else self.totals.merged(own)
 
@@ -485,7 +524,9 @@ class Sums:
             if self.totals.form == "classes":
                 refuse_many_numbers(labels.classes_, self.totals.n, method.target_type)
             method.check_labels(labels)
-            method.classes_ = labels.classes_
+            method._reading_ = labels.reading
+            if isinstance(labels, LabelMatrix):
+                method.classes_ = labels.classes_
         own, width = (self.moments, None) if self.unlifted is None else (self.unlifted, method.prepared_.width)
         nothing, lifted = self._no_rows()
         dependence = np.nan if labels is None else own.dependence(labels.c)
@@ -599,6 +640,13 @@ class SummedRows(BlockRows):
     @property
     def summed(self) -> bool:
         return True
+
+    def score_scatter(self, R: CentredMatrix, P: np.ndarray) -> np.ndarray:
+        """By one reading, where the compressed rows are not those of X'X."""
+        if self.found.template.B is not None or self.reading is None:
+            return super().score_scatter(R, P)
+        products, total = self.reading.product(True, P, self.found.mean @ P)
+        return P.T @ (products - np.outer(self.found.mean, total))
 
     def build_template(self, method: Any) -> Template:
         """The template, as it was stated on the blocks, on the compressed rows."""

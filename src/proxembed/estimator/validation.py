@@ -14,6 +14,8 @@ from proxembed.algebra.arrays.matrix import entry_bounds, float_matrix, largest_
 from proxembed.blocks import RowBlocks, is_dask
 from proxembed.execute.executor import own_configuration
 from proxembed.tables.frames import frame_of, refuse_equal_names
+from proxembed.targets.outputs import OutputReading
+from proxembed.targets.targets import Targets
 from proxembed.targets.values import MOMENTS
 
 FILL = (
@@ -263,4 +265,33 @@ def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None, owner: st
     raise ValueError(
         f"The largest value of {name} is {largest:.3g} in size, and {fault} {X.dtype}. "
         f"{remedy or f'Pass {name} * {factor:.0e}.'}"
+    )
+
+
+def refuse_numbers_for(name: str, single: bool, targets: Targets, sliced: bool) -> None:
+    """Raise a ValueError for numbers or columns of several kinds, which an estimator of labels (``single``: of one
+    class per row) does not take; it names what does. ``sliced``: whether ``Sliced`` is among that."""
+    what = "classes" if single else "labels"
+    if targets.numbers and all(output.kind != "real" for output in targets.reading.outputs(None)):
+        raise ValueError(
+            f"{name} takes {what}, and ordered categories in y are read as ranks: pass target_type='classes', or use "
+            "OPLS or CCA."
+        )
+    held = f"{targets.numbers} numbers" if targets.numbers > 1 else "numbers"
+    if not targets.numbers:
+        held = f"{len(targets.reading.layout.columns)} columns of classes or memberships"
+    slices = f"Sliced({name}()), " if single and sliced else ""
+    raise ValueError(f"{name} takes {what}, y holds {held}: use {slices}OPLS or CCA.")
+
+
+def refuse_more_than_outputs(name: str, k: int, bound: int, reading: Any) -> None:
+    """Raise a ValueError for k components, more than ``bound``, where this is the rank of numbers in y."""
+    if not isinstance(reading, OutputReading) or bound > np.count_nonzero(reading.scale):
+        return
+    count = len(reading.layout.columns)
+    what = "one output" if count == 1 else f"{count} outputs"
+    ways = {"OPLS": "extend=True, or PLS(deflation='simpls')", "PLS": "or deflation='simpls'"}
+    way = ways.get(name, "OPLS(extend=True), or PLS(deflation='simpls')")
+    raise ValueError(
+        f"n_components={k} exceeds {bound}, the rank of {what} in {name}: use n_components={bound}, {way}."
     )

@@ -42,6 +42,10 @@ class MethodWrapper(Embedder, abstract=True):
     def check_method(self, method: Any, role: str | None = None) -> None:
         """Raise a ValueError for a method that this estimator cannot take; in one role, where that is named."""
 
+    def target_scaling(self) -> Any:
+        """As the first method has it."""
+        return self.inner(self.members[0]).target_scaling()
+
     def resolve(self) -> None:
         """Check the parameters, and set copies of the methods, checked likewise."""
         super().resolve()
@@ -77,7 +81,8 @@ class TemplateWrapper(
     def traits(self) -> Traits:
         """With the rules about unknown cells, the default size and the sample of blocks of the wrapped method."""
         inner = self.inner().traits
-        names = ("keeps_unknown", "whole_rows", "takes_shares", "unknown", "positive_only", "sample_rows")
+        names = ["keeps_unknown", "whole_rows", "takes_shares", "unknown", "positive_only", "sample_rows"]
+        names += ["takes_numbers", "numbers_scaling"]
         return replace(super().traits, **{name: getattr(inner, name) for name in names})
 
     def check_rows(self, rows: Rows) -> None:
@@ -120,6 +125,13 @@ class TemplateWrapper(
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.method_.feature_effects(weights)
+
+    @property
+    def refines(self) -> bool:
+        return self.method_.refines
+
+    def refine(self, found: Any, rows: Rows, k: int | None) -> Any:
+        return self.method_.refine(found, rows, k)
 
     def finish(self, P: np.ndarray, R: CentredMatrix, eigenvalues: np.ndarray) -> np.ndarray:
         return self.method_.finish(P, R, eigenvalues)
@@ -205,7 +217,7 @@ class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=Tru
     def traits(self) -> Traits:
         """Labels and scaling as the method has them."""
         own, inner = super().traits, self.inner().traits
-        return replace(own, labels=inner.labels, scales=own.scales or inner.scales)
+        return replace(own, labels=inner.labels, scales=own.scales or inner.scales, takes_numbers=inner.takes_numbers)
 
     def check_labels(self, labels: LabelMatrix) -> None:
         """Not checked here; the wrapped method checks its labels."""

@@ -17,7 +17,8 @@ from proxembed.splits.shuffles import LabelShuffle
 from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
-from proxembed.targets.labels import MANY_LABELS, LabelMatrix, rows_with_known_cell
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
+from proxembed.targets.targets import rows_with_known_cell
 
 INNER_FOLDS = 3
 CHOICE_ROWS, CHOICE_LABELS, CHOICE_FOLDS = 600, 30, 3
@@ -150,7 +151,7 @@ def unscaled_part(X: Any, labels: LabelMatrix, train: np.ndarray, held_out: np.n
 
 
 def rows_scored(dataset: Any) -> np.ndarray:
-    """Mask of the rows that can be scored, see ``targets.labels.rows_with_known_cell``."""
+    """Mask of the rows that can be scored, see ``targets.targets.rows_with_known_cell``."""
     return rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])
 
 

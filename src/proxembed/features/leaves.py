@@ -17,7 +17,8 @@ from sklearn.utils import check_random_state
 
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.symmetric import lanczos, top
-from proxembed.targets.labels import MANY_LABELS, LabelMatrix
+from proxembed.targets.labels import MANY_LABELS
+from proxembed.targets.targets import Targets
 
 MOST_LABELS = 50  # from more labels on the forest is grown on their leading principal scores
 SCORES = 30
@@ -198,12 +199,13 @@ def for_trees(X: Any, unit: np.ndarray) -> Any:
     return sparse.csr_matrix((data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
-def forest_targets(labels: LabelMatrix, Y: Any) -> Any:
+def forest_targets(labels: Targets, Y: Any) -> Any:
     """What a forest is grown on: the labels, or their leading principal scores where there are many."""
     if labels.c <= MOST_LABELS:
         return Y
     if labels.c > MANY_LABELS:
-        _, V = lanczos(lambda v: labels.Y.T @ (labels.Y @ v) - labels.nk * (labels.nk @ v / labels.n), labels.c, SCORES)
+        F, sums = labels.Y, labels.sums
+        _, V = lanczos(lambda v: F.T @ (F @ v) - sums * (sums @ v / labels.n), labels.c, SCORES)
         return np.asarray(Y @ V)
     guard_dense((labels.c, labels.c), "The scatter of the labels that the forest is grown on")
     _, V = top(labels.centred_gram, SCORES)

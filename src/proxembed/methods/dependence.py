@@ -9,9 +9,13 @@ from scipy import sparse
 
 from proxembed.algebra.operators.spanned import Spanned
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank, Operator
-from proxembed.algebra.pencil.symmetric import pseudo_inverse
+from proxembed.algebra.pencil.deflation import deflated, rest_axes
+from proxembed.algebra.pencil.eigen import Solution
+from proxembed.algebra.pencil.symmetric import fix_signs, orthonormal_columns, pseudo_inverse
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
+from proxembed.estimator.explain import label_loadings
+from proxembed.estimator.predicts import PredictsOutputs
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
 from proxembed.params import log, param
@@ -21,7 +25,7 @@ from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
 
 
-class CCA(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class CCA(PredictsOutputs, PencilEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Canonical correlation analysis: A = Yc (Yc'Yc)^+ Yc', B = I - 11'/n.  [hotelling1936cca]
 
     The directions of X most correlated with some combination of the labels. Rare labels count as much as common ones.
@@ -65,43 +69,81 @@ class CCA(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
         return Template(A, Centering(), b=0, offset=rows.ones, target=labels.Y)
 
 
-class PLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Partial least squares by SVD: A = Yc Yc', Bp = I.  [wegelin2000pls]
 
-    The orthonormal directions of largest covariance with the labels. They are the left singular vectors of Xc'Yc,
-    without deflation, and the same as MDDM with the linear label kernel.
+    The orthonormal directions of largest covariance with y: the left singular vectors of Xc'Yc, without deflation, and
+    the same as MDDM with the linear label kernel. There are as many as columns of y. For more, ``deflation`` takes the
+    direction of each component, and what is explained by it, off what is left: ``"simpls"`` [dejong1993simpls] or
+    ``"nipals"``, which is scikit-learn's ``PLSRegression(scale=False)``; for one column of y both are the same. Scores
+    are then orthogonal, and the directions are of unit length.
 
     Attributes
     ----------
-    eigenvalues_ : (k,) array, squared singular values of Xc'Yc.
+    eigenvalues_ : (k,) array, squared singular values of Xc'Yc, or of what deflation has left of it.
 
     Raises
     ------
     ValueError
-        For n_components above the rank of Xc'Yc, one label set only, bad X or y.
+        For n_components above the rank of Xc'Yc (with deflation that of X), one label set only, bad X or y.
 
     Examples
     --------
+    >>> from sklearn.datasets import load_diabetes
     >>> from proxembed import PLS
-    >>> from proxembed.data import digits
-    >>> data = digits()
-    >>> PLS(n_components=3).fit(data.X, data.Y).transform(data.X).shape
-    (1797, 3)
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PLS(n_components=5, deflation="simpls", target_type="real").fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.51
     """
+
+    deflation: str | None = param(
+        default=None,
+        choices=(None, "simpls", "nipals"),
+        doc="How further components are found beyond the columns of y.",
+    )
+
+    @property
+    def traits(self) -> Traits:
+        """Deflation needs X'X, which the sums of PLS do without."""
+        if self.deflation is None:
+            return super().traits
+        return replace(super().traits, from_sums=None, needs_all_rows="deflation needs X'X of all rows")
 
     def template(self, rows: Rows) -> Template:
         return Template(LowRank(rows.labels.Y, center=rows.ones), offset=rows.ones)
 
+    @property
+    def refines(self) -> bool:
+        return self.deflation is not None
 
-class OPLS(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
-    """Orthonormalised partial least squares: A = Yc Yc', B = I - 11'/n.  [worsley1997opls]
+    def refine(self, found: Solution, rows: Rows, k: int | None) -> Solution:
+        if self.deflation is None:
+            return found
+        R = found.problem.rows
+        P, values = deflated(R, R.tdot(rows.labels.Y), min(R.shape) if k is None else k, self.deflation)
+        values = values * R.unit**2
+        return replace(found, P=P, eigenvalues=values, spectrum=values, bound=len(values), solver=self.deflation)
+
+
+class OPLS(
+    PredictsOutputs,
+    PencilEmbedder,
+    labels="multi",
+    takes_shares=True,
+    takes_numbers=True,
+    numbers_scaling="eigenvalue",
+    from_sums="rows",
+):
+    """Orthonormal PLS, that is reduced-rank ridge regression (redundancy analysis in ecology), not the orthogonal PLS
+    of chemometrics: A = Yc Yc', B = I - 11'/n.  [worsley1997opls]
 
     The directions from which a linear regression predicts the labels best (reduced-rank regression). At full rank
     nothing is lost compared with ridge regression on all features, and it spans the same space as CCA [sun2009ccaopls].
 
     Attributes
     ----------
-    eigenvalues_ : (k,) array, label variance (times n) that each component explains.
+    eigenvalues_ : (k,) array, variance of y (times n) that each component explains.
     ridge_ : float, the ridge used, absolute.
 
     Raises
@@ -119,12 +161,44 @@ class OPLS(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
     ('prime', 0.6)
     """
 
+    extend: bool = param(
+        default=False,
+        kind=bool,
+        doc="Components beyond the columns of y: the principal components of what the others leave of X, both scaled "
+        "to the same size. Predictions stay as they are; a map of one output gets a second axis.",
+    )
+
     def template(self, rows: Rows) -> Template:
         A = LowRank(rows.labels.Y, center=rows.ones)
         return Template(A, Centering(), b=0, offset=rows.ones, target=rows.labels.Y)
 
+    def refine(self, found: Solution, rows: Rows, k: int | None) -> Solution:
+        """With principal components of the rest of X, of eigenvalue 0, where more are asked for."""
+        own = found.P.shape[1]
+        if not self.extend or k is None or k <= own:
+            return found
+        V = rest_axes(found.problem.rows, orthonormal_columns(found.P), k - own)
+        values = np.concatenate([found.eigenvalues, np.zeros(V.shape[1])])
+        return replace(found, P=np.hstack([found.P, V]), eigenvalues=values, bound=len(values))
 
-class MDDM(SpectralEmbedder, labels="multi", takes_shares=True):
+    def store(self, found: Solution, rows: Rows) -> None:
+        """Both kinds of components at one size: those of OPLS over the mean of the standard deviations of their scores,
+        the others over the root mean squared length of what they are components of."""
+        own = int(np.count_nonzero(found.eigenvalues))
+        super().store(found.first(own), rows)
+        if own == len(found.eigenvalues):
+            return
+        R, V = found.problem.rows, fix_signs(found.P[:, own:])
+        spread = np.sqrt(np.diag(rows.score_scatter(R, self.components_.T)) / rows.n)
+        Q = orthonormal_columns(self.components_.T)
+        rest = R.squared_norm() * R.unit**2 - np.trace(rows.score_scatter(R, Q))
+        both = [self.components_ / spread.mean(), V.T / np.sqrt(rest / rows.n)]
+        self.components_ = np.ascontiguousarray(np.vstack(both))
+        self.eigenvalues_ = found.eigenvalues
+        self.label_loadings_ = label_loadings(R, rows.labels, self.components_)
+
+
+class MDDM(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True):
     """Multi-label dimensionality reduction by dependence maximisation: A = H Ky H, H = I - 11'/n.  [zhang2010mddm]
 
     Maximises the Hilbert-Schmidt dependence between the embedding and the labels. ``metric="projection"``: P'P = I
@@ -175,7 +249,7 @@ class MDDM(SpectralEmbedder, labels="multi", takes_shares=True):
         return Template(A, self.mix * Centering(), b=1.0 - self.mix, offset=rows.ones)
 
 
-class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, positive_only=True):
+class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, positive_only=True):
     """Supervised feature extraction by Hilbert-Schmidt independence: A = unbiased HSIC weights of Ky, Bp = I.
     [daniusis2009sfehs]
 
@@ -249,7 +323,8 @@ def label_operator(
     """The label kernel Ky as a low-rank operator: Y itself for "linear", distinct label sets (E Ku E') for the
     others."""
     if kernel == "linear":
-        return LowRank(rows.labels.Y, center=center, sums=rows.labels.nk)
+        return LowRank(rows.labels.Y, center=center, sums=rows.labels.sums)
+    tau = rows.labels.default_tau if tau is None else tau
     sets, group = rows.labels.groups()
     n = len(group)
     E = sparse.csc_array((np.ones(n), (np.arange(n), group)), shape=(n, len(sets)))

@@ -21,7 +21,7 @@ from proxembed.estimator.wrapper import LabelledFeatures, refuse_features
 from proxembed.features.leaves import LeafMap, forest_targets, grown
 from proxembed.params import SEED, methods, param
 from proxembed.splits.splits import Split, stratified_folds
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.targets import Targets
 
 from .dependence import OPLS
 from .kernelized import Kernelized
@@ -46,10 +46,10 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
     [breiman2001forests]
 
     The forest is grown on the labels, and the method projects its leaves. Two rows are near if many trees put them into
-    one leaf. The criterion is the squared error of the 0/1 indicator on bootstrap samples (for more than 50 labels, of
-    their 30 leading principal scores). The vote of the forest is linear in these features. Equal rows count as one row
-    in the forest. Around OPLS, CCA and PLS an unknown cell of Y is replaced with the mean of its label, and a row
-    without any known label is treated as a new row.
+    one leaf. The criterion is the squared error of the 0/1 indicator, or of the standardised numbers of y, on bootstrap
+    samples (for more than 50 columns, of their 30 leading principal scores). The vote of the forest is linear in these
+    features. Equal rows count as one row in the forest. Around OPLS, CCA and PLS an unknown cell of y is replaced with
+    the mean of its column, and a row without any known cell is treated as a new row.
 
     The leaves of a training row depend on its own labels, so it is farther from the mean than a new row would be.
     ``match_scale`` enlarges new rows by one factor, from the closed-form leave-one-out of the projection, and
@@ -124,7 +124,12 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
         choices=("sqrt", "log2", None),
         doc="Share of the features that a split may choose from, or its root or logarithm; None: all.",
     )
-    match_scale: bool = param(default=True, kind=bool, doc="Enlarge new rows to the spread of the training rows.")
+    match_scale: bool | None = param(
+        default=None,
+        choices=(None,),
+        kind=bool,
+        doc="Enlarge new rows to the spread of the training rows; None: where y holds no numbers.",
+    )
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the bootstrap and the splits.")
 
     def default_method(self) -> SpectralEmbedder:
@@ -178,7 +183,7 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
         X, Y, counts, number = averaged_rows(rows.X, rows.labels.Y)
         leaves, draws = grown(
             X,
-            forest_targets(rows.label_matrix, Y),
+            forest_targets(rows.labels, Y),
             counts,
             n_estimators=n_estimators,
             min_samples_leaf=int(self.min_samples_leaf),
@@ -195,10 +200,10 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
 
     def _ridge_of_folds(self, rows: Rows) -> float:
         """The ridge of least squared error on folds left out; equal rows are in one fold."""
-        Y, errors = forest_targets(rows.label_matrix, rows.labels.Y), np.zeros(len(RIDGES))
+        Y, errors = forest_targets(rows.labels, rows.labels.Y), np.zeros(len(RIDGES))
         Y = Y.toarray() if sparse.issparse(Y) else Y
-        for _, own, new in distinct_folds(rows.X, rows.label_matrix, RIDGE_FOLDS):
-            part = Rows(rows.X[own], rows.labels.take(own))
+        for _, own, new in distinct_folds(rows.X, rows.labels, RIDGE_FOLDS):
+            part = Rows(rows.X[own], rows.labels.held().take(own))
             leaves, R = self._grown(part, min(RIDGE_TREES, int(self.n_estimators)))
             R = CentredMatrix.centred(R, part.ones)
             small = min(R.shape)
@@ -219,13 +224,16 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
         """The places of fit's rows, and the factor of new rows."""
         super().learn(rows, found)
         self._places[np.diff(self.prepared_.training.indptr) == 0] = 0.0
-        self.scale_ = scale_of_new_rows(found, rows.label_matrix) if self.match_scale else 1.0
+        self.scale_ = scale_of_new_rows(found, rows.labels) if self._matches(rows.labels) else 1.0
+
+    def _matches(self, labels: Targets) -> bool:
+        return labels.numbers == 0 if self.match_scale is None else bool(self.match_scale)
 
     def new_places(self, X: Any) -> np.ndarray:
         return self.scale_ * super().new_places(X)
 
 
-def scale_of_new_rows(found: Any, labels: LabelMatrix) -> float:
+def scale_of_new_rows(found: Any, labels: Targets) -> float:
     """How much farther from the mean a row of fit is placed than the other rows would place it. The root of the
     variance of all components over that of the same with each row left out; of OPLS, for other methods with its
     constraint. 1 where the constraint has no closed form of it. The same for every number of components, so that the
@@ -250,14 +258,14 @@ def averaged_rows(X: Any, Y: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarr
     return X[first], total / counts[:, None], counts.astype(np.float64), number
 
 
-def distinct_folds(X: Any, labels: LabelMatrix, n_folds: int, seed: int = 0) -> list[Split]:
+def distinct_folds(X: Any, labels: Targets, n_folds: int, seed: int = 0) -> list[Split]:
     """Stratified folds with equal rows in one fold; fewer where there are fewer distinct rows, and none of one alone.
     The order of the labels has no part in them."""
     _, each, number = np.unique(SeenRows(X).find(X), return_index=True, return_inverse=True)
     n_folds = min(n_folds, len(each))
     if n_folds < 2:
         return []
-    Y = labels.Y.tocsr()[each].toarray() > 0
+    Y = labels.fold_labels(each)
     folds = stratified_folds(Y[:, np.lexsort(Y)], n_folds, seed=seed)
     sides = [np.isin(number, fold.held_out) for fold in folds]
     return [Split(str(i), np.flatnonzero(~out), np.flatnonzero(out)) for i, out in enumerate(sides, start=1)]

@@ -318,7 +318,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
         X = rows.X.astype(np.float64)
         if not chosen:
             return X
-        groups = None if rows.labels is None or self.prototypes != "stratified" else rows.labels.groups()[1]
+        groups = None if rows.labels is None or self.prototypes != "stratified" else rows.labels.strata()
         found = prototypes(self.prototypes, X, number, groups, self.random_state)[0]
         if rows.source is not None and self.prototypes == "kmeans":
             return moved_centroids(self, rows.source, found)

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.blas import matmul
@@ -17,37 +18,39 @@ from proxembed.algebra.template import Template
 from proxembed.blocks import RowBlocks, blocks_of, lazily
 from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.explain import label_loadings
+from proxembed.estimator.predicts import EXTRAPOLATE_DOC, fitted_to_outputs
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import SummedRows, refuse_once, summed_rows
 from proxembed.estimator.validation import in_range
 from proxembed.params import log, param
+from proxembed.targets.outputs import OutputReading
 
 from .mope import Regressed
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
 
 
-def shared_kernel(X: Any, Y: Any, beta: float, center: np.ndarray | None) -> Operator:
-    """K = beta YY' + (1 - beta) XX'; both centred where ``center`` is given."""
-    parts = [(beta, LowRank(Y, center=center)), (1.0 - beta, LowRank(X, center=center))]
+def shared_kernel(rows: Rows, beta: float, center: np.ndarray | None) -> Operator:
+    """K = beta YY' + (1 - beta) XX'; both centred where ``center`` is given, numbers in Y in any case."""
+    of_targets = LowRank(rows.labels.Y, center=rows.labels.centring(rows.ones, center))
+    parts = [(beta, of_targets), (1.0 - beta, LowRank(rows.X, center=center))]
     return Sum([(c, op) for c, op in parts if c > 0])
 
 
 def shared_trace(rows: Rows, beta: float, center: np.ndarray | None) -> float:
     """The trace of K."""
-    spread = rows.labels.squares if center is None else rows.labels.centred_squares
-    return beta * spread + (1.0 - beta) * rows.squared_norm(center)
+    return beta * rows.labels.trace(center) + (1.0 - beta) * rows.squared_norm(center)
 
 
 def inverse_template(rows: Rows, beta: float, eps: float, penalty: float, center: bool) -> Template:
     """min P'(X'K^-1 X + penalty I)P subject to P'X'XP = I, K made invertible by eps times its mean eigenvalue."""
     offset = rows.ones if center else None
-    K, trace = shared_kernel(rows.X, rows.labels.Y, beta, offset), shared_trace(rows, beta, offset)
+    K, trace = shared_kernel(rows, beta, offset), shared_trace(rows, beta, offset)
     B = Centering() if center else Identity(rows.n)
     return Template(-Inverse(eps * trace / rows.n, K), B, a=-penalty, b=0, offset=offset, sense=-1)
 
 
-class MORP(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class MORP(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Multi-output regularised projection: minimise P'(X'K^-1 X + penalty I)P, B = I - 11'/n, K = beta YY' + (1 -
     beta) XX'.
     [yu2006morp]
@@ -84,7 +87,7 @@ class MORP(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
         return inverse_template(rows, self.beta, self.eps, self.penalty, center=True)
 
 
-class MLSI(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class MLSI(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Multi-label informed latent semantic indexing: MORP's problem without centring, or its ratio form.  [yu2005mlsi]
 
     Directions that reconstruct both the features and the labels of the rows. ``form="inverse"``: minimise P'(X'K^-1 X +
@@ -124,7 +127,7 @@ class MLSI(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
             self._refuse_wide(rows)
             return inverse_template(rows, self.beta, self.eps, self.penalty, self.center)
         offset = rows.ones if self.center else None
-        K = shared_kernel(rows.X, rows.labels.Y, self.beta, offset)
+        K = shared_kernel(rows, self.beta, offset)
         return Template(K, Centering() if self.center else Identity(rows.n), b=self.penalty, offset=offset)
 
     def _refuse_wide(self, rows: Rows) -> None:
@@ -137,7 +140,7 @@ class MLSI(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
             )
 
 
-class SLVM(Regressed, labels="multi", takes_shares=True):
+class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
     """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X].
     [yu2005mlsi]
 
@@ -174,7 +177,7 @@ class SLVM(Regressed, labels="multi", takes_shares=True):
 
     def template(self, rows: Rows) -> Template:
         offset = rows.ones if self.center else None
-        return Template(shared_kernel(rows.X, rows.labels.Y, self.beta, offset), offset=offset)
+        return Template(shared_kernel(rows, self.beta, offset), offset=offset)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the latent variables, as every method does; of RowBlocks from X'X, X'Y and Y'Y. Blocks are read twice
@@ -188,9 +191,11 @@ class SLVM(Regressed, labels="multi", takes_shares=True):
         return self
 
     def _fit_blocks(self, blocks: RowBlocks) -> None:
-        stacked = _Stacked(center=self.center, target_type=self.target_type, unknown=self.unknown)
+        stacked = _Stacked(center=self.center, **self._reading_parameters)
         rows = summed_rows(stacked, blocks)
-        self.classes_, self.n_features_in_ = stacked.classes_, stacked.n_features_in_
+        self.n_features_in_, self._reading_ = stacked.n_features_in_, stacked._reading_
+        if hasattr(stacked, "classes_"):
+            self.classes_ = stacked.classes_
         if hasattr(stacked, "feature_names_in_"):
             self.feature_names_in_ = stacked.feature_names_in_
         self.make_ready(rows)
@@ -202,15 +207,22 @@ class SLVM(Regressed, labels="multi", takes_shares=True):
         found = (
             found.first(min(k, found.bound)) if k is not None and self._n_components() is None else self._chosen(found)
         )
-        axes = scale[:, None] * self.scaled(found) / np.sqrt(found.eigenvalues)  # Z = [Y, X] axes, but for a level
+        axes = (
+            scale[:, None] * self.scaled(found, rows) / np.sqrt(found.eigenvalues)
+        )  # Z = [Y, X] axes, but for a level
         self.eigenvalues_, self.solver_, self.embedding_ = found.eigenvalues, found.solver, None
         self._regress(blocks, rows.totals, axes)
         self.release()
         self.n_components_ = len(found.eigenvalues)
 
+    @property
+    def _reading_parameters(self) -> dict[str, Any]:
+        """The parameters by which y is read."""
+        return {name: getattr(self, name) for name in ("target_type", "unknown", "scale_targets")}
+
     def _regress(self, blocks: RowBlocks, totals: Any, axes: np.ndarray) -> None:
         """The regression of Z on X."""
-        placed = _Placed(target_type=self.target_type, unknown=self.unknown)
+        placed = _Placed(**self._reading_parameters)
         placed.axes = np.split(axes, [totals.columns.size])
         rows = summed_rows(placed, blocks, totals)
         placed.make_ready(rows)
@@ -229,17 +241,17 @@ class SLVM(Regressed, labels="multi", takes_shares=True):
         return self.extend(X) if self.embedding_ is None else super().embed(X)
 
 
-class _Stacked(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class _Stacked(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """What SLVM has to know of rows in blocks: X'X and X'Y."""
 
     center: bool = param(default=False, kind=bool, doc="About the mean.")
 
     def template(self, rows: Rows) -> Template:
         offset = rows.ones if self.center else None
-        return Template(shared_kernel(rows.X, rows.labels.Y, 0.5, offset), offset=offset)
+        return Template(shared_kernel(rows, 0.5, offset), offset=offset)
 
 
-class _Placed(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class _Placed(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """The regression on X of Z = [Y, X] axes, which follows from a row and its labels."""
 
     def template(self, rows: Rows) -> Template:
@@ -260,7 +272,13 @@ def _stacked_gram(rows: SummedRows) -> np.ndarray:
     return np.block([[own, E.T], [E, matmul(found.V * found.s**2, found.V.T)]])
 
 
-class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+def _fitted_to_labels(estimator: Any) -> bool:
+    if isinstance(vars(estimator).get("_reading_"), OutputReading):
+        raise AttributeError("MLLS has scores of labels, and it is fitted to numbers: use predict.")
+    return True
+
+
+class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Shared-subspace multi-label least squares: Theta'Theta = I shared by the predictors of all labels.  [ji2010mlls]
 
     The linear predictors of all labels share one subspace, and each has its own part. Minimises ||XW - Y||^2/n + alpha
@@ -273,7 +291,7 @@ class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
     mean_ : (d,) array subtracted before projection.
     eigenvalues_ : (k,) array.
     coef_ : (d, c) array, and
-    intercept_ : (c,) array, the built-in predictor of the labels.
+    intercept_ : (c,) array, the built-in predictor of the labels. Of numbers coef_ is (n_outputs, d), in units of y.
 
     Raises
     ------
@@ -291,6 +309,7 @@ class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
 
     alpha: float = param(default=1.0, above=0, search=log(1e-3, 1e3), doc="Penalty on what lies outside the subspace.")
     beta: float = param(default=0.1, above=0, search=log(1e-3, 1e3), doc="Penalty on the predictors.")
+    extrapolate: bool = param(default=False, kind=bool, doc=EXTRAPOLATE_DOC)
 
     def template(self, rows: Rows) -> Template:
         n, ones = rows.n, rows.ones
@@ -308,13 +327,15 @@ class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
 
     def learn(self, rows: Rows, found: Solution) -> None:
         """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""
-        self._labels = rows.labels.take(slice(0, 0))
+        outputs = isinstance(self._reading_, OutputReading)
+        self._labels = None if outputs else rows.labels.take(slice(0, 0))
+        self._kept_ = rows.labels.kept
         n, theta = rows.n, orthonormal_columns(self.components_.T)
         unit = found.problem.unit
         self._alone = found.problem.regression(rows.labels.Y, n * (self.alpha + self.beta) / (unit * unit)) / unit
         triangle = matmul(theta.T, self._shifted(found.P, found.problem.rows))  # Theta = M1 Q triangle^-1
         self._inner = solve_linear(triangle.T, found.P.T).T
-        self._level = rows.labels.nk / n
+        self._level = rows.labels.sums / n
         self._combine()
 
     def _combine(self) -> None:
@@ -326,6 +347,11 @@ class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
                 "rounding. Use a smaller alpha or a larger beta, or scale X up."
             )
         W = self._alone + inner @ solve_linear(middle, self.alpha * (theta.T @ self._alone))
+        if self._labels is None:
+            weights = self._reading_.in_units(W, self._kept_)
+            self.coef_ = np.ascontiguousarray(weights.T)
+            self.intercept_ = self._reading_.level - self.mean_ @ weights
+            return
         self.coef_ = self._labels.expand(W)
         self.intercept_ = self._labels.expand(self._level - self.mean_ @ W)
 
@@ -335,9 +361,10 @@ class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
         short._combine()
         return short
 
+    @available_if(_fitted_to_labels)
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of rows X, (m, c); 0.5 is the threshold between a label and none. Blocks of them for RowBlocks, a lazy
-        array for dask."""
+        """Scores of labels of rows X, (m, c); 0.5 is the threshold between a label and none. Blocks of them for
+        RowBlocks, a lazy array for dask."""
         check_is_fitted(self, "coef_")
         if (blocks := lazily(X, self.decision_function)) is not None:
             return blocks
@@ -345,11 +372,24 @@ class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
         return in_range(CentredMatrix(X).dot(self.coef_) + self.intercept_, X, np.float64)
 
     def predict(self, X: Any) -> Any:
-        """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class per row. Blocks
-        of them for RowBlocks, a lazy array for dask (blocks, too, where y came in another form than an array)."""
+        """Labels of rows X in the form y came in: scores of at least 0.5, or the highest for one class per row; numbers
+        in their units, within the range of the training rows unless ``extrapolate``. Blocks of them for RowBlocks, a
+        lazy array for dask (blocks, too, where y came in another form than an array)."""
+        check_is_fitted(self, "coef_")
         if (blocks := lazily(X, self.predict)) is not None:
             return blocks
+        if self._labels is None:
+            index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+            X = self._input(X, reset=False)
+            raw = CentredMatrix(X, self.mean_).dot(self.coef_.T) + self._reading_.level
+            return self._reading_.decoded(in_range(raw, X, np.float64), self.extrapolate, index)
         scores = self.decision_function(X)
         if self._labels.form == "classes":
             return self._labels.decode(np.eye(scores.shape[1])[scores.argmax(axis=1)])
         return self._labels.decode(scores >= 0.5)
+
+    @available_if(fitted_to_outputs)
+    def score(self, X: Any, y: Any) -> float:
+        """The mean over the columns of y of R2 (numbers and ranks) and of accuracy (classes and labels), over the known
+        cells. X: (m, d), y: as fit takes it."""
+        return self._reading_.score(y, self.predict(X))

@@ -167,6 +167,7 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
             labels=supervised.labels,
             takes_shares=supervised.takes_shares,
             unknown=supervised.unknown,
+            takes_numbers=supervised.takes_numbers,
             positive_only=alone.positive_only,
         )
 
@@ -198,6 +199,10 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
                 f"{title} on precomputed values has no rows of which some are labelled; pass the rows themselves."
             )
         inner = innermost(method)
+        if getattr(inner, "deflation", None) is not None:
+            raise ValueError(
+                "PLS with deflation is not its matrices, and cannot be a member of SSDR; use deflation=None."
+            )
         if type(inner).finish is not SpectralEmbedder.finish and getattr(inner, "whiten", True):
             raise ValueError(
                 f"{type(inner).__name__} maps its eigenvectors back or rescales them, which its matrices do not show, "

@@ -58,7 +58,7 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
         """The solver that is asked for."""
         return self.solver
 
-    def scaled(self, found: Solution) -> np.ndarray:
+    def scaled(self, found: Solution, rows: Rows) -> np.ndarray:
         return found.P
 
     @property

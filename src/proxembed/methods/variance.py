@@ -72,7 +72,7 @@ class LSI(SpectralEmbedder, from_sums="rows"):
         return Template(Identity(rows.n))
 
 
-class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Maximal variance and dependence: A = (1 - beta) H + beta H YY' H, H = I - 11'/n, Bp = I.  [xu2016mvmd]
 
     Between PCA (beta = 0) and MDDM (beta = 1). It preserves the variance of the rows and their dependence on the
@@ -115,7 +115,7 @@ class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, from_sums="rows"
     def _over_traces(self, rows: Rows) -> tuple[float, float]:
         """The weights of both terms over their traces; a ValueError where one of these is zero up to rounding."""
         scatter, dependence, unit = rows.traces()
-        dependence *= 1.0 if self.coding == "01" else 4.0
+        dependence *= 4.0 if rows.codes(self.coding) else 1.0
         if dependence <= ROUNDING**2 * scatter * rows.n * rows.labels.c:
             raise ValueError(
                 'balance="trace" is not allowed here: the labels do not depend on X, so that the trace of their term, '

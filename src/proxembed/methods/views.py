@@ -27,6 +27,7 @@ from proxembed.splits.splits import Split
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.targets import Targets
 
 from .forest import ForestLeaves, ForestVotes, averaged_rows, distinct_folds
 from .kernelized import Kernelized
@@ -43,13 +44,23 @@ class LabelModels:
     models: list[Any]
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, labels: LabelMatrix) -> LabelModels:
+    def of(cls, estimator: Any, X: Any, labels: Targets) -> LabelModels:
         """Copies of an estimator, fitted on the rows where a label is known. A regressor that takes several outputs is
-        fitted on all labels at once, unknown cells at the mean of their label."""
+        fitted on all labels at once, unknown cells at the mean of their label. Numbers take regressors alone."""
         X, regressor = for_solvers(X), is_regressor(estimator)
+        if labels.numbers and not regressor:
+            raise ValueError(
+                f"Views cannot take {type(estimator).__name__}, a classifier, for numbers; use a regressor."
+            )
         if regressor and labels.c > 1 and get_tags(estimator).target_tags.multi_output:
             return cls([clone(estimator).fit(X, labels.with_means().Y.toarray())])
         models: list[Any] = []
+        if not isinstance(labels, LabelMatrix):
+            F, known = labels.Y.toarray(), labels.known_cells
+            for j in range(labels.c):
+                rows = slice(None) if known is None else np.flatnonzero(known[:, j])
+                models.append(clone(estimator).fit(X[rows], F[rows, j]))
+            return cls(models)
         for rows, column in known_rows_per_label(labels):
             if column.any() and not column.all():
                 models.append(clone(estimator).fit(X[rows], column.astype(float if regressor else int)))
@@ -73,9 +84,9 @@ def _scores(model: Any, X: Any) -> np.ndarray:
     return model.predict_proba(X)[:, 1] if hasattr(model, "predict_proba") else model.predict(X)
 
 
-def scores_out_of_fold(estimator: Any, X: Any, labels: LabelMatrix, splits: Iterable[Split]) -> np.ndarray:
+def scores_out_of_fold(estimator: Any, X: Any, labels: Targets, splits: Iterable[Split]) -> np.ndarray:
     """The scores (n, c) of rows, those of each held-out part by models fitted on the others."""
-    found = np.empty((X.shape[0], labels.c))
+    found, labels = np.empty((X.shape[0], labels.c)), labels.held()
     for split in splits:
         found[split.held_out] = LabelModels.of(estimator, X[split.train], labels.take(split.train)).lift(
             X[split.held_out]
@@ -160,9 +171,10 @@ class Views(LabelledFeatures, labels="multi"):
     Puts blocks of columns side by side in front of a method. Each block (view) is centred if it is dense, divided by
     the root mean squared distance of its rows to their mean, and multiplied by its weight. "features" is X itself,
     "kernel" the features of ``Kernelized()``, "leaves" those of ``ForestLeaves(rows="oob")``, "scores" the votes of a
-    forest per label. A Kernelized or ForestLeaves estimator in their place brings its own settings. Any classifier or
-    regressor of scikit-learn forms a view of its scores: ``decision_function``, else probabilities, else predictions,
-    from one model per label (a regressor with several outputs: one model).
+    forest per label, or its means of the numbers of y. A Kernelized or ForestLeaves estimator in their place brings its
+    own settings. Any classifier or regressor of scikit-learn forms a view of its scores: ``decision_function``, else
+    probabilities, else predictions, from one model per label (a regressor with several outputs: one model). Numbers
+    take regressors.
 
     The scores of a training row come from trees, or from models of five folds, that have seen neither the row nor an
     equal one; the scores of new rows come from models of all rows. A training row keeps its place in ``transform``, and
@@ -340,6 +352,8 @@ class Views(LabelledFeatures, labels="multi"):
         """The weight of each view."""
         if isinstance(self.weights, list | tuple):
             return tuple(self.weights)
+        if isinstance(self.weights, str) and rows.labels.numbers:
+            raise ValueError("weights='folds' compares label sets, and y holds numbers; give a number, such as 0.5.")
         rest = self._weight_of_folds(rows, seed) if isinstance(self.weights, str) else float(self.weights)
         return (1.0, *[rest] * (len(self.views) - 1))
 
@@ -390,11 +404,11 @@ class Views(LabelledFeatures, labels="multi"):
             return self._lifted({"kernel": kernel, "leaves": leaves}[view], rows)
         if isinstance(view, Kernelized | ForestLeaves):
             return self._lifted(clone(view), rows)
-        splits = distinct_folds(rows.X, rows.label_matrix, SCORE_FOLDS, seed)
+        splits = distinct_folds(rows.X, rows.labels, SCORE_FOLDS, seed)
         if not splits:
             raise ValueError("Scores of the labels need at least two different rows of X; pass more rows.")
-        own = scores_out_of_fold(view, rows.X, rows.label_matrix, splits)
-        return LabelModels.of(view, rows.X, rows.label_matrix), own
+        own = scores_out_of_fold(view, rows.X, rows.labels, splits)
+        return LabelModels.of(view, rows.X, rows.labels), own
 
     def _lifted(self, view: Any, rows: Rows) -> tuple[Any, Any]:
         """A combinator that makes features, ready for new rows, and its features of these rows."""

@@ -49,7 +49,7 @@ def similarity(
     guard_dense((len(sets), len(sets)), f"label_kernel={kind!r}: the similarities of all label sets")
     if callable(kind):
         return checked_similarity(call_user_function("label_kernel", kind, sets), len(sets), f"label_kernel={kind!r}")
-    m = sets.sum(axis=1)
+    m = row_squares(sets)  # of 0 and 1 the number of labels
     width = mean_differing(sets) if kind == "rbf" and tau is None else tau
     return similarity_of_sets(LABEL_KERNELS[kind], sets @ sets.T, m[:, None], m[None, :], width)
 

@@ -16,7 +16,8 @@ from proxembed.algebra.pencil.symmetric import descending, orthonormal_columns
 from proxembed.blocks.row_blocks import RowBlocks, length, some
 from proxembed.params import Param, accept_classes, safe_repr
 from proxembed.targets.known import take_labels
-from proxembed.targets.labels import LabelMatrix, rows_with_known_cell
+from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.targets import rows_with_known_cell
 from proxembed.targets.values import sparse_labels
 
 from .stratification import stratified_parts

@@ -11,11 +11,12 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
 from .labels import LabelMatrix
+from .targets import Targets
 
 
 def take_labels(y: Any, rows: Any) -> Any:
     """Labels of some rows, in the form in which y came."""
-    return y.take(rows) if isinstance(y, LabelMatrix) else _safe_indexing(y, rows)
+    return y.take(rows) if isinstance(y, Targets) else _safe_indexing(y, rows)
 
 
 def known_cells(unknown: Any, rows: np.ndarray) -> np.ndarray | None:
@@ -27,7 +28,7 @@ def known_cells(unknown: Any, rows: np.ndarray) -> np.ndarray | None:
 
 
 def known_rows(
-    name: str, labels: LabelMatrix, cells: bool = True, task: str = "fit", more: str = "", stacklevel: int = 4
+    name: str, labels: Targets, cells: bool = True, task: str = "fit", more: str = "", stacklevel: int = 4
 ) -> np.ndarray:
     """Numbers of the rows with a known cell, or of those with known cells only (``cells`` False); warns of the others.
     ``stacklevel``: as the caller would give it to ``warnings.warn``, here and below."""
@@ -61,6 +62,8 @@ def known_labels(
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")
     labels = LabelMatrix.of(y, target_type or getattr(estimator, "target_type", "classes"))
+    if target_type is None:
+        estimator._reading_ = labels.reading
     check_consistent_length(X, labels.Y)
     if labels.c == 0:
         raise ValueError(f"{name}: no label occurs in y; give at least one row with a label.")
@@ -95,7 +98,7 @@ def warn_left_out(
     )
 
 
-def warn_partly_known(name: str, labels: LabelMatrix, stacklevel: int = 3) -> int:
+def warn_partly_known(name: str, labels: Targets, stacklevel: int = 3) -> int:
     """Warn of rows with known and unknown labels, which count as unlabelled; returns their number."""
     partly = int(np.count_nonzero(labels.rows_any & ~labels.rows_known))
     if partly:

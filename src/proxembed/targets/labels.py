@@ -17,10 +17,10 @@ from scipy import sparse
 
 from proxembed.algebra.arrays.blas import symmetric_from_lower
 from proxembed.algebra.arrays.centred import block_rows
-from proxembed.algebra.pencil.symmetric import numerical_rank
 from proxembed.tables.cells import is_empty
 from proxembed.tables.rows import small_indices
 
+from .targets import Output, Targets
 from .values import (
     COMPLEX,
     class_values,
@@ -45,7 +45,32 @@ MANY_LABELS = 1000  # above which no c x c matrix is decomposed, and no n x c ar
 
 
 @dataclass(frozen=True)
-class LabelMatrix:
+class LabelReading:
+    """How labels were read: the form of y, and the unknown cells of each label (None: none)."""
+
+    form: str
+    unknown: Any = None
+
+    def settled(self, labels: Targets) -> LabelReading:
+        """The reading after the labels of the rows that take part are known."""
+        return self
+
+    def names(self, classes: Any) -> Any:
+        """A name for each label."""
+        return classes
+
+    def outputs(self, classes: Any) -> tuple[Output, ...]:
+        """The columns of y: one of classes or of label sets, or one per label."""
+        unknown = np.zeros(len(classes), dtype=np.intp) if self.unknown is None else self.unknown
+        if self.form in ("classes", "sets"):
+            kind, values = {"classes": "classes", "sets": "labels"}[self.form], tuple(classes.tolist())
+            return (Output(0, kind, tuple(range(len(classes))), n_unknown=int(unknown.max(initial=0)), values=values),)
+        named = enumerate(zip(classes.tolist(), unknown.tolist(), strict=True))
+        return tuple(Output(name, "labels", (j,), n_unknown=count) for j, (name, count) in named)
+
+
+@dataclass(frozen=True)
+class LabelMatrix(Targets):
     """Labels of n rows: ``Y`` (n x c CSC of 0/1, unknown stored as 0), ``unknown`` (CSC bool or None), ``classes_``,
     ``form``.
 
@@ -63,21 +88,6 @@ class LabelMatrix:
         object.__setattr__(self, "Y", small_indices(self.Y))
         object.__setattr__(self, "unknown", small_indices(self.unknown))
 
-    @property
-    def n(self) -> int:
-        """Rows."""
-        return self.Y.shape[0]
-
-    @property
-    def of_block(self) -> bool:
-        """Whether these are the labels of some rows, with the totals of all."""
-        return False
-
-    @property
-    def c(self) -> int:
-        """Label columns."""
-        return self.Y.shape[1]
-
     @cached_property
     def m(self) -> np.ndarray:
         """Labels per row."""
@@ -93,36 +103,12 @@ class LabelMatrix:
         """Pairs of a row and one of its labels."""
         return float(self.nk.sum())
 
-    @cached_property
-    def rows_known(self) -> np.ndarray:
-        """True where no cell of the row is unknown."""
-        if self.unknown is None:
-            return np.ones(self.n, dtype=bool)
-        return np.asarray(self.unknown.sum(axis=1)).ravel() == 0
-
-    @cached_property
-    def rows_any(self) -> np.ndarray:
-        """True where at least one cell of the row is known."""
-        return rows_with_known_cell(self.unknown, self.n)
-
-    @property
-    def known_cells(self) -> np.ndarray | None:
-        """True where a cell is known, (n, c); None where all are."""
-        return None if self.unknown is None else ~self.unknown.toarray()
-
     @property
     def indicator(self) -> Any:
         """0 and 1 as CSR of whole numbers; with unknown cells an array of floats, NaN in these cells."""
         if self.unknown is None:
             return sparse.csr_array(self.Y).astype(np.uint8)
         return np.where(self.unknown.toarray(), np.nan, self.Y.toarray())
-
-    @property
-    def known_counts(self) -> np.ndarray:
-        """Rows per label whose cell is known."""
-        if self.unknown is None:
-            return np.full(self.c, float(self.n))
-        return self.n - np.asarray(self.unknown.sum(axis=0), dtype=np.float64).ravel()
 
     def with_means(self, means: np.ndarray | None = None) -> LabelMatrix:
         """The labels with each unknown cell at the mean of its label: that of the known cells, or as given.
@@ -135,6 +121,27 @@ class LabelMatrix:
         unknown = sparse.csc_array(self.unknown, dtype=np.float64)
         means = self.nk / np.maximum(self.known_counts, 1) if means is None else means
         return replace(self, Y=sparse.csc_array(self.Y + unknown @ sparse.diags_array(means)), unknown=None)
+
+    @property
+    def reading(self) -> LabelReading:
+        """How these labels were read, for the estimator that is fitted on them."""
+        return LabelReading(self.form, None if self.unknown is None else np.asarray(self.unknown.sum(axis=0)).ravel())
+
+    @property
+    def width(self) -> int:
+        """Classes, those that no row has among them."""
+        return len(self.classes_)
+
+    @property
+    def sums(self) -> np.ndarray:
+        """Rows per label."""
+        return self.nk
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """The standard deviation of each label by its share of the rows, (c,)."""
+        share = self.nk / self.n
+        return np.sqrt(share * (1.0 - share))
 
     @property
     def one_hot(self) -> bool:
@@ -184,14 +191,6 @@ class LabelMatrix:
         unknown = None if self.unknown is None else sparse.hstack([self.unknown] * 2, format="csc")
         without = 1.0 - self.Y.toarray() - (0.0 if self.unknown is None else self.unknown.toarray())
         return LabelMatrix(sparse.csc_array(np.hstack([without, self.Y.toarray()])), np.arange(2), "classes", unknown)
-
-    def expand(self, columns: np.ndarray) -> np.ndarray:
-        """An array with one column (or entry) per kept label, widened to a column per class; zeros elsewhere."""
-        if self.kept is None:
-            return columns
-        full = np.zeros((*columns.shape[:-1], len(self.classes_)))
-        full[..., self.kept] = columns
-        return full
 
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct label sets: (u x c array of 0/1, index of its set for each row)."""
@@ -258,30 +257,6 @@ class LabelMatrix:
                     total += (rows if w is None else rows * w[start + inner :][: len(rows), None]).T @ rows
         return [symmetric_from_lower(total) for total in totals]
 
-    def set_counts(self) -> np.ndarray:
-        """Rows of each label set, in the order of ``groups``."""
-        return np.bincount(self.groups()[1]).astype(np.float64)
-
-    @cached_property
-    def centred_gram(self) -> np.ndarray:
-        """Yc'Yc, c x c."""
-        return self.gram - np.outer(self.nk, self.nk) / self.n
-
-    @property
-    def squares(self) -> float:
-        """The trace of Y'Y."""
-        return float(self.Y.data @ self.Y.data)
-
-    @property
-    def centred_squares(self) -> float:
-        """The trace of Yc'Yc."""
-        return self.squares - float(self.nk @ self.nk) / self.n
-
-    @cached_property
-    def rank(self) -> int:
-        """The rank of the centred label matrix; 0 where all rows have the same labels."""
-        return numerical_rank(self.centred_gram)
-
     def decode(self, indicator: Any) -> Any:
         """Rows of 0/1 in the form y came in."""
         Y = indicator.toarray() if sparse.issparse(indicator) else np.asarray(indicator)
@@ -299,10 +274,14 @@ class LabelMatrix:
         whole numbers that are ``too_many_numbers``."""
         if isinstance(y, LabelMatrix):
             return y
+        if target_type not in (None, "classes", "labels"):
+            raise ValueError(
+                f"target_type={target_type!r}: labels are needed here, and numbers are not; use 'classes'."
+            )
         y, names = unwrapped(y)
         if sparse.issparse(y):
             return _from_sparse(y)
-        if _is_sets(y):
+        if is_sets(y):
             return _from_sets(y)
         y = entries(y)
         if y.ndim == 2 and y.shape[1] == 1:
@@ -322,13 +301,6 @@ def refuse_many_numbers(classes: np.ndarray, rows: int, target_type: str | None)
 
 def _are_numbers(classes: np.ndarray) -> bool:
     return classes.dtype.kind in "iuf" or (classes.dtype == object and isinstance(classes[0], int | float))
-
-
-def rows_with_known_cell(unknown: Any, n: int) -> np.ndarray:
-    """Which of n rows have at least one known cell; ``unknown`` is the n x c mask of unknown cells, None for none."""
-    if unknown is None:
-        return np.ones(n, dtype=bool)
-    return np.asarray(unknown.sum(axis=1)).ravel() < unknown.shape[1]
 
 
 def unlabelled(y: Any, marker: Any = -1) -> np.ndarray | sparse.csr_array:
@@ -376,7 +348,7 @@ def _exact_floats(values: list[Any]) -> np.ndarray | None:
     return floats if floats is not None and floats.tolist() == values else None
 
 
-def _is_sets(y: Any) -> bool:
+def is_sets(y: Any) -> bool:
     """A list (or object array) whose entries are sets, or lists of strings; missing entries stand for unknown rows."""
     if isinstance(y, np.ndarray) and (y.dtype != object or y.ndim != 1):
         return False
@@ -494,12 +466,17 @@ def _indicator_form(values: np.ndarray) -> str:
     if found <= {-1, 1}:
         return "signs"
     if found <= {-1, 0, 1}:
-        raise ValueError(
-            f"y mixes {'-1, 0 and 1' if 1 in found else '-1 and 0'}: -1 may mean negative or unknown, and 0 likewise. "
-            "Use 0 and 1 (or -1 and +1) for known labels and NaN for unknown ones, e.g. "
-            "proxembed.unlabelled(y, marker=0) or marker=-1."
-        )
+        raise ValueError(mixed_signs(found))
     refuse_cell(next(value for value in values.tolist() if value not in (-1, 0, 1)))
+
+
+def mixed_signs(found: set[float]) -> str:
+    """What is wrong with an indicator of -1 and 0, and perhaps 1, and what to do."""
+    return (
+        f"y mixes {'-1, 0 and 1' if 1 in found else '-1 and 0'}: -1 may mean negative or unknown, and 0 likewise. "
+        "Use 0 and 1 (or -1 and +1) for known labels and NaN for unknown ones, e.g. "
+        "proxembed.unlabelled(y, marker=0) or marker=-1."
+    )
 
 
 def _from_sparse(y: Any) -> LabelMatrix:

@@ -14,6 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from .labels import LabelMatrix
+from .outputs import Outputs
+from .reading import read_block
+from .targets import Targets
 from .values import entries, missing_entries, object_array, unwrapped
 
 ONES = "ones"  # an indicator without a zero or -1, which may be of either form
@@ -199,16 +202,22 @@ class PartlyKnownRow(Exception):
     """A row of known and unknown cells, in a reading that asks for the means of the labels if there is one."""
 
 
-def labels_of_block(y: Any, means: Any = None) -> tuple[LabelMatrix | None, np.ndarray, int]:
-    """The labels of the rows of a block that take part (None for no row), the index of these rows, and the number of
-    all. Rows whose labels are all known take part; with ``means`` of the labels also those with a known cell, each
-    unknown cell at its mean. Raises PartlyKnownRow for such a row if ``means`` is "ask"."""
+def labels_of_block(
+    y: Any, means: Any = None, target_type: Any = "classes", scale_targets: Any = "standard"
+) -> tuple[Any, np.ndarray, int]:
+    """The targets of the rows of a block that take part (None for no row), the index of these rows, and the number of
+    all; ``target_type`` and ``scale_targets``: as of ``read_targets``. Rows whose targets are all known take part; with
+    ``means`` of the labels also those with a known cell, each unknown cell at its mean. Raises PartlyKnownRow for such
+    a row if ``means`` is "ask"."""
     if all_unknown(y):
         return None, np.empty(0, dtype=np.intp), y.shape[0] if hasattr(y, "shape") else len(y)
-    labels = LabelMatrix.of(y)
+    labels: Any = read_block(y, target_type, scale_targets)
     if labels.unknown is None:
         return labels, np.arange(labels.n), labels.n
     known = labels.rows_known
+    if isinstance(labels, Outputs):
+        index = np.flatnonzero(known if means is None else labels.rows_any)
+        return (labels.take(index).with_means() if len(index) else None), index, labels.n
     if means is not None:
         known = labels.rows_any
         if isinstance(means, str) and not np.array_equal(known, labels.rows_known):
@@ -223,7 +232,7 @@ def labels_of_block(y: Any, means: Any = None) -> tuple[LabelMatrix | None, np.n
 def all_unknown(y: Any) -> bool:
     """Whether no cell of y is known."""
     values, _ = unwrapped(y)
-    if isinstance(values, LabelMatrix):
+    if isinstance(values, Targets):
         return False
     if sparse.issparse(values):
         return values.nnz == values.shape[0] * values.shape[1] and bool(np.isnan(values.data.astype(float)).all())

@@ -202,7 +202,7 @@ def refuse_fractions(known: np.ndarray) -> None:
     if np.any(known != np.floor(known)):
         raise ValueError(
             f"Unknown label type: continuous. y holds fractions such as {known[known != np.floor(known)][0]:g}; labels "
-            "are classes or 0 and 1. Round or bin a continuous target first."
+            "are classes or 0 and 1. Round or bin a continuous target first, or fit a method of numbers such as OPLS."
         )
 
 
@@ -216,7 +216,7 @@ def many_numbers(what: str, distinct: int, rows: int) -> tuple[str, str]:
     each = rows // distinct
     return (
         f"{what} holds {distinct} different whole numbers in {rows:,} rows, {each} row{'s' * (each != 1)} each",
-        "pass target_type='classes' if they are classes; numbers as outputs are not supported",
+        "pass target_type='classes' if they are classes; numbers are outputs of methods such as OPLS alone",
     )
 
 
@@ -272,7 +272,8 @@ def refuse_cell(value: Any) -> NoReturn:
         raise ValueError(INFINITY)
     if value != value // 1:
         raise ValueError(
-            f"y holds fractions such as {_shown(value)}; an n x c indicator holds 0 and 1, NaN for unknown."
+            f"y holds fractions such as {_shown(value)}; an n x c indicator holds 0 and 1, NaN for unknown. Numbers "
+            "are outputs of methods such as OPLS."
         )
     raise ValueError(
         f"y holds {_shown(value)}; an n x c indicator holds only 0 and 1 (or -1 and +1), NaN for unknown. "

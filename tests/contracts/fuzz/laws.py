@@ -86,7 +86,7 @@ def _equal(found: Any, name: Any) -> bool:
 
 def predictions(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:
     """Predictions in the form of y, of no class that y does not hold."""
-    if trial.labels is None or not hasattr(fitted, "predict"):
+    if trial.labels is None or not hasattr(fitted, "predict") or _worded(trial):
         return None
     predicted = trial.attempt(lambda: fitted.predict(trial.new))
     if isinstance(predicted, Refusal):
@@ -176,9 +176,14 @@ def order_of_columns(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str
     return trial.disagreement(trial.refitted(X, trial.plain_y, (X, new)), trial.expected)
 
 
+def _worded(trial: Trial) -> bool:
+    """Whether a word says what y holds, such as numbers."""
+    return any(name == "target_type" for name, _ in trial.case.params)
+
+
 def order_of_labels(trial: Trial, fitted: BaseEstimator, found: Outputs) -> str | None:
     """The names of classes and the order of label columns change nothing."""
-    if trial.draws or trial.plain_y is None:
+    if trial.draws or trial.plain_y is None or _worded(trial):
         return None
     c = trial.labels.on.shape[1]
     if trial.labels.single:

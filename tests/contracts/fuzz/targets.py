@@ -247,7 +247,7 @@ CLASS_FORMS: dict[str, Callable[[Labels], Target]] = {
     "mixed": _unlike([1, "a", 2], as_array=True),
     "text and bytes": _unlike(["a", b"a"], as_array=False),
     "text and tuples": _unlike(["a", ("b", "c")], as_array=True),
-    "fractions": _refused(lambda codes: codes + 0.5),
+    "fractions": _as_is(lambda codes: codes + 0.5),  # numbers to some methods
     "infinity": _refused(lambda codes: np.where(np.arange(len(codes)) == 0, np.inf, codes)),
     "complex": _refused(lambda codes: codes + 1j),
     "too long": _refused(lambda codes: np.append(codes, codes[0])),

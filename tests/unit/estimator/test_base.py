@@ -75,7 +75,7 @@ def test_a_class_statement_is_an_estimator(scratch_registry):
             return Template(self.gain * Centering(), offset=rows.ones)
 
     assert registry()["Mine"] is Mine
-    assert Mine().get_params() == {"n_components": None, "scaling": "template", "solver": "auto", "gain": 2.0}
+    assert Mine().get_params() == {"n_components": None, "scaling": "auto", "solver": "auto", "gain": 2.0}
     np.testing.assert_allclose(Mine(n_components=2).fit_transform(X), PCA(n_components=2).fit_transform(X), atol=1e-10)
     assert "gain : a number > 0 and <= 1e+100, default=2.0" in Mine.__doc__ and "Does nothing" in Mine.__doc__
     assert "pearson1901pca" in Mine.citation()

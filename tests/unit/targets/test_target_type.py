@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import proxembed
-from proxembed import OPLS, RowBlocks
+from proxembed import FDA, OPLS, RowBlocks, Scaled
 from proxembed.classify import MultiOutputRidge, Thresholded
 from proxembed.estimator.base import registry
 from proxembed.evaluate.diagnose import crossfit_embedding, diagnose
@@ -19,13 +19,19 @@ from runs import few_rivals  # noqa: F401
 RNG = np.random.default_rng(0)
 Y = np.repeat(np.arange(25), 2)  # too many numbers of too few rows
 X = RNG.normal(size=(50, 4)) + Y[:, None] % 5
-REASON = r"y holds 25 different whole numbers in 50 rows, 2 rows each: pass target_type='classes' if they are classes"
+REASON = (
+    "y holds 25 different whole numbers in 50 rows, 2 rows each: (pass target_type='classes' if they are classes|"
+    r"classes or measurements\? Pass target_type='real' or 'classes')"
+)
 
 
 def test_the_message_of_a_target():
-    reason = "y holds 214 different whole numbers in 442 rows, 2 rows each: pass target_type='classes' if they are "
-    with pytest.raises(ValueError, match=f"^{reason}classes; numbers as outputs are not supported"):
-        OPLS().fit(*load_diabetes(return_X_y=True))
+    """In full: methods that take numbers and those that take classes say the same."""
+    reason = "y holds 214 different whole numbers in 442 rows, 2 rows each: classes or measurements?"
+    for method in (OPLS(), FDA(), Scaled(OPLS())):
+        with pytest.raises(ValueError) as error:
+            method.fit(*load_diabetes(return_X_y=True))
+        assert str(error.value) == f"{reason} Pass target_type='real' or 'classes'."
 
 
 @pytest.mark.parametrize(
@@ -85,7 +91,7 @@ def test_every_estimator_that_takes_y_has_the_parameter(name):
         pytest.importorskip("umap")
     with pytest.raises(ValueError, match=REASON):
         made(**FEW.get(name, {})).fit(X, Y)
-    with pytest.raises(ValueError, match="target_type='numbers' is not allowed; target_type must be None or 'classes'"):
+    with pytest.raises(ValueError, match="target_type='numbers' is not allowed; target_type must be None, 'real', "):
         made(target_type="numbers", **FEW.get(name, {})).fit(X, Y % 5)
     if name not in ("DEFC", "EmbeddingSearch", "SupervisedUMAP"):  # the first two in one test below; UMAP compiles long
         made(target_type="classes").fit(X, Y)

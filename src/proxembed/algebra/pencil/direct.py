@@ -122,6 +122,7 @@ def _joint_gram(blocks: list[tuple[float, CentredMatrix]]) -> tuple[np.ndarray, 
         rows[i][i] = c**2 * grams[i]
         for j in range(i):
             e, right = blocks[j]
-            cross = c * e * left.tdot(right.X)
+            swap = left.mean is None and right.mean is not None  # what is centred takes the mean off the other, too
+            cross = c * e * (right.tdot(left.X).T if swap else left.tdot(right.X))
             rows[i][j], rows[j][i] = cross, cross.T
     return np.block(rows), grams

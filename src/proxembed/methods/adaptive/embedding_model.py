@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.matrix import row_blocks
-from proxembed.estimator.base import Embedder, Nested, natural_components
+from proxembed.estimator.base import Embedder, natural_components
+from proxembed.estimator.nested import Nested
 from proxembed.estimator.validation import in_range
 from proxembed.features.prototypes import LANDMARK_COUNT, LANDMARK_SEED_DOC, landmark_count, landmark_rows
 from proxembed.params import SEED, integers, log, param

@@ -23,7 +23,7 @@ from .ascent import Ascent, ascend, warn_unsettled
 from .coupled import Coupled, Hyper, State, start
 from .precision import TrainingRows
 from .probit import MOST_SWEEPS, ProbitClassifier, check_hyper, probit_log_odds
-from .truncated import GammaPrior, Targets, absent_odds
+from .truncated import GammaPrior, LabelSigns, absent_odds
 
 ONES, SPARSE = (1.0,) * 6, (1.0, 1.0, 1e-10, 1e10, 1.0, 1.0)
 ACTIVE = 1e-3
@@ -180,8 +180,8 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
         warn_unsettled(self, best, stacklevel=3)
         return best, model
 
-    def _targets(self, labels: LabelMatrix) -> Targets:
-        return Targets.of(labels, float(self.margin))
+    def _targets(self, labels: LabelMatrix) -> LabelSigns:
+        return LabelSigns.of(labels, float(self.margin))
 
     def _hyper(self, d: int) -> Hyper:
         chosen = (SPARSE if self.ard else ONES) if self.hyper is None else self.hyper
@@ -327,8 +327,8 @@ class BSSML(BSML):
     def _usable(self, rows: Rows) -> Rows:
         return rows
 
-    def _targets(self, labels: LabelMatrix) -> Targets:
-        return Targets.of(labels, float(self.margin), float(self.gap), self._log_prior(labels))
+    def _targets(self, labels: LabelMatrix) -> LabelSigns:
+        return LabelSigns.of(labels, float(self.margin), float(self.gap), self._log_prior(labels))
 
     def _log_prior(self, labels: LabelMatrix) -> np.ndarray:
         """log c- and log c+ of every label, (2, L)."""

@@ -18,7 +18,7 @@ from proxembed.algebra.pencil.symmetric import fix_signs
 from proxembed.classify.neighbors import nearest_rows
 
 from .precision import inverse_stack, left_singular, may_keep, posterior, ridge_diagonal, ridge_with_level
-from .truncated import LOG_TWO_PI, GammaPrior, Precision, Targets
+from .truncated import LOG_TWO_PI, GammaPrior, LabelSigns, Precision
 
 LARGEST_SQUARES = 1e280
 
@@ -65,7 +65,7 @@ def check_size(X: CentredMatrix) -> None:
 class Coupled:
     """Data, priors and the sweep: Phi, Q, Z, (lambda, Psi), (b, W), T."""
 
-    def __init__(self, X: Any, targets: Targets, hyper: Hyper, n_components: int, refresh: int = 1):
+    def __init__(self, X: Any, targets: LabelSigns, hyper: Hyper, n_components: int, refresh: int = 1):
         self.X = X if isinstance(X, CentredMatrix) else CentredMatrix(X)
         self.targets, self.hyper, self.R = targets, hyper, n_components
         self.n, self.d = self.X.shape
@@ -165,7 +165,7 @@ RANK_TOLERANCE = 1e-10
 ARRAYS = ("Q", "Z", "B", "T")
 
 
-def start(init: Any, X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.random.Generator) -> State:
+def start(init: Any, X: CentredMatrix, targets: LabelSigns, R: int, shared: bool, rng: np.random.Generator) -> State:
     """The state named by ``init``: "svd", "random" or a mapping of arrays."""
     if isinstance(init, Mapping):
         return start_from_arrays(init, X, targets, R, shared)
@@ -177,7 +177,7 @@ def unit_spread(d: int, R: int, shared: bool) -> np.ndarray:
     return np.full(R, float(d)) if shared else np.ones((d, R))
 
 
-def drawn(X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.random.Generator) -> State:
+def drawn(X: CentredMatrix, targets: LabelSigns, R: int, shared: bool, rng: np.random.Generator) -> State:
     """Standard normal Q, Z and B with unit covariances; T = |N(0, 1)| y, unknown entries by the nearest known row."""
     (n, c), d = targets.shape, X.shape[1]
     Q, Z, B = rng.standard_normal((d, R)), rng.standard_normal((n, R)), rng.standard_normal((R + 1, c))
@@ -185,7 +185,7 @@ def drawn(X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.rand
     return State(Q, Z, B, T, unit_spread(d, R, shared), np.repeat(np.eye(R + 1)[None], c, axis=0))
 
 
-def guessed_signs(X: CentredMatrix, targets: Targets) -> np.ndarray:
+def guessed_signs(X: CentredMatrix, targets: LabelSigns) -> np.ndarray:
     """Signs of the labels; an unknown one is that of the nearest row where it is known."""
     if targets.unknown is None:
         return targets.signs
@@ -198,7 +198,7 @@ def guessed_signs(X: CentredMatrix, targets: Targets) -> np.ndarray:
     return signs
 
 
-def start_from_arrays(arrays: Mapping[str, Any], X: CentredMatrix, targets: Targets, R: int, shared: bool) -> State:
+def start_from_arrays(arrays: Mapping[str, Any], X: CentredMatrix, targets: LabelSigns, R: int, shared: bool) -> State:
     """Row-wise arrays Q (d, R), Z (n, R), B (R+1, L) and T (n, L), with unit covariances of Q and B."""
     (n, c), d = targets.shape, X.shape[1]
     shapes = {"Q": (d, R), "Z": (n, R), "B": (R + 1, c), "T": (n, c)}
@@ -224,7 +224,7 @@ def start_from_arrays(arrays: Mapping[str, Any], X: CentredMatrix, targets: Targ
     return State(found["Q"], found["Z"], found["B"], found["T"], unit_spread(d, R, shared), unit)
 
 
-def ridge_scores(X: CentredMatrix, targets: Targets) -> np.ndarray:
+def ridge_scores(X: CentredMatrix, targets: LabelSigns) -> np.ndarray:
     """Fitted scores (n, L) of the ridge regression of 0.8 y on [1 X] over the rows with any known label."""
     T = SCORE * targets.signs
     rows = np.arange(len(T))
@@ -236,7 +236,7 @@ def ridge_scores(X: CentredMatrix, targets: Targets) -> np.ndarray:
     return X.dot(coefficients) + level
 
 
-def spectral(X: CentredMatrix, targets: Targets, R: int, shared: bool, rng: np.random.Generator) -> State:
+def spectral(X: CentredMatrix, targets: LabelSigns, R: int, shared: bool, rng: np.random.Generator) -> State:
     """Z from the left singular vectors of the ridge scores; B, Q and their covariances from unit ridges on them."""
     n, c = targets.shape
     F = ridge_scores(X, targets)

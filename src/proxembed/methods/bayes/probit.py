@@ -21,7 +21,7 @@ from proxembed.targets.labels import LabelMatrix
 from .ascent import Ascent, ascend, warn_unsettled
 from .coupled import SCORE, check_size
 from .precision import TrainingRows, may_keep, posterior
-from .truncated import LOG_TWO_PI, GammaPrior, Precision, Targets, absent_odds
+from .truncated import LOG_TWO_PI, GammaPrior, LabelSigns, Precision, absent_odds
 
 CERTAIN = -float(np.log(np.finfo(float).eps / 2))  # log odds from which a probability rounds to 1
 
@@ -98,7 +98,7 @@ class ProbitState:
 class Probit:
     """Rows [1 X] and the sweep: (lambda, Psi), B, T."""
 
-    def __init__(self, X: Any, targets: Targets, bias: GammaPrior, weights: GammaPrior, refresh: int):
+    def __init__(self, X: Any, targets: LabelSigns, bias: GammaPrior, weights: GammaPrior, refresh: int):
         self.X, self.targets, self.bias, self.weights = CentredMatrix(X), targets, bias, weights
         check_size(self.X)
         self.route = posterior(self.X, 1.0, shared=False)
@@ -207,7 +207,7 @@ class VariationalProbit(ProbitClassifier, keeps_unknown=True):
             X, labels = self._known(X, y)
             wide = with_ones(X)
             with one_thread:
-                model = Probit(wide, Targets.of(labels, 0.0), a, b, int(self.refresh))
+                model = Probit(wide, LabelSigns.of(labels, 0.0), a, b, int(self.refresh))
                 found: Ascent = ascend(
                     model,
                     model.start(),
@@ -230,6 +230,7 @@ class VariationalProbit(ProbitClassifier, keeps_unknown=True):
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None; give labels.")
         labels = LabelMatrix.of(y, self.target_type)
+        self._reading_ = labels.reading
         check_consistent_length(X, labels.Y)
         if len(labels.classes_) == 0:
             raise ValueError(f"{name}: y names no label, since every set is empty; give at least one row with a label.")

@@ -149,7 +149,7 @@ def absent_odds(labels: LabelMatrix) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Targets:
+class LabelSigns:
     """Signs of the labels (n, L), the unknown entries (bool (n, L) or None) and the rule for either. ``gap`` None
     leaves unknown entries free: t ~ N(m, 1). Else their t lie outside (-gap, gap), with the log probabilities
     ``log_prior`` (2, L) that an entry of either class is left unlabelled."""
@@ -161,7 +161,7 @@ class Targets:
     log_prior: Any = None
 
     @classmethod
-    def of(cls, labels: LabelMatrix, margin: float, gap: float | None = None, log_prior: Any = None) -> Targets:
+    def of(cls, labels: LabelMatrix, margin: float, gap: float | None = None, log_prior: Any = None) -> LabelSigns:
         """The targets of a label matrix."""
         unknown = None if labels.unknown is None else labels.unknown.toarray()
         return cls(2.0 * labels.Y.toarray() - 1.0, unknown, margin, gap, log_prior)

@@ -13,9 +13,9 @@ from proxembed.algebra.graphs.bottom_residual import SOLVERS as EIGEN_SOLVERS
 from proxembed.algebra.graphs.bottom_residual import bottom_residual
 from proxembed.algebra.graphs.nonsymmetric import SOLVERS
 from proxembed.classify.label_classifier import LabelClassifier
-from proxembed.estimator.base import Nested
 from proxembed.estimator.direct import stored_like
 from proxembed.estimator.neighborly import Neighborly
+from proxembed.estimator.nested import Nested
 from proxembed.estimator.rows import Rows, SeenRows
 from proxembed.estimator.validation import in_range
 from proxembed.params import integers, log, param

@@ -64,7 +64,7 @@ def test_refusals_say_why():
     with pytest.raises(ValueError, match="relation='sine' is not allowed"):
         EmbeddingModel(relation="sine").fit(X, Y)
     with pytest.raises(ValueError, match="no embedding of these rows by these options.*no friends"):
-        EmbeddingModel(criterion="pairs", objective="friends").fit(X[:4], [0, 1, 2, 3])
+        EmbeddingModel(criterion="pairs", objective="friends").fit(X[:4], list("abcd"))
     with pytest.raises(ValueError, match="X is constant"):
         EmbeddingModel().fit(np.ones((6, 2)), [0, 1] * 3)
 

@@ -11,7 +11,7 @@ from designs import pairwise
 from proxembed import BSML, BSSML
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.methods.bayes.coupled import ridge_scores, start
-from proxembed.methods.bayes.truncated import Targets
+from proxembed.methods.bayes.truncated import LabelSigns
 
 
 def problem(n=30, d=7, c=3):
@@ -27,7 +27,7 @@ def test_ridge_scores_and_their_singular_vectors(shape, form, scale):
     """At 100 times unit variance the penalty grows with X."""
     X, Y = problem(*shape)
     X *= scale
-    found = start("svd", CentredMatrix(form(X)), Targets(2 * Y - 1), 2, False, np.random.default_rng(0))
+    found = start("svd", CentredMatrix(form(X)), LabelSigns(2 * Y - 1), 2, False, np.random.default_rng(0))
     n, d = shape
     X1, lam = np.column_stack([np.ones(n), X]), max(1.0, 1e-3 * np.sum(X**2) / d)
     T = 0.8 * (2 * Y - 1)
@@ -62,13 +62,13 @@ def test_ridge_scores_of_the_rows_with_a_known_label(shape, form, holes):
     lam = max(1.0, 1e-3 * np.sum(X**2) / shape[1])
     A = X1[kept]
     expected = X1 @ np.linalg.solve(A.T @ A + lam * np.eye(shape[1] + 1), A.T @ T[kept])
-    found = ridge_scores(CentredMatrix(form(X)), Targets(2 * Y - 1, unknown if holes else None))
+    found = ridge_scores(CentredMatrix(form(X)), LabelSigns(2 * Y - 1, unknown if holes else None))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
 def test_equal_labels_have_one_direction_and_the_rest_is_small_and_seeded():
     X, Y = problem()
-    twice = Targets(2 * np.column_stack([Y[:, :1], Y[:, :1]]) - 1)
+    twice = LabelSigns(2 * np.column_stack([Y[:, :1], Y[:, :1]]) - 1)
     one, same, other = (
         start("svd", CentredMatrix(X), twice, 3, False, np.random.default_rng(seed)).Z for seed in (0, 0, 1)
     )
@@ -82,12 +82,12 @@ def test_unknown_cells_start_at_their_ridge_scores_outside_the_gap():
     X, Y = problem()
     unknown = np.zeros(Y.shape, dtype=bool)
     unknown[20:, 0] = unknown[25:] = True
-    targets = Targets(2 * Y - 1, unknown, 0.0, 0.5, np.log(np.full((2, 3), 0.5)))
+    targets = LabelSigns(2 * Y - 1, unknown, 0.0, 0.5, np.log(np.full((2, 3), 0.5)))
     found = start("svd", CentredMatrix(X), targets, 2, False, np.random.default_rng(0))
     assert np.all(np.abs(found.T[unknown]) >= 0.6)
     np.testing.assert_array_equal(found.T[~unknown], 0.8 * (2 * Y - 1)[~unknown])
     assert np.mean(np.sign(found.T[20:25, 0]) == (2 * Y - 1)[20:25, 0]) >= 0.6
-    hidden = Targets(np.where(unknown, -1.0, 2 * Y - 1), unknown, 0.0, 0.5, targets.log_prior)
+    hidden = LabelSigns(np.where(unknown, -1.0, 2 * Y - 1), unknown, 0.0, 0.5, targets.log_prior)
     again = start("svd", CentredMatrix(X), hidden, 2, False, np.random.default_rng(0))
     np.testing.assert_array_equal(again.T, found.T)
 
@@ -96,7 +96,7 @@ def test_random_arrays_give_unknown_cells_the_sign_of_the_nearest_known_row():
     X = np.array([[0.0], [1.0], [10.0], [0.2], [9.0], [0.9]])
     signs = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
     unknown = np.array([[0, 0], [0, 0], [0, 0], [1, 1], [1, 0], [0, 1]], dtype=bool)
-    found = start("random", CentredMatrix(X), Targets(signs, unknown), 2, True, np.random.default_rng(0))
+    found = start("random", CentredMatrix(X), LabelSigns(signs, unknown), 2, True, np.random.default_rng(0))
     expected = signs.copy()
     expected[3], expected[4, 0], expected[5, 1] = [1.0, -1.0], -1.0, 1.0
     np.testing.assert_array_equal(np.sign(found.T), expected)

@@ -1,0 +1,62 @@
+"""More directions than targets: partial least squares with deflation, and principal axes of what directions leave."""
+
+import numpy as np
+
+from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.matrix import guard_dense
+
+from .symmetric import orthonormal_columns, top
+
+NOTHING_LEFT = 1e-12  # share of the first singular value below which what deflation leaves is rounding
+
+
+def deflated(R: CentredMatrix, S: np.ndarray, k: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Directions (d, k) of unit length with orthogonal scores, from centred rows and S = Xc'Yc, and the squared
+    singular value of what is left of S at each step. At most k; fewer where nothing is left."""
+    directions: list[np.ndarray] = []
+    loadings: list[np.ndarray] = []  # of SIMPLS an orthonormal basis of theirs
+    values: list[float] = []
+    left = np.array(S)
+    while len(directions) < k:
+        weights = matmul(left, top(matmul(left.T, left), 1)[1])[:, 0]
+        size = float(np.linalg.norm(weights))  # the largest singular value of what is left
+        if size <= NOTHING_LEFT * max(np.sqrt(values[0]) if values else size, np.finfo(float).tiny):
+            break
+        r = weights / size
+        if kind == "nipals":  # the weights of the deflated rows, as weights of the rows
+            for other, loading in zip(directions, loadings, strict=True):
+                r = r - other * (loading @ weights) / size
+            r = r / np.linalg.norm(r)
+        Gr = R.normal_dot(r[:, None])[:, 0]
+        if kind == "nipals":
+            loading = Gr / (r @ Gr)
+            left = left - np.outer(loading, r @ S)
+        else:
+            loading = Gr
+            for _ in range(2):  # twice is enough for orthogonality to rounding
+                for other in loadings:
+                    loading = loading - other * (other @ loading)
+            loading = loading / np.linalg.norm(loading)
+            left = left - np.outer(loading, loading @ left)
+        directions.append(r)
+        loadings.append(loading)
+        values.append(size**2)
+    return np.column_stack(directions), np.array(values)
+
+
+def rest_axes(R: CentredMatrix, Q: np.ndarray, k: int) -> np.ndarray:
+    """The principal axes (d, at most k) of centred rows less their part in the span of the orthonormal Q."""
+    n, d = R.shape
+    guard_dense((min(n, d),) * 2, "The scatter of what the components leave of X")
+    T = R.dot(Q)
+    if d <= n:
+        GQ = R.tdot(T)
+        rest = R.gram() - Q @ GQ.T - GQ @ Q.T + Q @ (Q.T @ GQ) @ Q.T
+    else:
+        rest = R.outer_gram() - T @ T.T
+    sizes, axes = top((rest + rest.T) / 2, min(k, len(rest)))
+    axes = axes[:, sizes > NOTHING_LEFT * R.squared_norm()]
+    if d > n:
+        axes = R.tdot(axes)
+    return orthonormal_columns(axes - Q @ (Q.T @ axes))

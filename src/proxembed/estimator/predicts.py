@@ -1,0 +1,126 @@
+"""PredictsOutputs: the linear read-out of numbers, in one place, with predict, coef_, intercept_ and score."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.pencil.eigen import Solution
+from proxembed.algebra.pencil.symmetric import pseudo_inverse
+from proxembed.blocks import lazily
+from proxembed.params import param
+from proxembed.targets.outputs import OutputReading
+
+from .base import SpectralEmbedder
+from .rows import Rows
+from .validation import in_range
+
+EXTRAPOLATE_DOC = "Whether predictions of numbers may leave the range of the training rows; else they are cut to it."
+
+
+@dataclass(frozen=True)
+class ReadOut:
+    """The ridge regression of F on the components: ``scatter`` P'(Xc'Xc + lam I)P (k x k), ``products`` P'Xc'Fc (k x
+    c). What it predicts does not depend on the scaling of the columns of P."""
+
+    scatter: np.ndarray
+    products: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Rows, R: CentredMatrix, P: np.ndarray, ridge: float) -> "ReadOut":
+        """The read-out by components P of the rows; R: their centred features, over their unit."""
+        scatter, scaled, targets = rows.score_scatter(R, P) + ridge * matmul(P.T, P), P * R.unit, rows.labels
+        shift = np.outer(scaled.T @ R.column_sums(), targets.sums / targets.n)
+        return cls((scatter + scatter.T) / 2, R.tdot_under(scaled, targets.Y) - shift)
+
+    def first(self, k: int) -> "ReadOut":
+        """The read-out of the first k components."""
+        return ReadOut(self.scatter[:k, :k], self.products[:k])
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(P'(Xc'Xc + lam I)P)^-1 P'Xc'Fc, k x c."""
+        size = np.sqrt(np.diag(self.scatter))
+        unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
+        inverse = pseudo_inverse(self.scatter * np.outer(unit, unit), 0.0)
+        return unit[:, None] * matmul(inverse, unit[:, None] * self.products)
+
+
+def fitted_to_outputs(estimator: Any) -> bool:
+    """Whether an estimator is fitted to numbers, or to columns of several kinds; the error says that it is not."""
+    if not isinstance(vars(estimator).get("_reading_"), OutputReading):
+        raise AttributeError(
+            f"{type(estimator).__name__} predicts where it is fitted to numbers (target_type='real'). For labels put a "
+            "classifier behind it, such as proxembed.classify.Thresholded()."
+        )
+    return True
+
+
+class PredictsOutputs(SpectralEmbedder, abstract=True):
+    """A linear method that predicts where y holds numbers: yhat = ybar + (x - xbar)'P (P'(Xc'Xc + lam I)P)^-1 P'Xc'Yc,
+    the ridge regression of y on X (lam its ``ridge_``, 0 without one) restricted to the span of the components."""
+
+    attributes = (
+        SpectralEmbedder.attributes.rstrip()
+        + """
+        coef_ : (n_outputs, d) array, the coefficients in units of y; where y holds numbers.
+        intercept_ : (n_outputs,) array, the prediction where every feature is 0; where y holds numbers.
+        targets_ : tuple of Output, how each column of y was read.
+    """
+    )
+    extrapolate: bool = param(default=False, kind=bool, doc=EXTRAPOLATE_DOC)
+
+    def learn(self, rows: Rows, found: Solution) -> None:
+        super().learn(rows, found)
+        if not isinstance(self._reading_, OutputReading):
+            return
+        problem: Any = found.problem
+        ridge = 0.0 if problem.template.B is None else found.ridge
+        self._readout_ = ReadOut.of(rows, problem.rows, self.components_.T, ridge)
+        self._kept_ = rows.labels.kept
+
+    def shorten(self, short: Any, k: int) -> None:
+        super().shorten(short, k)
+        if "_readout_" in vars(self):
+            short._readout_ = self._readout_.first(k)
+
+    def weights_in_units(self) -> np.ndarray:
+        """The coefficients in units of y, (d, columns of F)."""
+        return self._reading_.in_units(matmul(self.components_.T, self._readout_.weights), self._kept_)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The coefficients of the features in units of y, (n_outputs, n_features): a row per column of y, per class of
+        a column of classes."""
+        fitted_to_outputs(self)
+        return np.ascontiguousarray(self.weights_in_units().T)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The prediction where every feature is 0, (n_outputs,)."""
+        fitted_to_outputs(self)
+        return self._reading_.level - self.mean_ @ self.weights_in_units()
+
+    @available_if(fitted_to_outputs)
+    def predict(self, X: Any) -> Any:
+        """Predictions for rows X (m, d) in the form of y: its units and types, one axis for a 1-D y, a table with the
+        names of its columns for a table. Numbers are cut to the range of the training rows unless ``extrapolate``.
+        Classes are those of the largest prediction, labels those of at least one half. Blocks of them for RowBlocks, a
+        lazy array for dask."""
+        check_is_fitted(self, "n_components_")
+        if (blocks := lazily(X, self.predict)) is not None:
+            return blocks
+        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        checked = self._input(X, reset=False)
+        raw = CentredMatrix(checked, self.mean_).dot(self.weights_in_units()) + self._reading_.level
+        return self._reading_.decoded(in_range(raw, checked, np.float64), self.extrapolate, index)
+
+    @available_if(fitted_to_outputs)
+    def score(self, X: Any, y: Any) -> float:
+        """The mean over the columns of y of R2 (numbers and ranks) and of accuracy (classes and labels), over the known
+        cells. X: (m, d), y: as fit takes it."""
+        return self._reading_.score(y, self.predict(X))

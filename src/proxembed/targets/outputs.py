@@ -1,0 +1,469 @@
+"""Outputs: numbers, ranks, classes and memberships of y as columns of one target factor F, and back to the form of y.
+
+In: the columns of y as they were read (``reading``). Out: F, computed from the rows at hand, and predictions in units.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_consistent_length
+
+from proxembed.algebra.pencil.symmetric import top
+from proxembed.tables.frames import frame_of
+from proxembed.tables.rows import small_indices
+
+from .targets import Output, Targets
+from .values import entries, missing_entries, unwrapped
+
+STANDARD, NONE = SCALES = ("standard", "none")
+STRATA = 10
+COARSE = 64 * np.finfo(np.float64).eps  # of the size of a column: smaller deviations are rounding
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of y as it was read: its name (its position where y has no names), kind, ``values`` as of ``Output``,
+    and the ``dtype`` in which it came; ``soft``: memberships, which are not standardised."""
+
+    name: Any
+    kind: str
+    values: Any = None
+    dtype: str = "float64"
+    soft: bool = False
+
+    @property
+    def size(self) -> int:
+        """Columns of F."""
+        return len(self.values) if self.kind == "classes" else 1
+
+    def decoded(self, predicted: np.ndarray) -> np.ndarray:
+        """Predictions in units in the type of this column."""
+        if self.kind == "ranks":
+            return self.values[np.rint(predicted).astype(np.intp)]
+        if self.kind == "labels" and not self.soft:
+            on = predicted >= 0.5
+            return on if self.dtype == "bool" else on.astype(np.int64 if "int" in self.dtype else np.float64)
+        return predicted.astype(np.float32) if self.dtype == "float32" else predicted
+
+    def categorical(self, values: np.ndarray, pandas: Any) -> Any:
+        """Values of this column for a table of pandas, categories as such."""
+        if self.dtype != "category":
+            return values
+        return pandas.Categorical(values, categories=self.values, ordered=self.kind == "ranks")
+
+    def numbers(self, values: np.ndarray) -> np.ndarray:
+        """Known values of this column as numbers, categories as their ranks."""
+        if self.kind != "ranks":
+            return values.astype(np.float64)
+        place = {value: float(rank) for rank, value in enumerate(self.values.tolist())}
+        return np.array([place[value] for value in values.tolist()])
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The form of y: its ``columns``, whether it had one axis (``flat``), and the library of the table that it was."""
+
+    columns: tuple[Column, ...]
+    flat: bool = False
+    frame: str | None = None
+
+    @property
+    def width(self) -> int:
+        """Columns of F."""
+        return sum(column.size for column in self.columns)
+
+    def spans(self) -> Iterator[tuple[int, Column, slice]]:
+        """The number of each column of y, the column, and its columns of F."""
+        start = 0
+        for number, column in enumerate(self.columns):
+            yield number, column, slice(start, start + column.size)
+            start += column.size
+
+    def container(self, values: list[np.ndarray], index: Any = None) -> Any:
+        """Columns of values in the form of y: an array, or a table with the names of y's columns (``index``: that of
+        the rows of X, for pandas)."""
+        if self.frame is not None:
+            library: Any = importlib.import_module(self.frame)
+            pairs = zip(self.columns, values, strict=True)
+            if self.frame != "pandas":
+                return library.DataFrame({column.name: value.tolist() for column, value in pairs})
+            named = {column.name: column.categorical(value, library) for column, value in pairs}
+            return library.DataFrame(named, index=index)
+        if self.flat:
+            return values[0]
+        if len({value.dtype.kind for value in values}) == 1:
+            return np.column_stack(values)
+        return np.column_stack([value.astype(object) for value in values])
+
+
+@dataclass(frozen=True)
+class Outputs(Targets):
+    """Outputs of n rows: ``cells`` (n x q, one column per column of y; float64 with 0 where unknown, or CSC for a
+    sparse y) in their units, classes and ranks as numbers from 0; ``holes``: their unknown cells (bool, or None).
+
+    F is computed from these rows: known cells about their mean, over their standard deviation (``scaling`` "standard")
+    or in their units ("none"), times the ``weights`` of the columns of y. Unknown cells that are ``filled`` are at the
+    mean of the known ones. ``standard``: means and factors of other rows, where these hold."""
+
+    cells: Any
+    layout: Layout
+    holes: Any = None
+    scaling: str = STANDARD
+    weights: tuple[float, ...] | None = None
+    filled: bool = False
+    standard: tuple[np.ndarray, np.ndarray] | None = None
+    kept: Any = None
+
+    @property
+    def n(self) -> int:
+        return self.cells.shape[0]
+
+    @property
+    def c(self) -> int:
+        return self.layout.width if self.kept is None else len(self.kept)
+
+    @property
+    def width(self) -> int:
+        return self.layout.width
+
+    @property
+    def numbers(self) -> int:
+        return sum(column.kind in ("real", "ranks") for column in self.layout.columns)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether F is not centred, because the cells are sparse: what is made of it centres it."""
+        return sparse.issparse(self.cells)
+
+    @cached_property
+    def raw(self) -> Any:
+        """The cells in units with classes as indicators, n x width; unknown cells are 0."""
+        if self.is_sparse or self.width == len(self.layout.columns):
+            return self.cells
+        blocks = []
+        for number, column, _ in self.layout.spans():
+            own = self.cells[:, number]
+            blocks.append(own[:, None] == np.arange(column.size) if column.kind == "classes" else own[:, None])
+        raw = np.hstack(blocks).astype(np.float64)
+        return raw if self.holes is None else np.where(self._holes_of_columns, 0.0, raw)
+
+    @cached_property
+    def _holes_of_columns(self) -> Any:
+        """The unknown cells of ``raw``, bool (n, width), CSC for sparse cells; None for none."""
+        if self.holes is None or self.is_sparse:
+            return self.holes
+        return np.repeat(self.holes, [column.size for column in self.layout.columns], axis=1)
+
+    def dense_holes(self) -> np.ndarray:
+        """The unknown cells, bool (n, q)."""
+        if self.holes is None:
+            return np.zeros(self.cells.shape, dtype=bool)
+        return self.holes.toarray() if self.is_sparse else self.holes
+
+    @property
+    def _known(self) -> np.ndarray:
+        holes = self._holes_of_columns
+        counts = 0.0 if holes is None else np.asarray(holes.sum(axis=0), dtype=np.float64).ravel()
+        return np.maximum(self.n - counts, 1.0) * np.ones(self.width)
+
+    @cached_property
+    def level_and_scale(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mean of each column of ``raw`` and the factor of F, (width,) each; 0 for a column without spread."""
+        if self.standard is not None:
+            return self.standard
+        known = self._known
+        level = np.asarray(self.raw.sum(axis=0), dtype=np.float64).ravel() / known
+        low, high = self.ranges
+        varies = high - low > COARSE * np.maximum(np.abs(low), np.abs(high))
+        spread = self._squares(level) / known
+        return level, np.where(varies, factors(self.layout, self.scaling, self.weights, spread), 0.0)
+
+    def _squares(self, level: np.ndarray) -> np.ndarray:
+        """The sum of the squares of the known cells of each column about its level."""
+        if self.is_sparse:
+            stored = np.diff(self.cells.indptr)
+            about = self.cells.data - np.repeat(level, stored)
+            squares = np.bincount(np.repeat(np.arange(self.width), stored), about**2, self.width)
+            return squares + (self._known - stored) * level**2
+        centred = self.raw - level
+        if self.holes is not None:
+            centred[self._holes_of_columns] = 0.0
+        return np.einsum("ij,ij->j", centred, centred)
+
+    @cached_property
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the largest known cell of each column in units, (width,) each; 0 where no cell is known."""
+        low, high = np.zeros(self.width), np.zeros(self.width)
+        holes = None if self.holes is None or self.is_sparse else self._holes_of_columns
+        for j in range(self.width):
+            if self.is_sparse:
+                known = self.cells.data[self.cells.indptr[j] : self.cells.indptr[j + 1]]
+                known = np.append(known, 0.0) if len(known) < self._known[j] else known
+            else:
+                known = self.raw[:, j] if holes is None else self.raw[~holes[:, j], j]
+            if len(known):
+                low[j], high[j] = known.min(), known.max()
+        return low, high
+
+    def dense_cells(self) -> tuple[np.ndarray, np.ndarray]:
+        """``raw`` as an array, and its mask, 1.0 where a cell is known."""
+        raw = self.raw.toarray() if self.is_sparse else self.raw
+        holes = self._holes_of_columns
+        if holes is None:
+            return raw, np.ones(raw.shape)
+        return raw, 1.0 - (holes.toarray() if sparse.issparse(holes) else holes)
+
+    @cached_property
+    def Y(self) -> sparse.csc_array:
+        """F, n x c."""
+        level, scale = self.level_and_scale
+        if self.is_sparse:
+            cells = self.raw
+            if self.filled and self.holes is not None:
+                cells = cells + sparse.csc_array(self.holes, dtype=np.float64) @ sparse.diags_array(level)
+            F = sparse.csc_array(cells @ sparse.diags_array(scale))
+        else:
+            dense = (self.raw - level) * scale
+            if self.holes is not None:
+                dense[self._holes_of_columns] = 0.0
+            F = sparse.csc_array(dense)
+        return small_indices(F if self.kept is None else F[:, self.kept])
+
+    @cached_property
+    def unknown(self) -> Any:
+        """The unknown cells of F as CSC, or None."""
+        holes = self._holes_of_columns
+        if holes is None or self.filled:
+            return None
+        found = sparse.csc_array(holes)
+        found = found if self.kept is None else found[:, self.kept]
+        return small_indices(found) if found.nnz else None
+
+    @cached_property
+    def sums(self) -> np.ndarray:
+        return np.asarray(self.Y.sum(axis=0), dtype=np.float64).ravel()
+
+    @property
+    def gram(self) -> np.ndarray:
+        if self.is_sparse:
+            return (self.Y.T @ self.Y).toarray()
+        dense = self.Y.toarray()
+        return dense.T @ dense
+
+    @property
+    def differ(self) -> bool:
+        return bool(np.any(self.level_and_scale[1] > 0))
+
+    @property
+    def default_tau(self) -> float | None:
+        """The mean squared distance of two rows of F."""
+        return 2.0 * self.centred_squares / max(self.n - 1, 1)
+
+    def centring(self, ones: np.ndarray, center: np.ndarray | None) -> np.ndarray | None:
+        """F is about its means, which are taken off a sparse F here."""
+        return ones
+
+    def trace(self, center: Any) -> float:
+        return self.centred_squares
+
+    def with_means(self) -> Outputs:
+        return replace(self, filled=True)
+
+    def take(self, rows: Any) -> Outputs:
+        """The outputs of some rows, whose means and scales are their own."""
+        if self.is_sparse:
+            cells = sparse.csc_array(self.cells.tocsr()[rows])
+            holes = None if self.holes is None else sparse.csc_array(self.holes.tocsr()[rows])
+            empty = holes is None or holes.nnz == 0
+        else:
+            cells, holes = self.cells[rows], None if self.holes is None else self.holes[rows]
+            empty = holes is None or not holes.any()
+        return replace(self, cells=cells, holes=None if empty else holes)
+
+    def drop_empty(self) -> Outputs:
+        """Without the constant columns of y, of which it warns by name."""
+        scale = self.level_and_scale[1]
+        before = np.arange(self.width) if self.kept is None else self.kept
+        keep = constant_columns(self.layout, scale, before, stacklevel=6)
+        return self if len(keep) == len(before) else replace(self, kept=keep)
+
+    def held(self) -> Outputs:
+        return replace(self, standard=self.level_and_scale)
+
+    def strata(self) -> np.ndarray:
+        """The rows by the tenth of the first principal score of F in which they lie."""
+        F = self.with_means().Y.toarray()
+        F = F - F.mean(axis=0)
+        score = F @ top(F.T @ F, 1)[1][:, 0]
+        return np.searchsorted(np.unique(np.quantile(score, np.arange(1, STRATA) / STRATA)), score)
+
+    def fold_labels(self, rows: np.ndarray) -> np.ndarray:
+        return self.strata()[rows, None] == np.arange(STRATA)
+
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct rows of F."""
+        rows, inverse = np.unique(self.Y.toarray(), axis=0, return_inverse=True)
+        return rows, np.ravel(inverse)
+
+    @property
+    def reading(self) -> OutputReading:
+        """How these outputs were read, for the estimator that is fitted on them."""
+        counts = np.zeros(len(self.layout.columns), dtype=np.intp)
+        if self.holes is not None:
+            counts = np.asarray(self.holes.sum(axis=0)).ravel()
+        return OutputReading(self.layout, *self.level_and_scale, *self.ranges, counts)
+
+
+def factors(layout: Layout, scaling: str, weights: tuple[float, ...] | None, spread: np.ndarray) -> np.ndarray:
+    """What each column of F is multiplied by, from the variances of the columns: an output has variance 1 and then its
+    weight; classes alone, and memberships, stay as they are."""
+    found = np.ones(layout.width)
+    plain = scaling == NONE or all(column.kind == "classes" for column in layout.columns)
+    for number, column, own in layout.spans():
+        if not plain and not column.soft:
+            total = spread[own].sum()  # of a class output 1 - sum p^2
+            found[own] = 1.0 / np.sqrt(total) if total > 0 else 0.0
+        found[own] *= 1.0 if weights is None else weights[number]
+    return found
+
+
+def constant_columns(layout: Layout, scale: np.ndarray, before: np.ndarray, stacklevel: int) -> np.ndarray:
+    """Of the columns ``before`` of F those that vary (``scale`` > 0); warns of the columns of y that do not, by name,
+    and raises ValueError if no column is left."""
+    present = np.zeros(layout.width, dtype=bool)
+    present[before] = True
+    keep = np.flatnonzero(present & (scale > 0))
+    if len(keep) == 0:
+        raise ValueError("Every column of y is constant.")
+    constant = [c.name for _, c, own in layout.spans() if present[own].any() and not scale[own].any()]
+    if constant:
+        named = f"column{'s' * (len(constant) > 1)} {', '.join(map(repr, constant))}"
+        warnings.warn(f"y {named}: constant, and left out of the fit.", UserWarning, stacklevel=stacklevel + 1)
+    return keep
+
+
+@dataclass(frozen=True)
+class OutputReading:
+    """What a fitted estimator holds of the outputs of fit: their ``layout``; per column of F its mean ``level``, its
+    factor ``scale`` and the range of its known cells (``low``, ``high``); the ``unknown`` cells per column of y."""
+
+    layout: Layout
+    level: np.ndarray
+    scale: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    unknown: np.ndarray
+
+    def settled(self, targets: Any) -> OutputReading:
+        """The reading with means, scales and ranges of the rows that take part."""
+        return replace(targets.reading, unknown=self.unknown)
+
+    def names(self, classes: Any) -> np.ndarray:
+        """A name for each column of F."""
+        found = [
+            f"{column.name}={value}" if column.kind == "classes" else str(column.name)
+            for column in self.layout.columns
+            for value in (column.values if column.kind == "classes" else [None])
+        ]
+        return np.array(found, dtype=object)
+
+    def outputs(self, classes: Any) -> tuple[Output, ...]:
+        """How each column of y was read."""
+        found = []
+        for number, column, own in self.layout.spans():
+            mean = tuple(self.level[own].tolist()) if column.kind == "classes" else float(self.level[own.start])
+            columns = tuple(range(own.start, own.stop))
+            factor, values = float(self.scale[own].max(initial=0.0)), column.values
+            values = None if values is None else tuple(values.tolist())
+            found.append(Output(column.name, column.kind, columns, mean, factor, int(self.unknown[number]), values))
+        return tuple(found)
+
+    def in_units(self, weights: np.ndarray, kept: Any) -> np.ndarray:
+        """Coefficients of F (d, c) as coefficients of y in its units (d, width); 0 for columns that were dropped."""
+        full = np.zeros((len(weights), len(self.level)))
+        full[:, slice(None) if kept is None else kept] = weights
+        return np.divide(full, self.scale, out=np.zeros_like(full), where=self.scale > 0)
+
+    def decoded(self, raw: np.ndarray, extrapolate: bool = False, index: Any = None) -> Any:
+        """Predictions in units (m, width) in the form of y; numbers within the range of the training rows."""
+        values = []
+        for _, column, own in self.layout.spans():
+            if column.kind == "classes":
+                values.append(np.asarray(column.values)[raw[:, own].argmax(axis=1)])
+                continue
+            each = raw[:, own.start]
+            if not extrapolate or column.kind != "real":
+                each = np.clip(each, self.low[own.start], self.high[own.start])
+            values.append(column.decoded(each))
+        return self.layout.container(values, index)
+
+    def score(self, y: Any, predicted: Any) -> float:
+        """The mean over the columns of y of R2 (numbers and ranks) or accuracy, over the known cells."""
+        measured, found = columns_of(y), columns_of(predicted)
+        if len(measured) != len(found):
+            raise ValueError(f"y has {len(measured)} columns, and the model predicts {len(found)}.")
+        check_consistent_length(measured[0], found[0])
+        scores = []
+        for column, true, guess in zip(self.layout.columns, measured, found, strict=True):
+            known = ~missing_entries(true)
+            if column.kind in ("classes", "labels") and not column.soft:
+                scores.append(float(np.mean(true[known] == guess[known])))
+            else:
+                scores.append(r2_score(column.numbers(true[known]), column.numbers(guess[known])))
+        return float(np.mean(scores))
+
+
+def stacked_outputs(parts: list[Outputs]) -> Outputs:
+    """The rows of several parts of one y."""
+    cells = np.vstack([part.cells.toarray() if part.is_sparse else part.cells for part in parts])
+    holes = np.vstack([part.dense_holes() for part in parts])
+    return replace(parts[0], cells=cells, holes=holes if holes.any() else None)
+
+
+def weights_of(scale_targets: Any, columns: tuple[Column, ...]) -> tuple[str, tuple[float, ...] | None]:
+    """``scaling`` and ``weights`` of Outputs for the parameter ``scale_targets``; a ValueError for unknown columns and
+    for weights that are no positive numbers."""
+    if not isinstance(scale_targets, Mapping):
+        return scale_targets, None
+    by_name = places(columns)
+    weights = [1.0] * len(columns)
+    for name, weight in scale_targets.items():
+        if name not in by_name:
+            raise ValueError(f"scale_targets names column {name!r}, which y does not have; y has {_listed(columns)}.")
+        if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 < weight < np.inf:
+            raise ValueError(f"scale_targets={{{name!r}: {weight!r}}} is not allowed; a weight is a number > 0.")
+        weights[by_name[name]] = float(weight)
+    return STANDARD, tuple(weights)
+
+
+def columns_of(y: Any) -> list[np.ndarray]:
+    """The columns of y, each as an array."""
+    y = frame_of(y)
+    if hasattr(y, "columns"):
+        return [
+            entries(unwrapped(y.iloc[:, j] if hasattr(y, "iloc") else y[name])[0]) for j, name in enumerate(y.columns)
+        ]
+    values = unwrapped(y)[0]
+    values = values.toarray() if sparse.issparse(values) else entries(values)
+    return [values] if values.ndim == 1 else list(values.T)
+
+
+def places(columns: tuple[Column, ...]) -> dict[Any, int]:
+    """The number of each column by its name, also as text, and by its position where it has no name."""
+    found: dict[Any, int] = {str(column.name): number for number, column in enumerate(columns)}
+    found.update({column.name: number for number, column in enumerate(columns)})
+    return found
+
+
+def _listed(columns: tuple[Column, ...]) -> str:
+    names = [repr(column.name) for column in columns]
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
