@@ -48,7 +48,16 @@ from proxembed.targets.targets import Output, Targets
 from .explain import Explanation, citation, cited_keys, explanation, label_loadings
 from .nested import Nested
 from .rows import Origin, Rows
-from .sums import Sums, known_blocks, refuse_numbers, refuse_other_features, refuse_outside, summed_rows, sums_of_rows
+from .sums import (
+    Sums,
+    from_sums_of_rows,
+    known_blocks,
+    refuse_numbers,
+    refuse_other_features,
+    refuse_outside,
+    summed_rows,
+    sums_of_rows,
+)
 from .traits import Traits
 from .validation import (
     all_finite,
@@ -109,10 +118,8 @@ class Estimator(BaseEstimator):
         stated = ChainMap(*(vars(base).get("_own_traits", {}) for base in cls.__mro__))
         cls.class_traits = replace(Estimator.class_traits, **stated)
         takes_y = cls.class_traits.labels is not None
-        stated_here = set() if abstract else set(own_traits)
-        complete_parameters(
-            cls, takes_y and not abstract, "takes_shares" in stated_here, "takes_numbers" in stated_here
-        )
+        here = set() if abstract else set(own_traits)
+        complete_parameters(cls, takes_y and not abstract, "takes_shares" in here, "takes_numbers" in here)
         own_doc = cls.__dict__.get("__doc__")
         dataclass(kw_only=True, eq=False, repr=False)(cls)
         cls.__doc__ = own_doc
@@ -312,21 +319,6 @@ class Prepared:
         return Prepared(None, self.width, self.n_components, self.ridge, self.ridge_scale, self.criterion)
 
 
-def _from_sums_of_rows(estimator: Any) -> bool:
-    """Whether rows can be added one after another; the error says why not."""
-    reason, traits = None, estimator.traits
-    if traits.from_sums is None:
-        reason = traits.needs_all_rows
-    elif traits.sample_rows:
-        reason = "its prototypes are chosen from a sample of all rows: fit it on RowBlocks, which are read twice"
-    elif traits.from_sums == "labels":
-        reason = "what a row adds depends on the labels of all rows: fit it on RowBlocks, which are read twice"
-    if reason is not None:
-        name = type(estimator).__name__
-        raise AttributeError(f"{name} with these parameters has no partial_fit and no merge: {reason}.")
-    return True
-
-
 class PartialFits:
     """``partial_fit`` and ``merge`` of methods that sums over the rows suffice for, solved when a result is needed."""
 
@@ -337,7 +329,7 @@ class PartialFits:
         learned."""
         return moments
 
-    @available_if(_from_sums_of_rows)
+    @available_if(from_sums_of_rows)
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one fit on all of them.
 
@@ -412,7 +404,7 @@ class PartialFits:
             refuse_other_features(self, found.checking)
         sums.merge(self, found.sums)
 
-    @available_if(_from_sums_of_rows)
+    @available_if(from_sums_of_rows)
     def merge(self, other: Self) -> Self:
         """Add the rows of another partly fitted estimator, such as one from another machine; it stays as it is.
 

@@ -273,6 +273,21 @@ def refuse_few(method: Any, n: int, dropped: int) -> None:
         )
 
 
+def from_sums_of_rows(estimator: Any) -> bool:
+    """Whether rows can be added one after another; the error says why not."""
+    reason, traits = None, estimator.traits
+    if traits.from_sums is None:
+        reason = traits.needs_all_rows
+    elif traits.sample_rows:
+        reason = "its prototypes are chosen from a sample of all rows: fit it on RowBlocks, which are read twice"
+    elif traits.from_sums == "labels":
+        reason = "what a row adds depends on the labels of all rows: fit it on RowBlocks, which are read twice"
+    if reason is not None:
+        name = type(estimator).__name__
+        raise AttributeError(f"{name} with these parameters has no partial_fit and no merge: {reason}.")
+    return True
+
+
 def refuse_blocks(method: Any) -> None:
     """A ValueError where a method cannot be fitted on blocks of rows, with what serves instead."""
     if method.traits.from_sums is None:
