@@ -34,9 +34,11 @@ FEW_BYTES = 8 << 20
 JOINT_BYTES = 2 << 20
 WIDE = 2000  # features from which a Gram matrix is one product, whose threads are those of BLAS
 THREADED = 1 << 26  # multiplications of a product from which threads pay
+SINGLE_THREADED = 1 << 32  # the same of one in float32, which takes half the time: below, threads cost more than a core
 OUTER_ROWS = 256
 MANY = 0.25  # share of non-zeros from which a sparse factor costs more than a dense one
 EPS = float(np.finfo(float).eps)
+PROBED = 256  # rows of which products in float32 are compared with those in float64
 SPREAD = 0.1  # share of its squares that must be left of a column, for its mean to be taken off the products
 
 
@@ -367,17 +369,42 @@ class CentredMatrix:
         n, d = self.shape
         return d <= WIDE and n * d * d >= THREADED
 
-    def _tiled_gram(self) -> np.ndarray:
-        """The Gram matrix of a dense X from tiles that threads share out, added in the order of the rows."""
+    def single_gram(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """``gram()`` of centred, tall, dense rows of float32 by products in float32, and an estimate of its error from
+        ``PROBED`` rows, both d x d and float64; None for other rows and where such products leave the range of float32.
+        Tiles are shifted near the mean before they are multiplied, and added in float64. The shift is a multiple of a
+        power of two, so that products of small whole numbers stay exact."""
+        if self.sparse or self.X.dtype != np.float32 or self.mean is None or not self._tall:
+            return None
+        n = self.shape[0]
+        probe = self.X[np.linspace(0, n - 1, min(n, PROBED)).astype(np.intp)]
+        spread = probe.std(axis=0, dtype=np.float64)
+        step = np.where(spread > 0, 2.0 ** (np.frexp(spread)[1] - 3), 1.0)
+        shift = np.where(spread > 0, np.rint(self.mean / step) * step, self.mean).astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            probe -= shift
+            G = self._tiled_gram(shift)
+            missed = (probe.T @ probe - gram(probe.astype(np.float64))) * (n / len(probe))
+        left = self.mean - shift
+        G -= np.outer(n * left, left)
+        tiny = n * float(np.finfo(np.float32).tiny) / EPS
+        return (G, missed) if tiny < np.diag(G).max() and np.isfinite(missed).all() and np.isfinite(G).all() else None
+
+    def _tiled_gram(self, shift: np.ndarray | None = None) -> np.ndarray:
+        """The Gram matrix of a dense X from tiles that threads share out, added in the order of the rows; that of X -
+        1 shift' in products of float32 where a shift is given."""
         step, total = max(block_rows(self.shape[1]), self.shape[1]), np.zeros((self.shape[1],) * 2)
+        level = self.mean if shift is None else shift
+        alone = shift is not None and self.shape[0] * self.shape[1] ** 2 < SINGLE_THREADED
 
         def work(start: int) -> np.ndarray:
-            rows = self.X[start : start + step].astype(np.float64, copy=False)
-            rows = rows if self.mean is None else rows - self.mean
-            return rows.T @ rows
+            rows = self.X[start : start + step].astype(np.float64 if shift is None else np.float32, copy=False)
+            with np.errstate(over="ignore", invalid="ignore"):  # a thread does not have those of its caller
+                rows = rows if level is None else rows - level
+                return rows.T @ rows
 
         with one_pool:
-            for part in in_order(work, range(0, self.shape[0], step)):
+            for part in in_order(work, range(0, self.shape[0], step), 1 if alone else None):
                 total += part
         return total
 

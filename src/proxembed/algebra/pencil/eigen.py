@@ -59,6 +59,9 @@ NOTHING = (
     "X holds nothing that this method can use: after centring, no feature varies together with the labels. "
     "Pass features that vary."
 )
+SINGLE = 1e-5  # relative error of eigenvalues and eigenvectors from products in float32, at most
+FEW = 10  # products in float32 serve where at most one in ten components is wanted
+LEAST_ERROR = 2e-8  # of these products, whatever a sample of the rows shows
 PART = 0.1  # share of the largest weight in a dependence from which a column is in it
 
 
@@ -251,6 +254,9 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
         return None
     if template.sense < 0 and not problem.gram_factor.ok:
         return None
+    single = _by_single_products(problem, ridge, k)
+    if single is not None:
+        return single
     M = problem.sandwich(template.A) / (template.b + ridge)
     size, bound = frobenius(M), problem.d
     w, P = top_or_all(M, k)
@@ -266,6 +272,28 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
     w, P = w[:k], P[:, :k]
     residual = relative_residual(matmul(M, P), P, w, size)
     return Solution(P / np.sqrt(template.b + ridge), w, None, ridge, "primal", bound, residual)
+
+
+def _by_single_products(problem: Problem, ridge: float, k: int) -> Solution | None:
+    """The k leading eigenvectors of the scatter of float32 rows, from products in float32. None where A is anything
+    else, or where its error, estimated among these vectors and the next one, is more than ``SINGLE`` of the distance
+    between two of their eigenvalues, or of the last one."""
+    terms = list(problem.template.A.terms())
+    many = FEW * k > problem.d  # of so many some are likely to be close to each other
+    if many or len(terms) > 1 or not problem.uniform or not terms[0][1].is_scatter(problem.rows, None):
+        return None
+    found = problem.rows.single_gram()
+    if found is None:
+        return None
+    G, missed = found
+    w, P = top_or_all(G, min(k + 1, problem.d))
+    error = max(float(np.abs(P[:, : k + 1].T @ missed @ P[:, : k + 1]).max()), LEAST_ERROR * float(np.diag(G).max()))
+    if np.diff(np.append(w, 0.0)[: k + 1]).max() > -error / SINGLE:
+        return None
+    w, P, size = w[:k], P[:, :k], frobenius(G)
+    residual = relative_residual(matmul(G, P), P, w, size)
+    scale = terms[0][0] / (problem.template.b + ridge)
+    return Solution(P / np.sqrt(problem.template.b + ridge), scale * w, None, ridge, "primal", problem.d, residual)
 
 
 def _outside(problem: Problem, P: np.ndarray) -> bool:
