@@ -84,8 +84,8 @@ FAULTS = (
     Fault(
         "coding by -1 and 1 doubles the dependence instead of quadrupling it",
         "methods/variance.py",
-        'dependence *= 1.0 if self.coding == "01" else 4.0',
-        'dependence *= 1.0 if self.coding == "01" else 2.0',
+        "dependence *= 4.0 if rows.codes(self.coding)",
+        "dependence *= 2.0 if rows.codes(self.coding)",
         "MVMD",
     ),
     Fault(

@@ -81,7 +81,7 @@ def test_one_class_a_row_is_required(method):
 def test_a_class_of_two_rows_is_required(cls):
     X = strategies.features_dense(6, 4)
     with pytest.raises(ValueError, match="at least two rows"):
-        cls().fit(X, np.arange(6))
+        cls(target_type="classes").fit(X, np.arange(6))
 
 
 @pytest.mark.parametrize("method", INVARIANT, ids=repr)

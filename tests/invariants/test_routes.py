@@ -167,7 +167,7 @@ def eigenvectors(estimator, data: Data, pencil: Pencil) -> np.ndarray:
 def template_scaled(estimator) -> bool:
     """Whether the components are the eigenvectors themselves, not a rescaling or a basis of their span."""
     return (
-        estimator.scaling == "template"
+        estimator.scaling in ("auto", "template")
         and not getattr(estimator, "whiten", False)
         and type(estimator).__name__ != "MLLS"
     )

@@ -245,7 +245,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         """Raise a ValueError for numbers or columns of several kinds, where this estimator takes labels only."""
         if isinstance(targets, LabelMatrix) or self.traits.takes_numbers:
             return
-        refuse_numbers_for(type(self).__name__, self.traits.labels == "single", targets, "Sliced" in registry())
+        refuse_numbers_for(self, targets, "Sliced" in registry())
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         """What each feature of X contributes to combinations of the features that are made of it. ``weights`` is (k,

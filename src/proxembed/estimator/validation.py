@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import is_classifier
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from proxembed.algebra.arrays.centred import CentredMatrix, rounding_of_sums
@@ -268,9 +269,10 @@ def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None, owner: st
     )
 
 
-def refuse_numbers_for(name: str, single: bool, targets: Targets, sliced: bool) -> None:
-    """Raise a ValueError for numbers or columns of several kinds, which an estimator of labels (``single``: of one
-    class per row) does not take; it names what does. ``sliced``: whether ``Sliced`` is among that."""
+def refuse_numbers_for(estimator: Any, targets: Targets, sliced: bool) -> None:
+    """Raise a ValueError for numbers or columns of several kinds, which an estimator of labels does not take; it names
+    what does (``sliced``: ``Sliced`` too), in a classifier after scikit-learn's words."""
+    name, single = type(estimator).__name__, estimator.traits.labels == "single"
     what = "classes" if single else "labels"
     if targets.numbers and all(output.kind != "real" for output in targets.reading.outputs(None)):
         raise ValueError(
@@ -281,7 +283,8 @@ def refuse_numbers_for(name: str, single: bool, targets: Targets, sliced: bool) 
     if not targets.numbers:
         held = f"{len(targets.reading.layout.columns)} columns of classes or memberships"
     slices = f"Sliced({name}()), " if single and sliced else ""
-    raise ValueError(f"{name} takes {what}, y holds {held}: use {slices}OPLS or CCA.")
+    unknown = "Unknown label type: continuous. " if targets.numbers and is_classifier(estimator) else ""
+    raise ValueError(f"{unknown}{name} takes {what}, y holds {held}: use {slices}OPLS or CCA.")
 
 
 def refuse_more_than_outputs(name: str, k: int, bound: int, reading: Any) -> None:

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_consistent_length
 
 from proxembed.algebra.pencil.symmetric import top
 from proxembed.tables.frames import frame_of
@@ -408,10 +406,13 @@ class OutputReading:
 
     def score(self, y: Any, predicted: Any) -> float:
         """The mean over the columns of y of R2 (numbers and ranks) or accuracy, over the known cells."""
+        from sklearn.metrics import r2_score
+
         measured, found = columns_of(y), columns_of(predicted)
         if len(measured) != len(found):
             raise ValueError(f"y has {len(measured)} columns, and the model predicts {len(found)}.")
-        check_consistent_length(measured[0], found[0])
+        if len(measured[0]) != len(found[0]):
+            raise ValueError(f"y has {len(measured[0])} rows, and the predictions have {len(found[0])}.")
         scores = []
         for column, true, guess in zip(self.layout.columns, measured, found, strict=True):
             known = ~missing_entries(true)
