@@ -89,7 +89,7 @@ class DaskBlocks(RowBlocks):
             if length(labels):
                 yield labels
 
-    def map(self, function: Callable[[Any], Any]) -> DaskBlocks:
+    def map(self, function: Callable[[Any], Any], *, by_row: bool = False) -> DaskBlocks:
         """Blocks (function(X), y), computed when they are read, where the rows are."""
         step = _constant(function)
         pieces = [

@@ -63,6 +63,7 @@ class RowBlocks:
     True
     """
 
+    by_row = False  # whether the rows are those of ``map`` by a function of single rows
     spread = False  # whether the rows are in pieces that other processes or threads work on
     _of_dask: ClassVar[Callable[..., RowBlocks]]  # set where the subclass for pieces of dask is defined
 
@@ -117,7 +118,7 @@ class RowBlocks:
         """
         if self._origin is not None:
             rows, function = self._origin
-            return rows.checked(readings).map(function)
+            return rows.checked(readings).map(function, by_row=self.by_row)
         if self._readings is not None or readings is None and (self._in_memory or not self.rereadable):
             return self
         found = copy.copy(self)
@@ -144,8 +145,9 @@ class RowBlocks:
         pairs = ((None, y) for y in self._labels())
         return (y for _, y in (pairs if self._readings is None else self._readings.over(pairs)))
 
-    def map(self, function: Callable[[Any], Any]) -> RowBlocks:
-        """Blocks (function(X), y), computed when they are read.
+    def map(self, function: Callable[[Any], Any], *, by_row: bool = False) -> RowBlocks:
+        """Blocks (function(X), y), computed when they are read; ``by_row``: each row of function(X) depends on that row
+        of X alone, so that a reading of a few rows computes no others.
 
         >>> import numpy as np
         >>> RowBlocks([np.ones((2, 1)), np.ones((1, 1))]).map(lambda X: 3 * X).stacked().ravel()
@@ -159,8 +161,25 @@ class RowBlocks:
             labels=None if self._labels is None else self.labels,
             precision=self.precision,
         )
-        found._origin = self, function
+        found._origin, found.by_row = (self, function), by_row
         return found
+
+    def picked(self, numbers: np.ndarray) -> Iterator[Block]:
+        """The rows of these sorted numbers, as blocks of one reading; of a function ``by_row`` no others are computed.
+
+        >>> import numpy as np
+        >>> rows = RowBlocks([np.arange(4.0)[:, None], np.arange(9.0)[:, None]]).map(np.sqrt, by_row=True)
+        >>> [X.ravel().tolist() for X, _ in rows.picked(np.array([1, 4, 8]))]
+        [[1.0], [0.0, 2.0]]
+        """
+        rows, function = self._origin if self._origin is not None and self.by_row else (self, lambda X: X)
+        before = 0
+        for X, y in rows:
+            after = before + length(X)
+            own = numbers[np.searchsorted(numbers, before) : np.searchsorted(numbers, after)] - before
+            before = after
+            if len(own):
+                yield function(some(X, own)), None if y is None else some(y, own)
 
     def reduce(
         self, function: Callable[[Any, int], Any], merge: Callable[[Sequence[Any]], Any], *, labels: bool = False

@@ -13,6 +13,7 @@ from proxembed.tables.quantities import NUMBER
 SUFFIXES = (".csv", ".parquet")
 PARQUET = "a .parquet file needs pyarrow: pip install 'proxembed[data]', or write .csv."
 FORMULA = "=+-@\t\r\n"  # with which a cell begins that a spreadsheet takes for a formula
+BATCH = 8192  # rows that pyarrow formats at a time
 SPECIAL = r'[",\r\n]|^[=+\-@\t]'  # in a cell that needs quotes, or begins so
 
 
@@ -99,7 +100,8 @@ def _plain_rows(columns: Mapping[str, Any]) -> Any:
         if any(column is None for column in cells):
             return None
         out = pa.BufferOutputStream()
-        options = arrow.WriteOptions(include_header=False, quoting_style="none")
+        quoting = "none" if any(pa.types.is_string(column.type) for column in cells) else "needed"  # numbers need none
+        options = arrow.WriteOptions(include_header=False, quoting_style=quoting, batch_size=BATCH)
         arrow.write_csv(pa.Table.from_arrays(cells, names=[str(j) for j in range(len(cells))]), out, options)
         return out.getvalue()
     except ImportError:

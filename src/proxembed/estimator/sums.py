@@ -332,7 +332,8 @@ def _summed_rows(method: Any, source: RowBlocks, totals: Any) -> SummedRows:
         totals.check()
     found = sums_of_rows(method, source, totals)
     found.copy_to(method)
-    return found.sums.rows(method, Reading(found.checking, source, found.counts) if source.rereadable else None)
+    reading = Reading(found.checking, source, found.counts, found.sums.dropped) if source.rereadable else None
+    return found.sums.rows(method, reading)
 
 
 @dataclass(frozen=True)
@@ -614,10 +615,15 @@ class Reading:
     checking: Any
     source: RowBlocks
     counts: list[np.ndarray]
+    dropped: int
 
     def product(self, dropped: bool, V: np.ndarray, level: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """``gram_product`` over the rows that took part; ``dropped``: whether some were left out."""
         return self.source.reduce(partial(_product_of_piece, self.checking if dropped else None, V, level), _added)
+
+    def every(self, weight: int, n: int) -> bool:
+        """Whether all n rows that took part weigh something under a row weight, and none was left out."""
+        return not self.dropped and sum(int(count[weight]) for count in self.counts if len(count)) == n
 
     def starts(self, weight: int) -> np.ndarray:
         """For each piece of the rows, those before it that weigh something under a row weight."""
@@ -715,8 +721,8 @@ class SummedRows(BlockRows):
         """At most ``most`` evenly spaced rows of non-zero weight."""
         offset = self.found.demand.offset
         chosen = evenly_spaced(int(self.found.moments.counts[offset]), most)
-        checking, starts = self.reading.checking, self.reading.starts(offset)
-        return WeighingRows(checking, self.totals, self.n, self.scatter, starts, chosen)
+        checking, starts, every = self.reading.checking, self.reading.starts(offset), self.reading.every(offset, self.n)
+        return WeighingRows(checking, self.totals, self.n, self.scatter, starts, chosen, every)
 
 
 @dataclass(frozen=True)
@@ -729,18 +735,21 @@ class WeighingRows:
     scatter: tuple[float, float]
     starts: np.ndarray
     chosen: np.ndarray
+    every: bool  # whether all rows weigh something, so that those that are chosen can be picked as they are read
 
     def of(self, rows: RowBlocks, number: int) -> Iterator[Any]:
         """Those among the rows of a piece, as blocks of (X, targets, weights)."""
-        seen = int(self.starts[number])
-        for X, labels, _ in known_blocks(self.checking, rows, reset=False):
+        seen, picks = int(self.starts[number]), self.every and rows.by_row
+        blocks = rows.picked(self.chosen[self.chosen >= seen] - seen) if picks else rows
+        for X, labels, _ in known_blocks(self.checking, blocks, reset=False):
             if X.shape[0] == 0:
                 continue
             block = BlockRows(X, self.totals.block(labels), count=self.n, scatter=self.scatter)
             template = self.checking.template(block)
             w = block.ones if template.offset is None else template.offset
             weighing = np.flatnonzero(w > 0)
-            own = weighing[self.chosen[(self.chosen >= seen) & (self.chosen < seen + len(weighing))] - seen]
+            among = (self.chosen >= seen) & (self.chosen < seen + len(weighing))
+            own = weighing if picks else weighing[self.chosen[among] - seen]
             seen += len(weighing)
             if len(own):
                 yield self.checking.lift(X[own]), template.target[own], w[own]

@@ -131,7 +131,7 @@ class LargeFit:
         starts = range(0, self.table.n, self.rows)
         found = RowBlocks(read, labels=lambda: (self._labels(a, min(a + self.rows, self.table.n)) for a in starts))
         found = found.of_files([self.table.path])
-        return found if first is None else found.map(encoder(first))
+        return found if first is None else found.map(encoder(first), by_row=True)
 
     def _pieces(self, first: Any, source: dict[str, Any], progress: Progress) -> RowBlocks:
         """All rows as the workers of the cluster read them: a worker gets the path, and the labels, of its piece."""
@@ -163,7 +163,7 @@ def read_piece(shared: tuple[Any, dict[str, Any], int], item: tuple[Any, Any]) -
             done += X.shape[0]
 
     found = RowBlocks(read, labels=lambda: [y])
-    return found if first is None else found.map(encoder(first))
+    return found if first is None else found.map(encoder(first), by_row=True)
 
 
 def encoder(first: Any) -> Callable[[Any], Any]:

@@ -1,11 +1,14 @@
 """Blocks of rows: every source gives the rows in their order, once or as often as it can."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
-from proxembed import RowBlocks
+from proxembed import OPLS, MultiOutputRidge, RowBlocks
+from proxembed.estimator import sums
 
 X = np.random.default_rng(0).normal(size=(11, 3))
 Y = (X > 0).astype(int)
@@ -150,3 +153,34 @@ def test_a_sample_is_uniform():
 def test_a_sample_of_no_number_of_rows(n_rows):
     with pytest.raises(ValueError, match="n_rows=.* is not allowed"):
         RowBlocks([X]).sample(n_rows)
+
+
+@pytest.mark.parametrize("make", [lambda: OPLS(n_components=2, ridge="auto"), lambda: MultiOutputRidge(penalty="auto")])
+@pytest.mark.parametrize("unknown", [False, True], ids=["known", "unknown"])
+def test_rows_that_choose_a_ridge_are_picked_before_a_function_of_rows(make, unknown, monkeypatch):
+    monkeypatch.setattr(sums, "LOO_ROWS", 20)
+    rng = np.random.default_rng(0)
+    A, Z = rng.normal(size=(150, 6)), rng.normal(size=(150, 2))
+    B = (np.hstack([A[:, :1], Z]) + rng.normal(size=(150, 3)) > 0).astype(float)
+    B[7] = np.nan if unknown else B[7]
+    seen = []
+
+    def scaled(X):
+        seen.append(len(X))
+        return (X - 1.0) / [1, 2, 3, 4, 5, 6]
+
+    def read():
+        yield from ((A[a : a + 40], B[a : a + 40]) for a in range(0, 150, 40))
+
+    def fitted(by_row):
+        seen.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of rows left out
+            return make().fit(RowBlocks(read).map(scaled, by_row=by_row))
+
+    plain, every = fitted(False), sum(seen)
+    found = fitted(True)
+    assert sum(seen) == (every if unknown else every - 150 + 20)
+    for name in ("components_", "coef_", "penalty_"):
+        if hasattr(plain, name):
+            np.testing.assert_allclose(getattr(found, name), getattr(plain, name), rtol=1e-10, atol=1e-13)
