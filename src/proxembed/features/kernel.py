@@ -20,8 +20,10 @@ from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending
 
 # Width and ridge are chosen on this number of rows. On five data sets the macro average precision of new rows then
 # differs by .003 at most from that of a choice on all rows (bench/kernels.py), and six decompositions of 800 rows take
-# less than a second.
+# less than a second. A map of p prototypes costs n p^2 per width: with few prototypes as many rows are taken as cost a
+# decomposition of 800, since the best width depends on the rows per prototype.
 TUNING_ROWS = 800
+MOST_TUNING_ROWS = 10_000
 PER_LABEL, MOST_ADDED = 2, 80  # rows added per label that varies among all rows alone, and in all
 
 
@@ -63,11 +65,14 @@ def map_coordinates(T: np.ndarray, weights: np.ndarray) -> Coordinates:
     return Coordinates(rows, None if uniform else weights, rows.gram(None if uniform else weights), "features")
 
 
-def tuning_rows(weights: np.ndarray, target: Any, most: int = TUNING_ROWS) -> np.ndarray:
-    """The numbers, ascending, of at most ``most`` evenly spaced rows of positive weight. Where a column of the target
+def tuning_rows(weights: np.ndarray, target: Any, most: int = TUNING_ROWS, prototypes: int | None = None) -> np.ndarray:
+    """The numbers, ascending, of at most ``most`` evenly spaced rows of positive weight, or of most^3 / p^2 where that
+    is more and kernel values with p prototypes alone are used (10,000 at most). Where a column of the target
     (n x q, dense or sparse) is constant among these and varies among all, its first rows of another value are added:
     two per column, 80 in all, so that a leave-one-out error says something of a rare label too."""
     known = np.flatnonzero(weights > 0)
+    if prototypes is not None:
+        most = max(most, min(most**3 // prototypes**2, MOST_TUNING_ROWS))
     chosen = known[evenly_spaced(len(known), most)]
     if len(chosen) == len(known):
         return chosen

@@ -128,7 +128,8 @@ class Kernelized(TemplateWrapper, labels="multi"):
     orthonormal in feature space (``constraint="feature"``), or on the kernel matrix (centred with ``"coef"``, unchanged
     with ``"raw"``). ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out
     error of kernel ridge regression of the labels, on 800 evenly spaced labelled rows if there are more; the ridge is
-    then multiplied by the number of rows over that of the sample. With n_prototypes the ridge is chosen on all rows.
+    then multiplied by the number of rows over that of the sample. With p prototypes the width is chosen on 800^3 / p^2
+    rows, if that is more (at most 10,000), and the ridge on all rows.
     With n_prototypes it also fits on RowBlocks, and prototypes are chosen from a uniform sample of 10,000 rows (k-means
     takes a last step over all rows).
     Kernelized(FDA()) is kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
@@ -381,7 +382,8 @@ class Kernelized(TemplateWrapper, labels="multi"):
         if target is None or (inner.B is None and not free):
             return Tuning(median_squared_distance(rows.X) if free else kernel.tau, None, 0)
         weights = (rows.ones if inner.offset is None else inner.offset) * rows.labels.rows_known
-        sample, known = tuning_rows(weights, target), int(np.count_nonzero(weights > 0))
+        few = None if self.n_prototypes is None else kernel.prototypes.shape[0]
+        sample, known = tuning_rows(weights, target, prototypes=few), int(np.count_nonzero(weights > 0))
         chosen = inner.B is not None and settings.ridge == "auto"
         exact = self.constraint == "feature" and self.n_prototypes is None
         if not free and not (chosen and exact and len(sample) < known):

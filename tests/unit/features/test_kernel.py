@@ -10,6 +10,7 @@ import strategies
 from proxembed.algebra.pencil.linear import RIDGE_GRID, loo_errors
 from proxembed.features.kernel import (
     MOST_ADDED,
+    MOST_TUNING_ROWS,
     TUNING_ROWS,
     double_centre,
     kernel_coordinates,
@@ -138,7 +139,10 @@ def test_rows_for_the_choice_are_evenly_spaced_among_those_that_weigh_something(
     weights = (np.arange(40) < 30).astype(float)
     assert tuning_rows(weights, T, 30).tolist() == list(range(30))
     assert tuning_rows(weights, T, 4).tolist() == [0, 10, 19, 29]
-    assert len(tuning_rows(np.ones(5000), np.tile(T, (125, 1)))) == TUNING_ROWS == 800
+    many = np.ones(20_000), np.tile(T, (500, 1))
+    assert len(tuning_rows(*many)) == len(tuning_rows(*many, prototypes=1000)) == TUNING_ROWS == 800
+    assert len(tuning_rows(*many, prototypes=400)) == 3200
+    assert len(tuning_rows(*many, prototypes=100)) == MOST_TUNING_ROWS
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csc_array], ids=["dense", "sparse"])

@@ -38,7 +38,7 @@ SAMPLE = 50
 @pytest.fixture
 def few(monkeypatch):
     """Kernels are tuned on 50 rows."""
-    monkeypatch.setattr(kernels.tuning_rows, "__defaults__", (SAMPLE,))
+    monkeypatch.setattr(kernels.tuning_rows, "__defaults__", (SAMPLE, None))
 
 
 def evenly() -> np.ndarray:
@@ -93,10 +93,19 @@ def test_rows_without_known_labels_are_not_in_the_sample():
         (Kernelized(OPLS(ridge=0.1), tau=3.0), 0),
         (Kernelized(OPLS(), constraint="coef"), SAMPLE),
         (Kernelized(OPLS(), tau=3.0, constraint="coef"), 150),
-        (Kernelized(OPLS(), n_prototypes=20, random_state=0), SAMPLE),
+        (Kernelized(OPLS(), n_prototypes=60, random_state=0), SAMPLE),
+        (Kernelized(OPLS(), n_prototypes=40, random_state=0), 78),  # 50^3 / 40^2
         (Kernelized(OPLS(), tau=3.0, n_prototypes=20, random_state=0), 150),
     ],
-    ids=["no labels", "both given", "coef", "coef, given width", "prototypes", "prototypes, given width"],
+    ids=[
+        "no labels",
+        "both given",
+        "coef",
+        "coef, given width",
+        "prototypes",
+        "few prototypes",
+        "prototypes, given width",
+    ],
 )
 def test_the_number_of_rows_is_reported(estimator, rows):
     assert estimator.fit(X, Y).tuning_rows_ == rows

@@ -16,6 +16,7 @@ BLOCK_BYTES = 32 << 20  # of columns of sparse X as a dense array
 COPY_BYTES = 512 << 20  # of columns of dense X, in float64 and centred
 NARROW, WIDE = 16, 256
 PARTS = 8
+ENTRIES = 1 << 24  # of HX at a time, as a sparse matrix
 SPARSE_COST = 6.0  # what a multiplication of two sparse matrices costs, in multiplications of a sparse and a dense one
 
 
@@ -107,19 +108,20 @@ def _pattern_product(H: sparse.csr_array, stored: np.ndarray) -> np.ndarray:
 
 
 def _by_sparse_products(H: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
-    """X'HX through sparse products, some rows at a time, the mean put right afterwards."""
+    """X'HX through sparse products, the mean put right afterwards. HX is made for some rows at a time; threads share
+    out the rows of X', so that no two products of the size of the result are added as sparse matrices."""
     X = sparse.csr_array(rows.X, dtype=np.float64)
-    n = X.shape[0]
-    step = -(-n // PARTS)
-    products: list[sparse.csr_array | None] = [None] * PARTS
+    n, d = X.shape
+    entries = int(_pattern_product(H, np.diff(X.indptr)).sum())
+    step, S = -(-n // -(-max(entries, 1) // ENTRIES)), np.zeros((d, d))
+    for start in range(0, n, step):
+        some = slice(start, start + step)
+        left, right = sparse.csr_array(X[some].T), H[some] @ X
 
-    def work(part: slice) -> None:
-        for number in range(part.start, part.stop):
-            some = slice(number * step, min((number + 1) * step, n))
-            products[number] = X[some].T @ (H[some] @ X)
+        def work(part: slice, left: Any = left, right: Any = right) -> None:
+            S[part] += (left[part] @ right).toarray()
 
-    in_threads(work, -(-n // step), 1)
-    S = sum(product for product in products if product is not None).toarray()
+        in_threads(work, d, -(-d // PARTS))
     if rows.mean is not None:
         ones = np.ones(n)
         after, before = X.T @ (H @ ones), X.T @ (H.T @ ones)
