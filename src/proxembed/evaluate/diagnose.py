@@ -3,7 +3,7 @@ cross-fitted embedding of any estimator."""
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -32,9 +32,9 @@ from proxembed.splits.shuffles import COUNTED, ROWS, LabelShuffle, checked_units
 from proxembed.splits.splits import Split, as_splits, crossfit, crossfit_blocks, labelled_folds
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
-from .part import Part, make_part, unscaled_part
+from .part import make_part, unscaled_part
 from .scoring import Readings
 
 
@@ -481,26 +481,37 @@ class _Fold:
 
 def _scores(method: Any, X: Any, y: Any, labels: LabelMatrix, splits: list[Split], measure: Measure) -> list[_Fold]:
     """The scores of a method on each split, labels as they were given; of all features, scaled, where it is None."""
-    folds = []
+    return [_score(readings, measure) for readings in _readings(method, X, y, labels, splits)]
+
+
+def _readings(method: Any, X: Any, y: Any, labels: LabelMatrix, splits: list[Split]) -> Iterator[Readings]:
+    """What the read-outs of a method predict on each split; of many labels in single precision."""
+    dtype = np.float32 if labels.c > MANY_LABELS else np.float64
     for train, held_out in ((split.train, split.held_out) for split in splits):
         if method is None:
             part = make_part(X, labels, train, held_out)
-            folds.append(_score(part, measure, part.X, part.X_held_out))
+            yield Readings(part.X, part.X_held_out, part, dtype=dtype)
         else:
             part = unscaled_part(X, labels, train, held_out, given=take_labels(y, train))
-            folds.append(_score(part, measure, *embedded(method, *part.rows_for(method))))
-    return folds
+            yield Readings(*embedded(method, *part.rows_for(method)), part, dtype=dtype)
 
 
-def _score(part: Part, measure: Measure, Z: Any, Z_held_out: Any) -> _Fold:
-    """The scores of one embedding, in double precision."""
-    readings = Readings(Z, Z_held_out, part, dtype=np.float64)
-    own: Any = readings.readout.scores(readings.Z)
+def _held_out(readings: Readings, measure: Measure) -> float:
+    """The measure on the held-out rows of one embedding."""
+    part = readings.part
+    return measure.value(part.Y_held_out, readings.of(measure), known=part.known_held_out)[0]
+
+
+def _score(readings: Readings, measure: Measure) -> _Fold:
+    """The scores of one embedding."""
+    part = readings.part
     if measure.reads == "neighbors":
         Y, _, *cells = readings.neighbors(measure.n_neighbors)
-        own = Y, new_neighbor_weights(readings.Z, readings.Z, measure.n_neighbors), *cells
+        own: Any = (Y, new_neighbor_weights(readings.Z, readings.Z, measure.n_neighbors), *cells)
+    else:
+        own = readings.readout.scores(readings.Z).astype(readings.dtype, copy=False)
     return _Fold(
-        measure.value(part.Y_held_out, readings.of(measure), known=part.known_held_out)[0],
+        _held_out(readings, measure),
         measure.value(part.Y.toarray() > 0, own, known=part.known_cells)[0],
         average_precision(part.Y_held_out, readings.scores, part.known_held_out),
     )
@@ -558,8 +569,8 @@ def _null(asked: _Refits, order: np.ndarray) -> float | None:
     y, labels = take_labels(asked.y, order), asked.labels.take(order)
     for method in (asked.method, with_size(asked.method, None)):
         try:
-            folds = _scores(method, asked.X, y, labels, asked.splits, asked.measure)
-            return _mean([fold.held_out for fold in folds])
+            folds = _readings(method, asked.X, y, labels, asked.splits)
+            return _mean([_held_out(readings, asked.measure) for readings in folds])
         except ValueError:
             continue
     return None

@@ -84,6 +84,8 @@ def versions() -> dict[str, str]:
 
 def _plain(value: Any) -> Any:
     """Numbers, text, lists and dicts of JSON; what is not finite becomes None."""
+    if value is None or type(value) in (str, int, bool):  # first, as thousands of labels have most of these
+        return value
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

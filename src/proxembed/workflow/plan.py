@@ -19,6 +19,7 @@ from proxembed.evaluate.costs import (
     all_features_work,
     decision_work,
     fit_work,
+    label_work,
     last_work,
     layout_work,
     machine_speed,
@@ -47,6 +48,7 @@ DEAREST = 0.125  # of the work, for a fit on all rows
 GAINS = 6  # gains whose interval is drawn for the verdict
 LAYOUTS = 3  # maps beside each other: PCA, the choice, shuffled labels
 OVERHEAD = 3.0  # work of reading, drawing and writing the page
+WRITTEN = 5e-4  # work of each of thousands of labels in the record, the page and the model
 STARTING = 2.0  # work of a process that starts, which imports the libraries
 RESERVE = 0.15  # of the work, for what is forecast too low
 LEAST_SAVING = 0.02  # of the work; a cut that saves less is not made
@@ -187,9 +189,15 @@ class Plan:
             + laid_out
             + 2 * decision_work(n, c, k) * cuts.decisions
             + self._features(n, m)
+            + (self._shown_labels(n, m, k) if c > MANY_LABELS else 0.0)
             + (cuts.shuffles + 14) * (shuffled + readout_work(some, some // 3, k, c)) * (cuts.shuffles > 0),
-            "last fit and page": 3 * last + whole + OVERHEAD,
+            "last fit and page": 3 * last + whole + OVERHEAD + WRITTEN * max(c - MANY_LABELS, 0),
         }
+
+    def _shown_labels(self, n: int, m: int, k: int) -> float:
+        """Work of the average precision of every label on the test rows, of all features and of the choice."""
+        each = (label_work("readout", n, size, self.shape.c) for size in (self.shape.d, k))
+        return sum(each) + 2 * label_work("precision", m, k, self.shape.c)
 
     def _part(self, cuts: Cuts, leaders: list[Any], n: int, m: int) -> float:
         """Work of all arms on one split."""
