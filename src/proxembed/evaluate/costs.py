@@ -115,9 +115,15 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     for name in (title, *inner, f"{type(estimator).__name__}(OPLS)"):
         if name in known:
             mapped = isinstance(estimator, Kernelized) and name != title  # its A need not be of low rank
-            return step_work(name, shape) + mapped * map_work(shape)
+            return step_work(name, shape) + mapped * map_work(shape) + tuning_work(estimator, shape.n)
     methods = [step_work(name, shape) for name in known if not name.startswith(("step:", "many:"))]
     return float(np.quantile(methods, 0.75))
+
+
+def tuning_work(estimator: Any, n: int) -> float:
+    """Work of a choice of width and ridge on another number of rows than the default."""
+    own: int = getattr(estimator, "tuning_rows", TUNING_ROWS)
+    return table()["Kernelized(OPLS)"]["t3"] * (min(n, own) ** 3 - min(n, TUNING_ROWS) ** 3)
 
 
 def map_work(shape: Shape) -> float:

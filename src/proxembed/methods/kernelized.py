@@ -18,7 +18,14 @@ from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import moved_centroids
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
-from proxembed.features.kernel import kernel_coordinates, kernel_map, least_loo, map_coordinates, tuning_rows
+from proxembed.features.kernel import (
+    TUNING_ROWS,
+    kernel_coordinates,
+    kernel_map,
+    least_loo,
+    map_coordinates,
+    tuning_rows,
+)
 from proxembed.features.prototypes import PROTOTYPES, prototypes
 from proxembed.pairs.formulas import gaussian
 from proxembed.pairs.relation import (
@@ -127,9 +134,9 @@ class Kernelized(TemplateWrapper, labels="multi"):
     Makes a projection non-linear with a kernel. The method runs on the kernel's empirical map, so that P'P = I means
     orthonormal in feature space (``constraint="feature"``), or on the kernel matrix (centred with ``"coef"``, unchanged
     with ``"raw"``). ``tau="auto"`` chooses the Gaussian width and the ridge together by the closed-form leave-one-out
-    error of kernel ridge regression of the labels, on 800 evenly spaced labelled rows if there are more; the ridge is
-    then multiplied by the number of rows over that of the sample. With p prototypes the width is chosen on 800^3 / p^2
-    rows, if that is more (at most 10,000), and the ridge on all rows.
+    error of kernel ridge regression of the labels, on ``tuning_rows`` evenly spaced labelled rows if there are more;
+    the ridge is then multiplied by the number of rows over that of the sample. With p prototypes the width is chosen on
+    tuning_rows^3 / p^2 rows, if that is more (at most 10,000), and the ridge on all rows.
     With n_prototypes it also fits on RowBlocks, and prototypes are chosen from a uniform sample of 10,000 rows (k-means
     takes a last step over all rows).
     Kernelized(FDA()) is kernel FDA [mika1999kfda], Kernelized(PCA()) kernel PCA [scholkopf1998kpca].
@@ -201,6 +208,12 @@ class Kernelized(TemplateWrapper, labels="multi"):
     )
     prototypes: str | Callable[..., Any] = param(
         default="kmedoids", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
+    )
+    tuning_rows: int = param(
+        default=TUNING_ROWS,
+        low=2,
+        integer=True,
+        doc="Most rows on which leave-one-out chooses width and ridge, evenly spaced; more cost their cube.",
     )
     random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
 
@@ -383,7 +396,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
             return Tuning(median_squared_distance(rows.X) if free else kernel.tau, None, 0)
         weights = (rows.ones if inner.offset is None else inner.offset) * rows.labels.rows_known
         few = None if self.n_prototypes is None else kernel.prototypes.shape[0]
-        sample, known = tuning_rows(weights, target, prototypes=few), int(np.count_nonzero(weights > 0))
+        sample, known = tuning_rows(weights, target, self.tuning_rows, few), int(np.count_nonzero(weights > 0))
         chosen = inner.B is not None and settings.ridge == "auto"
         exact = self.constraint == "feature" and self.n_prototypes is None
         if not free and not (chosen and exact and len(sample) < known):
