@@ -26,6 +26,7 @@ from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
+from proxembed.methods.views import TUNING_ROWS as OF_VIEWS
 from proxembed.targets.labels import MANY_LABELS
 
 # Most rows of a kernel of all rows, and the prototypes of one of more rows. A fit of 500 features takes 4.4 CPU seconds
@@ -122,7 +123,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
 
 def tuning_work(estimator: Any, n: int) -> float:
     """Work of a choice of width and ridge on another number of rows than the default."""
-    own: int = getattr(estimator, "tuning_rows", TUNING_ROWS)
+    own: int = getattr(estimator, "tuning_rows", None) or TUNING_ROWS
     return table()["Kernelized(OPLS)"]["t3"] * (min(n, own) ** 3 - min(n, TUNING_ROWS) ** 3)
 
 
@@ -137,7 +138,10 @@ def views_work(estimator: Views, shape: Shape) -> float:
     for view in estimator.views:
         work, d, w = _view_work(view, int(estimator.n_estimators), shape)
         learned, width, stored = learned + work, width + d, stored + w
-    work = fit_work(estimator.member("method"), shape._replace(d=width, w=stored))
+    method = estimator.member("method")
+    if isinstance(method, Kernelized) and method.tuning_rows is None:
+        method.tuning_rows = OF_VIEWS
+    work = fit_work(method, shape._replace(d=width, w=stored))
     folds = WEIGHT_FOLDS if isinstance(estimator.weights, str) else 0
     return learned + work + folds * (learned + len(GRID) * work)
 

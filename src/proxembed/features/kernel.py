@@ -65,12 +65,12 @@ def map_coordinates(T: np.ndarray, weights: np.ndarray) -> Coordinates:
     return Coordinates(rows, None if uniform else weights, rows.gram(None if uniform else weights), "features")
 
 
-def tuning_rows(weights: np.ndarray, target: Any, most: int = TUNING_ROWS, prototypes: int | None = None) -> np.ndarray:
-    """The numbers, ascending, of at most ``most`` evenly spaced rows of positive weight, or of most^3 / p^2 where that
-    is more and kernel values with p prototypes alone are used (10,000 at most). Where a column of the target
-    (n x q, dense or sparse) is constant among these and varies among all, its first rows of another value are added:
-    two per column, 80 in all, so that a leave-one-out error says something of a rare label too."""
-    known = np.flatnonzero(weights > 0)
+def tuning_rows(weights: np.ndarray, target: Any, most: int | None = None, prototypes: int | None = None) -> np.ndarray:
+    """The numbers, ascending, of at most ``most`` (None: 800) evenly spaced rows of positive weight, or of
+    most^3 / p^2 where that is more and kernel values with p prototypes alone are used (10,000 at most). Where a column
+    of the target (n x q, dense or sparse) is constant among these and varies among all, its first rows of another value
+    are added: two per column, 80 in all, so that a leave-one-out error says something of a rare label too."""
+    known, most = np.flatnonzero(weights > 0), TUNING_ROWS if most is None else most
     if prototypes is not None:
         most = max(most, min(most**3 // prototypes**2, MOST_TUNING_ROWS))
     chosen = known[evenly_spaced(len(known), most)]

@@ -19,7 +19,6 @@ from proxembed.estimator.sums import moved_centroids
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
 from proxembed.features.kernel import (
-    TUNING_ROWS,
     kernel_coordinates,
     kernel_map,
     least_loo,
@@ -209,11 +208,12 @@ class Kernelized(TemplateWrapper, labels="multi"):
     prototypes: str | Callable[..., Any] = param(
         default="kmedoids", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
     )
-    tuning_rows: int = param(
-        default=TUNING_ROWS,
+    tuning_rows: int | None = param(
+        default=None,
         low=2,
         integer=True,
-        doc="Most rows on which leave-one-out chooses width and ridge, evenly spaced; more cost their cube.",
+        choices=(None,),
+        doc="Most rows on which leave-one-out chooses width and ridge, evenly spaced; None: 800, in ``Views`` 2,000.",
     )
     random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
 

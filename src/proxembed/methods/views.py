@@ -96,7 +96,7 @@ def scores_out_of_fold(estimator: Any, X: Any, labels: Targets, splits: Iterable
 
 NAMED = ("features", "kernel", "leaves", "scores")
 GRID = (0.0, 0.5, 1.0, 2.0, 4.0)
-# Most rows for the width of the default method: the best width on leaves depends on how many rows share one. Macro
+# Most rows for the width of a kernel on views: the best width on leaves depends on how many rows share one. Macro
 # average precision of yeast (1,500 rows) is .522 to .525 with the width of 800 rows, and .533 to .536 with that of all.
 TUNING_ROWS = 2000
 WEIGHT_FOLDS, SCORE_FOLDS, NEIGHBORS = 3, 5, 10
@@ -225,7 +225,7 @@ class Views(LabelledFeatures, labels="multi"):
         choices=(None,),
         kind=SpectralEmbedder,
         search=methods("multi"),
-        doc="Any projection method; None: Kernelized(OPLS(), tuning_rows=2000).",
+        doc="Any projection method; None: Kernelized(OPLS()).",
     )
     views: list[Any] | tuple[Any, ...] = param(
         default=("features", "scores"),
@@ -250,7 +250,7 @@ class Views(LabelledFeatures, labels="multi"):
     random_state: int | None = param(default=0, like=SEED, doc="Seed of forests and folds.")
 
     def default_method(self) -> SpectralEmbedder:
-        return Kernelized(tuning_rows=TUNING_ROWS)
+        return Kernelized()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; where ``deep``, those of the estimators among the views as views__NUMBER__NAME."""
@@ -329,6 +329,8 @@ class Views(LabelledFeatures, labels="multi"):
 
     def resolve(self) -> None:
         super().resolve()
+        if isinstance(self.method_, Kernelized) and self.method_.tuning_rows is None:
+            self.method_.tuning_rows = TUNING_ROWS
         if isinstance(self.weights, list | tuple) and len(self.weights) != len(self.views):
             raise ValueError(
                 f"weights={self.weights!r} has {len(self.weights)} numbers, and there are {len(self.views)} views; "

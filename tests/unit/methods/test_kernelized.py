@@ -38,7 +38,7 @@ SAMPLE = 50
 @pytest.fixture
 def few(monkeypatch):
     """Kernels are tuned on 50 rows."""
-    monkeypatch.setattr(kernels.tuning_rows, "__defaults__", (SAMPLE, None))
+    monkeypatch.setattr(kernels, "TUNING_ROWS", SAMPLE)
 
 
 def evenly() -> np.ndarray:

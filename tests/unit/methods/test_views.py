@@ -12,6 +12,7 @@ from sklearn.svm import SVR
 from invariants.cases import in_feature_space
 from proxembed import FDA, MESD, OPLS, PCA, SSDR, ForestLeaves, Isomap, Kernelized, Layout, Views, load, save
 from proxembed.estimator.catalogue import method_named, name_of
+from proxembed.features import kernel
 from proxembed.features.scaling import Block, scaled
 from proxembed.methods.forest import distinct_folds
 from proxembed.methods.views import GRID, LabelModels, label_agreement, scores_out_of_fold
@@ -317,3 +318,10 @@ def test_blocks_of_constant_and_of_extreme_rows():
     whole = Block.of(np.eye(4), 1.0)
     assert thin.mean is None and thin.size == pytest.approx(np.sqrt(3 / 4))
     assert isinstance(scaled([thin, whole], [sp.csr_array(np.eye(4)), np.eye(4)]), sp.csr_array)
+
+
+def test_a_kernel_on_views_has_its_width_from_more_rows(monkeypatch):
+    monkeypatch.setattr(kernel, "TUNING_ROWS", 30)
+    assert Kernelized().fit(X, Y).tuning_rows_ == 30
+    assert Views(views=["features", "kernel"]).fit(X, Y).method_.tuning_rows_ == len(X)
+    assert Views(Kernelized(tuning_rows=40), views=["features", "kernel"]).fit(X, Y).method_.tuning_rows_ == 40
