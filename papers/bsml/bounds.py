@@ -11,7 +11,7 @@ from papers.bsml.fits import StandardSplit
 from proxembed.algebra.arrays.blas import one_thread
 from proxembed.methods.bayes.ascent import ascend
 from proxembed.methods.bayes.coupled import Coupled, Hyper, State, start
-from proxembed.methods.bayes.truncated import GammaPrior, Targets
+from proxembed.methods.bayes.truncated import GammaPrior, LabelSigns
 
 RUNS = {
     f"{init}, {'extrapolated' if accelerate else 'plain'}": (init, accelerate)
@@ -50,7 +50,7 @@ def traced(
     prior, R = GammaPrior(1.0, 1.0), Y.shape[1]
     began = clock()
     with one_thread:
-        model = Traced(X, Targets(2.0 * Y - 1.0), Hyper(prior, prior, prior), R, 10)
+        model = Traced(X, LabelSigns(2.0 * Y - 1.0), Hyper(prior, prior, prior), R, 10)
         state = start(init, model.X, model.targets, R, False, np.random.default_rng(seed))
         found = ascend(model, state, max_iter=sweeps, tol=0.0, accelerate=accelerate)
     return np.array(stamps) - began, np.array(found.bounds)

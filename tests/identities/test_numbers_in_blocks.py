@@ -129,7 +129,6 @@ def test_saved_models_of_blocks_predict(tmp_path):
 
 REFUSED = {
     "partial_fit takes labels: numbers are scaled by the rows of all blocks": lambda: OPLS().partial_fit(X, Y),
-    "partial_fit takes labels: numbers are scaled by": lambda: OPLS(target_type="real").partial_fit(X, np.arange(N)),
     "FDA takes classes, y holds 3 numbers: use OPLS or CCA": lambda: FDA().fit(blocks_of(X, Y)),
     "OPLS needs the means and scales of all numbers of y": lambda: OPLS().fit(RowBlocks(iter([(X, Y)]))),
     "A kernel of numbers needs all rows at once": lambda: MDDM(label_kernel="rbf").fit(blocks_of(X, Y)),
@@ -150,3 +149,7 @@ REFUSED = {
 def test_what_blocks_of_numbers_cannot_do(message):
     with pytest.raises(ValueError, match=message):
         REFUSED[message]()
+
+
+def test_where_y_is_said_to_be_numbers_there_is_no_partial_fit():
+    assert hasattr(OPLS(), "partial_fit") and not hasattr(OPLS(target_type="real"), "partial_fit")

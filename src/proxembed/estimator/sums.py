@@ -282,7 +282,7 @@ def from_sums_of_rows(estimator: Any) -> bool:
         reason = "its prototypes are chosen from a sample of all rows: fit it on RowBlocks, which are read twice"
     elif traits.from_sums == "labels":
         reason = "what a row adds depends on the labels of all rows: fit it on RowBlocks, which are read twice"
-    elif estimator.target_type == "real":
+    elif getattr(estimator, "target_type", None) == "real":
         reason = "numbers are scaled by all rows: fit it on RowBlocks, which are read twice"
     if reason is not None:
         name = type(estimator).__name__
