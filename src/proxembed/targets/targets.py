@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +32,7 @@ class Output:
     values: Any = field(default=None, repr=False)
 
 
-class Targets:
+class Targets(ABC):
     """Targets of n rows. ``Y`` is the factor F (n x c CSC, unknown cells stored as 0), ``unknown`` the mask of its
     unknown cells (CSC bool, or None), ``kept`` the columns that F still has (None: all). ``LabelMatrix`` is the case of
     0/1, ``Outputs`` that of numbers, or of columns of several kinds."""
@@ -39,6 +40,17 @@ class Targets:
     Y: sparse.csc_array
     unknown: Any  # sparse.csc_array | None
     kept: Any
+
+    if TYPE_CHECKING:  # of all rows; a block of rows has none of these
+
+        def with_means(self) -> Self:
+            """With each unknown cell at the mean of the known cells of its column."""
+
+        def take(self, rows: Any) -> Targets:
+            """The targets of some rows (an index or a mask)."""
+
+        def drop_empty(self) -> Targets:
+            """Without the columns that say nothing about any row."""
 
     @property
     def n(self) -> int:
@@ -56,14 +68,14 @@ class Targets:
         return self.Y.shape[1]
 
     @property
+    @abstractmethod
     def reading(self) -> Any:
         """How they were read, for the estimator that is fitted on them."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def width(self) -> int:
         """Columns of F before any was dropped."""
-        raise NotImplementedError
 
     @property
     def numbers(self) -> int:
@@ -71,14 +83,14 @@ class Targets:
         return 0
 
     @property
+    @abstractmethod
     def sums(self) -> np.ndarray:
         """F'1, (c,)."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def gram(self) -> np.ndarray:
         """F'F, c x c."""
-        raise NotImplementedError
 
     @property
     def deviations(self) -> np.ndarray:
@@ -86,9 +98,9 @@ class Targets:
         return np.sqrt(np.clip(np.diag(self.centred_gram), 0.0, None) / self.n)
 
     @property
+    @abstractmethod
     def differ(self) -> bool:
         """Whether some column differs between rows."""
-        raise NotImplementedError
 
     def trace(self, center: Any) -> float:
         """The sum of the squares of F; about the means of its columns unless ``center`` is None."""
@@ -137,21 +149,9 @@ class Targets:
             return np.full(self.c, float(self.n))
         return self.n - np.asarray(self.unknown.sum(axis=0), dtype=np.float64).ravel()
 
-    def with_means(self) -> Self:
-        """With each unknown cell at the mean of the known cells of its column."""
-        raise NotImplementedError
-
-    def take(self, rows: Any) -> Targets:
-        """The targets of some rows (an index or a mask)."""
-        raise NotImplementedError
-
-    def drop_empty(self) -> Targets:
-        """Without the columns that say nothing about any row."""
-        raise NotImplementedError
-
+    @abstractmethod
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct rows of F: (u x c array, index of its distinct row for each row)."""
-        raise NotImplementedError
 
     def strata(self) -> np.ndarray:
         """For each row the number of a group of rows of like targets, which samples keep in proportion."""
