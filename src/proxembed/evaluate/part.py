@@ -110,7 +110,7 @@ class Part:
 
     @property
     def many_labels(self) -> bool:
-        """Whether there are so many labels that no array of all rows and labels is kept."""
+        """Whether there are more than 1,000 labels; then no array of all rows and labels is kept."""
         return self.labels.c > MANY_LABELS
 
     @property

@@ -15,7 +15,7 @@ def deflated(R: CentredMatrix, S: np.ndarray, k: int, kind: str) -> tuple[np.nda
     """Directions (d, k) of unit length with orthogonal scores, from centred rows and S = Xc'Yc, and the squared
     singular value of what is left of S at each step. At most k; fewer where nothing is left."""
     directions: list[np.ndarray] = []
-    loadings: list[np.ndarray] = []  # of SIMPLS an orthonormal basis of theirs
+    loadings: list[np.ndarray] = []  # of SIMPLS: an orthonormal basis of their span
     values: list[float] = []
     left = np.array(S)
     while len(directions) < k:

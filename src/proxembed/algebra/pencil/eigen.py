@@ -279,7 +279,7 @@ def _by_single_products(problem: Problem, ridge: float, k: int) -> Solution | No
     else, or where its error, estimated among these vectors and the next one, is more than ``SINGLE`` of the distance
     between two of their eigenvalues, or of the last one."""
     terms = list(problem.template.A.terms())
-    many = FEW * k > problem.d  # of so many some are likely to be close to each other
+    many = FEW * k > problem.d  # some of many eigenvalues are likely to be close to each other
     if many or len(terms) > 1 or not problem.uniform or not terms[0][1].is_scatter(problem.rows, None):
         return None
     found = problem.rows.single_gram()
