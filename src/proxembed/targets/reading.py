@@ -59,19 +59,19 @@ class Cells:
         return f"column {self.name!r}" if self.named else "y"
 
     @property
-    def known(self) -> np.ndarray:
+    def known_values(self) -> np.ndarray:
         """The known cells."""
         return self.values[~self.missing]
 
     @property
     def binary(self) -> bool:
         """Whether all known cells are among -1, 0 and 1."""
-        return self.what == "bool" or self.what == "number" and bool(np.isin(self.known, (-1, 0, 1)).all())
+        return self.what == "bool" or self.what == "number" and bool(np.isin(self.known_values, (-1, 0, 1)).all())
 
     @property
     def fractions(self) -> bool:
         """Whether some known cell is a number that is not whole."""
-        return self.what == "number" and bool(np.any(self.known != np.floor(self.known)))
+        return self.what == "number" and bool(np.any(self.known_values != np.floor(self.known_values)))
 
 
 def read_targets(y: Any, target_type: Any = None, scale_targets: Any = "standard", *, block: bool = False) -> Targets:
@@ -214,7 +214,7 @@ def _kinds(columns: list[Cells], target_type: Any, single: bool, block: bool) ->
     if plain and words[0] == "classes":
         words = [None] * len(columns)  # an indicator
     if binary and not single and set(words) <= {None, "labels"}:
-        found = set(np.concatenate([column.known for column in columns]).tolist())
+        found = set(np.concatenate([column.known_values for column in columns]).tolist())
         if {-1.0, 0.0} <= found:
             raise ValueError(f"{mixed_signs(found)} If they are numbers, pass target_type='real'.")
     return [_kind(column, word, single, binary, block) for column, word in zip(columns, words, strict=True)]
@@ -232,24 +232,26 @@ def _kind(column: Cells, word: str | None, single: bool, binary: bool, block: bo
 
 def _as_real(column: Cells) -> str:
     if column.what == "text":
-        text = str(column.known[0])
+        text = str(column.known_values[0])
         raise ValueError(f"target_type='real': {column.place} holds text, such as {text!r}; pass numbers.")
     return "ranks" if column.what == "ordered" else "real"
 
 
 def _as_classes(column: Cells) -> str:
     if column.fractions:
-        raise ValueError(f"target_type='classes': {column.place} holds {len(np.unique(column.known))} values.")
+        raise ValueError(f"target_type='classes': {column.place} holds {len(np.unique(column.known_values))} values.")
     return "classes"
 
 
 def _as_labels(column: Cells) -> str:
     if column.what in ("number", "bool"):
-        if column.binary and not {-1.0, 0.0} <= set(column.known.tolist()):
+        if column.binary and not {-1.0, 0.0} <= set(column.known_values.tolist()):
             return "labels"
-        if column.known.min() >= 0 and column.known.max() <= 1:
+        if column.known_values.min() >= 0 and column.known_values.max() <= 1:
             return "soft"
-    wrong = next((v for v in column.known.tolist() if not isinstance(v, float) or not 0 <= v <= 1), column.known[0])
+    wrong = next(
+        (v for v in column.known_values.tolist() if not isinstance(v, float) or not 0 <= v <= 1), column.known_values[0]
+    )
     raise ValueError(f"target_type='labels': {column.place} holds {wrong!r}; labels are 0 and 1, or from 0 to 1.")
 
 
@@ -259,7 +261,7 @@ def _is_real(column: Cells, block: bool) -> bool:
         return True
     if block:
         return False
-    distinct, rows = len(np.unique(column.known)), len(column.known)
+    distinct, rows = len(np.unique(column.known_values)), len(column.known_values)
     if too_many_numbers(distinct, rows):
         reason, _ = many_numbers(column.where, distinct, rows)
         raise ValueError(f"{reason}: classes or measurements? Pass target_type='real' or 'classes'.")
@@ -321,7 +323,7 @@ def _outputs(columns: list[Cells], kinds: list[str], layout: Layout, scale_targe
 def _column(column: Cells, kind: str) -> tuple[Column, np.ndarray]:
     """The column as it takes part, and its cells as numbers, NaN where unknown."""
     if kind == "classes":
-        known = column.known
+        known = column.known_values
         known = class_values(known) if known.dtype == object else known
         if column.what == "bool" or column.what == "number" and (column.missing.any() or "int" in column.dtype):
             known = known.astype(bool if column.what == "bool" else np.int64)  # beside NaN floats stand for integers

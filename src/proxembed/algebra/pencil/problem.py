@@ -28,7 +28,7 @@ from .symmetric import SPD, eigenvalues, pseudo_inverse
 
 EXACT_RANK_UP_TO = 1500
 ROUNDING = 64 * EPS  # the share of a trace that rounding may leave of it, times the root of the number of rows
-SURE = 100.0  # so many times the least eigenvalue that counts for the rank; one that is estimated may be a tenth of it
+SURE = 100.0  # times the least eigenvalue that counts for the rank; an estimated one may be a tenth of the true one
 PLAIN = 1e-3  # above this share of the scatter a constraint is not zero
 CONSTANT = (
     "X is constant: every feature has the same value in every row, so there is nothing to project. "
