@@ -7,18 +7,15 @@ template on each block and once more, for what depends on the totals, at the end
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.metrics import pairwise_distances_argmin
 
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.matrix import EXTREME, float_matrix, largest_entry, ordinary, row_blocks
+from proxembed.algebra.arrays.matrix import EXTREME, float_matrix, largest_entry, ordinary
 from proxembed.algebra.arrays.moments import Moments, gram_product
 from proxembed.algebra.pencil.compressed import Compression, Demand, left_rows
 from proxembed.algebra.pencil.eigen import UNTARGETED_RIDGE
@@ -35,242 +32,31 @@ from proxembed.algebra.pencil.linear import (
 )
 from proxembed.algebra.pencil.problem import Aim, Problem
 from proxembed.algebra.template import Template
-from proxembed.blocks.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
+from proxembed.blocks.row_blocks import RowBlocks, stacked
 from proxembed.targets.known import warn_left_out
 from proxembed.targets.labels import LabelMatrix, refuse_many_numbers
 from proxembed.targets.output_totals import NumbersInBlocks, OutputTotals
-from proxembed.targets.outputs import Outputs, stacked_outputs
-from proxembed.targets.targets import Targets
-from proxembed.targets.totals import LabelTotals, PartlyKnownRow, all_unknown, labels_of_block, positions
+from proxembed.targets.outputs import Outputs
+from proxembed.targets.totals import LabelTotals, PartlyKnownRow, positions
 
-from .rows import BlockRows, Rows
-from .validation import checked_features, refuse_lost
+from .known_blocks import (
+    FeatureInfo,
+    all_totals,
+    checked_alike,
+    known_blocks,
+    label_means,
+    label_totals,
+    prefetch,
+    refuse_few,
+    refuse_once,
+    refuse_outside,
+    sampled_rows,
+    with_rows,
+)
+from .rows import BlockRows
+from .validation import refuse_lost
 
 WORDS = "PCA or LSI without labels; FDA or MMC for classes; OPLS, CCA, PLS, MDDM or MESD(FDA()) for sets of labels"
-
-
-def refuse_once(method: Any, source: RowBlocks, what: str) -> None:
-    if not source.rereadable:
-        raise ValueError(
-            f"{type(method).__name__} needs {what} before the rows, and these blocks can be read once. Pass a function "
-            "that starts a new reading: RowBlocks(lambda: ...)."
-        )
-
-
-def sampled_rows(method: Any, source: RowBlocks) -> Rows:
-    """A uniform sample of the rows that take part."""
-    size = method.traits.sample_rows
-    found = source.reduce(partial(_sample_of_piece, method, size), partial(_one_sample, size))
-    found.copy_to(method)
-    refuse_few(method, sum(X.shape[0] for _, X, _ in found.drawn), found.dropped)
-    _, X, labels = zip(*found.drawn, strict=True)
-    if labels[0] is None:
-        return Rows(stacked(X), None, source=source)
-    if isinstance(labels[0], Outputs):
-        return Rows(stacked(X), stacked_outputs(list(labels)), source=source)
-    totals = all_totals([LabelTotals.of(own) for own in labels])
-    own = [totals.block(part) for part in labels]
-    Y = sparse.csc_array(sparse.vstack([part.Y for part in own]))
-    return Rows(stacked(X), LabelMatrix(Y, totals.classes_, own[0].form, None, totals.columns), source=source)
-
-
-@dataclass(frozen=True)
-class FeatureInfo:
-    """The features of some rows, as ``checking``, a copy of the estimator, has learned them."""
-
-    checking: Any
-
-    def copy_to(self, method: Any) -> None:
-        """Set the number and the names of the features on an estimator."""
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.checking, name):
-                setattr(method, name, getattr(self.checking, name))
-
-
-@dataclass(frozen=True)
-class RowSample(FeatureInfo):
-    """A uniform sample ``drawn`` of the rows that take part, with how many others were ``dropped``."""
-
-    drawn: list[Any]
-    dropped: int
-
-
-def _sample_of_piece(method: Any, size: int, rows: RowBlocks, number: int) -> RowSample:
-    checking, left_out = copy.copy(method), [0]
-
-    def blocks() -> Iterator[tuple[Any, LabelMatrix | None]]:
-        for X, labels, dropped in known_blocks(checking, rows):
-            left_out[0] += dropped
-            if X.shape[0]:
-                yield X, labels
-
-    return RowSample(checking, drawn_rows(size, 0, blocks(), number, _taken), left_out[0])
-
-
-def _taken(labels: Targets, rows: Any) -> Targets:
-    return labels.take(rows)
-
-
-def _one_sample(size: int, parts: Sequence[RowSample]) -> RowSample:
-    checking = checked_alike(parts)
-    drawn = fewest_keys(size, [part.drawn for part in parts], _taken)
-    return RowSample(checking, drawn, sum(part.dropped for part in parts))
-
-
-def moved_centroids(method: Any, source: RowBlocks, centroids: np.ndarray) -> np.ndarray:
-    """Centroids moved to the means of the rows of which each is the nearest: a step of k-means over all rows that take
-    part, in one reading."""
-    counts, sums = source.reduce(partial(_near_each, method, centroids), _both_added)
-    moved = centroids + sums / np.maximum(counts, 1)[:, None]
-    return moved.astype(centroids.dtype)
-
-
-def _near_each(method: Any, centroids: np.ndarray, rows: RowBlocks, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """How many rows each centroid is the nearest of, and the sum of their differences from it."""
-    k = len(centroids)
-    counts, sums = np.zeros(k), np.zeros(centroids.shape)
-    for X, _, _ in known_blocks(copy.copy(method), rows):
-        for part in row_blocks(X.shape[0], k):
-            own = X[part].astype(np.float64)
-            near = pairwise_distances_argmin(own, centroids)
-            each = sparse.csr_array((np.ones(len(near)), near, np.arange(len(near) + 1)), shape=(len(near), k)).T
-            found = each.sum(axis=1)
-            counts += found
-            if sparse.issparse(own):
-                sums += (each @ own).toarray() - found[:, None] * centroids
-            else:
-                sums += each @ (own - centroids[near])
-    return counts, sums
-
-
-def _both_added(parts: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
-    return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), parts)
-
-
-def with_rows(parts: Sequence[FeatureInfo]) -> Sequence[Any]:
-    return [part for part in parts if hasattr(part.checking, "n_features_in_")] or parts[:1]
-
-
-def checked_alike(parts: Sequence[FeatureInfo]) -> Any:
-    """The estimator that knows the features of all parts; a ValueError where these differ."""
-    parts = with_rows(parts)
-    for part in parts[1:]:
-        refuse_other_features(parts[0].checking, part.checking)
-    return parts[0].checking
-
-
-def refuse_other_features(one: Any, other: Any) -> None:
-    """A ValueError where two estimators were fitted to rows with different features."""
-    names, others = (getattr(each, "feature_names_in_", []) for each in (one, other))
-    same = np.array_equal(names, others)
-    if one.n_features_in_ != other.n_features_in_ or not same:
-        raise ValueError(
-            f"All rows must have the same features, but there are {one.n_features_in_} in one part of the rows and "
-            f"{other.n_features_in_} in another{'' if same else ', of other names'}."
-        )
-
-
-def refuse_outside(labels: Any, classes: Sequence[Any] | None) -> None:
-    """A ValueError for labels that are not among ``classes``, where these are given."""
-    if labels is None or classes is None or isinstance(labels, Outputs):
-        return
-    outside = [value for value in labels.classes_.tolist() if value not in set(np.asarray(classes).tolist())]
-    if outside:
-        raise ValueError(f"y holds the label {outside[0]!r}, which is not among classes. Add it to classes.")
-
-
-def refuse_numbers(method: Any, labels: Any) -> None:
-    """A ValueError for numbers in rows that are added one after another."""
-    if isinstance(labels, Outputs):
-        raise ValueError(
-            f"{type(method).__name__}.partial_fit takes labels: numbers are scaled by the rows of all blocks. Fit it "
-            "on RowBlocks that can be read again."
-        )
-
-
-def label_means(source: RowBlocks) -> np.ndarray:
-    """The mean of the known cells of each label, over all rows of a source."""
-    positive, known = source.reduce(_cell_counts, _both_added, labels=True)
-    return positive / np.maximum(known, 1)
-
-
-def _cell_counts(labels: Iterable[Any], number: int) -> tuple[Any, Any]:
-    """The rows of each label, and those whose cell is known."""
-    positive: Any = 0.0
-    known: Any = 0.0
-    for y in labels:
-        if not all_unknown(y):
-            own = LabelMatrix.of(y)
-            positive, known = positive + own.nk, known + own.known_counts
-    return positive, known
-
-
-def label_totals(method: Any, labels: Iterable[Any], number: int) -> LabelTotals | None:
-    """The totals of the labels of some rows; None where all are unknown."""
-    known = (_targets_of_block(method, y)[0] for y in labels)
-    parts = [
-        OutputTotals.of(own) if isinstance(own, Outputs) else LabelTotals.of(own, whole=True)
-        for own in known
-        if own is not None
-    ]
-    return all_totals(parts)
-
-
-def _targets_of_block(method: Any, y: Any) -> tuple[Any, np.ndarray, int]:
-    """``labels_of_block`` as a method reads y; a ValueError for numbers that it does not take."""
-    found = labels_of_block(_given(method, y), method.label_means, method.target_type, method.target_scaling())
-    if found[0] is not None:
-        method.check_kind(found[0])
-    return found
-
-
-def all_totals(parts: Sequence[Any]) -> Any:
-    """The totals of all parts, LabelTotals or OutputTotals; None for no part."""
-    known = [part for part in parts if part is not None]
-    if any(isinstance(part, OutputTotals) for part in known):
-        known.sort(key=lambda part: not isinstance(part, OutputTotals))  # whose error names the mixture
-    return reduce(lambda one, other: one.merged(other), known) if known else None
-
-
-def known_blocks(method: Any, blocks: Iterable[Any], reset: bool = True) -> Iterator[tuple[Any, Any, int]]:
-    """Checked blocks (X, labels, rows left out), of the rows that take part; the next one is read meanwhile."""
-    for X, y in prefetch(blocks):
-        X = checked_features(method, X, reset=reset, block=True)
-        reset = False
-        if method.traits.labels is None:
-            yield X, None, 0
-            continue
-        labels, index, n = _targets_of_block(method, y)
-        if len(index) < n:
-            X = X[index]
-        yield X, labels, n - len(index)
-
-
-def prefetch(blocks: Iterable[Any]) -> Iterator[Any]:
-    """The same blocks; a thread reads the next one while one is in use."""
-    reading, end = iter(blocks), object()
-    with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(next, reading, end)
-        while (block := following.result()) is not end:
-            following = pool.submit(next, reading, end)
-            yield block
-
-
-def _given(method: Any, y: Any) -> Any:
-    if y is None:
-        raise ValueError(
-            f"This {type(method).__name__} estimator requires y to be passed, but the target y is None in a block. "
-            "Blocks must be pairs (X, y)."
-        )
-    return y
-
-
-def refuse_few(method: Any, n: int, dropped: int) -> None:
-    if n < 2:
-        raise ValueError(
-            f"Found {n} row(s) whose labels are known ({dropped} left out) while a minimum of 2 is required by "
-            f"{type(method).__name__}. Pass more rows with labels, or use a semi-supervised method."
-        )
 
 
 def from_sums_of_rows(estimator: Any) -> bool:

@@ -14,8 +14,8 @@ from proxembed.algebra.pencil.coordinates import Coordinates
 from proxembed.algebra.pencil.kernel_rows import KernelRows
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.known_blocks import moved_centroids
 from proxembed.estimator.rows import Rows
-from proxembed.estimator.sums import moved_centroids
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
 from proxembed.features.kernel import (

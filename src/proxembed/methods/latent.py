@@ -18,9 +18,10 @@ from proxembed.algebra.template import Template
 from proxembed.blocks import RowBlocks, blocks_of, lazily
 from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.explain import label_loadings
+from proxembed.estimator.known_blocks import refuse_once
 from proxembed.estimator.predicts import EXTRAPOLATE_DOC, fitted_to_outputs
 from proxembed.estimator.rows import Rows
-from proxembed.estimator.sums import SummedRows, refuse_once, summed_rows
+from proxembed.estimator.sums import SummedRows, summed_rows
 from proxembed.estimator.validation import in_range
 from proxembed.params import log, param
 from proxembed.targets.outputs import OutputReading

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.blocks import RowBlocks, blocks_of, transform_lazily
 from proxembed.estimator.base import Embedder
-from proxembed.estimator.sums import FeatureInfo, checked_alike, known_blocks, moved_centroids
+from proxembed.estimator.known_blocks import FeatureInfo, checked_alike, known_blocks, moved_centroids
 from proxembed.estimator.validation import in_range
 from proxembed.features.prototypes import PROTOTYPES, prototypes
 from proxembed.features.scaling import BY_SUMS, SCALINGS, ColumnSums, ScalingState, scaling_apply, scaling_fit
