@@ -39,6 +39,7 @@ from proxembed.params import (
 )
 from proxembed.targets.known import known_rows
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.outputs import Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
 
@@ -120,6 +121,11 @@ class Estimator(BaseEstimator):
         """The traits under these parameters: what the class states, and what follows from parameters and methods."""
         own, unknown = self.class_traits, getattr(self, "unknown", "drop")
         return own if own.unknown == unknown else replace(own, unknown=unknown)
+
+    @property
+    def reading_so_far(self) -> Any:
+        """How y was read; None without y."""
+        return vars(self).get("_reading_")
 
     @property
     def targets_(self) -> tuple[Output, ...]:
@@ -249,10 +255,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         name, fills = type(self).__name__, self.traits.fills_unknown
         keep = np.flatnonzero(labels.rows_any if fills else labels.rows_known)
         if len(keep) < 2:
-            what = "have a known label" if fills else "are fully known"
+            what = f"have a known {labels.noun}" if fills else "are fully known"
+            unused = f"without a known {labels.noun}" if fills else f"with unknown {labels.noun}s"
             raise ValueError(
-                f"{name} cannot use {'rows without a known label' if fills else 'rows with unknown labels'}, and only "
-                f"{len(keep)} of {labels.n} rows {what}. {self._more_rows(labels)}"
+                f"{name} cannot use rows {unused}, and only {len(keep)} of {labels.n} rows {what}. "
+                f"{self._more_rows(labels)}"
             )
         known_rows(name, labels, fills)
         kept = labels.take(keep)
@@ -260,10 +267,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
 
     def _more_rows(self, labels: Targets) -> str:
         """How more rows can take part in fit."""
-        traits = self.traits
+        traits, numbers = self.traits, isinstance(labels, Outputs)
         if traits.takes_shares and not traits.fills_unknown and np.count_nonzero(labels.rows_any) > 1:
-            return "Use unknown='mean', which takes an unknown cell as the mean of its label, or label more rows."
-        return "Use a semi-supervised method or label more rows."
+            more = "pass more rows with known cells" if numbers else "label more rows"
+            return f"Use unknown='mean', which takes an unknown cell as the mean of its {labels.noun}, or {more}."
+        return "Pass more rows with known cells." if numbers else "Use a semi-supervised method or label more rows."
 
     def check_labels(self, labels: Any) -> None:
         """Raise a ValueError for targets that this estimator cannot take."""

@@ -16,8 +16,8 @@ from sklearn.metrics import pairwise_distances_argmin
 from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.blocks.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
 from proxembed.targets.labels import LabelMatrix
-from proxembed.targets.output_totals import OutputTotals
-from proxembed.targets.outputs import Outputs, stacked_outputs
+from proxembed.targets.output_totals import OutputTotals, stacked_outputs
+from proxembed.targets.outputs import Outputs
 from proxembed.targets.targets import Targets
 from proxembed.targets.totals import LabelTotals, all_unknown, labels_of_block
 
@@ -42,9 +42,9 @@ def sampled_rows(method: Any, source: RowBlocks) -> Rows:
     _, X, labels = zip(*found.drawn, strict=True)
     if labels[0] is None:
         return Rows(stacked(X), None, source=source)
-    if isinstance(labels[0], Outputs):
+    totals = all_totals([totals_of(own) for own in labels])
+    if isinstance(totals, OutputTotals):
         return Rows(stacked(X), stacked_outputs(list(labels)), source=source)
-    totals = all_totals([LabelTotals.of(own) for own in labels])
     own = [totals.block(part) for part in labels]
     Y = sparse.csc_array(sparse.vstack([part.Y for part in own]))
     return Rows(stacked(X), LabelMatrix(Y, totals.classes_, own[0].form, None, totals.columns), source=source)
@@ -155,15 +155,6 @@ def refuse_outside(labels: Any, classes: Sequence[Any] | None) -> None:
         raise ValueError(f"y holds the label {outside[0]!r}, which is not among classes. Add it to classes.")
 
 
-def refuse_numbers(method: Any, labels: Any) -> None:
-    """A ValueError for numbers in rows that are added one after another."""
-    if isinstance(labels, Outputs):
-        raise ValueError(
-            f"{type(method).__name__}.partial_fit takes labels: numbers are scaled by the rows of all blocks. Fit it "
-            "on RowBlocks that can be read again."
-        )
-
-
 def label_means(source: RowBlocks) -> np.ndarray:
     """The mean of the known cells of each label, over all rows of a source."""
     positive, known = source.reduce(_cell_counts, _both_added, labels=True)
@@ -181,20 +172,21 @@ def _cell_counts(labels: Iterable[Any], number: int) -> tuple[Any, Any]:
     return positive, known
 
 
-def label_totals(method: Any, labels: Iterable[Any], number: int) -> LabelTotals | None:
+def label_totals(method: Any, labels: Iterable[Any], number: int) -> Any:
     """The totals of the labels of some rows; None where all are unknown."""
     known = (_targets_of_block(method, y)[0] for y in labels)
-    parts = [
-        OutputTotals.of(own) if isinstance(own, Outputs) else LabelTotals.of(own, whole=True)
-        for own in known
-        if own is not None
-    ]
-    return all_totals(parts)
+    return all_totals([totals_of(own, whole=True) for own in known if own is not None])
+
+
+def totals_of(targets: Any, whole: bool = False) -> Any:
+    """The OutputTotals of numbers, and the LabelTotals of labels; ``whole``: as of these."""
+    return OutputTotals.of(targets) if isinstance(targets, Outputs) else LabelTotals.of(targets, whole)
 
 
 def _targets_of_block(method: Any, y: Any) -> tuple[Any, np.ndarray, int]:
     """``labels_of_block`` as a method reads y; a ValueError for numbers that it does not take."""
-    found = labels_of_block(_given(method, y), method.label_means, method.target_type, method.target_scaling())
+    reading = (method.label_means, method.target_type, method.target_scaling(), method.traits.fills_unknown)
+    found = labels_of_block(_given(method, y), *reading)
     if found[0] is not None:
         method.check_kind(found[0])
     return found
@@ -203,8 +195,6 @@ def _targets_of_block(method: Any, y: Any) -> tuple[Any, np.ndarray, int]:
 def all_totals(parts: Sequence[Any]) -> Any:
     """The totals of all parts, LabelTotals or OutputTotals; None for no part."""
     known = [part for part in parts if part is not None]
-    if any(isinstance(part, OutputTotals) for part in known):
-        known.sort(key=lambda part: not isinstance(part, OutputTotals))  # whose error names the mixture
     return reduce(lambda one, other: one.merged(other), known) if known else None
 
 
@@ -241,9 +231,10 @@ def _given(method: Any, y: Any) -> Any:
     return y
 
 
-def refuse_few(method: Any, n: int, dropped: int) -> None:
+def refuse_few(method: Any, n: int, dropped: int, numbers: bool = False) -> None:
     if n < 2:
+        noun, more = ("output", "") if numbers else ("label", ", or use a semi-supervised method")
         raise ValueError(
-            f"Found {n} row(s) whose labels are known ({dropped} left out) while a minimum of 2 is required by "
-            f"{type(method).__name__}. Pass more rows with labels, or use a semi-supervised method."
+            f"Found {n} row(s) whose {noun}s are known ({dropped} left out) while a minimum of 2 is required by "
+            f"{type(method).__name__}. Pass more rows with {noun}s{more}."
         )

@@ -12,7 +12,7 @@ from proxembed.algebra.arrays.blas import one_pool
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.blocks import RowBlocks, blocks_of
 
-from .known_blocks import known_blocks, refuse_numbers, refuse_other_features, refuse_outside
+from .known_blocks import known_blocks, refuse_other_features, refuse_outside
 from .sums import Sums, from_sums_of_rows, sums_of_rows
 from .validation import forget
 
@@ -24,6 +24,15 @@ class PartialFits:
     """``partial_fit`` and ``merge`` of methods that sums over the rows suffice for, solved when a result is needed."""
 
     label_means: ClassVar[Any] = None  # set while blocks are read: the means of unknown cells, "ask", or None
+
+    reads_out: ClassVar[bool] = False  # whether a fit to numbers needs X'X for its predictions
+
+    @property
+    def reading_so_far(self) -> Any:
+        """How y was read, also of rows that were added since the last solution; None without y."""
+        own = vars(self)
+        totals = own["sums_"].totals if own.get("_unsolved_", False) else None
+        return own.get("_reading_") if totals is None else totals.no_rows().reading
 
     def sums_of_lifted(self, moments: Moments) -> Moments:
         """The sums of the lifted rows, from those of what ``lift`` has given; what the lift needs of all rows is
@@ -40,7 +49,8 @@ class PartialFits:
         Parameters
         ----------
         X : (m, d) array or CSR, RowBlocks with y in the blocks, or dask array or DataFrame; one row is enough.
-        y : labels of these rows in any form that ``fit`` takes, the same in every call; new labels may come.
+        y : labels or numbers of these rows in any form that ``fit`` takes, the same in every call; new labels may come.
+            Unknown cells of numbers are at the mean of all rows, whatever ``unknown`` but "drop".
         classes : list, optional
             The only labels that are allowed.
 
@@ -51,7 +61,8 @@ class PartialFits:
         Raises
         ------
         ValueError
-            For parameters changed since the first call, labels outside ``classes``, and what ``fit`` refuses.
+            For parameters changed since the first call, labels outside ``classes``, a column of y of another kind than
+            before, and what ``fit`` refuses.
 
         Warns
         -----
@@ -88,7 +99,6 @@ class PartialFits:
                 return self._hold(sums)
             for rows, labels, dropped in known_blocks(self, source or [(X, y)], reset=fresh):
                 refuse_outside(labels, classes)
-                refuse_numbers(self, labels)
                 sums.update(self, rows, labels, dropped, "float64" if source is None else source.precision)
         except BaseException:
             if fresh:

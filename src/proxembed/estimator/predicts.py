@@ -52,7 +52,7 @@ class ReadOut:
 
 def fitted_to_outputs(estimator: Any) -> bool:
     """Whether an estimator is fitted to numbers, or to columns of several kinds; the error says that it is not."""
-    if not isinstance(vars(estimator).get("_reading_"), OutputReading):
+    if not isinstance(estimator.reading_so_far, OutputReading):
         raise AttributeError(
             f"{type(estimator).__name__} predicts where it is fitted to numbers (target_type='real'). For labels put a "
             "classifier behind it, such as proxembed.classify.Thresholded()."
@@ -60,7 +60,45 @@ def fitted_to_outputs(estimator: Any) -> bool:
     return True
 
 
-class PredictsOutputs(SpectralEmbedder, abstract=True):
+def _knows_ranges(estimator: Any) -> bool:
+    """Whether an estimator knows the ranges of the scores of its training rows; the error says why not."""
+    if "_score_ranges_" not in vars(estimator):
+        raise AttributeError(
+            f"{type(estimator).__name__} knows the ranges of its training rows where it is fitted to numbers, on rows "
+            "in memory."
+        )
+    return True
+
+
+class KnowsRanges(SpectralEmbedder, abstract=True):
+    """A method that counts new rows beyond its training rows."""
+
+    def learn_ranges(self, rows: Rows, found: Solution) -> None:
+        """Keep the range of each score of the rows, where y holds numbers and the rows are in memory."""
+        if isinstance(self._reading_, OutputReading) and not rows.summed:
+            R: Any = found.problem.rows
+            Z = R.dot(self.components_.T * R.unit)
+            self._score_ranges_ = np.array([Z.min(axis=0), Z.max(axis=0)])
+
+    def shorten(self, short: Any, k: int) -> None:
+        super().shorten(short, k)
+        if "_score_ranges_" in vars(self):
+            short._score_ranges_ = self._score_ranges_[:, :k]
+
+    @available_if(_knows_ranges)
+    def outside_training(self, X: Any) -> Any:
+        """True for each row of X (m, d) that lies outside the range of the training rows in some component, where
+        predictions of numbers are least to be trusted: ``outside_training(X).sum()`` counts them. Of fits to numbers in
+        memory. Blocks for RowBlocks, a lazy array for dask."""
+        if (blocks := lazily(X, self.outside_training)) is not None:
+            return blocks
+        Z = self.transform(X)
+        low, high = self._score_ranges_
+        slack = np.sqrt(np.finfo(Z.dtype).eps) * (high - low)  # of training rows at the ends
+        return ((Z < low - slack) | (Z > high + slack)).any(axis=1)
+
+
+class PredictsOutputs(KnowsRanges, abstract=True):
     """A linear method that predicts where y holds numbers: yhat = ybar + (x - xbar)'P (P'(Xc'Xc + lam I)P)^-1 P'Xc'Yc,
     the ridge regression of y on X (lam its ``ridge_``, 0 without one) restricted to the span of the components."""
 
@@ -72,10 +110,12 @@ class PredictsOutputs(SpectralEmbedder, abstract=True):
         targets_ : tuple of Output, how each column of y was read.
     """
     )
+    reads_out = True
     extrapolate: bool = param(default=False, kind=bool, doc=EXTRAPOLATE_DOC)
 
     def learn(self, rows: Rows, found: Solution) -> None:
         super().learn(rows, found)
+        self.learn_ranges(rows, found)
         if not isinstance(self._reading_, OutputReading):
             return
         problem: Any = found.problem
@@ -109,8 +149,8 @@ class PredictsOutputs(SpectralEmbedder, abstract=True):
     def predict(self, X: Any) -> Any:
         """Predictions for rows X (m, d) in the form of y: its units and types, one axis for a 1-D y, a table with the
         names of its columns for a table. Numbers are cut to the range of the training rows unless ``extrapolate``.
-        Classes are those of the largest prediction, labels those of at least one half. Blocks of them for RowBlocks, a
-        lazy array for dask."""
+        Classes are those of the largest prediction, labels those of at least one half. ``outside_training`` tells rows
+        beyond the training rows. Blocks for RowBlocks, a lazy array for dask."""
         check_is_fitted(self, "n_components_")
         if (blocks := lazily(X, self.predict)) is not None:
             return blocks

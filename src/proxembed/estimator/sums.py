@@ -35,9 +35,8 @@ from proxembed.algebra.template import Template
 from proxembed.blocks.row_blocks import RowBlocks, stacked
 from proxembed.targets.known import warn_left_out
 from proxembed.targets.labels import LabelMatrix, refuse_many_numbers
-from proxembed.targets.output_totals import NumbersInBlocks, OutputTotals
-from proxembed.targets.outputs import Outputs
-from proxembed.targets.totals import LabelTotals, PartlyKnownRow, positions
+from proxembed.targets.output_totals import OutputTotals, UnscaledBlock
+from proxembed.targets.totals import LabelTotals, PartlyKnownRow
 
 from .known_blocks import (
     FeatureInfo,
@@ -51,6 +50,7 @@ from .known_blocks import (
     refuse_once,
     refuse_outside,
     sampled_rows,
+    totals_of,
     with_rows,
 )
 from .rows import BlockRows
@@ -68,8 +68,6 @@ def from_sums_of_rows(estimator: Any) -> bool:
         reason = "its prototypes are chosen from a sample of all rows: fit it on RowBlocks, which are read twice"
     elif traits.from_sums == "labels":
         reason = "what a row adds depends on the labels of all rows: fit it on RowBlocks, which are read twice"
-    elif getattr(estimator, "target_type", None) == "real":
-        reason = "numbers are scaled by all rows: fit it on RowBlocks, which are read twice"
     if reason is not None:
         name = type(estimator).__name__
         raise AttributeError(f"{name} with these parameters has no partial_fit and no merge: {reason}.")
@@ -98,9 +96,6 @@ def summed_rows(method: Any, source: RowBlocks, totals: Any = None) -> SummedRow
     except PartlyKnownRow:
         method.label_means = label_means(source)
         return _summed_rows(method, source, totals)
-    except NumbersInBlocks:
-        refuse_once(method, source, "the means and scales of all numbers of y")
-        return _summed_rows(method, source, source.reduce(partial(label_totals, method), all_totals, labels=True))
     finally:
         method.label_means = None
 
@@ -114,9 +109,9 @@ def _summed_rows(method: Any, source: RowBlocks, totals: Any) -> SummedRows:
     if traits.from_sums == "labels":
         refuse_once(method, source, "the labels of all rows")
         totals = source.reduce(partial(label_totals, method), all_totals, labels=True)
-    if isinstance(totals, OutputTotals):
-        totals.check()
-    found = sums_of_rows(method, source, totals)
+        if isinstance(totals, OutputTotals):
+            totals.check()
+    found = sums_of_rows(method, source, totals, again=source.rereadable)
     found.copy_to(method)
     reading = Reading(found.checking, source, found.counts, found.sums.dropped) if source.rereadable else None
     return found.sums.rows(method, reading)
@@ -132,15 +127,16 @@ class SumsOfRows(FeatureInfo):
 
 
 def sums_of_rows(
-    method: Any, source: RowBlocks, totals: LabelTotals | None = None, classes: Sequence[Any] | None = None
+    method: Any, source: RowBlocks, totals: Any = None, classes: Sequence[Any] | None = None, again: bool = False
 ) -> SumsOfRows:
     """The sums of all rows of a source; ``totals``: those of all labels, where the rows need them first. ``classes``:
-    the only labels that are allowed. Raises ValueError for others."""
-    return source.reduce(partial(_summed_piece, method, totals, classes, source.rereadable), _joined)
+    the only labels that are allowed. ``again``: whether the rows will be read again for products with them. Raises
+    ValueError for other labels."""
+    return source.reduce(partial(_summed_piece, method, totals, classes, again), _joined)
 
 
-def _summed_piece(method: Any, totals: Any, classes: Any, rereadable: bool, rows: RowBlocks, number: int) -> SumsOfRows:
-    checking, sums = copy.copy(method), Sums(rereadable, totals)
+def _summed_piece(method: Any, totals: Any, classes: Any, again: bool, rows: RowBlocks, number: int) -> SumsOfRows:
+    checking, sums = copy.copy(method), Sums(again, totals)
     for X, labels, dropped in known_blocks(checking, rows):
         refuse_outside(labels, classes)
         sums.update(checking, X, labels, dropped, rows.precision)
@@ -166,15 +162,15 @@ class Sums:
     ----------
     rereadable : bool, default=False
         Whether the rows can be read again, so that products with them may take the place of a large X'X.
-    totals : LabelTotals, optional
-        Those of all labels, where an earlier reading found them; otherwise they are counted as rows come.
+    totals : LabelTotals or OutputTotals, optional
+        Those of all labels or numbers, where an earlier reading found them; otherwise they are counted as rows come.
 
     Attributes
     ----------
     n : int, the rows that took part.
     dropped : int, the rows left out because a label was unknown.
-    classes_ : (c,) array, the labels so far; None for methods without labels.
-    label_counts : (c,) array, the rows with each label; None for methods without labels.
+    classes_ : (c,) array, the labels so far; None for methods without labels, and where y holds numbers.
+    label_counts : (c,) array, the rows with each label; None for methods without labels, and where y holds numbers.
     mean : (d,) array, the mean of the rows.
 
     Examples
@@ -192,7 +188,7 @@ class Sums:
 
     def __init__(self, rereadable: bool = False, totals: LabelTotals | None = None) -> None:
         self.rereadable = rereadable
-        self.totals: Any = totals  # LabelTotals; None without labels
+        self.totals: Any = totals  # LabelTotals, or OutputTotals of numbers; None without labels
         self.counted = totals is not None
         self.moments: Any = None  # Moments of X, factors and row weights of the template, from the first rows on
         self.unlifted: Any = None  # Moments of X, where the moments are those of lifted rows
@@ -232,11 +228,12 @@ class Sums:
         return own.gram(0) - np.outer(shift, shift) / own.n
 
     def label_products(self) -> np.ndarray | None:
-        """X'Y, (d, c), of the rows less their mean and Y of 1 and 0; None for methods without labels."""
+        """X'Y, (d, c), of the rows less their mean and Y of 1 and 0, where y holds numbers of what the method makes of
+        them (about their means, over their standard deviations); None for methods without labels."""
         if self.totals is None:
             return None
-        own, found = self._of_rows(), np.zeros((len(self.mean), len(self.totals.classes_)))
-        known = self.totals.columns
+        own, known = self._scaled(self._of_rows()), self.totals.columns
+        found = np.zeros((len(self.mean), self.totals.no_rows().width))
         products, counts = own.products[:, : len(known)], own.factor_sums[: len(known)]
         found[:, known] = products - np.outer(own.firsts[0], counts) / own.n
         return found
@@ -247,32 +244,39 @@ class Sums:
             raise ValueError("These sums hold no rows yet; add some by partial_fit.")
         return own
 
-    def _count(self, method: Any, labels: Any) -> None:
-        if isinstance(labels, Outputs):
-            raise NumbersInBlocks
-        own = LabelTotals.of(labels, whole=method.traits.from_sums == "labels")
-        self.totals = own if self.totals is None else self.totals.merged(own)
+    def _scaled(self, moments: Moments) -> Moments:
+        """Moments with F in place of what was summed of numbers before their means and scales were known."""
+        return moments if self.totals is None or self.counted else self.totals.scaled(moments)
 
-    def update(
-        self, method: Any, X: Any, labels: LabelMatrix | None, dropped: int = 0, precision: str = "float64"
-    ) -> None:
+    def _count(self, method: Any, labels: Any) -> Any:
+        """The labels as they are summed."""
+        if self.counted:
+            return self.totals.block(labels)
+        own = totals_of(labels, whole=method.traits.from_sums == "labels")
+        self.totals = own if self.totals is None else self.totals.merged(own)
+        return self.totals.summed(labels)
+
+    def update(self, method: Any, X: Any, labels: Any, dropped: int = 0, precision: str = "float64") -> None:
         """Add checked rows, X (m, d), with their labels; ``dropped``: how many were left out."""
         self.dropped += dropped
         if X.shape[0] == 0:
             return
         _refuse_size(X)
         before = self.totals
-        if labels is not None and not self.counted:
-            self._count(method, labels)
-        block = None if labels is None else self.totals.block(labels)
+        block = None if labels is None else self._count(method, labels)
         count = self.totals.n if self.counted else max(self.n + X.shape[0], 2)
         R = _LiftedRows(X, method.lift) if method.traits.sample_rows else X
         demand = _demand(method, BlockRows(X, block, count=count), R)[1]
         widths = [F.shape[1] for F in demand.factors]
+        if isinstance(block, UnscaledBlock) and any(F is not block.Y for F in demand.factors):
+            raise TypeError(
+                f"{type(method).__name__}: sums of numbers are those with Y itself. A template that makes other "
+                "factors of Y takes numbers in blocks with from_sums='labels'."
+            )
         if self.moments is None:
-            self._start(demand, R)
+            self._start(demand, R, isinstance(block, UnscaledBlock) and method.reads_out)
         else:
-            self.moments = self._widened(widths, before)
+            self.moments = _carried(self.moments, self.widths, widths, before, self.totals)
         self.widths = widths
         self.moments.update(R, demand.weights, demand.factors, precision)
         if R is not X:
@@ -281,22 +285,16 @@ class Sums:
     def _update_unlifted(self, X: Any, labels: list[Any], before: LabelTotals | None) -> None:
         if self.unlifted is None:
             self.unlifted = Moments(X.shape[1], 1, sum(Y.shape[1] for Y in labels))
-        self.unlifted = _with_labels(self.unlifted, before, self.totals)
+        self.unlifted = _unlifted(self.unlifted, before, self.totals)
         self.unlifted.update(X, [None], labels)
 
-    def _start(self, demand: Demand, R: Any) -> None:
-        """Moments of no row as yet."""
+    def _start(self, demand: Demand, R: Any, reads_out: bool) -> None:
+        """Moments of no row as yet; ``reads_out``: with X'X, unless the rows can be read again for what it gives."""
         streamed = self.rereadable and demand.streams and R.shape[1] > DENSE_LIMIT and not isinstance(R, _LiftedRows)
-        formed = () if streamed else sorted(demand.formed)
+        wanted = demand.formed or {0} if reads_out and not self.rereadable else demand.formed
+        formed = () if streamed else sorted(wanted)
         columns = sum(F.shape[1] for F in demand.factors)
         self.moments = Moments(R.shape[1], len(demand.weights), columns, formed=formed, inner=bool(demand.inner))
-
-    def _widened(self, widths: list[int], before: LabelTotals | None, after: LabelTotals | None = None) -> Moments:
-        """The moments with a column for each label that is new."""
-        if widths == self.widths:
-            return self.moments
-        columns = _columns(self.widths, widths, before, self.totals if after is None else after)
-        return self.moments.widened(columns, sum(widths))
 
     def merge(self, method: Any, other: Sums) -> None:
         """Add the sums of other rows for the same method, which stay as they are."""
@@ -311,18 +309,21 @@ class Sums:
             return
         totals = self.totals if self.totals is None or self.counted else self.totals.merged(other.totals)
         nothing, lifted = self._no_rows()
-        blank = BlockRows(nothing, None if totals is None else totals.no_rows(), count=self.n + other.n)
+        labels = None if totals is None else totals.no_rows() if self.counted else totals.summed_no_rows()
+        blank = BlockRows(nothing, labels, count=self.n + other.n)
         widths = [F.shape[1] for F in _demand(method, blank, lifted)[1].factors]
-        moments = self._widened(widths, self.totals, totals)
-        moments.merge(other._widened(widths, other.totals, totals))
+        moments = _carried(self.moments, self.widths, widths, self.totals, totals)
+        moments.merge(_carried(other.moments, other.widths, widths, other.totals, totals))
         if self.unlifted is not None:
-            self.unlifted = _with_labels(self.unlifted, self.totals, totals)
-            self.unlifted.merge(_with_labels(other.unlifted, other.totals, totals))
+            self.unlifted = _unlifted(self.unlifted, self.totals, totals)
+            self.unlifted.merge(_unlifted(other.unlifted, other.totals, totals))
         self.totals, self.moments, self.widths, self.dropped = totals, moments, widths, self.dropped + other.dropped
 
     def rows(self, method: Any, reading: Reading | None = None) -> SummedRows:
         """Rows with these sums; ``reading``: how the rows can be read again, such as for the choice of a ridge."""
         self._check(method)
+        if isinstance(self.totals, OutputTotals) and not self.counted:
+            self.totals.check()
         labels = None if self.totals is None else self.totals.no_rows()
         if labels is not None:
             if self.totals.form == "classes":
@@ -331,11 +332,12 @@ class Sums:
             method._reading_ = labels.reading
             if isinstance(labels, LabelMatrix):
                 method.classes_ = labels.classes_
-        own, width = (self.moments, None) if self.unlifted is None else (self.unlifted, method.prepared_.width)
+        moments = self._scaled(self.moments)
+        own, width = (moments, None) if self.unlifted is None else (self._scaled(self.unlifted), method.prepared_.width)
         nothing, lifted = self._no_rows()
         dependence = np.nan if labels is None else own.dependence(labels.c)
         blank = BlockRows(nothing, labels, count=self.n, scatter=own.scatter(), dependence=dependence)
-        found = Compression(*_demand(method, blank, lifted), method.sums_of_lifted(self.moments), width)
+        found = Compression(*_demand(method, blank, lifted), method.sums_of_lifted(moments), width)
         if reading is not None and self.unlifted is not None:
             reading = replace(reading, checking=copy.copy(method))  # its lift is settled now
         refuse_lost(*found.lost)
@@ -362,10 +364,10 @@ class Sums:
 
     def _check(self, method: Any) -> None:
         """A ValueError for too few rows, and a warning of those left out."""
-        refuse_few(method, self.n, self.dropped)
-        name = type(method).__name__
+        name, numbers = type(method).__name__, isinstance(self.totals, OutputTotals)
+        refuse_few(method, self.n, self.dropped, numbers)
         if self.dropped:
-            fills = method.label_means is not None
+            fills = method.traits.fills_unknown if numbers else method.label_means is not None
             means = (
                 ""
                 if fills or not method.traits.fills_unknown
@@ -373,7 +375,8 @@ class Sums:
                     " Means of labels are known after all rows: fit on RowBlocks that can be read again uses such rows."
                 )
             )
-            warn_left_out(name, self.dropped, self.n + self.dropped, fills, more=means, stacklevel=5)
+            noun = "output" if numbers else "label"
+            warn_left_out(name, self.dropped, self.n + self.dropped, fills, more=means, stacklevel=5, noun=noun)
 
 
 def _demand(method: Any, rows: BlockRows, lifted: Any) -> tuple[Template, Demand]:
@@ -452,7 +455,7 @@ class SummedRows(BlockRows):
 
     def score_scatter(self, R: CentredMatrix, P: np.ndarray) -> np.ndarray:
         """By one reading, where the compressed rows are not those of X'X."""
-        if self.found.template.B is not None or self.reading is None:
+        if self.found.s is not None or self.found.template.B is not None or self.reading is None:
             return super().score_scatter(R, P)
         products, total = self.reading.product(True, P, self.found.mean @ P)
         return P.T @ (products - np.outer(self.found.mean, total))
@@ -556,17 +559,26 @@ def _listed(parts: Sequence[list[Any]]) -> list[Any]:
     return [block for part in parts for block in part]
 
 
-def _with_labels(unlifted: Moments, before: LabelTotals | None, after: LabelTotals | None) -> Moments:
-    """Moments of X and Y with a column for each label that is new."""
-    if after is None or before is None or len(after.columns) == len(unlifted.squares):
-        return unlifted
-    width = len(after.columns)
-    return unlifted.widened(_columns([len(unlifted.squares)], [width], before, after), width)
+def _carried(moments: Moments, old: list[int], new: list[int], before: Any, after: Any) -> Moments:
+    """Moments with factors of the widths ``old``, made under the totals ``before``, as those of the widths ``new``
+    under later totals: with a column for each label that is new, and numbers less the same shift."""
+    if before is after:
+        return moments
+    if old != new:
+        moments = moments.widened(_columns(old, new, before, after), sum(new))
+    return after.recentred(moments, before)
+
+
+def _unlifted(moments: Moments, before: Any, after: Any) -> Moments:
+    """``_carried`` of the moments of X and of the labels as they are summed."""
+    if after is None or before is None:
+        return moments
+    return _carried(moments, [len(moments.squares)], [after.summed_no_rows().c], before, after)
 
 
 def _columns(old: list[int], new: list[int], before: Any, after: Any) -> np.ndarray:
     """The columns of factors of the widths ``old`` among those of the widths ``new``, with columns for new labels."""
-    place = np.searchsorted(after.columns, positions(before.classes_, after.classes_)[before.columns])
+    place = after.places(before)
     columns, start = [], 0
     for narrow, wide in zip(old, new, strict=True):
         columns.append(start + (np.arange(wide) if narrow == wide else place))

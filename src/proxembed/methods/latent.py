@@ -19,7 +19,7 @@ from proxembed.blocks import RowBlocks, blocks_of, lazily
 from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.known_blocks import refuse_once
-from proxembed.estimator.predicts import EXTRAPOLATE_DOC, fitted_to_outputs
+from proxembed.estimator.predicts import EXTRAPOLATE_DOC, KnowsRanges, fitted_to_outputs
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import SummedRows, summed_rows
 from proxembed.estimator.validation import in_range
@@ -279,7 +279,7 @@ def _fitted_to_labels(estimator: Any) -> bool:
     return True
 
 
-class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
+class MLLS(KnowsRanges, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Shared-subspace multi-label least squares: Theta'Theta = I shared by the predictors of all labels.  [ji2010mlls]
 
     The linear predictors of all labels share one subspace, and each has its own part. Minimises ||XW - Y||^2/n + alpha
@@ -328,6 +328,7 @@ class MLLS(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=Tr
 
     def learn(self, rows: Rows, found: Solution) -> None:
         """W = (M1 - alpha Theta Theta')^-1 Xc'Yc / n, through M1^-1 [Xc'Yc / n, Theta]; Theta spans M1 Q."""
+        self.learn_ranges(rows, found)
         outputs = isinstance(self._reading_, OutputReading)
         self._labels = None if outputs else rows.labels.take(slice(0, 0))
         self._kept_ = rows.labels.kept

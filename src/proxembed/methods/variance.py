@@ -118,7 +118,7 @@ class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=Tr
         dependence *= 4.0 if rows.codes(self.coding) else 1.0
         if dependence <= ROUNDING**2 * scatter * rows.n * rows.labels.c:
             raise ValueError(
-                'balance="trace" is not allowed here: the labels do not depend on X, so that the trace of their term, '
-                "by which it would be divided, is 0. Use balance=None."
+                f'balance="trace" is not allowed here: the {rows.labels.noun}s do not depend on X, so that the trace '
+                "of their term, by which it would be divided, is 0. Use balance=None."
             )
         return (1.0 - self.beta) / scatter / (unit * unit), self.beta / dependence / (unit * unit)

@@ -13,8 +13,11 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from proxembed.algebra.pencil.eigen import Solution
+from proxembed.algebra.pencil.kernel_rows import KernelRows
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.predicts import ReadOut
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import LabelledFeatures, TemplateWrapper, refuse_features
@@ -166,6 +169,22 @@ class _Alone(TemplateWrapper, labels="multi"):
     def traits(self) -> Traits:
         return replace(super().traits, labels=self.inner().traits.labels)
 
+    def learn(self, rows: Rows, found: Solution) -> None:
+        """The read-out of F, and the range of F, where y holds numbers."""
+        super().learn(rows, found)
+        if isinstance(rows.labels, LabelMatrix):
+            return
+        R: Any = found.problem.rows
+        P, F = self.components_.T, rows.labels.Y.toarray()
+        Z = R.dot(P * R.unit)
+        sizes = R.inner(P) if isinstance(R, KernelRows) else P.T @ P
+        self._readout_ = ReadOut(Z.T @ Z + found.ridge * sizes, Z.T @ (F - F.mean(axis=0))).weights
+        self._level_, self._range_ = F.mean(axis=0), (F.min(axis=0), F.max(axis=0))
+
+    def predicted(self, X: Any) -> np.ndarray:
+        """F of new rows by the read-out, within the range of the training rows."""
+        return np.clip(self.transform(X) @ self._readout_ + self._level_, *self._range_)
+
 
 class Views(LabelledFeatures, labels="multi"):
     """Views side by side: any method on scaled blocks of features, kernel map, forest leaves and label scores.
@@ -242,7 +261,8 @@ class Views(LabelledFeatures, labels="multi"):
         search=(0.5, 1.0, 2.0),
         doc="One weight per view, or one number for all but the first, whose weight is then 1; folds: the number among "
         "0, 0.5, 1, 2 and 4 under which rows left out by three folds have the largest Jaccard@10 (cosine) to the other "
-        "rows, with views and method fitted again in each fold.",
+        "rows, or the least squared error of their predictions where y holds numbers, with views and method fitted "
+        "again in each fold.",
     )
     n_estimators: int = param(
         default=300, low=1, high=100_000, integer=True, doc='Trees of the forests of "leaves" and "scores".'
@@ -357,27 +377,29 @@ class Views(LabelledFeatures, labels="multi"):
         """The weight of each view."""
         if isinstance(self.weights, list | tuple):
             return tuple(self.weights)
-        if isinstance(self.weights, str) and rows.labels.numbers:
-            raise ValueError("weights='folds' compares label sets, and y holds numbers; give a number, such as 0.5.")
         rest = self._weight_of_folds(rows, seed) if isinstance(self.weights, str) else float(self.weights)
         return (1.0, *[rest] * (len(self.views) - 1))
 
     def _weight_of_folds(self, rows: Rows, seed: int) -> float:
-        """The weight under which held-out rows are placed among rows of the most similar labels, all refitted."""
-        found = np.zeros(len(GRID))
-        for _, own, new in distinct_folds(rows.X, rows.label_matrix, WEIGHT_FOLDS, seed):
-            part, new = Rows(rows.X[own], rows.labels.take(own)), new[rows.labels.rows_any[new]]
+        """The weight under which held-out rows are placed among rows of the most similar labels, or their numbers are
+        predicted with the least squared error, all refitted."""
+        found, labels = np.zeros(len(GRID)), rows.labels.held()
+        for _, own, new in distinct_folds(rows.X, labels, WEIGHT_FOLDS, seed):
+            part, new = Rows(rows.X[own], labels.take(own)), new[labels.rows_any[new]]
             views, training = self._learned(part, list(self.views), seed)
             held_out = [view.lift(rows.X[new]) for view in views]
-            known = part.labels.rows_any
-            Y, Y_new = (each.with_means().Y.toarray() for each in (part.labels.take(known), rows.labels.take(new)))
+            known, truth = part.labels.rows_any, labels.take(new)
+            Y, Y_new = (each.with_means().Y.toarray() for each in (part.labels.take(known), truth))
             for i, weight in enumerate(GRID):
                 used = len(views) if weight else 1
                 blocks = [Block.of(each, weight if at else 1.0) for at, each in enumerate(training[:used])]
                 R, R_new = (scaled(blocks, side[:used]) for side in (training, held_out))
                 model = self._alone().fit(R, self.with_means(part).labels)
-                Z, Z_new = model.transform(R), model.transform(R_new)
-                found[i] += len(new) * label_agreement(Z[known], Y, Z_new, Y_new)
+                if isinstance(labels, LabelMatrix):
+                    Z, Z_new = model.transform(R), model.transform(R_new)
+                    found[i] += len(new) * label_agreement(Z[known], Y, Z_new, Y_new)
+                else:
+                    found[i] -= squared_error(model, R_new, truth)
         return GRID[int(np.argmax(np.round(found / rows.n, 12)))]
 
     def _alone(self) -> SpectralEmbedder:
@@ -458,6 +480,12 @@ class Views(LabelledFeatures, labels="multi"):
                 "'features' among the views."
             )
         return total
+
+
+def squared_error(model: Any, X: Any, truth: Targets) -> float:
+    """The sum of the squared errors of the F of new rows X that ``_Alone`` predicts, over their known cells."""
+    errors = (model.predicted(X) - truth.Y.toarray()) ** 2
+    return float(np.sum(errors if truth.known_cells is None else errors * truth.known_cells))
 
 
 def with_others(own: Any, view: Any, X: Any, known: np.ndarray) -> Any:

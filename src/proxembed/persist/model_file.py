@@ -58,6 +58,7 @@ STATE = (
     "proxembed.tables.column.Column",
     "proxembed.targets.labels.LabelMatrix",
     "proxembed.targets.labels.LabelReading",
+    "proxembed.targets.output_totals.OutputTotals",
     "proxembed.targets.outputs.Column",
     "proxembed.targets.outputs.Layout",
     "proxembed.targets.outputs.OutputReading",

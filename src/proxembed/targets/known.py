@@ -34,7 +34,7 @@ def known_rows(
     ``stacklevel``: as the caller would give it to ``warnings.warn``, here and below."""
     keep = np.flatnonzero(labels.rows_any if cells else labels.rows_known)
     if len(keep) < labels.n:
-        warn_left_out(name, labels.n - len(keep), labels.n, cells, task, more, stacklevel + 1)
+        warn_left_out(name, labels.n - len(keep), labels.n, cells, task, more, stacklevel + 1, labels.noun)
     return keep
 
 
@@ -87,10 +87,18 @@ def smoothed_log_odds(positive: Any, known: Any) -> Any:
 
 
 def warn_left_out(
-    name: str, left_out: int, n: int, cells: bool, task: str = "fit", more: str = "", stacklevel: int = 3
+    name: str,
+    left_out: int,
+    n: int,
+    cells: bool,
+    task: str = "fit",
+    more: str = "",
+    stacklevel: int = 3,
+    noun: str = "label",
 ) -> None:
-    """Warn of rows left out of a task: those without a known cell (``cells``), or those with an unknown one."""
-    what, have = ("rows without a known label", "no known label") if cells else ("unknown labels", "one")
+    """Warn of rows left out of a task: those without a known cell (``cells``), or those with an unknown one. ``noun``:
+    what the columns of y are called."""
+    what, have = (f"rows without a known {noun}", f"no known {noun}") if cells else (f"unknown {noun}s", "one")
     warnings.warn(
         f"{name} cannot use {what}: {left_out} of {n} rows have {have} and are left out of {task}.{more}",
         UserWarning,

@@ -99,6 +99,10 @@ class LabelMatrix(Targets):
         return np.asarray(self.Y.sum(axis=0), dtype=np.float64).ravel()
 
     @property
+    def noun(self) -> str:
+        return "label"
+
+    @property
     def nt(self) -> float:
         """Pairs of a row and one of its labels."""
         return float(self.nk.sum())

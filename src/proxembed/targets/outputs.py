@@ -24,6 +24,7 @@ from .values import entries, missing_entries, unwrapped
 
 STANDARD, NONE = SCALES = ("standard", "none")
 STRATA = 10
+UNKNOWN = "unknown"  # the kind of a column without a known cell, in a block; other blocks tell it
 COARSE = 64 * np.finfo(np.float64).eps  # of the size of a column: smaller deviations are rounding
 
 
@@ -78,6 +79,11 @@ class Layout:
     def width(self) -> int:
         """Columns of F."""
         return sum(column.size for column in self.columns)
+
+    @property
+    def owners(self) -> np.ndarray:
+        """For each column of F the number of its column of y."""
+        return np.repeat(np.arange(len(self.columns)), [column.size for column in self.columns])
 
     def spans(self) -> Iterator[tuple[int, Column, slice]]:
         """The number of each column of y, the column, and its columns of F."""
@@ -145,7 +151,7 @@ class Outputs(Targets):
     @cached_property
     def raw(self) -> Any:
         """The cells in units with classes as indicators, n x width; unknown cells are 0."""
-        if self.is_sparse or self.width == len(self.layout.columns):
+        if self.is_sparse or all(column.kind != "classes" for column in self.layout.columns):
             return self.cells
         blocks = []
         for number, column, _ in self.layout.spans():
@@ -211,14 +217,6 @@ class Outputs(Targets):
             if len(known):
                 low[j], high[j] = known.min(), known.max()
         return low, high
-
-    def dense_cells(self) -> tuple[np.ndarray, np.ndarray]:
-        """``raw`` as an array, and its mask, 1.0 where a cell is known."""
-        raw = self.raw.toarray() if self.is_sparse else self.raw
-        holes = self._holes_of_columns
-        if holes is None:
-            return raw, np.ones(raw.shape)
-        return raw, 1.0 - (holes.toarray() if sparse.issparse(holes) else holes)
 
     @cached_property
     def Y(self) -> sparse.csc_array:
@@ -421,13 +419,6 @@ class OutputReading:
             else:
                 scores.append(r2_score(column.numbers(true[known]), column.numbers(guess[known])))
         return float(np.mean(scores))
-
-
-def stacked_outputs(parts: list[Outputs]) -> Outputs:
-    """The rows of several parts of one y."""
-    cells = np.vstack([part.cells.toarray() if part.is_sparse else part.cells for part in parts])
-    holes = np.vstack([part.dense_holes() for part in parts])
-    return replace(parts[0], cells=cells, holes=holes if holes.any() else None)
 
 
 def weights_of(scale_targets: Any, columns: tuple[Column, ...]) -> tuple[str, tuple[float, ...] | None]:

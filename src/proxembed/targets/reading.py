@@ -16,7 +16,7 @@ from scipy import sparse
 from proxembed.tables.frames import frame_of, refuse_equal_names
 
 from .labels import LabelMatrix, is_sets, mixed_signs
-from .outputs import Column, Layout, Outputs, places, weights_of
+from .outputs import UNKNOWN, Column, Layout, Outputs, places, weights_of
 from .targets import KINDS, Targets
 from .values import (
     LEAST_ROWS_OF_EACH,
@@ -231,7 +231,7 @@ def _kind(column: Cells, word: str | None, single: bool, binary: bool, block: bo
 
 
 def _as_real(column: Cells) -> str:
-    if column.what == "text":
+    if column.what == "text" and len(column.known_values):
         text = str(column.known_values[0])
         raise ValueError(f"target_type='real': {column.place} holds text, such as {text!r}; pass numbers.")
     return "ranks" if column.what == "ordered" else "real"
@@ -244,6 +244,8 @@ def _as_classes(column: Cells) -> str:
 
 
 def _as_labels(column: Cells) -> str:
+    if column.missing.all():
+        return "labels"
     if column.what in ("number", "bool"):
         if column.binary and not {-1.0, 0.0} <= set(column.known_values.tolist()):
             return "labels"
@@ -305,11 +307,9 @@ def _outputs(columns: list[Cells], kinds: list[str], layout: Layout, scale_targe
     made, cells = [], []
     for column, kind in zip(columns, kinds, strict=True):
         known = int(np.count_nonzero(~column.missing))
-        if block and kind == "classes":
-            raise ValueError(f"{column.where} holds classes beside other columns, which blocks cannot hold: drop it.")
         if known < 2 and not block:
             raise ValueError(f"{column.where} has {known} known cell{'s' * (known != 1)}; two are needed: drop it.")
-        each, values = _column(column, kind)
+        each, values = _column(column, kind if known else UNKNOWN)
         made.append(each)
         cells.append(values)
     found = tuple(made)
@@ -331,6 +331,8 @@ def _column(column: Cells, kind: str) -> tuple[Column, np.ndarray]:
         values = np.full(len(column.values), np.nan)
         values[~column.missing] = np.ravel(codes)
         return Column(column.name, "classes", classes, column.dtype), values
+    if kind == UNKNOWN:
+        return Column(column.name, kind), np.full(len(column.values), np.nan)
     values = np.where(column.missing, np.nan, column.values.astype(np.float64))
     if kind == "ranks":
         return Column(column.name, kind, object_array(column.categories), column.dtype), values

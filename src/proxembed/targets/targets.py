@@ -63,6 +63,11 @@ class Targets(ABC):
         return False
 
     @property
+    def noun(self) -> str:
+        """What messages call a column of y."""
+        return "output"
+
+    @property
     def c(self) -> int:
         """Columns of F."""
         return self.Y.shape[1]

@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.moments import Moments
+
 from .labels import LabelMatrix
+from .output_totals import OTHER_COLUMNS, OutputTotals
 from .outputs import Outputs
 from .reading import read_block
 from .targets import Targets
-from .values import entries, missing_entries, object_array, unwrapped
+from .values import are_comparable, entries, missing_entries, positions, united_values, unwrapped
 
 ONES = "ones"  # an indicator without a zero or -1, which may be of either form
 CELLS = ("indicator", "signs", ONES)
@@ -63,9 +66,11 @@ class LabelTotals:
         """Columns of the labels that some row has."""
         return np.flatnonzero(np.diag(self.gram) > 0)
 
-    def merged(self, other: LabelTotals) -> LabelTotals:
+    def merged(self, other: Any) -> LabelTotals:
         """The totals of both; classes that only one of them has are added. Raises ValueError for labels in different
-        forms, and for indicators of different columns."""
+        forms, for indicators of different columns, and for the totals of numbers."""
+        if isinstance(other, OutputTotals):
+            other.refuse_labels(self.columns_of_y)
         classes, form = united(self, other)
         left, right = self.on(classes), other.on(classes)
         shared = sets = None
@@ -101,6 +106,31 @@ class LabelTotals:
         shared[np.ix_(place, place)] = self.shared
         sets = {tuple(place[list(key)].tolist()): n for key, n in self.sets.items()}
         return replace(self, classes_=classes, gram=gram, shares=shares, shared=shared, sets=sets)
+
+    @property
+    def columns_of_y(self) -> list[str]:
+        """The kind of each column of y."""
+        return ["labels"] * len(self.classes_) if self.form in CELLS else [{"sets": "labels"}.get(self.form, self.form)]
+
+    def places(self, before: LabelTotals) -> np.ndarray:
+        """The columns of earlier totals among these."""
+        return np.searchsorted(self.columns, positions(before.classes_, self.classes_)[before.columns])
+
+    def recentred(self, moments: Moments, before: LabelTotals) -> Moments:
+        """Sums with the columns of these totals, as they are: labels have no units."""
+        return moments
+
+    def scaled(self, moments: Moments) -> Moments:
+        """Sums with the labels of rows, as they are."""
+        return moments
+
+    def summed(self, labels: LabelMatrix) -> LabelBlock:
+        """What is summed of the labels of some rows before those of all are known: the labels."""
+        return self.block(labels)
+
+    def summed_no_rows(self) -> LabelBlock:
+        """``summed`` of no row."""
+        return self.no_rows()
 
     def block(self, labels: LabelMatrix) -> LabelBlock:
         """The labels of some rows, on the columns of these totals that some row has."""
@@ -203,12 +233,16 @@ class PartlyKnownRow(Exception):
 
 
 def labels_of_block(
-    y: Any, means: Any = None, target_type: Any = "classes", scale_targets: Any = "standard"
+    y: Any,
+    means: Any = None,
+    target_type: Any = "classes",
+    scale_targets: Any = "standard",
+    fills_numbers: bool = False,
 ) -> tuple[Any, np.ndarray, int]:
     """The targets of the rows of a block that take part (None for no row), the index of these rows, and the number of
     all; ``target_type`` and ``scale_targets``: as of ``read_targets``. Rows whose targets are all known take part; with
-    ``means`` of the labels also those with a known cell, each unknown cell at its mean. Raises PartlyKnownRow for such
-    a row if ``means`` is "ask"."""
+    ``means`` of the labels, and where y holds numbers under ``fills_numbers``, also those with a known cell, each
+    unknown cell at its mean. Raises PartlyKnownRow for such a row of labels if ``means`` is "ask"."""
     if all_unknown(y):
         return None, np.empty(0, dtype=np.intp), y.shape[0] if hasattr(y, "shape") else len(y)
     labels: Any = read_block(y, target_type, scale_targets)
@@ -216,7 +250,7 @@ def labels_of_block(
         return labels, np.arange(labels.n), labels.n
     known = labels.rows_known
     if isinstance(labels, Outputs):
-        index = np.flatnonzero(known if means is None else labels.rows_any)
+        index = np.flatnonzero(labels.rows_any if fills_numbers else known)
         return (labels.take(index).with_means() if len(index) else None), index, labels.n
     if means is not None:
         known = labels.rows_any
@@ -245,10 +279,7 @@ def united(left: LabelTotals, right: LabelTotals) -> tuple[np.ndarray, str]:
     """The classes of both, and the form of y."""
     if left.form in CELLS and right.form in CELLS:
         if len(left.classes_) != len(right.classes_) or left.classes_.tolist() != right.classes_.tolist():
-            raise ValueError(
-                f"y has {len(left.classes_)} columns in one block and {len(right.classes_)} in another, or columns of "
-                "other names; every block needs the same columns."
-            )
+            raise ValueError(OTHER_COLUMNS.format(len(left.classes_), len(right.classes_)))
         forms = {left.form, right.form} - {ONES}
         if len(forms) == 2:
             raise ValueError(
@@ -259,24 +290,9 @@ def united(left: LabelTotals, right: LabelTotals) -> tuple[np.ndarray, str]:
         raise ValueError(
             f"y is given as {left.form} in one block and as {right.form} in another; pass one form in every block."
         )
-    if left.classes_.tolist() == right.classes_.tolist():
-        return left.classes_, left.form
-    if {_kind(value) for value in left.classes_.tolist()} != {_kind(value) for value in right.classes_.tolist()}:
+    if not are_comparable(left.classes_, right.classes_):
         raise ValueError("y mixes numbers and text among its blocks; pass labels of one kind.")
-    values = sorted({*left.classes_.tolist(), *right.classes_.tolist()})
-    if left.classes_.dtype == object or right.classes_.dtype == object:
-        return object_array(values), left.form
-    return np.array(values, dtype=np.result_type(left.classes_, right.classes_)), left.form
-
-
-def positions(classes: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """The place of each class in a list that holds them all."""
-    place = {value: number for number, value in enumerate(among.tolist())}
-    return np.array([place[value] for value in classes.tolist()], dtype=np.intp)
-
-
-def _kind(value: Any) -> str:
-    return "text" if isinstance(value, str | bytes) else "number"
+    return united_values(left.classes_, right.classes_), left.form
 
 
 def _placed(Y: sparse.csc_array, place: np.ndarray, c: int) -> sparse.csc_array:

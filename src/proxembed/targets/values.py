@@ -193,6 +193,28 @@ def object_array(values: Iterable[Any]) -> np.ndarray:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
+def united_values(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The classes of both, in order; of classes that are all numbers or all text."""
+    if one.tolist() == other.tolist():
+        return one
+    values = sorted({*one.tolist(), *other.tolist()})
+    if one.dtype == object or other.dtype == object:
+        return object_array(values)
+    return np.array(values, dtype=np.result_type(one, other))
+
+
+def are_comparable(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the classes of both are numbers, or of both text."""
+    text = [{isinstance(value, str | bytes) for value in values.tolist()} for values in (one, other)]
+    return not text[0] or not text[1] or text[0] == text[1]
+
+
+def positions(classes: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """The place of each class in a list that holds them all."""
+    place = {value: number for number, value in enumerate(among.tolist())}
+    return np.array([place[value] for value in classes.tolist()], dtype=np.intp)
+
+
 def refuse_fractions(known: np.ndarray) -> None:
     """Raise a ValueError where classes are not finite, or no whole numbers; text passes."""
     if known.dtype == object:

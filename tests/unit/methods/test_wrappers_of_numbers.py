@@ -24,7 +24,7 @@ from proxembed import (
     Views,
 )
 from proxembed.methods.forest import averaged_rows, distinct_folds
-from proxembed.methods.views import LabelModels, scores_out_of_fold
+from proxembed.methods.views import GRID, LabelModels, scores_out_of_fold
 from proxembed.targets import LabelMatrix, read_targets
 
 RNG = np.random.default_rng(1)
@@ -72,7 +72,7 @@ def test_unknown_cells_and_rows(name):
     hidden[:4] = np.nan
     with warnings.catch_warnings():
         warnings.filterwarnings(
-            "ignore", "[A-Za-z]+ cannot use rows without a known label: [0-9]+ of 90 rows", UserWarning
+            "ignore", "[A-Za-z]+ cannot use rows without a known output: [0-9]+ of 90 rows", UserWarning
         )
         model = copy_of(WRAPPERS[name]).fit(X, hidden)
     assert np.isfinite(model.transform(NEW)).all() and np.isfinite(model.transform(X)).all()
@@ -137,6 +137,25 @@ def test_scores_of_folds_are_in_the_units_of_all_rows():
     assert len(single.models) == 1 and single.lift(NEW).shape == (40, 3)
 
 
+def test_the_weight_of_folds_predicts_held_out_numbers_best():
+    """By hand: at full rank the read-out of OPLS is the ridge regression on the blocks; unknown cells do not count."""
+    y = np.where(RNG.random(Y.shape) < 0.1, np.nan, Y)
+    y[np.isnan(y).all(axis=1)] = 0.0
+    settings = {"method": OPLS(ridge=0.5, ridge_scale="absolute"), "views": ["features", "kernel"]}
+    views, targets = Views(**settings, weights="folds").fit(X, y), read_targets(y)
+    F, seed, found = targets.Y.toarray(), np.random.RandomState(0).randint(2**31 - 1), np.zeros(len(GRID))
+    for _, own, new in distinct_folds(X, targets, 3, seed):
+        low, high = F[own].min(axis=0), F[own].max(axis=0)
+        for i, weight in enumerate(GRID):
+            model = Views(**settings, weights=[1.0, weight]).fit(X[own], targets.held().take(own))
+            ridge = Ridge(0.5).fit(model.prepared_.columns(X[own]), F[own])
+            errors = np.clip(ridge.predict(model.prepared_.columns(X[new])), low, high) - F[new]
+            found[i] += np.sum(errors[np.isfinite(y[new])] ** 2)
+    assert views.weights_.tolist() == [1.0, GRID[int(np.argmin(found))]] and np.ptp(found) > 1
+    best = np.sort(found)
+    assert best[1] > 1.001 * best[0]  # so that another measure would not choose the same by chance
+
+
 def test_layout_draws_numbers():
     Z = Layout(OPLS(ridge=0.1), random_state=0).fit_transform(X, Y)
     assert Z.shape == (N, 2) and np.isfinite(Z).all()
@@ -144,7 +163,6 @@ def test_layout_draws_numbers():
 
 def test_what_wrappers_cannot_take():
     cases = {
-        "weights='folds' compares label sets, and y holds numbers": Views(OPLS(ridge=0.1), weights="folds"),
         "LogisticRegression, a classifier, for numbers": Views(OPLS(ridge=0.1), views=[LogisticRegression()]),
         "Scaled takes classes, y holds 3 numbers": Scaled(FDA()),
         "SSDR takes classes, y holds 3 numbers": SSDR(FDA(), PCA()),

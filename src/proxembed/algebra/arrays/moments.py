@@ -19,6 +19,10 @@ from .blas import by_columns, in_order, matmul, one_thread, symmetric_from_lower
 from .centred import CentredMatrix, block_rows
 from .matrix import all_ones, guard_dense
 
+WITHOUT_GRAM = (
+    "Reduce X to fewer features, or use PLS or MDDM, which do without it (PLS of numbers: on rows that can be read "
+    "again)."
+)
 TILE_BYTES = 4 << 20
 SUMS_BYTES = 512 << 20  # of tiles and their sums that threads may hold at a time
 FACTOR_BYTES = 16 << 20  # of the rows of a block that are made dense at once
@@ -59,7 +63,7 @@ class Moments:
         self.shared = {j: min(formed) for j in sorted(formed)}
         self._grams: dict[int, np.ndarray] = {}
         if formed:
-            guard_dense((d, d), "X'X", remedy="Reduce X to fewer features, or use PLS or MDDM, which do without it.")
+            guard_dense((d, d), "X'X", remedy=WITHOUT_GRAM)
             self._grams[min(formed)] = np.zeros((d, d), order="F")  # lower triangles
 
     def gram(self, j: int) -> np.ndarray:
@@ -249,6 +253,18 @@ class Moments:
         if self.inner is not None:
             twin.inner = np.zeros((p, p))
             twin.inner[np.ix_(columns, columns)] = self.inner
+        return twin
+
+    def with_factors(self, mixing: Any, level: np.ndarray) -> Moments:
+        """The same sums with the factors M'f + level in place of f, ``mixing`` M sparse. Factors that a column of M
+        mixes are never both nonzero in a row."""
+        twin, totals = self.copy(), mixing.T @ self.factor_sums
+        twin.products = self.products @ mixing + np.outer(self.firsts[0], level)
+        twin.factor_sums = totals + self.n * level
+        twin.squares = mixing.power(2).T @ self.squares + 2 * level * totals + self.n * level**2
+        if self.inner is not None:
+            across = np.outer(totals, level)
+            twin.inner = mixing.T @ self.inner @ mixing + across + across.T + self.n * np.outer(level, level)
         return twin
 
 
