@@ -19,6 +19,7 @@ from .methods.around import Scaled as Scaled
 from .methods.bayes.bsml import BSML as BSML
 from .methods.bayes.bsml import BSSML as BSSML
 from .methods.bayes.probit import VariationalProbit as VariationalProbit
+from .methods.covariates import PCovR as PCovR
 from .methods.dependence import CCA as CCA
 from .methods.dependence import HSL as HSL
 from .methods.dependence import MDDM as MDDM
@@ -66,6 +67,7 @@ from .methods.preserving import SONPP as SONPP
 from .methods.relation import RelationFeatures as RelationFeatures
 from .methods.relation import Scaling as Scaling
 from .methods.semisupervised import SSDR as SSDR
+from .methods.sliced import Sliced as Sliced
 from .methods.spectral_maps import LLE as LLE
 from .methods.spectral_maps import LaplacianEigenmaps as LaplacianEigenmaps
 from .methods.table_encoder import TableEncoder as TableEncoder

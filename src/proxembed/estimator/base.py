@@ -38,6 +38,7 @@ from proxembed.params import (
     with_parameters,
 )
 from proxembed.targets.known import known_rows
+from proxembed.targets.label_weights import label_weights
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.reading import read_targets
@@ -210,6 +211,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
             raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         X = self._input(X, reset=True)
         labels = read_targets(y, self.target_type, self.target_scaling())
+        labels = label_weights(labels, self.target_type == "real") if traits.takes_counts else labels
         self.check_kind(labels)
         self._reading_ = labels.reading
         if labels.n != X.shape[0]:
@@ -237,7 +239,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         """Raise a ValueError for numbers or columns of several kinds, where this estimator takes labels only."""
         if isinstance(targets, LabelMatrix) or self.traits.takes_numbers:
             return
-        refuse_numbers_for(self, targets, "Sliced" in registry())
+        refuse_numbers_for(self, targets)
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         """What each feature of X contributes to combinations of the features that are made of it. ``weights`` is (k,

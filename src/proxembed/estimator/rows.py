@@ -176,6 +176,18 @@ class Rows:
 
         return self._kept(("graph", kind, K, eps, metric), algorithm, work)
 
+    def target_graph(self, K: int, *, algorithm: Any = "exact") -> sparse.csr_array:
+        """The undirected graph of the K rows nearest to each in the targets F, CSR of ones."""
+
+        def work() -> Any:
+            found = nearest(self.labels.Y.toarray(), K, algorithm=algorithm)
+            self._record(algorithm).append(Searched(found.algorithm, found.recall, self.n))
+            graph = neighbor_graph(found, self.n)
+            graph.data = np.ones(graph.nnz)
+            return graph
+
+        return self._kept(("targets", K), algorithm, work)
+
     def friends(
         self, K: int, link: str = "undirected", *, metric: Any = "euclidean", algorithm: Any = "exact"
     ) -> sparse.csr_array:
@@ -257,6 +269,10 @@ class Rows:
         work = lambda: replace(self, labels=labels, weighting=weighting, copies=copies, enemy=enemy)  # noqa: E731
         return self._kept(("copied", weighting, copies, enemy), None, work)
 
+    def relabelled(self, arguments: tuple[Any, ...], setting: Any, made: Callable[[Any], Any]) -> Rows:
+        """The rows with labels made of theirs; the same object for the same arguments and the same setting."""
+        return self._kept(arguments, setting, lambda: replace(self, labels=made(self.labels)))
+
     def unlabelled(self) -> Rows:
         """The rows without their labels, the same object every time."""
         return self._kept(("unlabelled",), None, lambda: Rows(self.X, None, origin=self.origin))
@@ -297,6 +313,8 @@ class Rows:
     def with_label(self) -> tuple[Rows, np.ndarray]:
         """The rows that have a label, as rows of their own, and their index: under MESD the others have no copies and
         are nobody's neighbours. Their searches count as searches of these rows."""
+        if not isinstance(self.labels, LabelMatrix):
+            return self, np.arange(self.n)
         index = np.flatnonzero(self.labels.m > 0)
         if len(index) == self.n:
             return self, index

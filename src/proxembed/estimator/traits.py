@@ -13,6 +13,7 @@ class Traits:
     takes_shares: bool = False  # the cells of Y may be shares from 0 to 1, such as means of labels
     unknown: str = "drop"  # of those that take shares: "mean" takes an unknown cell as the mean of its label
     takes_numbers: bool = False  # y may hold numbers, ranks, and columns of several kinds
+    takes_counts: bool = False  # y may hold numbers of at least 0, which are weights of labels
     numbers_scaling: str = "template"  # what scaling="auto" is where y holds numbers
     scales: bool = False  # it scales for itself, and takes the features as they are
     each_size: bool = False  # the first k of more components are no embedding of size k

@@ -23,6 +23,7 @@ FILL = (
     ", and no method has a rule for unknown features. Fill them in, such as by sklearn.impute.SimpleImputer on "
     "X.filled(numpy.nan)."
 )
+FOR_NUMBERS = {"LFDA": "MFA(target_neighbors=10), "}  # what serves numbers as well as slices do
 LOST = 1e-4  # of the scatter of sparse rows, that rounding may make
 NO_FLOATS = (
     "X holds entries that are no floating-point numbers ({}). Pass numbers: dates as days since one of them, integers "
@@ -269,11 +270,11 @@ def refuse_extreme(X: Any, name: str = "X", remedy: str | None = None, owner: st
     )
 
 
-def refuse_numbers_for(estimator: Any, targets: Targets, sliced: bool) -> None:
+def refuse_numbers_for(estimator: Any, targets: Targets) -> None:
     """Raise a ValueError for numbers or columns of several kinds, which an estimator of labels does not take; it names
-    what does (``sliced``: ``Sliced`` too), in a classifier after scikit-learn's words."""
+    what does, in a classifier after scikit-learn's words."""
     name, single = type(estimator).__name__, estimator.traits.labels == "single"
-    what = "classes" if single else "labels"
+    what = "classes" if single else "labels or counts" if estimator.traits.takes_counts else "labels"
     if targets.numbers and all(output.kind != "real" for output in targets.reading.outputs(None)):
         raise ValueError(
             f"{name} takes {what}, and ordered categories in y are read as ranks: pass target_type='classes', or use "
@@ -282,9 +283,17 @@ def refuse_numbers_for(estimator: Any, targets: Targets, sliced: bool) -> None:
     held = f"{targets.numbers} numbers" if targets.numbers > 1 else "numbers"
     if not targets.numbers:
         held = f"{len(targets.reading.layout.columns)} columns of classes or memberships"
-    slices = f"Sliced({name}()), " if single and sliced else ""
+    inner = _innermost_name(estimator)
+    ways = f"{FOR_NUMBERS.get(inner, '')}Sliced({inner}()), OPLS or CCA" if single else "OPLS, CCA or Sliced(FDA())"
     unknown = "Unknown label type: continuous. " if targets.numbers and is_classifier(estimator) else ""
-    raise ValueError(f"{unknown}{name} takes {what}, y holds {held}: use {slices}OPLS or CCA.")
+    raise ValueError(f"{unknown}{name} takes {what}, y holds {held}: use {ways}.")
+
+
+def _innermost_name(estimator: Any) -> str:
+    """The class name of the method inside all wrappers."""
+    while hasattr(estimator, "members"):
+        estimator = estimator.inner(estimator.members[0])
+    return type(estimator).__name__
 
 
 def refuse_more_than_outputs(name: str, k: int, bound: int, reading: Any) -> None:
@@ -293,7 +302,7 @@ def refuse_more_than_outputs(name: str, k: int, bound: int, reading: Any) -> Non
         return
     count = len(reading.layout.columns)
     what = "one output" if count == 1 else f"{count} outputs"
-    ways = {"OPLS": "extend=True, or PLS(deflation='simpls')", "PLS": "or deflation='simpls'"}
+    ways = {"OPLS": "extend=True, or PLS(deflation='simpls')", "PLS": "or deflation='simpls'", "PCovR": "or beta < 1"}
     way = ways.get(name, "OPLS(extend=True), or PLS(deflation='simpls')")
     raise ValueError(
         f"n_components={k} exceeds {bound}, the rank of {what} in {name}: use n_components={bound}, {way}."

@@ -82,7 +82,7 @@ class TemplateWrapper(
         """With the rules about unknown cells, the default size and the sample of blocks of the wrapped method."""
         inner = self.inner().traits
         names = ["keeps_unknown", "whole_rows", "takes_shares", "unknown", "positive_only", "sample_rows"]
-        names += ["takes_numbers", "numbers_scaling"]
+        names += ["takes_numbers", "takes_counts", "numbers_scaling"]
         return replace(super().traits, **{name: getattr(inner, name) for name in names})
 
     def check_rows(self, rows: Rows) -> None:
@@ -217,7 +217,9 @@ class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=Tru
     def traits(self) -> Traits:
         """Labels and scaling as the method has them."""
         own, inner = super().traits, self.inner().traits
-        return replace(own, labels=inner.labels, scales=own.scales or inner.scales, takes_numbers=inner.takes_numbers)
+        names = ("labels", "takes_numbers", "takes_counts")
+        taken = {name: getattr(inner, name) for name in names}
+        return replace(own, scales=own.scales or inner.scales, **taken)
 
     def check_labels(self, labels: LabelMatrix) -> None:
         """Not checked here; the wrapped method checks its labels."""

@@ -331,7 +331,7 @@ def label_operator(
     return LowRank(E, similarity(kernel, sets, tau), center=center, sums=rows.labels.set_counts())
 
 
-class HSL(PencilEmbedder, labels="multi", takes_shares=True):
+class HSL(PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True):
     """Hypergraph spectral learning: A = S, the normalised hypergraph similarity of the rows, B = I - 11'/n.
     [sun2008hsl]
 

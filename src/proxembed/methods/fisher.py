@@ -98,7 +98,7 @@ class MMC(SpectralEmbedder, labels="single", from_sums="rows"):
         return Template(total - (1.0 + self.lam) * within, offset=rows.mass)
 
 
-class CopyLDA(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows"):
+class CopyLDA(PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True, from_sums="rows"):
     """Copy LDA: discriminant analysis with each row counted once per label, A = Y N^-1 Y' - mm'/nt, B = M - mm'/nt.
     [park2008copylda]
 
@@ -132,7 +132,7 @@ class CopyLDA(PencilEmbedder, labels="multi", takes_shares=True, from_sums="rows
         return Template(between, Centering(labels.m), b=0, offset=labels.m, target=labels.Y)
 
 
-class MLDA(PencilEmbedder, labels="multi", takes_shares=True):
+class MLDA(PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True):
     """Multi-label discriminant analysis: A = Q diag(1/q) Q' - ss'/S, B = diag(s) - ss'/S, Q = M^-1 Y C.  [wang2010mlda]
 
     Fisher's criterion with soft memberships Q. Each row is spread over its labels (``normalize``) and over the labels
@@ -175,7 +175,7 @@ class MLDA(PencilEmbedder, labels="multi", takes_shares=True):
         return Template(between, Centering(s), b=0, offset=s, target=rows.labels.Y)
 
 
-class DMLDA(PencilEmbedder, labels="multi", takes_shares=True):
+class DMLDA(PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True):
     """Direct multi-label discriminant analysis: Sb from the rows outside each label, B = diag(s) - Q diag(1/q) Q'.
     [oikonomou2013dmlda]
 

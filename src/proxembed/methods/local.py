@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassWeights, InsideClasses, Open, Tile
-from proxembed.algebra.operators.structured import Laplacian, LowRank, Sparse
+from proxembed.algebra.operators.structured import Centering, Laplacian, LowRank, Sparse
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
@@ -18,6 +18,7 @@ from proxembed.params import integers, log, param
 from proxembed.proximity.backends import Neighbors
 from proxembed.proximity.graph import edge_rows, neighbor_graph
 from proxembed.proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, LocalAffinity, class_scales, weighted_links
+from proxembed.targets.labels import LabelMatrix
 
 # no "geodesic": a link is the shortest path between its own ends
 LINK_WEIGHTS = tuple(kind for kind in WEIGHTS if kind != "geodesic")
@@ -188,15 +189,17 @@ class LFDA(LabelledLinks, PencilEmbedder, labels="single"):
         return [(index, opened(index, s)) for index, s in zip(classes, scales, strict=True)]
 
 
-class MFA(LabelledLinks, PencilEmbedder, labels="single"):
+class MFA(LabelledLinks, PencilEmbedder, labels="single", takes_numbers=True):
     """Marginal Fisher analysis: A = L(enemies), B = L(friends), links of near rows.  [yan2007mfa]
 
     The directions that separate near rows of different classes and keep the nearest rows of each class together. It
     assumes no shape of a class. One class per row; ``MESD(MFA())`` takes several. ``Kernelized(MFA())`` is kernel MFA.
+    Where y holds numbers, rows whose y is near keep together, and all are spread out: A = I - 11'/n, B = L(W) with the
+    graph W of the ``target_neighbors`` nearest rows in y. There are then up to as many components as X has dimensions.
 
     Attributes
     ----------
-    eigenvalues_ : (k,) array, spread of the enemies over spread of the friends.
+    eigenvalues_ : (k,) array, spread of the enemies (of numbers: of all rows) over spread of the friends.
     ridge_ : float, the ridge used, absolute.
     recall_ : float or None, the sampled recall of approximate searches; None for exact ones.
     algorithm_ : str or None, the search that ran; None for none.
@@ -239,15 +242,24 @@ class MFA(LabelledLinks, PencilEmbedder, labels="single"):
     weights: Any = param(default="constant", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=LINK_DOC)
     n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
     tau: float | None = param(default=None, above=0, choices=(None,), doc=OWN_TAU_DOC)
+    target_neighbors: int = param(
+        default=10, low=1, integer=True, doc="Rows nearest in y that are linked with a row where y holds numbers."
+    )
     ridge: float = param(default=1e-6, low=0, search=log(1e-6, 1.0), doc="Ridge on the spread of the friends.")
 
     def search(self, rows: Rows) -> None:
-        self._friends(rows)
-        self._enemies(rows)
+        if isinstance(rows.labels, LabelMatrix):
+            self._friends(rows)
+            self._enemies(rows)
+        else:
+            self._near_targets(rows)
         link_scale(rows, self.weights, self.n_scale, **self._search)
 
     def _friends(self, rows: Rows) -> sparse.csr_array:
         return near_friends(rows, self.n_friends, **self._search)
+
+    def _near_targets(self, rows: Rows) -> sparse.csr_array:
+        return rows.target_graph(at_most(self.target_neighbors, rows), algorithm=self.algorithm)
 
     def _enemies(self, rows: Rows) -> sparse.csr_array:
         number = self.n_enemies or {"class": 20, "point": 5}[self.pairs]
@@ -256,11 +268,14 @@ class MFA(LabelledLinks, PencilEmbedder, labels="single"):
         return nearest_pairs(rows, number, **self._search)
 
     def template(self, rows: Rows) -> Template:
-        check_classes(self, rows)
         scale = link_scale(rows, self.weights, self.n_scale, **self._search)
         kind, distances = link_kind(rows, self.weights), partial(rows.pair_distances, metric=self.metric)
-        enemies = weighted_links(rows.X, self._enemies(rows), kind, self.tau, scale, distances)
-        friends = weighted_links(rows.X, self._friends(rows), kind, self.tau, scale, distances)
+        weighted = partial(weighted_links, rows.X, kind=kind, tau=self.tau, scale=scale, distances=distances)
+        if not isinstance(rows.labels, LabelMatrix):
+            near = weighted(self._near_targets(rows))
+            return Template(Centering(), Laplacian(Sparse(near)), b=0, offset=rows.ones)
+        check_classes(self, rows)
+        enemies, friends = weighted(self._enemies(rows)), weighted(self._friends(rows))
         A = Laplacian(Sparse(rows.weigh(enemies, same_class=False)))
         B = Laplacian(Sparse(rows.weigh(friends)))
         return Template(A, B, b=0, offset=rows.mass)

@@ -86,10 +86,13 @@ class MESD(
     def traits(self) -> Traits:
         """Sums as the wrapped method, where copies weigh one, else all labels come first; shares for class means."""
         inner, once = self.inner().traits, self.weighting == "none"
+        shares = once and isinstance(innermost(self), FDA | MMC)
         return replace(
             super().traits,
             from_sums=inner.from_sums if once else inner.from_sums and "labels",
-            takes_shares=once and isinstance(innermost(self), FDA | MMC),
+            takes_shares=shares,
+            takes_counts=shares,
+            takes_numbers=False,
             unknown=self.unknown,
         )
 

@@ -199,9 +199,10 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
                 f"{title} on precomputed values has no rows of which some are labelled; pass the rows themselves."
             )
         inner = innermost(method)
-        if getattr(inner, "deflation", None) is not None:
+        if inner.refines:
+            how, use = (" with deflation", "deflation=None") if hasattr(inner, "deflation") else ("", "OPLS, or PCovR alone")
             raise ValueError(
-                "PLS with deflation is not its matrices, and cannot be a member of SSDR; use deflation=None."
+                f"{type(inner).__name__}{how} is not its matrices, and cannot be a member of SSDR; use {use}."
             )
         if type(inner).finish is not SpectralEmbedder.finish and getattr(inner, "whiten", True):
             raise ValueError(

@@ -66,7 +66,8 @@ class LabelReading:
             kind, values = {"classes": "classes", "sets": "labels"}[self.form], tuple(classes.tolist())
             return (Output(0, kind, tuple(range(len(classes))), n_unknown=int(unknown.max(initial=0)), values=values),)
         named = enumerate(zip(classes.tolist(), unknown.tolist(), strict=True))
-        return tuple(Output(name, "labels", (j,), n_unknown=count) for j, (name, count) in named)
+        kind = "real" if self.form == "weights" else "labels"
+        return tuple(Output(name, kind, (j,), n_unknown=count) for j, (name, count) in named)
 
 
 @dataclass(frozen=True)

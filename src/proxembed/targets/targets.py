@@ -83,6 +83,11 @@ class Targets(ABC):
         """Columns of F before any was dropped."""
 
     @property
+    def one_hot(self) -> bool:
+        """Whether every row has exactly one class, as rows with numbers have one value."""
+        return True
+
+    @property
     def numbers(self) -> int:
         """How many columns of y are numbers or ranks."""
         return 0

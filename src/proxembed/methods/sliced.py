@@ -1,0 +1,152 @@
+"""Sliced: a method for one class per row on slices of numbers, as sliced inverse regression is FDA on slices."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+
+from proxembed.algebra.template import Template
+from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.rows import Rows
+from proxembed.estimator.traits import Traits
+from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
+from proxembed.params import SEED, integers, methods, param
+from proxembed.targets.labels import LabelMatrix
+
+from .fisher import FDA
+
+STARTS = 3  # of k-means, of which the best counts
+DIGITS = 9  # by which lengths of rows of F are told apart
+
+
+class Sliced(
+    TemplateWrapper,
+    labels="multi",
+    takes_numbers=True,
+    needs_all_rows="its slices are made from the numbers of all rows",
+):
+    """Slices of y as the classes of any single-label method; with FDA it is sliced inverse regression.  [li1991sir]
+
+    Carries a method for one class per row over to numbers. One column of y is cut into slices of equal size by rank,
+    equal values staying together; several columns are clustered by k-means. Values, or rows of y, that differ in at
+    most n_slices ways are slices as they are, and one class per row stays as it is. FDA has at most one component less
+    than there are slices. The directions follow the conditional mean of X, so they need no linear relation to y.
+
+    Attributes
+    ----------
+    n_slices_ : int, the slices that were made.
+    method_ : the wrapped method with its parameters.
+
+    Raises
+    ------
+    ValueError
+        For a method that is not single-label, n_components above its bound on the slices, bad X or y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
+    >>> from proxembed import FDA, Sliced
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = Sliced(FDA(), n_components=2, target_type="real").fit(X, y)
+    >>> abs(round(float(np.corrcoef(model.transform(X)[:, 0], y)[0, 1]), 1))
+    0.7
+    """
+
+    method: SpectralEmbedder | None = param(
+        default=None,
+        kw_only=False,
+        choices=(None,),
+        kind=SpectralEmbedder,
+        search=methods("single"),
+        doc="Any single-label method, Kernelized ones too; None: FDA().",
+    )
+    n_slices: int = param(
+        default=10, low=2, integer=True, search=integers(3, 20), doc="Slices of y; fewer where equal values fill some."
+    )
+    random_state: Any = param(default=0, like=SEED, doc="Seed of k-means, which slices several columns.")
+
+    @property
+    def traits(self) -> Traits:
+        """Numbers in any case; the cells of a row are known for its slice, or the row has none."""
+        return replace(super().traits, takes_numbers=True, takes_counts=False, takes_shares=False)
+
+    def target_scaling(self) -> Any:
+        return self.scale_targets
+
+    def default_method(self) -> SpectralEmbedder:
+        return FDA()
+
+    def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
+        refuse_features("Sliced", method)
+        if method.traits.labels != "single":
+            raise ValueError(
+                f"Sliced makes classes of numbers, and {type(method).__name__} takes several labels per row (or none). "
+                "Use it as it is, or a method for one class per row, such as Sliced(FDA())."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.inner().__sklearn_tags__().input_tags.pairwise
+        return tags
+
+    def natural_components(self, rows: Rows) -> int:
+        rows = self._sliced(rows)
+        natural = self.method_.natural_components(rows)
+        return natural if self.traits.positive_only else max(1, min(natural, rows.labels.c - 1))
+
+    def check_rows(self, rows: Rows) -> None:
+        self.method_.check_rows(self._sliced(rows))
+
+    def prepare(self, rows: Rows) -> Prepared:
+        sliced = self._sliced(rows)
+        return replace(super().prepare(sliced), attributes={"n_slices_": sliced.labels.c})
+
+    def template(self, rows: Rows) -> Template:
+        return self.method_.template(self._sliced(rows))
+
+    def _sliced(self, rows: Rows) -> Rows:
+        """The rows with their slices as labels; the same object every time."""
+        return rows.relabelled(
+            ("sliced", self.n_slices), self.random_state, lambda labels: slices(labels, self.n_slices, self.random_state)
+        )
+
+
+def slices(targets: Any, number: int, random_state: Any = None) -> LabelMatrix:
+    """At most ``number`` slices of targets as classes; rows with an unknown cell have an unknown one."""
+    if isinstance(targets, LabelMatrix) and targets.unknown is None and targets.one_hot:
+        return targets
+    known = np.flatnonzero(targets.rows_known)
+    rows, place, counts = np.unique(targets.Y[known].toarray(), axis=0, return_inverse=True, return_counts=True)
+    if len(rows) <= number:
+        slice_of = np.arange(len(rows))
+    elif rows.shape[1] == 1:
+        slice_of = _by_rank(counts, number)
+    else:
+        slice_of = _by_means(rows, counts, number, random_state)
+    _, codes = np.unique(slice_of[np.ravel(place)], return_inverse=True)
+    c = int(codes.max()) + 1
+    Y = sparse.csc_array((np.ones(len(known)), (known, codes)), shape=(targets.n, c))
+    hidden = ~targets.rows_known
+    unknown = sparse.csc_array(np.repeat(hidden[:, None], c, axis=1)) if hidden.any() else None
+    return LabelMatrix(Y, np.arange(c), "classes", unknown)
+
+
+def _by_rank(counts: np.ndarray, number: int) -> np.ndarray:
+    """The slice of each of some ascending values, which occur ``counts`` times, by the middle of its ranks."""
+    middle = np.cumsum(counts) - counts / 2
+    return np.minimum((number * middle / counts.sum()).astype(np.intp), number - 1)
+
+
+def _by_means(rows: np.ndarray, counts: np.ndarray, number: int, random_state: Any) -> np.ndarray:
+    """The cluster of each of some distinct rows, which occur ``counts`` times. The rows are taken by their distance from
+    the mean, so that neither their order nor that of the columns matters."""
+    length = np.linalg.norm(rows - np.average(rows, axis=0, weights=counts), axis=1)
+    order = np.argsort(np.round(length / length.max(), DIGITS), kind="stable")
+    means = KMeans(number, n_init=STARTS, random_state=random_state)
+    found = means.fit(rows[order], sample_weight=counts[order].astype(np.float64))
+    labels = np.empty(len(rows), dtype=np.intp)
+    labels[order] = found.labels_
+    return labels
