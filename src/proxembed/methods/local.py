@@ -1,5 +1,6 @@
 """The local family: LFDA, MFA, DLA and DNE, which look at near rows of a class and near rows of other classes."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ from proxembed.algebra.arrays.class_blocks import ClassLinks, ClassWeights, Insi
 from proxembed.algebra.operators.structured import Centering, Laplacian, LowRank, Sparse
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.algebra.template import Template
-from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
+from proxembed.estimator.base import PencilEmbedder, Prepared, SpectralEmbedder
 from proxembed.estimator.neighborly import MATRICES, SCALE_DOC, LabelledLinks
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.pairs.formulas import weights_local_scaling
@@ -26,6 +27,7 @@ GIVEN_DOC = (
     " Or the weights themselves: a symmetric n x n matrix for the rows of fit alone, or a callable (X, y), y as given "
     "to fit, that returns one."
 )
+RIDGE_OF_CLASSES = 1e-6  # of MFA
 LINK_DOC = "Weight of a link from the features: constant, gaussian, local_scaling, alternative, cosine, ..." + GIVEN_DOC
 TAU_DOC = 'Width of the weights; None: the median squared distance over all links, 1 for "alternative".'
 OWN_TAU_DOC = (
@@ -245,7 +247,20 @@ class MFA(LabelledLinks, PencilEmbedder, labels="single", takes_numbers=True):
     target_neighbors: int = param(
         default=10, low=1, integer=True, doc="Rows nearest in y that are linked with a row where y holds numbers."
     )
-    ridge: float = param(default=1e-6, low=0, search=log(1e-6, 1.0), doc="Ridge on the spread of the friends.")
+    ridge: float | None = param(
+        default=None,
+        low=0,
+        choices=(None,),
+        search=log(1e-6, 1.0),
+        doc="Ridge on the spread of the friends; None: 1e-6 for classes, for numbers the one of least leave-one-out error "
+        "of regressing them on X.",
+    )
+
+    def prepare(self, rows: Rows) -> Prepared:
+        prepared = super().prepare(rows)
+        if self.ridge is not None:
+            return prepared
+        return replace(prepared, ridge=RIDGE_OF_CLASSES if isinstance(rows.labels, LabelMatrix) else "auto")
 
     def search(self, rows: Rows) -> None:
         if isinstance(rows.labels, LabelMatrix):
@@ -273,7 +288,7 @@ class MFA(LabelledLinks, PencilEmbedder, labels="single", takes_numbers=True):
         weighted = partial(weighted_links, rows.X, kind=kind, tau=self.tau, scale=scale, distances=distances)
         if not isinstance(rows.labels, LabelMatrix):
             near = weighted(self._near_targets(rows))
-            return Template(Centering(), Laplacian(Sparse(near)), b=0, offset=rows.ones)
+            return Template(Centering(), Laplacian(Sparse(near)), b=0, offset=rows.ones, target=rows.labels.Y)
         check_classes(self, rows)
         enemies, friends = weighted(self._enemies(rows)), weighted(self._friends(rows))
         A = Laplacian(Sparse(rows.weigh(enemies, same_class=False)))
