@@ -27,16 +27,39 @@ def predict(
         from proxembed.workflow.new_rows import through_model
 
         target, most = table_path(out or Path(f"{stem(file)}-labels.csv"), [model, file]), memory_bytes(memory)
+        outside: list[int] = []
+
+        def columns_of(fitted: Any, X: Any, source: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+            outside.extend(rows_outside(fitted, X))
+            return decisions(fitted, X, source, model, scores)
+
         with notes(), progress_bar(json_output) as progress:
             done = through_model(
                 model,
                 file,
                 target,
-                lambda fitted, X, source: decisions(fitted, X, source, model, scores),
+                columns_of,
                 most,
                 progress,
             )
-        report({**done, "written": str(target)}, json_output)
+        known = {"outside_training": sum(outside)} if outside and json_output else {}
+        report({**done, **known, "written": str(target)}, json_output)
+        if outside and not json_output:
+            typer.echo(
+                f"{sum(outside):,} of {done['rows']:,} rows lie outside the range of the training rows in some "
+                "component."
+            )
+
+
+def rows_outside(fitted: Any, X: Any) -> list[int]:
+    """The number of rows outside the range of the training rows; none where the model does not know it."""
+    steps = [step for _, step in fitted.steps] if hasattr(fitted, "steps") else [fitted]
+    place = next((number for number, step in enumerate(steps) if hasattr(step, "outside_training")), None)
+    if place is None:
+        return []
+    for step in steps[:place]:
+        X = step.transform(X)
+    return [int(steps[place].outside_training(X).sum())]
 
 
 def decisions(

@@ -31,7 +31,8 @@ def parquet_blocks(
         Files or folders; of a folder its .parquet files, and those of subfolders such as ``year=2024``, in the order
         of their names.
     labels : str or list of str, optional
-        One column of classes or of lists of label names, or several columns of 0 and 1; null stands for unknown.
+        One column of classes, of numbers or of lists of label names, or several columns of 0 and 1, of numbers and of
+        classes as text; null stands for unknown.
     features : list of str, optional
         Columns of numbers, or of lists of numbers that are as long in every row (vectors). None: all columns but the
         labels.
@@ -192,8 +193,10 @@ def _labels(batch: Any, labels: str | Sequence[str] | None) -> Any:
 
 
 def _cells(column: Any) -> NDArray[Any]:
-    """Cells of 0 and 1; null is NaN."""
+    """Cells of 0 and 1 and of numbers, null is NaN; of text, null is None."""
     values = column.to_numpy(zero_copy_only=False)
+    if "string" in str(column.type):
+        return values
     if values.dtype == object:  # true and false beside null
         return np.array([np.nan if value is None else float(value) for value in values])
     return values

@@ -327,7 +327,7 @@ class Sums:
         labels = None if self.totals is None else self.totals.no_rows()
         if labels is not None:
             if self.totals.form == "classes":
-                refuse_many_numbers(labels.classes_, self.totals.n, method.target_type)
+                refuse_many_numbers(labels.classes_, self.totals.n, method.target_type, method.traits.takes_numbers)
             method.check_labels(labels)
             method._reading_ = labels.reading
             if isinstance(labels, LabelMatrix):

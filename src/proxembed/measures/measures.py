@@ -278,6 +278,11 @@ def is_jaccard(name: str) -> bool:
     return name.startswith(JACCARD.format(""))
 
 
+def jaccard_of_numbers(name: str) -> str:
+    """The error of Jaccard@k where y holds numbers."""
+    return f"{name} needs labels; y holds numbers: use A@{name.partition('@')[2]}."
+
+
 def unit_of_measure(name: str) -> str:
     """The range or unit of a measure in brackets, for an axis; empty for a user's function."""
     known = name in MEASURES or is_jaccard(name.removeprefix(NEW_JACCARD.partition("Jaccard")[0]))

@@ -22,12 +22,13 @@ from proxembed.evaluate.part import choose_scaling
 from proxembed.execute.budget import WorkBudget
 from proxembed.execute.ledger import Ledger, digest, opened
 from proxembed.features.scaling import scaling_choices
-from proxembed.measures.measures import measure_of
+from proxembed.measures.measures import is_jaccard, jaccard_of_numbers, measure_of
 from proxembed.methods.pipeline import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, check_params, param, safe_repr
 from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.reading import holds_numbers
 
 from .candidates import FIRST, Candidate, candidates, component_sizes
 from .method_strategies import MethodStrategy
@@ -346,6 +347,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _labels(self, X: Any, y: Any) -> LabelMatrix:
         self._check_y(y)
+        if is_jaccard(name := measure_of(self.measure).name) and holds_numbers(y, self.target_type):
+            raise ValueError(jaccard_of_numbers(name))
         labels = LabelMatrix.of(y, self.target_type)
         if labels.n != X.shape[0]:
             raise ValueError(

@@ -22,6 +22,7 @@ from proxembed.tables.rows import small_indices
 
 from .targets import Output, Targets
 from .values import (
+    CLASSES_OR_NUMBERS,
     COMPLEX,
     class_values,
     entries,
@@ -298,10 +299,12 @@ class LabelMatrix(Targets):
         return found
 
 
-def refuse_many_numbers(classes: np.ndarray, rows: int, target_type: str | None) -> None:
-    """Raise a ValueError for 1-D classes that are ``too_many_numbers``, unless ``target_type`` says "classes"."""
+def refuse_many_numbers(classes: np.ndarray, rows: int, target_type: str | None, takes_numbers: bool = False) -> None:
+    """Raise a ValueError for 1-D classes that are ``too_many_numbers``, unless ``target_type`` says "classes".
+    ``takes_numbers``: whether they may be numbers."""
     if target_type is None and too_many_numbers(len(classes), rows) and _are_numbers(classes):
-        raise ValueError(": ".join(many_numbers("y", len(classes), rows)) + ".")
+        reason, remedy = many_numbers("y", len(classes), rows)
+        raise ValueError(f"{reason}: {CLASSES_OR_NUMBERS if takes_numbers else f'{remedy}.'}")
 
 
 def _are_numbers(classes: np.ndarray) -> bool:

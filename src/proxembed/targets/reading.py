@@ -19,6 +19,7 @@ from .labels import LabelMatrix, is_sets, mixed_signs
 from .outputs import UNKNOWN, Column, Layout, Outputs, places, weights_of
 from .targets import KINDS, Targets
 from .values import (
+    CLASSES_OR_NUMBERS,
     LEAST_ROWS_OF_EACH,
     MOMENTS,
     class_values,
@@ -99,6 +100,16 @@ def read_targets(y: Any, target_type: Any = None, scale_targets: Any = "standard
     if all(kind == "labels" for kind in kinds) or single and kinds == ["classes"]:
         return LabelMatrix.of(y)
     return _outputs(columns, kinds, Layout((), flat, frame), scale_targets, block)
+
+
+def holds_numbers(y: Any, target_type: Any = None) -> bool:
+    """Whether y is read as numbers or ranks in some column; False for a y that cannot be read, without a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return read_targets(y, target_type).numbers > 0
+        except ValueError:
+            return False
 
 
 def _is_numeric(y: Any) -> bool:
@@ -266,7 +277,7 @@ def _is_real(column: Cells, block: bool) -> bool:
     distinct, rows = len(np.unique(column.known_values)), len(column.known_values)
     if too_many_numbers(distinct, rows):
         reason, _ = many_numbers(column.where, distinct, rows)
-        raise ValueError(f"{reason}: classes or measurements? Pass target_type='real' or 'classes'.")
+        raise ValueError(f"{reason}: {CLASSES_OR_NUMBERS}")
     if distinct > 2 and rows < LEAST_ROWS_OF_EACH * distinct:
         warnings.warn(
             f"{column.where} holds {distinct} different whole numbers in {rows} rows, which are taken as classes. Pass "

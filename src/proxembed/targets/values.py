@@ -18,6 +18,7 @@ COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
 FORMS = "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
 LENGTHS = f"y has rows of different lengths, or lists beside other entries; {FORMS}"
 INFINITY = "Input y contains infinity; labels must be finite, NaN stands for unknown."
+CLASSES_OR_NUMBERS = "classes or measurements? Pass target_type='real' or 'classes'."
 CELLS: dict[Any, float] = {-1: -1.0, 0: 0.0, 1: 1.0}
 MOMENTS = (np.datetime64, np.timedelta64)
 NUMBERS = frozenset({bool, int, float})

@@ -32,6 +32,7 @@ from proxembed import (
     Kernelized,
     RowBlocks,
 )
+from proxembed.data import parquet_blocks
 
 pytestmark = pytest.mark.default_configuration
 
@@ -90,6 +91,27 @@ def test_tables_with_names_and_classes():
     )
     labelled = OPLS().fit(table[FEATURES], table[LABELS])
     assert labelled.classes_.tolist() == LABELS
+
+
+@pytest.mark.parametrize("name", ["OPLS", "PLS"])
+def test_numbers_and_classes_of_pieces(name, tmp_path):
+    """A table of classes and numbers in partitions, in a Parquet file, and in parts that are added, some of them
+    pieces."""
+    method = {"OPLS": OPLS(ridge=0.1), "PLS": PLS()}[name]
+    y = pd.DataFrame({"kind": CLASSES, "size": np.where(np.arange(N) % 5 == 0, np.nan, X[:, 0] + 1e3)})
+    order = np.argsort(CLASSES, kind="stable")  # a partition has one class or two
+    rows, y = pd.DataFrame(X[order], columns=FEATURES), y.iloc[order].reset_index(drop=True)
+    whole = clone(method).fit(rows, y).predict(rows)
+    pieces = dd.from_pandas(rows, npartitions=5), dd.from_pandas(y, npartitions=5)
+    rows.assign(**y).to_parquet(tmp_path / "rows.parquet", row_group_size=50)
+    files = parquet_blocks(tmp_path / "rows.parquet", ["kind", "size"], features=FEATURES, block_rows=70)
+    added = clone(method).partial_fit(rows[:99], y[:99])
+    last = dd.from_pandas(rows[99:], npartitions=3), dd.from_pandas(y[99:], npartitions=3)
+    for found in (clone(method).fit(*pieces), clone(method).fit(files), added.partial_fit(*last)):
+        new = rows if hasattr(found, "feature_names_in_") else X[order]
+        predicted = pd.DataFrame(found.predict(new)).set_axis(["kind", "size"], axis=1)
+        assert predicted["kind"].tolist() == whole["kind"].tolist()
+        np.testing.assert_allclose(predicted["size"].astype(float), whole["size"], rtol=1e-9)
 
 
 def test_sparse_blocks_and_delayed_pieces():

@@ -6,6 +6,8 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from proxembed import OPLS
 from proxembed.methods.pipeline import source_of
@@ -137,6 +139,23 @@ def test_a_model_fitted_on_sets_keeps_its_own_order_of_names(made, tmp_path):
     assert header == ["id", *sorted(LABELS)] and header != names
     columns, expected = dict(zip(header, zip(*rows, strict=True), strict=True)), zip(*others, strict=True)
     assert {name: columns[name] for name in names} == dict(zip(names, expected, strict=True))
+
+
+def test_rows_outside_the_training_rows_are_counted(made, tmp_path):
+    from proxembed.data import read
+    from proxembed.data.readers.columns import Columns
+
+    data = read(made / "tags.csv", columns=Columns(labels=("topic_*",), id="doc", drop=("junk",)))
+    model = make_pipeline(StandardScaler(), OPLS()).fit(X[45:], X[45:, 0] + 0.5 * X[45:, 1] ** 2)
+    save(model, tmp_path / "m.skops", source=source_of(data))
+    count = int(model[-1].outside_training(model[:-1].transform(X[:9])).sum())
+    done = program("predict", tmp_path / "m.skops", made / "new.csv", "-o", tmp_path / "y.csv")
+    assert 0 < count < 9
+    assert done.stdout.splitlines()[-1] == (
+        f"{count} of 9 rows lie outside the range of the training rows in some component."
+    )
+    done = program("predict", tmp_path / "m.skops", made / "new.csv", "--json", "-o", tmp_path / "y.csv")
+    assert json.loads(done.stdout)["outside_training"] == count
 
 
 def test_the_default_name_and_json(made, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 
 import proxembed
-from proxembed import CCA, MLLS, OPLS, PLS, Kernelized
+from proxembed import CCA, MLLS, OPLS, PLS, Kernelized, RowBlocks
 from proxembed.estimator.base import registry
 
 RNG = np.random.default_rng(3)
@@ -36,6 +36,29 @@ def test_predictions_in_the_form_of_y(cls):
         assert model.predict(X).shape == shape
         assert model.coef_.shape == (1, 4) and model.intercept_.shape == (1,)
     np.testing.assert_array_equal(cls().fit(X, sp.csr_array(Y)).predict(X).shape, (N, 3))
+
+
+@each
+def test_rows_outside_the_training_rows_are_told(cls):
+    """By hand: the scores of new rows against the least and the largest of the training rows."""
+    model = cls(n_components=2).fit(X, Y)
+    new = 1.5 * RNG.normal(size=(50, 4))
+    Z, Z_new = model.transform(X), model.transform(new)
+    expected = ((Z_new < Z.min(axis=0)) | (Z_new > Z.max(axis=0))).any(axis=1)
+    assert 0 < expected.sum() < 50 and not model.outside_training(X).any()
+    np.testing.assert_array_equal(model.outside_training(new), expected)
+    first = model.truncate(1)
+    one = (Z_new[:, 0] < Z[:, 0].min()) | (Z_new[:, 0] > Z[:, 0].max())
+    assert expected.sum() > one.sum()
+    if cls is not MLLS:  # which turns its components
+        np.testing.assert_array_equal(first.outside_training(new), one)
+    assert not cls().fit(X.astype(np.float32), Y).outside_training(X.astype(np.float32)).any()
+    blocks = model.outside_training(RowBlocks.from_arrays(new, block_rows=20))
+    np.testing.assert_array_equal(np.concatenate([found for found, _ in blocks]), expected)
+    for other in (cls().fit(X, Y > 0), cls().fit(RowBlocks.from_arrays(X, Y, block_rows=20))):
+        with pytest.raises(AttributeError) as error:
+            other.outside_training(X)
+        assert "where it is fitted to numbers, on rows in memory" in str(error.value.__cause__)
 
 
 @each
