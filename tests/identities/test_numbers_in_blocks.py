@@ -11,7 +11,6 @@ import scipy.sparse as sp
 import proxembed
 from proxembed import (
     CCA,
-    FDA,
     MDDM,
     MLLS,
     MLSI,
@@ -22,6 +21,7 @@ from proxembed import (
     SFEHS,
     SLVM,
     Kernelized,
+    PCovR,
     RowBlocks,
 )
 from proxembed.algebra.operators.structured import LowRank
@@ -52,6 +52,7 @@ METHODS = {
     "MLSI": MLSI(n_components=2),
     "SLVM": SLVM(n_components=2, ridge=0.1),
     "MLLS": MLLS(),
+    "PCovR": PCovR(n_components=2, ridge=0.1),
 }
 
 
@@ -292,7 +293,6 @@ def parts(first, second, **words):
 WHOLE = np.abs(np.round(Y[:, 0]))
 KIND = "pass what it holds, such as target_type="
 REFUSED = {
-    "FDA takes classes, y holds 3 numbers: use OPLS or CCA.": lambda: FDA().fit(blocks_of(X, Y)),
     "A kernel of numbers needs all rows at once": lambda: MDDM(label_kernel="rbf").fit(blocks_of(X, Y)),
     f"y column 0 holds labels in one block and numbers in another: {KIND}{{0: 'real'}}.": lambda: OPLS().fit(
         blocks_of(X, np.where(np.arange(N)[:, None] < 50, Y, Y > 1), 50)
@@ -330,9 +330,9 @@ def test_what_blocks_of_numbers_cannot_do(message):
 
 
 def test_a_template_of_other_factors_of_numbers_says_that_it_needs_them_first():
-    class Doubled(PLS):
+    class _Doubled(PLS):
         def template(self, rows):
             return Template(LowRank(rows.labels.Y * 2.0, center=rows.ones), offset=rows.ones)
 
     with pytest.raises(TypeError, match="takes numbers in blocks with from_sums='labels'"):
-        Doubled().fit(blocks_of(X, Y))
+        _Doubled().fit(blocks_of(X, Y))

@@ -7,14 +7,12 @@ import pandas as pd
 import pytest
 
 from proxembed import FDA, OPLS, EmbeddingSearch, RowBlocks
-from proxembed.estimator.base import registry
 
 RNG = np.random.default_rng(0)
 N = 24
 REAL = RNG.normal(size=N)
 X = RNG.normal(size=(N, 5)) + REAL[:, None]
 ROWS = np.arange(N)
-SLICED = "Sliced(FDA()), " if "Sliced" in registry() else ""
 FEW = pd.DataFrame({"Cd": np.where(ROWS > 0, np.nan, REAL), "Cu": REAL})
 
 # message: estimator, y, and whether the sentence is the same where a block of rows, or a part, is all that is known
@@ -31,7 +29,7 @@ BAD = {
         pd.DataFrame({"a": REAL, "grade": [7.5, "high"] * (N // 2)}),
         True,
     ),
-    f"FDA takes classes, y holds 3 numbers: use {SLICED}OPLS or CCA.": (FDA(), RNG.normal(size=(N, 3)), True),
+    "FDA takes classes, y holds 3 numbers: use Sliced(FDA()), OPLS or CCA.": (FDA(), RNG.normal(size=(N, 3)), True),
     "n_components=5 exceeds 1, the rank of one output in OPLS: use n_components=1, extend=True, or "
     "PLS(deflation='simpls').": (OPLS(n_components=5), REAL, True),
     f"target_type='classes': column 'yield' holds {N} values.": (
