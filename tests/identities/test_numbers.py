@@ -12,13 +12,14 @@ from sklearn.cross_decomposition import PLSSVD, PLSRegression
 from sklearn.datasets import load_diabetes, load_linnerud
 from sklearn.linear_model import Ridge
 
-from proxembed import CCA, MDDM, MLLS, MLSI, MORP, MVMD, OPLS, PCA, PLS, SFEHS, SLVM, SSDR, Kernelized
+from proxembed import CCA, MDDM, MLLS, MLSI, MORP, MVMD, OPLS, PCA, PLS, SFEHS, SLVM, SSDR, Kernelized, PCovR
 
 SETS = ("jura", "enb", "diabetes", "linnerud")
 METHODS = {
     "CCA": CCA(ridge=0.1),
     "OPLS": OPLS(ridge=0.1),
     "PLS": PLS(),
+    "PCovR": PCovR(n_components=3, ridge=0.1),
     "MDDM": MDDM(),
     "MDDM features": MDDM(metric="features"),
     "MDDM rbf": MDDM(label_kernel="rbf", n_components=2),

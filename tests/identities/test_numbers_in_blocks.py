@@ -44,6 +44,7 @@ METHODS = {
     "OPLS auto": OPLS(),
     "OPLS weighted": OPLS(ridge=0.1, scale_targets={0: 3.0}),
     "PLS": PLS(scale_targets="none"),
+    "PCovR": PCovR(n_components=3),
     "MDDM": MDDM(),
     "SFEHS": SFEHS(n_components=1),
     "MVMD": MVMD(n_components=2),

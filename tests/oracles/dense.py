@@ -213,6 +213,15 @@ def pls(X, Y) -> Pencil:
     return Pencil(Xc.T @ Yc @ Yc.T @ Xc, np.eye(X.shape[1]), mean)
 
 
+def pcovr(X, Y, ridge, beta=0.5) -> Pencil:
+    """The ridge is that of the fit H of Yc; the constraint has none."""
+    Xc, Yc, mean = centred_pair(X, Y)
+    S = Xc.T @ Xc
+    H = Xc @ np.linalg.solve(S + ridge * np.eye(X.shape[1]), Xc.T @ Yc)
+    A = (1 - beta) * Xc @ Xc.T / np.sum(Xc**2) + beta * H @ H.T / np.sum(Yc**2)
+    return Pencil(Xc.T @ A @ Xc, S, mean)
+
+
 def opls(X, Y, ridge=0.0) -> Pencil:
     Xc, Yc, mean = centred_pair(X, Y)
     return Pencil(Xc.T @ Yc @ Yc.T @ Xc, Xc.T @ Xc + ridge * np.eye(X.shape[1]), mean)

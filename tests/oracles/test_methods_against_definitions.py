@@ -72,6 +72,8 @@ DEPENDENCE = [
     case("CCA", lambda X, Y: dense.cca(X, Y, 0.2), **RIDGE),
     case("CCA", lambda X, Y: dense.cca(X, Y, 0.2, 0.7), ridge_y=0.7, **RIDGE),
     case("PLS", dense.pls),
+    case("PCovR", lambda X, Y: dense.pcovr(X, Y, 0.2), **RIDGE),
+    case("PCovR", lambda X, Y: dense.pcovr(X, Y, 0.2, 0.9), beta=0.9, **RIDGE),
     case("OPLS", dense.opls, **NO_RIDGE),
     case("OPLS", lambda X, Y: dense.opls(X, Y, 0.2), **RIDGE),
     case("MDDM", dense.mddm),

@@ -58,8 +58,6 @@ class PCovR(PredictsOutputs, PencilEmbedder, labels="multi", takes_shares=True, 
         unit = problem.of_rows(1.0)
         iterative = rows.route(self.solver) == "iterative" or not problem.plan.decomposes
         P, values = principal_covariates(
-            problem, labels.Y, labels.centred_squares, self.beta, found.ridge / unit, k, iterative
+            problem, labels.centred_squares, self.beta, found.ridge / unit, k, iterative
         )
-        P = P / problem.unit
-        bound = len(values)
-        return replace(found, P=P, eigenvalues=values, spectrum=values, bound=bound, residual=0.0)
+        return replace(found, P=P / problem.unit, eigenvalues=values, spectrum=values, bound=len(values))

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
+from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
@@ -18,7 +19,7 @@ from proxembed.targets.labels import LabelMatrix
 from .fisher import FDA
 
 STARTS = 3  # of k-means, of which the best counts
-DIGITS = 9  # by which lengths of rows of F are told apart
+DIGITS = 9  # by which distances from the mean are told apart
 
 
 class Sliced(
@@ -30,9 +31,10 @@ class Sliced(
     """Slices of y as the classes of any single-label method; with FDA it is sliced inverse regression.  [li1991sir]
 
     Carries a method for one class per row over to numbers. One column of y is cut into slices of equal size by rank,
-    equal values staying together; several columns are clustered by k-means. Values, or rows of y, that differ in at
-    most n_slices ways are slices as they are, and one class per row stays as it is. FDA has at most one component less
-    than there are slices. The directions follow the conditional mean of X, so they need no linear relation to y.
+    equal values staying together; several columns are clustered by k-means. Where y holds at most n_slices different
+    values, or rows, each is a slice. Labels are not sliced: classes stay as they are, and each label set is a class. FDA
+    has at most one component less than there are slices. Its directions follow the mean of X given y, so that they need
+    no linear relation to y.
 
     Attributes
     ----------
@@ -107,6 +109,17 @@ class Sliced(
     def template(self, rows: Rows) -> Template:
         return self.method_.template(self._sliced(rows))
 
+    def _chosen(self, found: Solution) -> Solution:
+        """The solution cut to what was asked for, or an error that names the bound by the slices."""
+        k = self._n_components()
+        if isinstance(k, int) and k > found.bound:
+            most = f"{found.bound} component{'s' * (found.bound != 1)}"
+            raise ValueError(
+                f"n_components={k} is more than the {most} that Sliced has on {self.n_slices_} slices (its rank bound). "
+                f"Use n_components <= {found.bound}, or a larger n_slices."
+            )
+        return super()._chosen(found)
+
     def _sliced(self, rows: Rows) -> Rows:
         """The rows with their slices as labels; the same object every time."""
         return rows.relabelled(
@@ -115,18 +128,18 @@ class Sliced(
 
 
 def slices(targets: Any, number: int, random_state: Any = None) -> LabelMatrix:
-    """At most ``number`` slices of targets as classes; rows with an unknown cell have an unknown one."""
-    if isinstance(targets, LabelMatrix) and targets.unknown is None and targets.one_hot:
-        return targets
+    """At most ``number`` slices of targets as classes, of labels one per label set; rows with an unknown cell have an
+    unknown one."""
     known = np.flatnonzero(targets.rows_known)
-    rows, place, counts = np.unique(targets.Y[known].toarray(), axis=0, return_inverse=True, return_counts=True)
-    if len(rows) <= number:
+    rows, place = (targets if len(known) == targets.n else targets.held().take(known)).groups()
+    counts = np.bincount(place)
+    if len(rows) <= number or isinstance(targets, LabelMatrix):
         slice_of = np.arange(len(rows))
     elif rows.shape[1] == 1:
         slice_of = _by_rank(counts, number)
     else:
         slice_of = _by_means(rows, counts, number, random_state)
-    _, codes = np.unique(slice_of[np.ravel(place)], return_inverse=True)
+    _, codes = np.unique(slice_of[place], return_inverse=True)
     c = int(codes.max()) + 1
     Y = sparse.csc_array((np.ones(len(known)), (known, codes)), shape=(targets.n, c))
     hidden = ~targets.rows_known
@@ -141,12 +154,11 @@ def _by_rank(counts: np.ndarray, number: int) -> np.ndarray:
 
 
 def _by_means(rows: np.ndarray, counts: np.ndarray, number: int, random_state: Any) -> np.ndarray:
-    """The cluster of each of some distinct rows, which occur ``counts`` times. The rows are taken by their distance from
-    the mean, so that neither their order nor that of the columns matters."""
+    """The cluster of each of some distinct rows, which occur ``counts`` times. They are taken by their distance from the
+    mean, so that neither their order nor that of the columns matters."""
     length = np.linalg.norm(rows - np.average(rows, axis=0, weights=counts), axis=1)
     order = np.argsort(np.round(length / length.max(), DIGITS), kind="stable")
     means = KMeans(number, n_init=STARTS, random_state=random_state)
-    found = means.fit(rows[order], sample_weight=counts[order].astype(np.float64))
     labels = np.empty(len(rows), dtype=np.intp)
-    labels[order] = found.labels_
+    labels[order] = means.fit(rows[order], sample_weight=counts[order].astype(np.float64)).labels_
     return labels

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 
 import proxembed
-from proxembed import CCA, MLLS, OPLS, PLS, Kernelized, RowBlocks
+from proxembed import CCA, MLLS, OPLS, PLS, Kernelized, PCovR, RowBlocks
 from proxembed.estimator.base import registry
 
 RNG = np.random.default_rng(3)
@@ -17,7 +17,7 @@ N = 60
 X = RNG.normal(size=(N, 4))
 Y = X @ RNG.normal(size=(4, 3)) * [1.0, 10.0, 1e4] + RNG.normal(size=(N, 3)) * [0.5, 4.0, 4e3] + [0.0, 5.0, -1e5]
 NAMES = np.array(["clay", "sand", "silt"])
-METHODS = {cls.__name__: cls for cls in (CCA, OPLS, PLS, MLLS)}
+METHODS = {cls.__name__: cls for cls in (CCA, OPLS, PLS, PCovR, MLLS)}
 each = pytest.mark.parametrize("cls", METHODS.values(), ids=METHODS)
 
 
@@ -191,7 +191,7 @@ def test_every_estimator_that_takes_numbers_says_how_they_are_scaled():
         assert made is hasattr(cls, "scale_targets"), name
         assert not (made and cls.class_traits.labels is None)
     taken = {name for name, cls in registry().items() if cls.class_traits.takes_numbers}
-    assert taken == {"CCA", "PLS", "OPLS", "MDDM", "SFEHS", "MVMD", "MORP", "MLSI", "SLVM", "MLLS"}
+    assert taken == {"CCA", "PLS", "OPLS", "MDDM", "SFEHS", "MVMD", "MORP", "MLSI", "SLVM", "MLLS"} | {"PCovR", "Sliced", "MFA"}
 
 
 def test_wrappers_scale_as_their_method():
