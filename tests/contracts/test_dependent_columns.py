@@ -42,7 +42,7 @@ GIVEN = {  # options by which the proximities do not depend on the features
     "MESD": {"method": FDA(ridge=0.0)},
     "Sliced": {"method": FDA(ridge=0.0)},
     "PCovR": {"beta": 1.0},  # below, the features count by their scatter
-    "MFA": {"ridge": 0.0, "weights": W, "n_friends": N, "n_enemies": N, "pairs": "point"},
+    "MFA": {"weights": W, "n_friends": N, "n_enemies": N, "pairs": "point"},
     "SSFDA": {"weights": W},
     "DNE": {"weights": W, "n_neighbors": N},
 }

@@ -12,7 +12,14 @@ RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 5))
 COUNTS = RNG.poisson(np.exp(0.6 * X[:, :3])).astype(float)
 LAM = {"ridge": 0.7, "ridge_scale": "absolute"}
-METHODS = [HSL(**LAM), HSL("star", **LAM), HSL("clique", self_loops=False, **LAM), MLDA(**LAM), DMLDA(**LAM), CopyLDA(**LAM)]
+METHODS = [
+    HSL(**LAM),
+    HSL("star", **LAM),
+    HSL("clique", self_loops=False, **LAM),
+    MLDA(**LAM),
+    DMLDA(**LAM),
+    CopyLDA(**LAM),
+]
 METHODS += [MESD(FDA(**LAM)), MESD(MMC())]
 
 
@@ -56,7 +63,9 @@ def test_forms_of_counts(method):
     assert np.isfinite(method.label_loadings_).all()
     labels = (COUNTS > 0).astype(int)
     one = method.fit(X, labels).transform(X)
-    assert_same_up_to_sign(type(method)(**{**method.get_params(deep=False), "target_type": "real"}).fit(X, labels).transform(X), one)
+    assert_same_up_to_sign(
+        type(method)(**{**method.get_params(deep=False), "target_type": "real"}).fit(X, labels).transform(X), one
+    )
 
 
 def test_memberships_amounts_and_what_is_neither():
@@ -65,7 +74,9 @@ def test_memberships_amounts_and_what_is_neither():
     assert_same_span(soft.components_.T, CopyLDA(**LAM).fit(X, shares).components_.T, 1e-9)
     amounts = 3.3 * COUNTS
     assert_same_span(  # the ridge grows with the amounts
-        CopyLDA(target_type="real", ridge=0.1).fit(X, amounts).components_.T, CopyLDA(ridge=0.1).fit(X, COUNTS).components_.T, 1e-9
+        CopyLDA(target_type="real", ridge=0.1).fit(X, amounts).components_.T,
+        CopyLDA(ridge=0.1).fit(X, COUNTS).components_.T,
+        1e-9,
     )
     ways = "takes labels or counts, y holds .*: use OPLS, CCA or Sliced"
     for method in (HSL(), MLDA(), DMLDA(), CopyLDA(), MESD(), Scaled(MESD()), Kernelized(HSL())):

@@ -59,7 +59,7 @@ def test_fits_are_the_solutions_of_the_definition(method, kind):
     Ap, Bp = local.pencil(method, local.Copies(X, problem.Y))
     ridge, sense = 0.0, -1 if Bp is None else 1
     if Bp is not None:
-        ridge = dense.trace_ridge(Bp, X - X.mean(axis=0), method.ridge)
+        ridge = dense.trace_ridge(Bp, X - X.mean(axis=0), 1e-6 if method.ridge == "auto" else method.ridge)
     Bp = np.eye(X.shape[1]) if Bp is None else Bp + ridge * np.eye(X.shape[1])
     P, w = dense.dense_solve(Ap, Bp, X - X.mean(axis=0))
     scale = np.abs(w).max()

@@ -44,8 +44,8 @@ def jura(data_folder):
 
 
 def modified_covariance(X, F, beta, lam, k):
-    """PCovR in the feature space [dejong1992pcovr]: eigenvectors of (1 - beta) S/|X|^2 + beta S^-1/2 X'HH'X S^-1/2/|F|^2,
-    times S^-1/2."""
+    """PCovR in the feature space: eigenvectors of (1 - beta) S/|X|^2 + beta S^-1/2 X'HH'X S^-1/2/|F|^2, times
+    S^-1/2."""
     S = X.T @ X
     w, V = np.linalg.eigh(S)
     V, w = V[:, w > 1e-11 * w[-1]], w[w > 1e-11 * w[-1]]
@@ -106,7 +106,9 @@ def test_ends_of_principal_covariates(data):
     one, other = PCovR(beta=1.0, extrapolate=True, **LAM).fit(X, Y), OPLS(extrapolate=True, **LAM).fit(X, Y)
     assert_same_span(one.components_.T, other.components_.T, 1e-9)
     np.testing.assert_allclose(one.predict(X), other.predict(X), rtol=1e-9)
-    with pytest.raises(ValueError, match=r"exceeds \d, the rank of \d outputs in PCovR: use n_components=\d, or beta < 1"):
+    with pytest.raises(
+        ValueError, match=r"exceeds \d, the rank of \d outputs in PCovR: use n_components=\d, or beta < 1"
+    ):
         PCovR(beta=1.0, n_components=Y.shape[1] + 1).fit(X, Y)
     rank = np.linalg.matrix_rank(X)
     assert PCovR(n_components=rank).fit(X, Y).n_components_ == rank
@@ -196,7 +198,7 @@ def test_rows_with_unknown_numbers_have_no_slice(jura):
 def test_what_is_wrapped_and_what_wraps(jura, tmp_path):
     X, Y = jura
     for method in (Sliced(LFDA()), Sliced(Kernelized(FDA(), tau=9.0)), Kernelized(Sliced(), tau=9.0), Scaled(Sliced())):
-        assert np.isfinite(method.fit(X[::3], Y[::3]).transform(X)).all()
+        assert np.isfinite(method.fit(X[::4], Y[::4]).transform(X)).all()
     with pytest.raises(ValueError, match="n_components=3 is more than the 2 components that Sliced has on 3 slices"):
         Sliced(n_slices=3, n_components=3).fit(X, Y)
     with pytest.raises(ValueError, match="Sliced makes classes of numbers, and OPLS takes several labels"):
@@ -238,7 +240,9 @@ def test_the_ridge_of_target_neighbours_depends_on_y(jura):
     classes = np.digitize(Y[:, 0], [np.median(Y[:, 0])])
     one, other = MFA().fit(X, classes), MFA(ridge=1e-6).fit(X, classes)
     assert one.ridge_ == other.ridge_
-    wide = X[:40] @ np.random.default_rng(0).normal(size=(X.shape[1], 60)) + np.random.default_rng(1).normal(size=(40, 60))
+    wide = X[:40] @ np.random.default_rng(0).normal(size=(X.shape[1], 60)) + np.random.default_rng(1).normal(
+        size=(40, 60)
+    )
     assert MFA().fit(wide, Y[:40]).ridge_ > 1e3 * MFA(ridge=1e-6).fit(wide, Y[:40]).ridge_
     weighted = MFA(n_components=2, weights="gaussian").fit(X, Y)
     assert not np.allclose(weighted.eigenvalues_, MFA(n_components=2).fit(X, Y).eigenvalues_)

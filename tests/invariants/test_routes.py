@@ -175,7 +175,7 @@ def template_scaled(estimator) -> bool:
 
 @on_cases(lambda c: not c.prototype.class_traits.direct and c.nested and not isinstance(c.prototype, PCovR))
 def test_certificate(case, data):
-    """PCovR is not the solution of its template, but of the definition in `identities/test_slices_and_covariates.py`."""
+    """Not of PCovR, which is not its template: `identities/test_slices_and_covariates.py` has its definition."""
     estimator = fitted(case, data)
     pencil = Pencil(estimator, data)
     P, w = eigenvectors(estimator, data, pencil), pencil.sense * estimator.eigenvalues_

@@ -247,20 +247,20 @@ class MFA(LabelledLinks, PencilEmbedder, labels="single", takes_numbers=True):
     target_neighbors: int = param(
         default=10, low=1, integer=True, doc="Rows nearest in y that are linked with a row where y holds numbers."
     )
-    ridge: float | None = param(
-        default=None,
+    ridge: float | str = param(
+        default="auto",
         low=0,
-        choices=(None,),
+        choices=("auto",),
         search=log(1e-6, 1.0),
-        doc="Ridge on the spread of the friends; None: 1e-6 for classes, for numbers the one of least leave-one-out error "
-        "of regressing them on X.",
+        doc="Ridge on the spread of the friends; auto: 1e-6 for classes, for numbers the one of least leave-one-out "
+        "error of regressing them on X.",
     )
 
     def prepare(self, rows: Rows) -> Prepared:
         prepared = super().prepare(rows)
-        if self.ridge is not None:
+        if self.ridge != "auto" or not isinstance(rows.labels, LabelMatrix):
             return prepared
-        return replace(prepared, ridge=RIDGE_OF_CLASSES if isinstance(rows.labels, LabelMatrix) else "auto")
+        return replace(prepared, ridge=RIDGE_OF_CLASSES)
 
     def search(self, rows: Rows) -> None:
         if isinstance(rows.labels, LabelMatrix):

@@ -200,7 +200,9 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
             )
         inner = innermost(method)
         if inner.refines:
-            how, use = (" with deflation", "deflation=None") if hasattr(inner, "deflation") else ("", "OPLS, or PCovR alone")
+            how, use = (
+                (" with deflation", "deflation=None") if hasattr(inner, "deflation") else ("", "OPLS, or PCovR alone")
+            )
             raise ValueError(
                 f"{type(inner).__name__}{how} is not its matrices, and cannot be a member of SSDR; use {use}."
             )

@@ -32,9 +32,9 @@ class Sliced(
 
     Carries a method for one class per row over to numbers. One column of y is cut into slices of equal size by rank,
     equal values staying together; several columns are clustered by k-means. Where y holds at most n_slices different
-    values, or rows, each is a slice. Labels are not sliced: classes stay as they are, and each label set is a class. FDA
-    has at most one component less than there are slices. Its directions follow the mean of X given y, so that they need
-    no linear relation to y.
+    values, or rows, each is a slice. Labels are not sliced: classes stay as they are, and each label set is a class.
+    FDA has at most one component less than there are slices. Its directions follow the mean of X given y, so that they
+    need no linear relation to y.
 
     Attributes
     ----------
@@ -115,15 +115,17 @@ class Sliced(
         if isinstance(k, int) and k > found.bound:
             most = f"{found.bound} component{'s' * (found.bound != 1)}"
             raise ValueError(
-                f"n_components={k} is more than the {most} that Sliced has on {self.n_slices_} slices (its rank bound). "
-                f"Use n_components <= {found.bound}, or a larger n_slices."
+                f"n_components={k} is more than the {most} that Sliced has on {self.n_slices_} slices (its rank "
+                f"bound). Use n_components <= {found.bound}, or a larger n_slices."
             )
         return super()._chosen(found)
 
     def _sliced(self, rows: Rows) -> Rows:
         """The rows with their slices as labels; the same object every time."""
         return rows.relabelled(
-            ("sliced", self.n_slices), self.random_state, lambda labels: slices(labels, self.n_slices, self.random_state)
+            ("sliced", self.n_slices),
+            self.random_state,
+            lambda labels: slices(labels, self.n_slices, self.random_state),
         )
 
 
@@ -154,8 +156,8 @@ def _by_rank(counts: np.ndarray, number: int) -> np.ndarray:
 
 
 def _by_means(rows: np.ndarray, counts: np.ndarray, number: int, random_state: Any) -> np.ndarray:
-    """The cluster of each of some distinct rows, which occur ``counts`` times. They are taken by their distance from the
-    mean, so that neither their order nor that of the columns matters."""
+    """The cluster of each of some distinct rows, which occur ``counts`` times. They are taken by their distance from
+    the mean, so that neither their order nor that of the columns matters."""
     length = np.linalg.norm(rows - np.average(rows, axis=0, weights=counts), axis=1)
     order = np.argsort(np.round(length / length.max(), DIGITS), kind="stable")
     means = KMeans(number, n_init=STARTS, random_state=random_state)

@@ -32,8 +32,8 @@ class LabelWeights(LabelMatrix):
 
 
 def label_weights(targets: Targets, amounts: bool = False) -> Targets:
-    """Several columns of counts, or of memberships from 0 to 1, as ``LabelWeights``, as they are; with ``amounts`` those
-    of any numbers of at least 0. Other targets unchanged."""
+    """Several columns of counts, or of memberships from 0 to 1, as ``LabelWeights``, as they are; with ``amounts``
+    those of any numbers of at least 0. Other targets unchanged."""
     if not isinstance(targets, Outputs) or not _are_weights(targets, amounts):
         return targets
     names = np.array([column.name for column in targets.layout.columns], dtype=object)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from proxembed import FDA, HSL, OPLS
+from proxembed import FDA, HSL, LFDA, OPLS
 from proxembed.targets import LabelMatrix, Outputs, read_targets
 
 RNG = np.random.default_rng(0)
@@ -258,10 +258,14 @@ def test_the_sentence_for_each_bad_y(name):
 def test_numbers_for_methods_of_labels():
     Y = np.column_stack([REAL, REAL**2, REAL**3])
     cases = {
-        "FDA takes classes, y holds 3 numbers: use OPLS or CCA.": (FDA(), Y),
-        "FDA takes classes, y holds numbers: use OPLS or CCA.": (FDA(), REAL),
-        "HSL takes labels, y holds 3 numbers: use OPLS or CCA.": (HSL(), Y),
-        "HSL takes labels, y holds 2 columns of classes or memberships: use OPLS or CCA.": (
+        "FDA takes classes, y holds 3 numbers: use Sliced(FDA()), OPLS or CCA.": (FDA(), Y),
+        "FDA takes classes, y holds numbers: use Sliced(FDA()), OPLS or CCA.": (FDA(), REAL),
+        "LFDA takes classes, y holds numbers: use MFA(target_neighbors=10), Sliced(LFDA()), OPLS or CCA.": (
+            LFDA(),
+            REAL,
+        ),
+        "HSL takes labels or counts, y holds 3 numbers: use OPLS, CCA or Sliced(FDA()).": (HSL(), Y),
+        "HSL takes labels or counts, y holds 2 columns of classes or memberships: use OPLS, CCA or Sliced(FDA()).": (
             HSL(),
             np.column_stack([WORDS, WORDS[::-1]]),
         ),

@@ -1,6 +1,6 @@
 """Principal covariates: the directions that explain the rows and the ridge regression of their targets, both in shares.
 
-With the regression coefficients W the fit is H = Xc W, so that (1 - share) XcXc'/|Xc|^2 + share HH'/|F|^2 is Xc C Xc' with
+With the regression coefficients W the fit is H = Xc W. So (1 - share) XcXc'/|Xc|^2 + share HH'/|F|^2 is Xc C Xc' with
 C = (1 - share)/|Xc|^2 I + share/|F|^2 WW'. Its eigenvectors XcP need no whitening: C^1/2 Xc'Xc C^1/2 = V diag(w) V',
 P = C^1/2 V diag(w)^-1/2.
 """
