@@ -32,9 +32,8 @@ class FactoredScores:
         return scores
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        scores = self.rows @ self.coef
-        scores += self.intercept
-        return np.asarray(scores, dtype=dtype)
+        """The scores, (m, c), those of each label in one piece: measures rank label by label."""
+        return np.asarray(self.of_labels(slice(None)).T, dtype=dtype)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:

@@ -73,6 +73,7 @@ def show(found: dict[str, Any], json_output: bool) -> None:
 
     rows = f"{found['n']:,} rows" + (f" of {found['n_all']:,}" if found["n_all"] else "")
     stable = found["stability"]
+    fold = f" of the first fold, against {found['value']:.3f}" if found["value"] != found["held_out"] else ""
     null = f"{min(found['null']):.3f} to {max(found['null']):.3f} in " if found["null"] else ""
     moved = {GROUPS: " of whole groups", TIMES: " along time"}.get(found["unit"], "")
     unit = f"{moved} ({counted(found['distinct'])} possible)" if moved else ""
@@ -81,7 +82,7 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     lines = {
         "held-out rows": f"{found['held_out']:.3f} (all features {found['raw']:.3f})",
         "its own rows": f"{found['own_rows']:.3f} (optimism {found['optimism']:+.3f})",
-        "shuffled labels": f"{null}{found['n_shuffles']} shuffles{unit}{failed}, p = {found['p']:.3f}{least}",
+        "shuffled labels": f"{null}{found['n_shuffles']} shuffles{unit}{fold}{failed}, p = {found['p']:.3f}{least}",
         "stability": f"{', '.join(f'{value:.2f}' for value in stable[:10])}{', ...' * (len(stable) > 10)} "
         "(share of each component found again from half of the rows)",
     }

@@ -3,7 +3,7 @@ cross-fitted embedding of any estimator."""
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -230,6 +230,9 @@ class Diagnosis:
         Number of different shuffles that are possible, counted up to 1,000,000.
     failed_shuffles : int
         Shuffles on which the estimator could not be fitted, or without a held-out positive row.
+    tested : float or None
+        What the values of the shuffles are compared with. With more than 1,000 labels both are of the first fold alone;
+        None: ``held_out``.
 
     Examples
     --------
@@ -256,6 +259,7 @@ class Diagnosis:
     unit: str = ROWS
     distinct: int = COUNTED
     failed_shuffles: int = 0
+    tested: float | None = None
 
     @property
     def optimism(self) -> float:
@@ -266,7 +270,7 @@ class Diagnosis:
         """The findings as plain data, without the embedding."""
         return {
             "measure": self.measure,
-            "value": self.held_out,
+            "value": self.held_out if self.tested is None else self.tested,
             "raw": self.raw,
             "null": list(self.null),
             "p": self.p,
@@ -332,7 +336,8 @@ def diagnose(
     y : labels in any form
         Rows with unknown labels are used for training, never shuffled and never scored.
     n_shuffles : int, default=20
-        With fewer than 19, p cannot reach 0.05, and nothing passes.
+        With fewer than 19, p cannot reach 0.05, and nothing passes. With more than 1,000 labels each is scored on the
+        first fold alone, as ``Diagnosis.tested`` is.
     measure : str, Measure or callable(Y, S) -> float, optional
         One that reads scores or the labels of neighbours, larger being better; None for the macro average precision.
     n_folds : int, default=3
@@ -393,7 +398,9 @@ def diagnose(
     orders = [shuffle.order(random) for _ in range(n_shuffles)]
     parts = [_half(X.shape[0], groups, random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
-    refits = _Refits(method, X, y, labels, splits, measure, whole, {SHUFFLE: orders, HALF: parts})
+    scored = _folds_of_shuffles(true, labels.c)
+    own = [splits[fold] for fold in scored]
+    refits = _Refits(method, X, y, labels, own, measure, whole, {SHUFFLE: orders, HALF: parts})
     null, cosines = _refitted(refits, n_jobs, store)
     return Diagnosis(
         measure=measure.name,
@@ -406,17 +413,25 @@ def diagnose(
         n=X.shape[0],
         n_all=n_all,
         embedding=crossfit_embedding(method, X, y, splits) if crossfit else None,
-        **_tested(_mean([fold.held_out for fold in true]), null, shuffle),
+        held_out=_mean([fold.held_out for fold in true]),
+        **_tested(_mean([true[fold].held_out for fold in scored]), null, shuffle),
     )
 
 
-def _tested(held_out: float, values: list[float | None], shuffle: LabelShuffle) -> dict[str, Any]:
+def _folds_of_shuffles(true: "Sequence[_Fold]", c: int) -> list[int]:
+    """The numbers of the folds that shuffles are scored on: all, or of many labels the first one with a value."""
+    if c <= MANY_LABELS:
+        return list(range(len(true)))
+    return [next((number for number, fold in enumerate(true) if np.isfinite(fold.held_out)), 0)]
+
+
+def _tested(tested: float, values: list[float | None], shuffle: LabelShuffle) -> dict[str, Any]:
     """The test of a held-out value against those of shuffled labels, as fields of a diagnosis."""
     null = [value for value in values if value is not None]
     failed = len(values) - len(null)
-    p = (1 + failed + sum(value >= held_out for value in null)) / (1 + len(values))
+    p = (1 + failed + sum(value >= tested for value in null)) / (1 + len(values))
     return {
-        "held_out": held_out,
+        "tested": tested,
         "null": tuple(null),
         "p": p,
         "passed": bool(p <= LEVEL and shuffle.distinct >= LEAST_DISTINCT),
@@ -509,12 +524,13 @@ def _score(readings: Readings, measure: Measure) -> _Fold:
         Y, _, *cells = readings.neighbors(measure.n_neighbors)
         own: Any = (Y, new_neighbor_weights(readings.Z, readings.Z, measure.n_neighbors), *cells)
     else:
-        own = readings.readout.scores(readings.Z).astype(readings.dtype, copy=False)
-    return _Fold(
-        _held_out(readings, measure),
-        measure.value(part.Y.toarray() > 0, own, known=part.known_cells)[0],
-        average_precision(part.Y_held_out, readings.scores, part.known_held_out),
-    )
+        own = readings.fitted_scores
+    each = average_precision(part.Y_held_out, readings.scores, part.known_held_out)
+    if measure.name == AVERAGE_PRECISION and np.isfinite(each).any():
+        held_out = float(each[np.isfinite(each)].mean())
+    else:
+        held_out = _held_out(readings, measure)
+    return _Fold(held_out, measure.value(part.indicator, own, known=part.known_cells)[0], each)
 
 
 @dataclass(frozen=True)

@@ -237,16 +237,27 @@ class Readings:
     @cached_property
     def scores(self) -> np.ndarray:
         """Ridge scores of the held-out rows, (m, c): what is kept of them, and what every measure reads."""
-        if self.factored is not None:
-            return np.asarray(self.factored)
-        return self.readout.scores(self.Z_held_out).astype(self.dtype)
+        return self._array_of(self.Z_held_out, self.factored)
+
+    @property
+    def fitted_scores(self) -> np.ndarray:
+        """Ridge scores of the training rows, (n, c), by the read-out that is fitted to them."""
+        return self._array_of(self.Z, self._factored(self.Z))
 
     @cached_property
     def factored(self) -> FactoredScores | None:
         """The scores of many labels as a product, where that takes less memory."""
+        return self._factored(self.Z_held_out)
+
+    def _factored(self, rows: Any) -> FactoredScores | None:
         if not self.part.many_labels:
             return None
-        return FactoredScores.of(self.Z_held_out, self.readout.coef, self.readout.intercept)
+        return FactoredScores.of(rows, self.readout.coef, self.readout.intercept)
+
+    def _array_of(self, rows: Any, factored: FactoredScores | None) -> np.ndarray:
+        if factored is not None:
+            return np.asarray(factored)
+        return self.readout.scores(rows).astype(self.dtype, copy=False)
 
     @property
     def Y(self) -> np.ndarray:

@@ -15,7 +15,14 @@ from proxembed.algebra.arrays.blas import ALONE_BELOW, in_order, one_thread
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import all_ones
 from proxembed.algebra.pencil.coordinates import Coordinates
-from proxembed.algebra.pencil.linear import EQUAL, RIDGE_GRID, best_ridge, evenly_spaced, loo_errors
+from proxembed.algebra.pencil.linear import (
+    EQUAL,
+    RIDGE_GRID,
+    best_ridge,
+    evenly_spaced,
+    loo_errors,
+    with_same_products,
+)
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending
 
 # Width and ridge are chosen on this number of rows. On five data sets the macro average precision of new rows then
@@ -116,6 +123,7 @@ def least_loo(
         j = best_ridge(ridges, errors)
         return float(errors[j]), width, float(ridges[j])
 
+    target = with_same_products(target)
     best = (np.inf, float(widths[0]), 0.0)
     several = dimensions < ALONE_BELOW  # several widths at a time, each with one thread of BLAS
     with one_thread if several else nullcontext():

@@ -1,7 +1,7 @@
 """Ranks of positive rows among all rows, for many labels at once: the precision at each positive row.
 
-A label of few positive rows is ranked by comparing each with all scores, one of many by sorting its scores; scores that
-are mostly 0, such as the shares of neighbours, by their stored entries alone.
+The scores of a label are sorted, some labels at a time, each in one piece of memory; scores that are mostly 0, such as
+the shares of neighbours, are ranked by their stored entries alone.
 """
 
 from typing import Any, NamedTuple
@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-FEW = 24  # positive rows of a label, up to which counting takes less than sorting
+FEW = 24  # positive rows of a label, up to which comparing them with each other takes less than sorting
 CELLS = 1 << 22  # scores that are compared at a time
+SORTED = 1 << 19  # scores that are sorted at a time
 
 
 class Positives(NamedTuple):
@@ -23,9 +24,14 @@ class Positives(NamedTuple):
     @classmethod
     def of(cls, Y: np.ndarray) -> "Positives":
         """Those of a bool array (n, c)."""
-        rows, labels = np.nonzero(Y)
-        order = np.argsort(labels, kind="stable")
-        return cls(rows[order], labels[order], np.bincount(labels, minlength=Y.shape[1]))
+        n, c = Y.shape
+        if Y.flags.f_contiguous:
+            labels, rows = np.divmod(np.flatnonzero(Y.T), max(n, 1))
+        else:
+            rows, labels = np.divmod(np.flatnonzero(Y), max(c, 1))
+            order = np.argsort(labels, kind="stable")
+            rows, labels = rows[order], labels[order]
+        return cls(rows, labels, np.bincount(labels, minlength=c))
 
     def of_label(self, label: int) -> slice:
         """The places of a label's cells."""
@@ -46,21 +52,21 @@ class Positives(NamedTuple):
 
 def precision_at(positives: Positives, S: np.ndarray) -> np.ndarray:
     """At each positive cell the share of positive rows among the rows that score at least as high; S is dense."""
-    S = np.ascontiguousarray(S)
     n, s = len(S), S[positives.rows, positives.labels]
     above, hits = np.empty(len(s), dtype=np.intp), np.empty(len(s), dtype=np.intp)
     rare = positives.counts <= FEW
     few = np.flatnonzero(rare[positives.labels])
-    step = max(1, CELLS // n)
-    for start in range(0, len(few), step):
-        part = few[start : start + step]
-        above[part] = np.count_nonzero(S.take(positives.labels[part], axis=1) >= s[part], axis=0)
     one, other = positives.pairs(few)
     hits[few] = np.bincount(one, s[other] >= s[one], minlength=len(s))[few]
-    for label in map(int, np.flatnonzero(~rare)):
-        own = positives.of_label(label)
-        values = s[own]
-        above[own], hits[own] = (len(each) - np.searchsorted(np.sort(each), values) for each in (S[:, label], values))
+    starts, step = np.append(positives.starts, len(s)), max(1, SORTED // max(n, 1))
+    for first in range(0, S.shape[1], step):
+        ranked = np.array(S[:, first : first + step].T, order="C")
+        ranked.sort(axis=1)
+        for label, each in enumerate(ranked, first):
+            own = slice(starts[label], starts[label + 1])
+            above[own] = n - np.searchsorted(each, s[own])
+            if not rare[label]:
+                hits[own] = positives.counts[label] - np.searchsorted(np.sort(s[own]), s[own])
     return hits / above
 
 

@@ -134,7 +134,8 @@ def diagnose_method(
 def verdict(found: Diagnosis) -> str:
     """What a diagnosis says, in one sentence."""
     shuffles = len(found.null) + found.failed_shuffles
-    reached = found.failed_shuffles + sum(value >= found.held_out for value in found.null)
+    tested = found.held_out if found.tested is None else found.tested
+    reached = found.failed_shuffles + sum(value >= tested for value in found.null)
     if found.distinct < LEAST_DISTINCT:
         unit = {GROUPS: " of whole groups", TIMES: " along time"}.get(found.unit, "")
         verb = " is" if found.distinct == 1 else "s are"
@@ -142,7 +143,7 @@ def verdict(found: Diagnosis) -> str:
     if shuffles < LEAST_SHUFFLES:
         return f"Cannot tell: {shuffles} shuffles of the labels are too few; take {LEAST_SHUFFLES} or more."
     times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"
-    reach = f"reach{'es' * (reached < 2)} {found.held_out:.3f} on held-out rows"
+    reach = f"reach{'es' * (reached < 2)} {tested:.3f} on held-out rows"
     if found.passed:
         raw = f"all features have {found.raw:.3f}{', which is no less' * (found.raw >= found.held_out)}"
         return f"Better than shuffled labels: {times} of {shuffles} {reach}; {raw}."

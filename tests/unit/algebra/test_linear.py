@@ -23,6 +23,7 @@ from proxembed.algebra.pencil.linear import (
     loo_errors,
     ridge_loo,
     ridge_solve,
+    with_same_products,
 )
 from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.template import Template
@@ -333,3 +334,16 @@ def test_a_left_factor_has_the_products_of_the_matrix():
     lengths = np.diag(V.T @ V)
     np.testing.assert_allclose(V.T @ V, np.diag(lengths), atol=1e-13)
     assert (np.diff(lengths) < 0).all()
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_labels_beyond_the_rows_have_the_errors_of_as_many_columns_as_rows(center):
+    X, rng = MATRICES["tall"], np.random.default_rng(3)
+    T = sparse.random_array((len(X), 200), density=0.05, rng=rng, format="csc")
+    F, weights = with_same_products(T), 0.2 + rng.random(len(X))
+    assert F.shape[1] <= len(X) and with_same_products(T[:, :7]).shape == (len(X), 7)
+    np.testing.assert_allclose(F @ F.T, (T @ T.T).toarray(), rtol=0, atol=1e-13)
+    rows = CentredMatrix.centred(X, weights if center else None)
+    coordinates = Coordinates(rows, weights, rows.gram(weights), "features")
+    wanted, found = (loo_errors(coordinates, each, RIDGE_GRID) * each.shape[1] for each in (T, F))
+    np.testing.assert_allclose(found, wanted, rtol=1e-8)

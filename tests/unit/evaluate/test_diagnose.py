@@ -274,6 +274,21 @@ def test_unknown_rows_are_trained_on_and_never_scored():
     assert sum(spy.seen[1:6:2]) == 2 * (N - 30)  # the own rows that the read-out was fitted on
 
 
+def test_shuffles_of_many_labels_are_scored_on_the_first_fold_as_the_true_labels_are(monkeypatch):
+    X, Y = made()
+    splits = StratifiedFolds(3, random_state=0)
+    options = {"n_shuffles": 3, "n_resamples": 1, "cv": splits}
+    every = diagnose(OPLS(), X, Y, **options)
+    monkeypatch.setattr("proxembed.evaluate.diagnose.MANY_LABELS", 2)
+    found = diagnose(OPLS(), X, Y, **options)
+    first = list(splits.split(X, Y))[:1]
+    monkeypatch.setattr("proxembed.evaluate.diagnose.MANY_LABELS", 1000)
+    alone = diagnose(OPLS(), X, Y, **options | {"cv": first})
+    assert found.held_out == pytest.approx(every.held_out, rel=1e-5) and every.tested == every.held_out
+    assert found.tested == pytest.approx(alone.held_out, rel=1e-5) and found.tested != found.held_out
+    assert len(found.null) == 3 and found.describe()["value"] == found.tested
+
+
 def test_groups_and_pipelines_and_forms_of_y():
     X, Y = made()
     splits = [Split("1", *pair) for pair in GroupFolds(3).split(X, Y, np.arange(N) % 12)]

@@ -19,11 +19,14 @@ def labels():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_precision_at_positive_rows_is_that_of_the_definition(labels, dtype):
+def test_the_precision_at_positive_rows_is_that_of_the_definition(labels, dtype, monkeypatch):
     S = np.round(np.random.default_rng(1).normal(size=labels.shape), 1).astype(dtype)  # many are equal
     positives = Positives.of(labels)
+    assert all(map(np.array_equal, positives, Positives.of(np.asfortranarray(labels))))
     assert positives.counts.min() == 0 and 0 < np.median(positives.counts) < FEW < positives.counts.max()
+    monkeypatch.setattr("proxembed.measures.ranks.SORTED", 7 * len(S))
     found, means = precision_at(positives, S), label_precisions(labels, S)
+    np.testing.assert_array_equal(precision_at(positives, np.asfortranarray(S)), found)
     for j in range(labels.shape[1]):
         wanted = by_definition(labels[:, j], S[:, j])
         np.testing.assert_allclose(found[positives.of_label(j)], wanted, rtol=1e-14)

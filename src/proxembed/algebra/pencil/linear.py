@@ -17,7 +17,7 @@ from proxembed.algebra.arrays.matrix import over, unit_of
 
 from .conjugate import conjugate_gradients
 from .coordinates import Coordinates
-from .symmetric import SPD, fix_signs
+from .symmetric import SPD, descending, fix_signs
 
 DENSE_LIMIT = 5000
 CHOLESKY_LIMIT = 10_000
@@ -119,6 +119,17 @@ def ridge_errors(X: Any, T: Any, X_new: Any, T_new: Any, ridges: np.ndarray) -> 
     return np.array([np.sum((T_new - level - part) ** 2) for part in fitted])
 
 
+def with_same_products(T: Any) -> Any:
+    """A target F with FF' = TT' and at most as many columns as rows, on which all leave-one-out errors of T depend but
+    for the number of targets; T itself where it is dense or has no more columns than rows."""
+    if not sparse.issparse(T) or T.shape[1] <= T.shape[0]:
+        return T
+    T = sparse.csr_array(T, dtype=np.float64)
+    w, V = descending((T @ T.T).toarray())
+    kept = w > EPS * len(w) * w.max(initial=0.0)
+    return V[:, kept] * np.sqrt(w[kept])
+
+
 def loo_errors(coordinates: Coordinates, target: Any, ridges: np.ndarray) -> np.ndarray:
     """Leave-one-out errors from one decomposition: residual_i / (1 - h_i - w_i / 1'w), weighted rows and all ridges at
     once. Mean over rows of w_i ||e_i||^2, over their weight and the number of targets; of more than 4,096 rows over
@@ -202,7 +213,7 @@ def left_out_sums(
     mass 1'w, None where nothing is centred. More targets than coordinates are never fitted all at once."""
     shrink = 1.0 / (s[:, None] ** 2 + ridges[None, :])
     squares_of: Any = _residual_squares
-    if moments.shape[1] > len(moments):
+    if moments.shape[1] > len(moments) + 1:  # the mean is one direction that coordinates lack
         squares_of = partial(_expanded_squares, inner=gram(moments.T), across=np.ascontiguousarray(moments.T))
     errors, seen = np.zeros(len(ridges)), 0.0
     for w, left, goal in blocks:
