@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .operators.structured import Centering, Identity, LowRank, Operator, Sum
+from .operators.structured import Centering, Identity, LowRank, Operator, Repeats, Sum
 
 GATHERED = 1 << 22
 CONSTANT = 1e-8  # share of its diagonal that an operator may make of the constant vector and not know it
@@ -25,7 +25,8 @@ class Template:
     says that the method states a minimisation, so that the recorded eigenvalues are the method's own. ``B=None`` stands
     for 0. ``offset`` holds the row weights of the mean that transform subtracts (None: no centring) and of the
     row-space restriction. ``target`` is the label factor that ``ridge="auto"`` regresses on. ``rows`` is the X among
-    the factors of B that stands for the rows that are projected, whatever a kernel or another lift makes of them."""
+    the factors of B that stands for the rows that are projected, whatever a kernel or another lift makes of them.
+    ``repeats``: how often each row occurs, where A, B and ``offset`` say so already (``repeated``); None for once."""
 
     A: Operator
     B: Operator | None = None
@@ -35,12 +36,29 @@ class Template:
     target: Any = None
     sense: int = 1
     rows: Any = None
+    repeats: np.ndarray | None = None
 
     def on(self, R: Any) -> Template:
         """The template for projected rows R, which take the place of ``rows`` among the factors."""
         if self.rows is None or self.rows is R or self.B is None:
             return self
         return replace(self, B=Sum([(c, leaf.with_factor(self.rows, R)) for c, leaf in self.B.terms()]), rows=R)
+
+    def count_rows(self, n: int) -> float:
+        """How many of n rows weigh something, each as often as it occurs."""
+        if self.repeats is not None:
+            return float(self.repeats.sum() if self.offset is None else self.repeats[self.offset != 0].sum())
+        return n if self.offset is None else int(np.count_nonzero(self.offset))
+
+    def repeated(self, repeats: Repeats) -> Template:
+        """The template of rows that are repeated, on the distinct ones; stated on these with the sums of all."""
+        return replace(
+            self,
+            A=self.A.repeated(repeats),
+            B=None if self.B is None else self.B.repeated(repeats),
+            offset=None if self.offset is None else repeats.weights * self.offset,
+            repeats=repeats.weights,
+        )
 
     def flipped(self) -> Template:
         """(-B, A), a and b likewise: what was the constraint is minimised, under what was maximised as constraint. A

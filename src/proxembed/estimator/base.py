@@ -60,6 +60,7 @@ from .validation import (
     refuse_not_finite,
     refuse_numbers_for,
 )
+from .weights import checked_weights, present_rows, refuse_weights, weighted_rows, without_weights
 
 ROOMS = ("methods", "classify", "evaluate", "study")  # with estimators
 ROLES = ("method", "model", "features", "rival", "classifier", "search")
@@ -200,8 +201,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         """X checked and as float64/float32, dense or csr_array; never the caller's object changed."""
         return checked_features(self, X, reset=reset, product=product)
 
-    def _validate(self, X: Any, y: Any) -> Rows:
-        """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take."""
+    def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
+        """All checking, once: parameters, X, y, their lengths, the unknown and what the method can take; ``weights``:
+        how often each row occurs, by which means of unknown cells are taken."""
         check_params(self)
         name, traits = type(self).__name__, self.traits
         if traits.labels is None:
@@ -221,7 +223,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
             )
         origin = Origin(y, labels.n)
         if labels.unknown is not None and not traits.keeps_unknown:
-            keep, labels = self._without_unknown(labels)
+            keep, labels = self._without_unknown(labels, weights)
             X, origin = X[keep], origin.take(keep)
         labels = self._columns(labels)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
@@ -252,7 +254,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         """The targets that take part: labels that some row has, and columns that differ."""
         return labels.drop_empty()
 
-    def _without_unknown(self, labels: Targets) -> tuple[np.ndarray, Targets]:
+    def _without_unknown(self, labels: Targets, weights: np.ndarray | None = None) -> tuple[np.ndarray, Targets]:
         """The rows that take part in fit, and their labels without unknown cells."""
         name, fills = type(self).__name__, self.traits.fills_unknown
         keep = np.flatnonzero(labels.rows_any if fills else labels.rows_known)
@@ -265,6 +267,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
             )
         known_rows(name, labels, fills)
         kept = labels.take(keep)
+        if fills and weights is not None and isinstance(kept, LabelMatrix):
+            return keep, kept.with_means(kept.means(weights[keep]))
         return keep, kept.with_means() if fills else kept
 
     def _more_rows(self, labels: Targets) -> str:
@@ -293,6 +297,20 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
                 f"{type(self).__name__} needs labels that differ between rows, but y holds one class only (every row "
                 "has the same labels). Pass rows of at least two classes."
             )
+
+
+class Unweighted(Embedder, abstract=True):
+    """An estimator whose rows have no weights, in front of the base that has ``fit``."""
+
+    @property
+    def why_unweighted(self) -> str:
+        """Why they have none."""
+        return self.traits.needs_all_rows
+
+    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
+        """As of the base, whose rows have no weights here: a ValueError for ``sample_weight``."""
+        base: Any = super()
+        return base.fit(X, y, **without_weights(self, more, given))
 
 
 @dataclass(frozen=True)
@@ -393,15 +411,56 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     def check_rows(self, rows: Rows) -> None:
         """Raise a ValueError for, or warn of, checked rows that this method cannot use."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the projection. X: (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask
         array or DataFrame, as RowBlocks.from_dask takes them. y: labels in any form of ``LabelMatrix``; ignored by
-        unsupervised methods. Returns self. Raises ValueError with the argument, what is allowed and the remedy."""
+        unsupervised methods. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were absent.
+        Returns self. Raises ValueError with the argument, what is allowed and the remedy."""
         with self._learning():
             self.resolve()
             blocks = blocks_of(X, y)
-            self.solve_rows(self._validate(X, y) if blocks is None else summed_rows(self, blocks))
+            if blocks is None:
+                self.solve_rows(self._weighted(X, y, sample_weight))
+            else:
+                self._refuse_weights_of(blocks, sample_weight)
+                self.solve_rows(summed_rows(self, blocks))
         return self
+
+    @property
+    def weighs_rows(self) -> bool:
+        """Whether rows may have weights: where the template follows from sums over rows."""
+        return self.traits.from_sums is not None
+
+    @property
+    def why_unweighted(self) -> str:
+        """Why rows have no weights, where they have none."""
+        return self.traits.needs_all_rows
+
+    @property
+    def merges_rows(self) -> bool:
+        """Whether equal rows become one row of their number: where something is chosen by leaving rows out."""
+        return self.weighs_rows and self.ridge == "auto"
+
+    def _weighted(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Checked rows, each with its weight."""
+        merge = self.merges_rows
+        if sample_weight is None:
+            rows = self._validate(X, y)
+            return weighted_rows(self, rows, None, merge) if merge else rows
+        if not self.weighs_rows:
+            refuse_weights(self)
+        weights = checked_weights(sample_weight, X, y if self.traits.labels is not None else None)
+        X, y, weights = present_rows(X, y, weights)
+        rows = self._validate(X, y, weights)
+        index = None if rows.origin is None else rows.origin.index
+        return weighted_rows(self, rows, weights if index is None else weights[index], merge)
+
+    def _refuse_weights_of(self, blocks: Any, sample_weight: Any) -> None:
+        if sample_weight is not None:
+            raise ValueError(
+                f"{type(self).__name__} takes no sample_weight: these are blocks of rows, which weigh one each; use "
+                "rows in memory instead."
+            )
 
     def solve_rows(self, rows: Rows) -> None:
         """The steps of a fit on checked rows, parameters resolved."""
@@ -434,14 +493,15 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             plain = (
                 rows.route(self.solver) in ("auto", "thin") and prepared.criterion == "ratio_trace" and not self.refines
             )
-            found = solve_kernel(template, prepared.training, k, *ridge, width=prepared.width) if plain else None
+            thin = solve_kernel if plain else None
+            found = thin and thin(rows.weighted(template), prepared.training, k, *ridge, width=prepared.width)
             if found is not None:
                 return found
             prepared = self.explicit()
         known = rows.labels is not None and rows.labels.unknown is None
         if prepared.training is not rows.X:
             refuse_extreme(prepared.training, "the features that X is mapped to", "Scale X, such as to unit variance.")
-        template = template.on(prepared.training)
+        template = rows.weighted(template.on(prepared.training))
         found = solve(
             template,
             prepared.training,
@@ -450,7 +510,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             solver=rows.route(self.solver),
             criterion=prepared.criterion,
             positive_only=self.traits.positive_only and prepared.n_components is None,
-            factors=[rows.labels.Y] if known else [],
+            factors=[rows.labels.Y if rows.repeats is None else rows.repeats.of(rows.labels.Y)] if known else [],
             width=prepared.width,
         )
         if prepared.training is rows.X:
@@ -614,7 +674,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge
         if rows.labels is not None:
-            self.label_loadings_ = label_loadings(found.problem.rows, rows.labels, self.components_)
+            self.label_loadings_ = label_loadings(found.problem.rows, rows.labels, self.components_, rows.repeats)
 
 
 def natural_components(rows: Rows) -> int:
@@ -622,7 +682,7 @@ def natural_components(rows: Rows) -> int:
     natural = 2 if rows.labels is None else min(rows.labels.c, MAX_COMPONENTS)
     if rows.labels is not None and rows.labels.c <= 10 * MAX_COMPONENTS:
         natural = min(rows.labels.rank, MAX_COMPONENTS)
-    return max(1, min(natural, rows.n, rows.d))
+    return int(max(1, min(natural, rows.n, rows.d)))
 
 
 class PencilEmbedder(SpectralEmbedder, abstract=True):

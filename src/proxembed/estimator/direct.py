@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,7 @@ from proxembed.params import constant
 
 from .base import SpectralEmbedder
 from .rows import Rows, SeenRows
+from .weights import without_weights
 
 
 def _has_rule(estimator: DirectEmbedder) -> bool:
@@ -56,6 +57,10 @@ class DirectEmbedder(SpectralEmbedder, direct=True, abstract=True):
     attributes = ""
     solver: str = constant("auto")  # routes follow the structure; a parameter where a method has several
     columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component
+
+    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
+        """As every method is fitted, of rows without weights: a ValueError for ``sample_weight``."""
+        return super().fit(X, y, **without_weights(self, more, given))
 
     def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
         """Z with Z'BZ = I and its eigenvalues: the eigenproblem of the template."""

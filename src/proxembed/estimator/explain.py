@@ -12,6 +12,7 @@ import numpy as np
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import over, row_norms, unit_of
+from proxembed.algebra.operators.structured import Repeats
 from proxembed.params import safe_repr
 from proxembed.targets.targets import Targets
 
@@ -32,18 +33,29 @@ class Explanation:
     effects: bool = False
 
 
-def label_loadings(rows: CentredMatrix, labels: Targets, components: np.ndarray) -> np.ndarray:
+def label_loadings(
+    rows: CentredMatrix, labels: Targets, components: np.ndarray, repeats: Repeats | None = None
+) -> np.ndarray:
     """(k, c): covariance of each component with each standardised label, scaled to unit length a component. Rows
-    without a known label are left out; other unknown cells are at the mean of their label."""
+    without a known label are left out; other unknown cells are at the mean of their label. ``repeats``: how often
+    each row occurs."""
     if labels.unknown is not None:
         index = np.flatnonzero(labels.rows_any)
         rows, labels = rows.take(index), labels.take(index).with_means()
-    share, deviation = labels.sums / labels.n, labels.deviations
-    components = over(components, unit_of(components))
-    covariance = rows.tdot_under(components.T, labels.Y) - np.outer(components @ rows.column_sums(), share)
+    deviation, components = labels.deviations, over(components, unit_of(components))
+    covariance = centred_products(rows, components.T, labels, repeats)
     loadings = np.divide(covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0)
     length = row_norms(loadings)[:, None]
     return labels.expand(np.divide(loadings, length, out=np.zeros_like(loadings), where=length > 0))
+
+
+def centred_products(rows: Any, P: np.ndarray, labels: Targets, repeats: Repeats | None) -> np.ndarray:
+    """P'Xc'Yc, k x c, of the rows X with their labels, each as often as it occurs; P of d x k."""
+    share = labels.sums / labels.n
+    if repeats is None:
+        return rows.tdot_under(P, labels.Y) - np.outer(P.T @ rows.column_sums(), share)
+    total = rows.tdot_under(P, repeats.weights[:, None])
+    return rows.tdot_under(P, repeats.of(labels.Y)) - total * share
 
 
 def explanation(

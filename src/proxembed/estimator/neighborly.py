@@ -16,7 +16,7 @@ from proxembed.proximity.graph import OF_NEIGHBORS, geodesics, rows_within
 from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from proxembed.proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, cross_weights, edge_weights, local_scale, used_tau
 
-from .base import Embedder, Prepared
+from .base import Prepared, Unweighted
 from .rows import Rows
 
 BLOCK_ENTRIES = 1 << 22
@@ -44,7 +44,7 @@ OF_FEATURES = ("reconstruction", *(k for k, measure in WEIGHTS.items() if measur
 MATRICES = (np.ndarray, sparse.sparray, sparse.spmatrix)
 
 
-class Searching(Embedder, abstract=True):
+class Searching(Unweighted, abstract=True):
     """An estimator that searches near rows by one metric. [mu2012mesd]"""
 
     algorithm: Any = param(default="auto", choices=ALGORITHMS, kind=BaseEstimator, doc=ALGORITHM_DOC)

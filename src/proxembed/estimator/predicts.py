@@ -16,8 +16,10 @@ from proxembed.params import param
 from proxembed.targets.outputs import OutputReading
 
 from .base import SpectralEmbedder
+from .explain import centred_products
 from .rows import Rows
 from .validation import in_range
+from .weights import checked_weights
 
 EXTRAPOLATE_DOC = "Whether predictions of numbers may leave the range of the training rows; else they are cut to it."
 
@@ -33,9 +35,8 @@ class ReadOut:
     @classmethod
     def of(cls, rows: Rows, R: CentredMatrix, P: np.ndarray, ridge: float) -> "ReadOut":
         """The read-out by components P of the rows; R: their centred features, over their unit."""
-        scatter, scaled, targets = rows.score_scatter(R, P) + ridge * matmul(P.T, P), P * R.unit, rows.labels
-        shift = np.outer(scaled.T @ R.column_sums(), targets.sums / targets.n)
-        return cls((scatter + scatter.T) / 2, R.tdot_under(scaled, targets.Y) - shift)
+        scatter = rows.score_scatter(R, P) + ridge * matmul(P.T, P)
+        return cls((scatter + scatter.T) / 2, centred_products(R, P * R.unit, rows.labels, rows.repeats))
 
     def first(self, k: int) -> "ReadOut":
         """The read-out of the first k components."""
@@ -160,7 +161,8 @@ class PredictsOutputs(KnowsRanges, abstract=True):
         return self._reading_.decoded(in_range(raw, checked, np.float64), self.extrapolate, index)
 
     @available_if(fitted_to_outputs)
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The mean over the columns of y of R2 (numbers and ranks) and of accuracy (classes and labels), over the known
-        cells. X: (m, d), y: as fit takes it."""
-        return self._reading_.score(y, self.predict(X))
+        cells. X: (m, d), y: as fit takes it, sample_weight: (m,) numbers >= 0, how often each row counts."""
+        weights = None if sample_weight is None else checked_weights(sample_weight, X, y)
+        return self._reading_.score(y, self.predict(X), weights)

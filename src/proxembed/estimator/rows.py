@@ -13,7 +13,7 @@ from scipy import sparse
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import fingerprints, multipliers, over, unit_of
-from proxembed.algebra.operators.structured import LowRank, Sparse
+from proxembed.algebra.operators.structured import LowRank, Repeats, Sparse
 from proxembed.algebra.pencil.problem import CONSTANT
 from proxembed.algebra.template import Template
 from proxembed.blocks import RowBlocks
@@ -61,7 +61,7 @@ class Rows:
     counts: np.ndarray | None = None
 
     @property
-    def n(self) -> int:
+    def n(self) -> Any:
         """Rows."""
         return self.X.shape[0]
 
@@ -102,6 +102,15 @@ class Rows:
     def squared_norm(self, center: np.ndarray | None) -> float:
         """The sum of squares of X, centred by the weighted mean unless ``center`` is None."""
         return CentredMatrix.centred(self.X, center).squared_norm()
+
+    def weighted(self, template: Template) -> Template:
+        """The template with each row as often as it occurs."""
+        return template
+
+    @cached_property
+    def repeats(self) -> Repeats | None:
+        """``counts`` with what they are multiplied by; None where every row occurs once."""
+        return None if self.counts is None else Repeats(self.counts)
 
     def score_scatter(self, R: CentredMatrix, P: np.ndarray) -> np.ndarray:
         """P'Xc'XcP, for the centred rows R of X over their unit."""
@@ -390,12 +399,12 @@ class BlockRows(Rows):
     the block. ``scatter`` holds the sums of squares of all rows, about 0 and about their mean, and ``dependence`` that
     of Xc'Y, once they are known."""
 
-    count: int = 0
+    count: float = 0
     scatter: tuple[float, float] = (np.nan, np.nan)
     dependence: float = np.nan
 
     @property
-    def n(self) -> int:
+    def n(self) -> Any:
         """Rows of all blocks."""
         return self.count
 

@@ -22,6 +22,7 @@ from .base import Embedder, Prepared, SpectralEmbedder
 from .rows import Rows, SeenRows
 from .traits import Traits
 from .validation import in_range
+from .weights import without_weights
 
 
 class MethodWrapper(Embedder, abstract=True):
@@ -84,6 +85,18 @@ class TemplateWrapper(
         names = ["keeps_unknown", "whole_rows", "takes_shares", "unknown", "positive_only", "sample_rows"]
         names += ["takes_numbers", "takes_counts", "numbers_scaling"]
         return replace(super().traits, **{name: getattr(inner, name) for name in names})
+
+    @property
+    def weighs_rows(self) -> bool:
+        return self.inner().weighs_rows
+
+    @property
+    def why_unweighted(self) -> str:
+        return self.inner().why_unweighted
+
+    @property
+    def merges_rows(self) -> bool:
+        return self.inner().merges_rows if self.ridge is None else super().merges_rows
 
     def check_rows(self, rows: Rows) -> None:
         self.method_.check_rows(rows)
@@ -156,14 +169,26 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
         return replace(own, labels=inner.labels or "multi", keeps_unknown=inner.fills_unknown or inner.keeps_unknown)
 
     @property
+    def weighs_rows(self) -> bool:
+        return False
+
+    @property
+    def why_unweighted(self) -> str:
+        return "its features are learned from the rows"
+
+    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
+        """As every method is fitted, of rows without weights: a ValueError for ``sample_weight``."""
+        return super().fit(X, y, **without_weights(self, more, given))
+
+    @property
     def _takes_means(self) -> bool:
         """Whether unknown cells are the mean of their label here; a semi-supervised method takes them as they are."""
         inner = self.method_.traits
         return inner.fills_unknown and not inner.keeps_unknown
 
-    def _validate(self, X: Any, y: Any) -> Rows:
+    def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
         """Where unknown cells are taken as the mean of their label, rows without any known label are as new rows."""
-        rows = super()._validate(X, y)
+        rows = super()._validate(X, y, weights)
         if rows.labels is None or rows.labels.unknown is None or not self._takes_means:
             return rows
         known = np.flatnonzero(rows.labels.rows_any)

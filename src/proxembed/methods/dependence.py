@@ -110,6 +110,10 @@ class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True
             return super().traits
         return replace(super().traits, from_sums=None, needs_all_rows="deflation needs X'X of all rows")
 
+    @property
+    def weighs_rows(self) -> bool:
+        return True
+
     def template(self, rows: Rows) -> Template:
         return Template(LowRank(rows.labels.Y, center=rows.ones), offset=rows.ones)
 
@@ -120,8 +124,8 @@ class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True
     def refine(self, found: Solution, rows: Rows, k: int | None) -> Solution:
         if self.deflation is None:
             return found
-        R = found.problem.rows
-        P, values = deflated(R, R.tdot(rows.labels.Y), min(R.shape) if k is None else k, self.deflation)
+        R, F = found.problem.rows, rows.labels.Y if rows.repeats is None else rows.repeats.of(rows.labels.Y)
+        P, values = deflated(R, R.tdot(F), min(R.shape) if k is None else k, self.deflation)
         values = values * R.unit**2
         return replace(found, P=P, eigenvalues=values, spectrum=values, bound=len(values), solver=self.deflation)
 
@@ -191,11 +195,11 @@ class OPLS(
         R, V = found.problem.rows, fix_signs(found.P[:, own:])
         spread = np.sqrt(np.diag(rows.score_scatter(R, self.components_.T)) / rows.n)
         Q = orthonormal_columns(self.components_.T)
-        rest = R.squared_norm() * R.unit**2 - np.trace(rows.score_scatter(R, Q))
+        rest = R.squared_norm(R.repeats) * R.unit**2 - np.trace(rows.score_scatter(R, Q))
         both = [self.components_ / spread.mean(), V.T / np.sqrt(rest / rows.n)]
         self.components_ = np.ascontiguousarray(np.vstack(both))
         self.eigenvalues_ = found.eigenvalues
-        self.label_loadings_ = label_loadings(R, rows.labels, self.components_)
+        self.label_loadings_ = label_loadings(R, rows.labels, self.components_, rows.repeats)
 
 
 class MDDM(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True):

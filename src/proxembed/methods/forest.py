@@ -150,9 +150,9 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
                 "the labels have shaped; pass a number, such as ridge=1.0."
             )
 
-    def _validate(self, X: Any, y: Any) -> Rows:
+    def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
         """With the mean of their label for unknown cells, in the forest as in the template."""
-        return self.with_means(super()._validate(X, y))
+        return self.with_means(super()._validate(X, y, weights))
 
     @property
     def n_leaves_(self) -> int:

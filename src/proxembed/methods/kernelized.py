@@ -239,6 +239,21 @@ class Kernelized(TemplateWrapper, labels="multi"):
             sample_rows=0 if self.n_prototypes is None else sample_size(self.n_prototypes),
         )
 
+    @property
+    def weighs_rows(self) -> bool:
+        """As the method; kernel values of rows that are given have no weights."""
+        return self.kernel != "precomputed" and self.inner().weighs_rows
+
+    @property
+    def why_unweighted(self) -> str:
+        given = self.kernel == "precomputed"
+        return "the kernel values of its rows are given" if given else self.inner().why_unweighted
+
+    @property
+    def merges_rows(self) -> bool:
+        """Width and prototypes are chosen by the rows, too."""
+        return self.weighs_rows
+
     def default_method(self) -> SpectralEmbedder:
         return OPLS()
 
@@ -290,9 +305,14 @@ class Kernelized(TemplateWrapper, labels="multi"):
         if tuned.ridge is not None:
             settings = replace(settings, ridge=tuned.ridge, ridge_scale="absolute")
         kernel, training = self._on_rows(replace(kernel, tau=tuned.tau), rows, inner)
-        changed = {"training": training, "width": kernel.prototypes.shape[0]}
+        changed = {"training": training, "width": self._width(kernel, rows)}
         changed["attributes"] = settings.attributes | {"tuning_rows_": tuned.rows}
         return OnKernel(**vars(settings) | changed, kernel=kernel, inner=inner)
+
+    def _width(self, kernel: KernelMap, rows: Rows) -> Any:
+        """The prototypes; all rows, each as often as it occurs, where these span the feature space."""
+        every = self.n_prototypes is None and self.constraint == "feature"
+        return rows.n if every else kernel.prototypes.shape[0]
 
     def template(self, rows: Rows) -> Template:
         """That of the wrapped method; of rows in memory ``prepare`` has stated it."""
@@ -320,11 +340,11 @@ class Kernelized(TemplateWrapper, labels="multi"):
         return self.prepared_.kernel.effects(weights)
 
     def _chosen_prototypes(self, rows: Rows) -> Any:
-        chosen = self.n_prototypes is not None and self.kernel != "precomputed"
+        chosen, n = self.n_prototypes is not None and self.kernel != "precomputed", rows.X.shape[0]
         asked: Any = self.n_prototypes
-        number = min(int(asked), rows.n) if chosen else rows.n
-        guard_dense((rows.n, number), KERNEL_MATRIX)
-        if self.kernel == "precomputed" and rows.n != rows.X.shape[1]:
+        number = min(int(asked), n) if chosen else n
+        guard_dense((n, number), KERNEL_MATRIX)
+        if self.kernel == "precomputed" and n != rows.X.shape[1]:
             raise ValueError(
                 'kernel="precomputed" takes the square matrix of kernel values between the training rows, '
                 f"got {rows.X.shape}."
@@ -356,7 +376,8 @@ class Kernelized(TemplateWrapper, labels="multi"):
         K = kernel.values(rows.X)
         self._refuse_equal(K)
         if self.constraint == "coef":
-            kernel = replace(kernel, level=K.mean(axis=0) - K.mean())
+            mean = K.mean(axis=0) if rows.counts is None else rows.counts @ K / rows.n
+            kernel = replace(kernel, level=mean - (K.mean() if rows.counts is None else mean.mean()))
             return kernel, K - K.mean(axis=1, keepdims=True) - kernel.level
         return kernel, K
 
@@ -394,14 +415,15 @@ class Kernelized(TemplateWrapper, labels="multi"):
         target = None if rows.labels is None else rows.labels.Y if inner.target is None else inner.target
         if target is None or (inner.B is None and not free):
             return Tuning(median_squared_distance(rows.X) if free else kernel.tau, None, 0)
-        weights = (rows.ones if inner.offset is None else inner.offset) * rows.labels.rows_known
+        counts = rows.ones if rows.counts is None else rows.counts
+        weights = (rows.ones if inner.offset is None else inner.offset) * rows.labels.rows_known * counts
         few = None if self.n_prototypes is None else kernel.prototypes.shape[0]
         sample, known = tuning_rows(weights, target, self.tuning_rows, few), int(np.count_nonzero(weights > 0))
         chosen = inner.B is not None and settings.ridge == "auto"
         exact = self.constraint == "feature" and self.n_prototypes is None
         if not free and not (chosen and exact and len(sample) < known):
             return Tuning(kernel.tau, None, known if chosen else 0)  # the ridge is left to the solver
-        share, given = len(sample) / known, None
+        share, given = counts[sample].sum() / counts[weights > 0].sum(), None
         if not chosen and inner.B is not None:
             number: Any = settings.ridge
             size, relative = share * float(number), settings.ridge_scale == "trace"
@@ -410,7 +432,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
         widths = median_squared_distance(spread) * WIDTHS if free else np.array([kernel.tau or 1.0])
         own, w = rows.X[sample] if self.kernel != "precomputed" else rows.X[sample][:, sample], weights[sample]
         coordinates_at = self._coordinates_of(own.astype(np.float64), w, kernel)
-        dimensions = min(np.count_nonzero(w), kernel.prototypes.shape[0])
+        dimensions = min(counts[sample].sum(), self._width(kernel, rows))
         tau, ridge = least_loo(widths, coordinates_at, target[sample], dimensions, given)
         left = self.n_prototypes is not None and len(sample) < known  # to the solver, which has all rows
         return Tuning(tau if free else kernel.tau, ridge / share if chosen and not left else None, len(sample))

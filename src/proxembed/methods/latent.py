@@ -23,6 +23,7 @@ from proxembed.estimator.predicts import EXTRAPOLATE_DOC, KnowsRanges, fitted_to
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import SummedRows, summed_rows
 from proxembed.estimator.validation import in_range
+from proxembed.estimator.weights import checked_weights, without_weights
 from proxembed.params import log, param
 from proxembed.targets.outputs import OutputReading
 
@@ -180,11 +181,12 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
         offset = rows.ones if self.center else None
         return Template(shared_kernel(rows, self.beta, offset), offset=offset)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
         """Find the latent variables, as every method does; of RowBlocks from X'X, X'Y and Y'Y. Blocks are read twice
         (three times with ``ridge="auto"``). No row keeps a place of its own then."""
         if (blocks := blocks_of(X, y)) is None:
-            return super().fit(X, y)
+            return super().fit(X, y, *more, **given)
+        without_weights(self, more, given)
         with self._learning():
             self.resolve()
             refuse_once(self, blocks, "the sums of all rows")
@@ -274,7 +276,8 @@ def _stacked_gram(rows: SummedRows) -> np.ndarray:
 
 
 def _fitted_to_labels(estimator: Any) -> bool:
-    if isinstance(vars(estimator).get("_reading_"), OutputReading):
+    reading = vars(estimator).get("_reading_")
+    if isinstance(reading, OutputReading) or (reading is None and estimator.target_type == "real"):
         raise AttributeError("MLLS has scores of labels, and it is fitted to numbers: use predict.")
     return True
 
@@ -391,7 +394,8 @@ class MLLS(KnowsRanges, labels="multi", takes_shares=True, takes_numbers=True, f
         return self._labels.decode(scores >= 0.5)
 
     @available_if(fitted_to_outputs)
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The mean over the columns of y of R2 (numbers and ranks) and of accuracy (classes and labels), over the known
-        cells. X: (m, d), y: as fit takes it."""
-        return self._reading_.score(y, self.predict(X))
+        cells. X: (m, d), y: as fit takes it, sample_weight: (m,) numbers >= 0, how often each row counts."""
+        weights = None if sample_weight is None else checked_weights(sample_weight, X, y)
+        return self._reading_.score(y, self.predict(X), weights)

@@ -13,7 +13,7 @@ from proxembed.algebra.arrays.matrix import all_ones
 from proxembed.algebra.operators.inverse import SquaredResidual
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, LowRank, Operator, Sparse
 from proxembed.algebra.template import Template, centred
-from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.base import Prepared, SpectralEmbedder, Unweighted
 from proxembed.estimator.neighborly import MATRICES, METRIC_DOC, ROW_METRICS, SCALE_DOC, Linked, Neighborly
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
@@ -252,7 +252,7 @@ WHOLE_DOC = (
 REG_DOC = "Share of the trace added to the systems of the reconstruction weights."
 
 
-class ClassPreserving(SpectralEmbedder, abstract=True):
+class ClassPreserving(Unweighted, SpectralEmbedder, abstract=True):
     """A projection made from near rows inside classes or between them, by one metric.  [kokiopoulou2009repulsion]"""
 
     metric: Any = param(default="euclidean", choices=ROW_METRICS, callable=True, doc=METRIC_DOC)

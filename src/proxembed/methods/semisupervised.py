@@ -1,7 +1,7 @@
 """SSDR: any supervised method on the labelled rows mixed with any unsupervised method on all rows."""
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from proxembed.algebra.template import CONSTRAINTS, Template, mix
 from proxembed.estimator.base import Prepared, SpectralEmbedder, natural_components
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.weights import without_weights
 from proxembed.estimator.wrapper import MethodWrapper, TemplateWrapper, innermost, refuse_features
 from proxembed.params import Param, methods, param
 from proxembed.targets.known import warn_partly_known
@@ -33,6 +34,10 @@ OBJECTIVE = Param(
 
 class PartlyLabelled(SpectralEmbedder, keeps_unknown=True, whole_rows=True, abstract=True):
     """A method for rows of which some are labelled: labels count for those, features for all. [mu2012mesd]"""
+
+    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
+        """As every method is fitted, of rows without weights: a ValueError for ``sample_weight``."""
+        return super().fit(X, y, **without_weights(self, more, given))
 
     def check_rows(self, rows: Rows) -> None:
         labels: Any = rows.labels

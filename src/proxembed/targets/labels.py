@@ -125,8 +125,15 @@ class LabelMatrix(Targets):
         if self.unknown is None:
             return self
         unknown = sparse.csc_array(self.unknown, dtype=np.float64)
-        means = self.nk / np.maximum(self.known_counts, 1) if means is None else means
+        means = self.means() if means is None else means
         return replace(self, Y=sparse.csc_array(self.Y + unknown @ sparse.diags_array(means)), unknown=None)
+
+    def means(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """The mean of the known cells of each label, each as often as its row occurs."""
+        if weights is None or self.unknown is None:
+            return self.nk / np.maximum(self.known_counts, 1)
+        known = weights.sum() - self.unknown.T @ weights
+        return np.asarray(self.Y.T @ weights) / np.where(known > 0, known, 1.0)
 
     @property
     def reading(self) -> LabelReading:
@@ -262,6 +269,12 @@ class LabelMatrix(Targets):
                 for w, total in zip(weights, totals, strict=True):
                     total += (rows if w is None else rows * w[start + inner :][: len(rows), None]).T @ rows
         return [symmetric_from_lower(total) for total in totals]
+
+    def sums_of_repeated(self, w: np.ndarray, whole: bool) -> tuple[np.ndarray, Any, np.ndarray]:
+        """``gram``, ``shared`` (None unless ``whole``) and ``shares`` of rows that occur w times each."""
+        parts = w * self._parts
+        grams = self._shared_under(*([w, parts] if whole else [w]))
+        return grams[0], grams[1] if whole else None, np.asarray(self.Y.T @ parts).ravel()
 
     def decode(self, indicator: Any) -> Any:
         """Rows of 0/1 in the form y came in."""

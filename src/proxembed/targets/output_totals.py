@@ -35,7 +35,7 @@ class OutputTotals:
     layout: Layout
     scaling: str
     weights: tuple[float, ...] | None
-    n: int
+    n: float
     shift: np.ndarray
     gram_of_cells: np.ndarray
     sums_of_cells: np.ndarray
@@ -48,18 +48,23 @@ class OutputTotals:
     nk = None
 
     @classmethod
-    def of(cls, outputs: Outputs) -> OutputTotals:
-        """The totals of some rows."""
+    def of(cls, outputs: Outputs, weights: np.ndarray | None = None) -> OutputTotals:
+        """The totals of some rows; ``weights``: how often each occurs."""
         layout = outputs.layout
         raw, mask = _cells_and_mask(outputs)
         wide = mask[:, layout.owners]
         numbers = np.array([layout.columns[j].kind != "classes" for j in layout.owners])
-        shift = np.where(numbers, (raw * wide).sum(axis=0) / np.maximum(wide.sum(axis=0), 1.0), 0.0)
+        sums, counts = (M.sum(axis=0) if weights is None else weights @ M for M in (raw * wide, wide))
+        shift = np.where(numbers, sums / np.where(counts > 0, counts, 1.0), 0.0)
         cells = (raw - shift) * wide
         low = np.where(wide > 0, raw, np.inf).min(axis=0, initial=np.inf)
         high = np.where(wide > 0, raw, -np.inf).max(axis=0, initial=-np.inf)
+        if weights is not None:
+            root = np.sqrt(weights)[:, None]
+            cells, mask = root * cells, root * mask
+        n = outputs.n if weights is None else float(weights.sum())
         grams = cells.T @ cells, cells.T @ mask, mask.T @ mask
-        return cls(layout, outputs.scaling, outputs.weights, outputs.n, shift, *grams, low, high)
+        return cls(layout, outputs.scaling, outputs.weights, n, shift, *grams, low, high)
 
     def merged(self, other: Any) -> OutputTotals:
         """The totals of both; classes that only one of them has are added. Raises ValueError for labels, and for
@@ -123,12 +128,12 @@ class OutputTotals:
     def _step(self) -> np.ndarray:
         """The mean of the known cells less the shift, per column of F."""
         owners = self.layout.owners
-        return self.sums_of_cells[np.arange(len(owners)), owners] / np.maximum(self.counts, 1.0)
+        return self.sums_of_cells[np.arange(len(owners)), owners] / np.where(self.counts > 0, self.counts, 1.0)
 
     @cached_property
     def level_and_scale(self) -> tuple[np.ndarray, np.ndarray]:
         """As of ``Outputs``, over all rows."""
-        spread = np.diag(self.gram_of_cells) / np.maximum(self.counts, 1.0) - self._step**2
+        spread = np.diag(self.gram_of_cells) / np.where(self.counts > 0, self.counts, 1.0) - self._step**2
         varies = self.high - self.low > COARSE * np.maximum(np.abs(self.low), np.abs(self.high))
         return self.shift + self._step, np.where(varies, factors(self.layout, self.scaling, self.weights, spread), 0.0)
 
@@ -229,7 +234,7 @@ class OutputBlock(Targets):
         return True
 
     @property
-    def n(self) -> int:
+    def n(self) -> float:
         return self.totals.n
 
     @property

@@ -218,6 +218,11 @@ class Outputs(Targets):
                 low[j], high[j] = known.min(), known.max()
         return low, high
 
+    @property
+    def row_values(self) -> sparse.csr_array:
+        cells = sparse.csr_array(self.cells)
+        return cells if self.holes is None else sparse.csr_array(sparse.hstack([cells, sparse.csr_array(self.holes)]))
+
     @cached_property
     def Y(self) -> sparse.csc_array:
         """F, n x c."""
@@ -297,10 +302,7 @@ class Outputs(Targets):
 
     def strata(self) -> np.ndarray:
         """The rows by the tenth of the first principal score of F in which they lie."""
-        F = self.with_means().Y.toarray()
-        F = F - F.mean(axis=0)
-        score = F @ top(F.T @ F, 1)[1][:, 0]
-        return np.searchsorted(np.unique(np.quantile(score, np.arange(1, STRATA) / STRATA)), score)
+        return strata_of(self.with_means().Y.toarray())
 
     def fold_labels(self, rows: np.ndarray) -> np.ndarray:
         return self.strata()[rows, None] == np.arange(STRATA)
@@ -317,6 +319,13 @@ class Outputs(Targets):
         if self.holes is not None:
             counts = np.asarray(self.holes.sum(axis=0)).ravel()
         return OutputReading(self.layout, *self.level_and_scale, *self.ranges, counts)
+
+
+def strata_of(F: np.ndarray) -> np.ndarray:
+    """For each row of F the number of the tenth of the first principal score in which it lies."""
+    F = F - F.mean(axis=0)
+    score = F @ top(F.T @ F, 1)[1][:, 0]
+    return np.searchsorted(np.unique(np.quantile(score, np.arange(1, STRATA) / STRATA)), score)
 
 
 def factors(layout: Layout, scaling: str, weights: tuple[float, ...] | None, spread: np.ndarray) -> np.ndarray:
@@ -402,8 +411,9 @@ class OutputReading:
             values.append(column.decoded(each))
         return self.layout.container(values, index)
 
-    def score(self, y: Any, predicted: Any) -> float:
-        """The mean over the columns of y of R2 (numbers and ranks) or accuracy, over the known cells."""
+    def score(self, y: Any, predicted: Any, weights: np.ndarray | None = None) -> float:
+        """The mean over the columns of y of R2 (numbers and ranks) or accuracy, over the known cells, whose rows count
+        as their ``weights`` say."""
         from sklearn.metrics import r2_score
 
         measured, found = columns_of(y), columns_of(predicted)
@@ -414,10 +424,11 @@ class OutputReading:
         scores = []
         for column, true, guess in zip(self.layout.columns, measured, found, strict=True):
             known = ~missing_entries(true)
+            own = None if weights is None else weights[known]
             if column.kind in ("classes", "labels") and not column.soft:
-                scores.append(float(np.mean(true[known] == guess[known])))
+                scores.append(float(np.average(true[known] == guess[known], weights=own)))
             else:
-                scores.append(r2_score(column.numbers(true[known]), column.numbers(guess[known])))
+                scores.append(r2_score(column.numbers(true[known]), column.numbers(guess[known]), sample_weight=own))
         return float(np.mean(scores))
 
 

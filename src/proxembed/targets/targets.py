@@ -53,8 +53,8 @@ class Targets(ABC):
             """Without the columns that say nothing about any row."""
 
     @property
-    def n(self) -> int:
-        """Rows."""
+    def n(self) -> Any:
+        """Rows; in a block those of all rows, each as often as it occurs."""
         return self.Y.shape[0]
 
     @property
@@ -139,13 +139,13 @@ class Targets(ABC):
     def rows_known(self) -> np.ndarray:
         """True where no cell of the row is unknown."""
         if self.unknown is None:
-            return np.ones(self.n, dtype=bool)
+            return np.ones(self.Y.shape[0], dtype=bool)
         return np.asarray(self.unknown.sum(axis=1)).ravel() == 0
 
     @cached_property
     def rows_any(self) -> np.ndarray:
         """True where at least one cell of the row is known."""
-        return rows_with_known_cell(self.unknown, self.n)
+        return rows_with_known_cell(self.unknown, self.Y.shape[0])
 
     @property
     def known_cells(self) -> np.ndarray | None:
@@ -162,6 +162,11 @@ class Targets(ABC):
     @abstractmethod
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct rows of F: (u x c array, index of its distinct row for each row)."""
+
+    @property
+    def row_values(self) -> sparse.csr_array:
+        """A matrix by which rows of different targets differ, (n, any)."""
+        return sparse.csr_array(self.Y)
 
     def strata(self) -> np.ndarray:
         """For each row the number of a group of rows of like targets, which samples keep in proportion."""

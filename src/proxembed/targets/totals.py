@@ -29,32 +29,44 @@ MAX_SETS = 20_000
 
 @dataclass(frozen=True)
 class LabelTotals:
-    """Totals over the rows that take part: ``n`` rows, ``gram`` Y'Y, ``shares`` Y'M^-1 1, the rows with ``several``
-    labels and with ``none``, ``counts`` Y'1 if cells of Y are shares (else None: the diagonal of Y'Y). For methods that
-    need all labels first: ``shared`` Y'M^-1 Y and the distinct label ``sets`` with their rows; else None."""
+    """Totals over the rows that take part, each as often as it occurs: ``n`` rows, ``gram`` Y'Y, ``shares`` Y'M^-1 1,
+    the rows with ``several`` labels and with ``none``, ``counts`` Y'1 if cells of Y are shares (else None: the diagonal
+    of Y'Y). For methods that need all labels first: ``shared`` Y'M^-1 Y and the distinct label ``sets`` with their
+    rows; else None."""
 
     classes_: np.ndarray
     form: str
-    n: int
+    n: float
     gram: np.ndarray
     shares: np.ndarray
-    several: int = 0
-    none: int = 0
+    several: float = 0
+    none: float = 0
     counts: Any = None  # an array
     shared: Any = None  # an array
     sets: Any = field(default=None, repr=False)  # dict[tuple[int, ...], int]
 
     @classmethod
-    def of(cls, labels: LabelMatrix, whole: bool = False) -> LabelTotals:
-        """The totals of labels without unknown cells; ``whole``: ``shared`` and ``sets``, too."""
+    def of(cls, labels: LabelMatrix, whole: bool = False, weights: np.ndarray | None = None) -> LabelTotals:
+        """The totals of labels without unknown cells; ``whole``: ``shared`` and ``sets``, too; ``weights``: how often
+        each row occurs."""
         form = labels.form
         if form == "indicator" and labels.Y.nnz == labels.n * labels.c:
             form = ONES
+        if weights is not None:
+            return cls._of_repeated(labels, form, whole, weights)
         gram, shared = labels.gram_and_shared if whole else (labels.gram, None)
         sets = _counted(labels.Y) if whole else None
         counts = None if np.array_equal(np.diag(gram), labels.nk) else labels.nk
         several, bare = labels.several, labels.bare
         return cls(labels.classes_, form, labels.n, gram, labels.shares, several, bare, counts, shared, sets)
+
+    @classmethod
+    def _of_repeated(cls, labels: LabelMatrix, form: str, whole: bool, w: np.ndarray) -> LabelTotals:
+        gram, shared, shares = labels.sums_of_repeated(w, whole)
+        sets = _counted(labels.Y, w) if whole else None
+        several, bare = float(w[labels.m > 1].sum()), float(w[labels.m < 1].sum())
+        nk = np.asarray(labels.Y.T @ w).ravel()
+        return cls(labels.classes_, form, float(w.sum()), gram, shares, several, bare, nk, shared, sets)
 
     @property
     def nk(self) -> np.ndarray:
@@ -165,7 +177,7 @@ class LabelBlock(LabelMatrix):
         return True
 
     @property
-    def n(self) -> int:
+    def n(self) -> float:
         """Rows of all blocks."""
         return self.totals.n
 
@@ -195,12 +207,12 @@ class LabelBlock(LabelMatrix):
         return self.totals.shares[self.kept]
 
     @property
-    def several(self) -> int:
+    def several(self) -> Any:
         """Rows of all blocks with several labels."""
         return self.totals.several
 
     @property
-    def bare(self) -> int:
+    def bare(self) -> Any:
         """Rows of all blocks without a label."""
         return self.totals.none
 
@@ -301,13 +313,15 @@ def _placed(Y: sparse.csc_array, place: np.ndarray, c: int) -> sparse.csc_array:
     return sparse.csc_array((entries_of.data, (entries_of.row, place[entries_of.col])), shape=(Y.shape[0], c))
 
 
-def _counted(Y: sparse.csc_array) -> dict[tuple[int, ...], int]:
+def _counted(Y: sparse.csc_array, weights: np.ndarray | None = None) -> dict[tuple[int, ...], float]:
+    """The distinct label sets with their rows, each as often as it occurs."""
     rows = Y.tocsr()
     rows.sort_indices()
-    counts: dict[tuple[int, ...], int] = {}
-    for part in np.split(rows.indices, rows.indptr[1:-1])[: rows.shape[0]]:
+    counts: dict[tuple[int, ...], float] = {}
+    times = [1] * rows.shape[0] if weights is None else weights.tolist()
+    for part, own in zip(np.split(rows.indices, rows.indptr[1:-1]), times, strict=False):
         key = tuple(part.tolist())
-        counts[key] = counts.get(key, 0) + 1
+        counts[key] = counts.get(key, 0) + own
     _refuse_many(len(counts))
     return counts
 

@@ -60,14 +60,15 @@ class CentredMatrix:
         self.sparse = sparse.issparse(X)
         self.weights: np.ndarray | None = None
         self.unit = 1.0
+        self.repeats: np.ndarray | None = None  # how often each row occurs
         self._gram: np.ndarray | None = None
         self._last: tuple[object, np.ndarray] | None = None
         self._known: list[tuple[Any, np.ndarray]] = []
 
     @property
-    def count(self) -> int:
-        """The rows that these stand for: as many, but for compressed rows."""
-        return self.shape[0]
+    def count(self) -> float:
+        """The rows that these stand for: as many, but for compressed rows and for rows that occur several times."""
+        return self.shape[0] if self.repeats is None else float(self.repeats.sum())
 
     @property
     def centre(self) -> np.ndarray | None:
@@ -249,7 +250,9 @@ class CentredMatrix:
         return self._computed_gram(weights)
 
     def normal_dot(self, V: np.ndarray) -> np.ndarray:
-        """(X - 1 mean')'(X - 1 mean') V, by the Gram matrix where it is known."""
+        """(X - 1 mean')'(X - 1 mean') V of all rows, by the Gram matrix where it is known."""
+        if self.repeats is not None:
+            return self.tdot(self.repeats[:, None] * self.dot(V))
         return self.tdot(self.dot(V)) if self._gram is None else matmul(self._gram, V)
 
     def ridge_dot(self, V: np.ndarray, weights: np.ndarray | None, scale: float, shift: float) -> np.ndarray:

@@ -23,6 +23,7 @@ RANKED_ENTRIES = 1 << 17
 ORDERED_FROM = 20_000  # rows: vectors of fewer stay in the cache in any order
 # Mean number of links of the row at the end of a link: ordering takes time quadratic in the links of each row.
 MOST_LINKS = 400
+PROBED_COLUMNS = 21  # whose entries show that no two rows are equal
 ENTRY_BYTES = 24  # of a factor: value and row number, below and above the diagonal
 
 
@@ -228,6 +229,48 @@ def fingerprints(X: Any, multipliers: np.ndarray) -> np.ndarray:
     chunk = max(1, (1 << 17) // max(X.shape[1], 1))
     in_threads(work, X.shape[0], chunk, chunk)
     return out
+
+
+def equal_rows(X: Any, beside: Any = None) -> tuple[np.ndarray, np.ndarray] | None:
+    """The first row of each kind of equal rows, in order, and the number of its kind for each row; None where all rows
+    differ, which a few columns show in most cases. ``beside``: a CSR matrix of further entries by which rows differ."""
+    some = _rows_of_equal_entries(X)
+    if len(some) == 0:
+        return None
+    d, of_beside = X.shape[1], 0 if beside is None else beside.shape[1]
+    odd = multipliers(d + of_beside)
+    prints = fingerprints(X[some], odd[:d])
+    if beside is not None:
+        prints = prints + fingerprints(beside[some], odd[d:])
+    _, first, kind = np.unique(prints, return_index=True, return_inverse=True)
+    if len(first) == len(some):
+        return None
+    leader = np.arange(X.shape[0])
+    leader[some] = some[first[np.ravel(kind)]]
+    firsts = np.flatnonzero(leader == np.arange(X.shape[0]))
+    return firsts, np.searchsorted(firsts, leader)
+
+
+def _rows_of_equal_entries(X: Any) -> np.ndarray:
+    """Rows that may equal another one: their entries in some columns do. All rows of sparse X."""
+    n, d = X.shape
+    rows, start = np.arange(n), 0
+    if sparse.issparse(X):
+        return rows
+    columns = np.linspace(0, d - 1, min(d, PROBED_COLUMNS)).astype(np.intp)
+    columns = np.roll(columns, -(len(columns) // 2))  # the first ones of tables and images are often constant
+    factors = np.random.default_rng(21).uniform(1.0, 2.0, len(columns))
+    key: Any = np.zeros(n)
+    while start < len(columns) and len(rows):
+        stop = min(4 * start + 1, len(columns))
+        for j in range(start, stop):
+            key = key + factors[j] * X[rows, columns[j]]
+        order = np.argsort(key, kind="stable")
+        same = key[order[1:]] == key[order[:-1]]
+        chosen = np.zeros(len(rows), dtype=bool)
+        chosen[order[1:][same]] = chosen[order[:-1][same]] = True
+        rows, key, start = rows[chosen], key[chosen], stop
+    return rows
 
 
 def _scrambled(values: np.ndarray) -> np.ndarray:

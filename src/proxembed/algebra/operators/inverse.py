@@ -18,16 +18,17 @@ from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, orthonormal_factors
 
-from .structured import CompressedRows, LowRank, Operator, RowSpace, Sum, WantedSums
+from .structured import CompressedRows, LowRank, Operator, Repeats, RowSpace, Sum, WantedSums
 
 SMALLER = 8  # than usual: a block of rows has several times as many neighbours
 
 
 class Inverse(Operator):
-    """(eps I + K)^-1, K a sum of low-rank positive semidefinite terms."""
+    """(eps I + K)^-1, K a sum of low-rank positive semidefinite terms; R (eps I + R K R)^-1 R with R = diag(``root``)
+    where it is given: the inverse for rows that are repeated, ``root`` that of their numbers."""
 
-    def __init__(self, eps: float, K: Operator):
-        self.eps, self.K, self.n = float(eps), K, K.n
+    def __init__(self, eps: float, K: Operator, root: np.ndarray | None = None):
+        self.eps, self.K, self.n, self.root = float(eps), K, K.n, root
         self.parts: list[tuple[float, LowRank]] = []
         for c, leaf in K.terms():
             factor = leaf.low_rank()
@@ -41,34 +42,41 @@ class Inverse(Operator):
         """Q (n x p) and the eigenvalues of K on it."""
         columns = sum(leaf.rank_bound for _, leaf in self.parts)
         if columns < self.n:
-            F = np.hstack([np.sqrt(c) * _half(leaf) for c, leaf in self.parts])
+            F = self._rooted(np.hstack([np.sqrt(c) * _half(leaf) for c, leaf in self.parts]))
             w, V = descending(gram(F))
             keep = w > max(w[0], 0.0) * 1e-14
             Q, R = orthonormal_factors(F @ (V[:, keep] / np.sqrt(w[keep])))
             w, U = descending((R * w[keep]) @ R.T)
             return Q @ U, w
-        w, V = descending(self.K.todense())
+        w, V = descending(self._rooted(self._rooted(self.K.todense()).T))
         keep = w > max(w[0], 0.0) * 1e-14
         return V[:, keep], w[keep]
 
+    def _rooted(self, V: np.ndarray) -> np.ndarray:
+        """R V."""
+        if self.root is None:
+            return V
+        return self.root * V if V.ndim == 1 else self.root[:, None] * V
+
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
-        Q, w = self._range
+        (Q, w), V = self._range, self._rooted(V)
         C = Q.T @ V
         inside = C / (w + self.eps) if C.ndim == 1 else C / (w + self.eps)[:, None]
-        return Q @ inside + (V - Q @ C) / self.eps
+        return self._rooted(Q @ inside + (V - Q @ C) / self.eps)
 
     def sandwich(self, X: Any) -> np.ndarray:
         rows = CentredMatrix.of(X)
         Q, w = self._range
-        E = rows.tdot(Q)
+        E = rows.tdot(self._rooted(Q))
         guard_dense(rows.shape, "The rows projected through an inverse")
-        outside = rows.dot(np.eye(rows.shape[1])) - matmul(Q, E.T)
+        outside = self._rooted(rows.dot(np.eye(rows.shape[1]))) - matmul(Q, E.T)
         return matmul(E / (w + self.eps), E.T) + gram(outside) / self.eps
 
     def diagonal(self, n: int | None = None) -> np.ndarray:
         Q, w = self._range
         inside = np.einsum("ij,ij->i", Q, Q)
-        return np.einsum("ij,j,ij->i", Q, 1.0 / (w + self.eps), Q) + (1.0 - inside) / self.eps
+        entries = np.einsum("ij,j,ij->i", Q, 1.0 / (w + self.eps), Q) + (1.0 - inside) / self.eps
+        return self._rooted(self._rooted(entries))
 
     def add_sums(self, sums: WantedSums) -> None:
         for _, leaf in self.parts:
@@ -78,6 +86,10 @@ class Inverse(Operator):
     def compressed(self, rows: CompressedRows) -> Operator:
         return Inverse(self.eps, Sum([(c, leaf.compressed(rows)) for c, leaf in self.parts]))
 
+    def repeated(self, repeats: Repeats) -> Operator:
+        K = Sum([(c, _about_mean(leaf, repeats.weights)) for c, leaf in self.parts])
+        return Inverse(self.eps, K, np.sqrt(repeats.weights))
+
     def in_coordinates(self, coordinates: RowSpace) -> np.ndarray:
         """T'(eps I + K)^-1 T in row-space coordinates T = U diag(s). Where K = c XX' + (few columns) and T belongs to
         the same X, K is diagonal plus low rank in the basis [U, Q_y]: nothing of size n is touched."""
@@ -85,7 +97,7 @@ class Inverse(Operator):
         others = [(c, leaf) for c, leaf in self.parts if not coordinates.is_source(leaf)]
         if own == 0 and others and sum(leaf.rank_bound for _, leaf in others) > len(coordinates.s):
             return self.sandwich(coordinates.T)
-        if not coordinates.uniform:
+        if not coordinates.uniform or self.root is not None:
             return self.sandwich(coordinates.T)
         s = coordinates.s
         inside, outside = _factors_in_basis(others, coordinates)
@@ -98,6 +110,15 @@ class Inverse(Operator):
         half = s / np.sqrt(diagonal[: len(s)])
         G = half[:, None] * G[: len(s)]
         return np.diag(half**2) - matmul(G * shrink, G.T)
+
+
+def _about_mean(op: LowRank, w: np.ndarray) -> LowRank:
+    """The operator with its factor less the mean of all rows, each of which occurs w times; as it is if not centred."""
+    if op.center is None:
+        return op
+    weights = w * op.center
+    level = np.asarray(op.F.T @ weights) / weights.sum()
+    return LowRank(op.F, op.S, np.ones(op.n), sums=op.n * level)
 
 
 def _root(op: LowRank) -> np.ndarray:

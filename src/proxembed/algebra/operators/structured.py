@@ -24,6 +24,24 @@ COLUMNS = 256  # of the identity at a time, for the diagonal of an operator that
 Form = tuple[np.ndarray | None, "list[tuple[float, LowRank]]"]
 
 
+class Repeats:
+    """How often each row occurs, (n,) positive ``weights``, fractions allowed. ``of(F)``: diag(weights) F, made once
+    for each matrix."""
+
+    def __init__(self, weights: np.ndarray):
+        self.weights = weights
+        self._known: list[tuple[Any, Any]] = []
+
+    def of(self, F: Any) -> Any:
+        """diag(weights) F; sparse stays sparse."""
+        found = next((product for known, product in self._known if known is F), None)
+        if found is None:
+            w = self.weights
+            found = sparse.csc_array(sparse.diags_array(w) @ F) if sparse.issparse(F) else w[:, None] * F
+            self._known.append((F, found))
+        return found
+
+
 class RowSpace(Protocol):
     """Coordinates T = U diag(s) of the rows in their row space, as operators see them."""
 
@@ -151,6 +169,12 @@ class Operator:
         factor = self.low_rank()
         return Spread(self, index, n) if factor is None else factor.spread(index, n)
 
+    def repeated(self, repeats: Repeats) -> Operator:
+        """E'AE, E the rows that repeat each row as often as ``repeats`` says: the operator on distinct rows that stand
+        for all, where A is stated on the distinct rows with the sums of all. Raises TypeError for links of rows, whose
+        sums are not known here."""
+        raise TypeError(f"{type(self).__name__} operators are not known for repeated rows.")
+
     def weighted(self, r: np.ndarray) -> Operator:
         """diag(r) A diag(r), of the same structure where it has one."""
         form = self.diagonal_and_factors(len(r))
@@ -253,6 +277,9 @@ class Diagonal(Operator):
     def spread(self, index: np.ndarray, n: int) -> Operator:
         return Diagonal(_selection(index, n) @ self.d)
 
+    def repeated(self, repeats: Repeats) -> Operator:
+        return Diagonal(repeats.weights * self.d)
+
 
 class Identity(Operator):
     """I, of any size."""
@@ -288,6 +315,9 @@ class Identity(Operator):
 
     def spread(self, index: np.ndarray, n: int) -> Operator:
         return Diagonal(_selection(index, n) @ np.ones(len(index)))
+
+    def repeated(self, repeats: Repeats) -> Operator:
+        return Diagonal(repeats.weights)
 
 
 class Centering(Operator):
@@ -332,6 +362,9 @@ class Centering(Operator):
 
     def spread(self, index: np.ndarray, n: int) -> Operator:
         return Centering(_selection(index, n) @ self.row_weights(len(index)))
+
+    def repeated(self, repeats: Repeats) -> Operator:
+        return Centering(repeats.weights if self.weights is None else repeats.weights * self.weights)
 
 
 class LowRank(Operator):
@@ -436,6 +469,10 @@ class LowRank(Operator):
         center = None if self.center is None else place @ self.center
         return LowRank(place @ sparse.csc_array(self.F), self.S, center)
 
+    def repeated(self, repeats: Repeats) -> Operator:
+        center = None if self.center is None else repeats.weights * self.center
+        return LowRank(repeats.of(self.F), self.S, center, sums=self._sums)
+
     def weighted(self, r: np.ndarray) -> Operator:
         return LowRank(sparse.diags_array(r) @ (self.F if self.center is None else self.dense_factor()), self.S)
 
@@ -472,6 +509,10 @@ class Mixed(LowRank):
 
     def weigh(self, C: np.ndarray) -> np.ndarray:
         return np.asarray(self.C @ _rowwise(self.w, self.C.T @ np.ascontiguousarray(C)))
+
+    def repeated(self, repeats: Repeats) -> Operator:
+        center = None if self.center is None else repeats.weights * self.center
+        return Mixed(repeats.of(self.F), self.C, self.w, center)
 
 
 class Sparse(Operator):
@@ -543,6 +584,9 @@ class Multiple(Operator):
     def spread(self, index: np.ndarray, n: int) -> Operator:
         return Multiple(self.factor, self.op.spread(index, n))
 
+    def repeated(self, repeats: Repeats) -> Operator:
+        return Multiple(self.factor, self.op.repeated(repeats))
+
     def weighted(self, r: np.ndarray) -> Operator:
         return Multiple(self.factor, self.op.weighted(r))
 
@@ -580,6 +624,9 @@ class Sum(Operator):
 
     def spread(self, index: np.ndarray, n: int) -> Operator:
         return Sum([(c, op.spread(index, n)) for c, op in self.parts])
+
+    def repeated(self, repeats: Repeats) -> Operator:
+        return Sum([(c, op.repeated(repeats)) for c, op in self.parts])
 
     def weighted(self, r: np.ndarray) -> Operator:
         return Sum([(c, op.weighted(r)) for c, op in self.parts])

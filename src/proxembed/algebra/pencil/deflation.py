@@ -47,16 +47,17 @@ def deflated(R: CentredMatrix, S: np.ndarray, k: int, kind: str) -> tuple[np.nda
 
 def rest_axes(R: CentredMatrix, Q: np.ndarray, k: int) -> np.ndarray:
     """The principal axes (d, at most k) of centred rows less their part in the span of the orthonormal Q."""
-    n, d = R.shape
+    (n, d), weights = R.shape, R.repeats
     guard_dense((min(n, d),) * 2, "The scatter of what the components leave of X")
-    T = R.dot(Q)
+    root = None if weights is None else np.sqrt(weights)[:, None]
+    T = R.dot(Q) if root is None else root * R.dot(Q)
     if d <= n:
-        GQ = R.tdot(T)
-        rest = R.gram() - Q @ GQ.T - GQ @ Q.T + Q @ (Q.T @ GQ) @ Q.T
+        GQ = R.tdot(T if root is None else root * T)
+        rest = R.gram(weights) - Q @ GQ.T - GQ @ Q.T + Q @ (Q.T @ GQ) @ Q.T
     else:
-        rest = R.outer_gram() - T @ T.T
+        rest = R.outer_gram(weights) - T @ T.T
     sizes, axes = top((rest + rest.T) / 2, min(k, len(rest)))
-    axes = axes[:, sizes > NOTHING_LEFT * R.squared_norm()]
+    axes = axes[:, sizes > NOTHING_LEFT * R.squared_norm(weights)]
     if d > n:
-        axes = R.tdot(axes)
+        axes = R.tdot(axes if root is None else root * axes)
     return orthonormal_columns(axes - Q @ (Q.T @ axes))

@@ -298,5 +298,5 @@ def _absolute(
     total = float(rows.diagonal.sum() if weights is None else weights @ rows.diagonal)
     if trace <= PLAIN * total:
         return None
-    number = rows.count if weights is None else int(np.count_nonzero(weights))
-    return size * (trace / min(number, rows.count if width is None else width) + template.b)
+    number = template.count_rows(rows.shape[0])
+    return size * (trace / min(number, number if width is None else width) + template.b)

@@ -172,9 +172,9 @@ def _row_factor(problem: Problem, leaf: LowRank) -> np.ndarray | None:
     """diag(w)^-1/2 F; None where a row of weight zero carries a factor."""
     E = leaf.dense_factor()
     if problem.uniform:
-        return E if problem.weights is None else E - E.mean(axis=0)
+        return E - E.mean(axis=0) if problem.centred else E
     root = np.sqrt(np.asarray(problem.weights))[:, None]
     if np.abs(E[problem.weights == 0]).max(initial=0.0) > 1e-12 * np.abs(E).max():
         return None
     E = np.divide(E, root, out=np.zeros_like(E), where=root > 0)
-    return E - root * (root.T @ E) / problem.weights.sum()
+    return E - root * (root.T @ E) / problem.weights.sum() if problem.centred else E

@@ -19,7 +19,7 @@ from scipy.linalg import block_diag
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix, rank_threshold
 from proxembed.algebra.arrays.matrix import Matrix, all_ones, dense_side, guard_dense, over, unit_of
-from proxembed.algebra.operators.structured import LowRank, Operator, Sum
+from proxembed.algebra.operators.structured import LowRank, Operator, Repeats, Sum
 from proxembed.algebra.template import Template
 
 from .coordinates import Coordinates
@@ -66,12 +66,14 @@ class Problem:
         self._shifted: list[tuple[float, SPD]] = []
         self._sandwiches: dict[int, tuple[Operator, np.ndarray]] = {}
         self.positive_only = positive_only
-        self.weights = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
+        offset = None if template.offset is None else np.asarray(template.offset, dtype=np.float64)
+        self.weights = template.repeats if offset is None else offset
         if isinstance(R, CentredMatrix):
             self.rows = R
         else:
-            self.rows = CentredMatrix.centred(R, self.weights, [*self._factors_of_objective(R), *factors])
+            self.rows = CentredMatrix.centred(R, offset, [*self._factors_of_objective(R), *factors])
             self.rows.unit = unit
+            self.rows.repeats = template.repeats
         self.n, self.d = self.rows.shape
         self.width = self.d if width is None else width
         if self.rows.mean is not None and self.rows.constant:
@@ -96,6 +98,11 @@ class Problem:
     def uniform(self) -> bool:
         """Whether all rows weigh one."""
         return all_ones(self.weights)
+
+    @property
+    def centred(self) -> bool:
+        """Whether the rows are centred."""
+        return self.template.offset is not None
 
     @cached_property
     def gram(self) -> np.ndarray:
@@ -138,7 +145,7 @@ class Problem:
         if self.plan.coordinates:
             return self.coordinates.rank
         if min(self.n, self.d) > EXACT_RANK_UP_TO:
-            rows = self.n if self.weights is None else int(np.count_nonzero(self.weights)) - 1
+            rows = self.n if self.weights is None else int(np.count_nonzero(self.weights)) - int(self.centred)
             return max(1, min(rows, int(np.count_nonzero(self.rows.column_norms(self.weights) > 0))))
         if self.side == "features" and self.gram_factor.ok:
             return self.d
@@ -219,23 +226,27 @@ class Problem:
         return factorised
 
     def regression(self, E: Any, ridge: float) -> np.ndarray:
-        """(S + ridge I)^-1 Xc'E, d x q: the ridge regression of the columns of E, dense or sparse (uniform weights).
-        Within the row space of X alone, where the ridge is lost beside S."""
+        """(S + ridge I)^-1 Xc'WE, d x q: the ridge regression of the columns of E, dense or sparse, W the weights of
+        the rows. Within the row space of X alone, where the ridge is lost beside S."""
+        w = None if self.uniform else self.weights
         if self.side == "features":
-            return self._solved(self.rows.tdot(E), ridge)
+            return self._solved(self.rows.tdot(E if w is None else Repeats(w).of(E)), ridge)
         E = E.toarray() if sparse.issparse(E) else E
-        return self.rows.tdot(self._solved(E if self.rows.mean is None else E - E.mean(axis=0), ridge))
+        if w is None:
+            return self.rows.tdot(self._solved(E if self.rows.mean is None else E - E.mean(axis=0), ridge))
+        root = np.sqrt(w)[:, None]
+        E = E - w @ E / w.sum() if self.centred else E
+        return self.rows.tdot(root * self._solved(root * E, ridge))
 
     def _solved(self, E: np.ndarray, ridge: float) -> np.ndarray:
         factorised = self.shifted(ridge)
         return factorised.solve(E) if factorised.ok else matmul(pseudo_inverse(self.gram, ridge), E)
 
     @property
-    def dimensions(self) -> int:
-        """min(n, d), n the rows of non-zero weight, d the features that R stands for. Traces are divided by this, never
-        by a numerical rank, which one rounding error moves."""
-        rows = self.n if self.weights is None else int(np.count_nonzero(self.weights))
-        return min(rows, self.width)
+    def dimensions(self) -> float:
+        """min(n, d), n the rows of non-zero weight, each as often as it occurs, d the features that R stands for.
+        Traces are divided by this, never by a numerical rank, which one rounding error moves."""
+        return min(self.template.count_rows(self.n), self.width)
 
     def constraint_trace(self) -> float:
         """The trace of R'BR + bI, b counted ``dimensions`` times."""

@@ -148,8 +148,8 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
             with one_pool if self.ard else one_thread:
                 yield
 
-    def _validate(self, X: Any, y: Any) -> Rows:
-        return self._usable(super()._validate(X, y))
+    def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
+        return self._usable(super()._validate(X, y, weights))
 
     def _columns(self, labels: LabelMatrix) -> LabelMatrix:
         self._absent_odds = absent_odds(labels)  # type: ignore[misc]  # ClassVar keeps it from being a parameter

@@ -1,0 +1,180 @@
+"""Row weights: how often each row of a fit occurs, and equal rows as one row of their number.
+
+In: ``sample_weight`` as it was given, checked rows. Out: distinct rows on which a template is stated as on those of a
+block, with the sums of all rows, and collapsed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.matrix import equal_rows, over, unit_of
+from proxembed.algebra.pencil.problem import CONSTANT
+from proxembed.algebra.template import Template
+from proxembed.tables.frames import frame_of
+from proxembed.targets.known import take_labels
+from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.output_totals import OutputBlock, OutputTotals
+from proxembed.targets.outputs import strata_of
+from proxembed.targets.targets import Targets
+from proxembed.targets.totals import LabelBlock, LabelTotals
+
+from .explain import centred_products
+from .rows import BlockRows, Rows
+
+INSTEAD = {None: "PCA or LSI", "single": "FDA or MMC", "multi": "OPLS, CCA or PLS"}
+
+
+def refuse_weights(estimator: Any) -> None:
+    """Raise the ValueError of an estimator that takes no weights of rows as it is set."""
+    raise ValueError(
+        f"{type(estimator).__name__} takes no sample_weight: {estimator.why_unweighted}; use "
+        f"{INSTEAD[estimator.traits.labels]} instead."
+    )
+
+
+def without_weights(estimator: Any, more: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments ``given`` by name after X and y to a ``fit`` whose rows have no weights; a ValueError for some, by
+    name or first among those by place, ``more``."""
+    if any(w is not None for w in (*more[:1], given.pop("sample_weight", None))):
+        refuse_weights(estimator)
+    return given
+
+
+def checked_weights(sample_weight: Any, X: Any, y: Any = None) -> np.ndarray:
+    """``sample_weight`` as float64, (n,). Raises ValueError for another length than that of y (of X, where y is None),
+    for what is no finite number of at least 0, and for zeros alone."""
+    try:
+        w = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold one number for each row ({error}).") from error
+    if w.ndim != 1:
+        raise ValueError(f"sample_weight has {w.ndim} dimensions; one is needed, with one number for each row.")
+    name, rows = ("X", X) if y is None else ("y", y)
+    n = rows.n if isinstance(rows, Targets) else _num_samples(rows)
+    if len(w) != n:
+        raise ValueError(f"sample_weight has {len(w)} values, {name} has {n} rows.")
+    wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+    if len(wrong):
+        raise ValueError(f"sample_weight holds {w[wrong[0]]:g} (row {wrong[0]})")
+    if not w.any():
+        raise ValueError("sample_weight is zero for every row.")
+    return w
+
+
+def present_rows(X: Any, y: Any, w: np.ndarray) -> tuple[Any, Any, np.ndarray]:
+    """The rows of non-zero weight, as they came; all others are absent."""
+    if w.all():
+        return X, y, w
+    index, X = np.flatnonzero(w), frame_of(X)
+    X = _safe_indexing(X.tocsr() if sparse.issparse(X) else X, index)
+    return X, None if y is None else take_labels(y, index), w[index]
+
+
+@dataclass(frozen=True)
+class RepeatedLabels(LabelBlock):
+    """Labels of distinct rows that occur ``times`` each."""
+
+    times: np.ndarray = field(default_factory=lambda: np.ones(0))
+
+    def two_classes(self) -> LabelMatrix:
+        """A lone label as two classes."""
+        return repeated_labels(LabelMatrix.two_classes(self), self.times, whole=True)
+
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct label sets of these rows."""
+        return LabelMatrix.groups(self)
+
+    def set_counts(self) -> np.ndarray:
+        """Rows of each label set, in the order of ``groups``."""
+        return np.bincount(self.groups()[1], self.times)
+
+
+@dataclass(frozen=True)
+class RepeatedOutputs(OutputBlock):
+    """F of distinct rows that occur ``times`` each."""
+
+    times: np.ndarray = field(default_factory=lambda: np.ones(0))
+
+    @property
+    def default_tau(self) -> float | None:
+        """The mean squared distance of two rows of F."""
+        return 2.0 * self.centred_squares / max(self.n - 1, 1)
+
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct rows of F."""
+        rows, inverse = np.unique(self.Y.toarray(), axis=0, return_inverse=True)
+        return rows, np.ravel(inverse)
+
+    def set_counts(self) -> np.ndarray:
+        """Rows of each distinct row of F, in the order of ``groups``."""
+        return np.bincount(self.groups()[1], self.times)
+
+    def strata(self) -> np.ndarray:
+        return strata_of(self.Y.toarray())
+
+
+def repeated_labels(labels: Any, times: np.ndarray, whole: bool) -> Any:
+    """The targets of distinct rows with the totals of all; ``whole``: with ``LabelTotals.shared``."""
+    if not isinstance(labels, LabelMatrix):
+        totals_of_outputs = OutputTotals.of(labels, times)
+        return RepeatedOutputs(totals_of_outputs.block(labels).Y, totals_of_outputs, times=times)
+    if labels.kept is not None:
+        labels = _on_all_columns(labels)
+    totals = LabelTotals.of(labels, weights=times)
+    if whole:
+        totals = replace(totals, shared=labels.sums_of_repeated(times, True)[1])
+    block = totals.block(labels)
+    return RepeatedLabels(block.Y, block.classes_, block.form, None, block.kept, totals, times)
+
+
+def _on_all_columns(labels: LabelMatrix) -> LabelMatrix:
+    """The labels with the columns that no row has."""
+    entries = labels.Y.tocoo()
+    shape = (labels.n, labels.width)
+    Y = sparse.csc_array((entries.data, (entries.row, labels.kept[entries.col])), shape=shape)
+    return LabelMatrix(Y, labels.classes_, labels.form)
+
+
+@dataclass(frozen=True)
+class WeightedRows(BlockRows):
+    """Distinct rows that occur ``counts`` times each, fractions allowed. A template is stated on them as on the rows of
+    a block, and ``weighted`` makes it that of all rows."""
+
+    def weighted(self, template: Template) -> Template:
+        return template if self.repeats is None else template.repeated(self.repeats)
+
+    def squared_norm(self, center: np.ndarray | None) -> float:
+        return CentredMatrix.centred(self.X, None if center is None else self.counts).squared_norm(self.counts)
+
+    def traces(self) -> tuple[float, float, float]:
+        unit = unit_of(self.X)
+        rows = CentredMatrix.centred(over(self.X, unit), self.counts)
+        if rows.constant:
+            raise ValueError(CONSTANT)
+        products = centred_products(rows, np.eye(self.d), self.labels, self.repeats)
+        return rows.squared_norm(self.counts), float(np.sum(products**2)), unit
+
+
+def weighted_rows(method: Any, rows: Rows, weights: np.ndarray | None, merge: bool) -> Rows:
+    """The rows of a fit with their weights (None: ones). ``merge``: equal rows, of equal labels, become one row, which
+    is what leave-one-out leaves out. Rows of weight one, all of them distinct, stay as they are."""
+    found = equal_rows(rows.X, None if rows.labels is None else rows.labels.row_values) if merge else None
+    if found is not None:
+        first, place = found
+        weights = np.bincount(place, weights).astype(np.float64)
+        rows = rows.take(first)
+    if weights is None or bool(np.all(weights == 1.0)):
+        return rows
+    labels = rows.labels
+    if labels is not None:
+        labels = repeated_labels(labels, weights, method.traits.from_sums == "labels")
+        method._reading_ = method._reading_.settled(labels)
+    return WeightedRows(rows.X, labels, origin=rows.origin, counts=weights, count=float(weights.sum()))

@@ -1,0 +1,239 @@
+"""Weights of rows: whole ones are repeats, zero is absence, and the oracle of leave-one-out with fractions."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from designs import WHOLE
+from proxembed import (
+    CCA,
+    DMLDA,
+    FDA,
+    HSL,
+    LSI,
+    MDDM,
+    MESD,
+    MLDA,
+    MLLS,
+    MLSI,
+    MMC,
+    MORP,
+    MVMD,
+    OPLS,
+    PCA,
+    PLS,
+    SFEHS,
+    CopyLDA,
+    Isomap,
+    Kernelized,
+)
+from proxembed.algebra.arrays.matrix import equal_rows
+from proxembed.algebra.pencil.linear import RIDGE_GRID
+
+N = 22
+RNG = np.random.default_rng(3)
+W = RNG.integers(0, 4, N)
+WIDE = RNG.standard_normal((N, 40)) + 2.0
+TALL = WIDE[:, :6]
+SPARSE = sparse.csr_array(np.where(RNG.random(WIDE.shape) < 0.5, WIDE, 0.0))
+LABELS = (RNG.random((N, 3)) < 0.45).astype(int)
+CLASSES = np.arange(N) % 3
+NUMBERS = np.exp(TALL[:, :2] + RNG.standard_normal((N, 2)))
+
+WITHOUT = [PCA(n_components=3, whiten=True), LSI(n_components=3)]
+OF_CLASSES = [FDA(ridge=0.1, constraint="within"), FDA(), MMC()]
+OF_LABELS = [
+    CopyLDA(),
+    MLDA(ridge=0.1),
+    MLDA(correlation=False),
+    DMLDA(weights="mlda", n_components=3),
+    MDDM(label_kernel="rbf"),
+    SFEHS(label_kernel="rbf"),
+    HSL("clique", self_loops=False, ridge=0.1, n_components=2),
+    HSL("star", center=False),
+    MESD(),
+    MESD(FDA(ridge=0.1), weighting="mimj"),
+    MESD(MMC(), weighting="printed"),
+]
+OF_BOTH = [
+    CCA(ridge=0.1, ridge_y=0.1),
+    CCA(),
+    PLS(),
+    PLS(n_components=4, deflation="simpls"),
+    PLS(n_components=4, deflation="nipals"),
+    OPLS(),
+    OPLS(ridge=0.1, extend=True, n_components=5),
+    MDDM(metric="features"),
+    SFEHS(),
+    MVMD(n_components=3, balance="trace"),
+    MORP(n_components=3),
+    MLSI(n_components=3),
+    MLSI(form="ratio", center=True, n_components=3),
+    MLLS(),
+]
+CASES = [
+    *((method, None) for method in WITHOUT),
+    *((method, CLASSES) for method in OF_CLASSES),
+    *((method, LABELS) for method in OF_LABELS),
+    (MESD(), LABELS[:, :1]),
+    *((method, y) for method in OF_BOTH for y in (LABELS, NUMBERS)),
+]
+
+
+def learned(model, X):
+    """What a fit gives, up to the signs of components."""
+    Z = model.transform(X)
+    found = [np.abs(Z), model.eigenvalues_, model.mean_, np.atleast_1d(getattr(model, "ridge_", 0.0))]
+    found += [np.abs(getattr(model, "label_loadings_", Z))]
+    if hasattr(model, "coef_"):
+        found += [model.coef_, model.intercept_]
+    return found
+
+
+def assert_alike(model, other, X):
+    for own, same in zip(learned(model, X), learned(other, X), strict=True):
+        np.testing.assert_allclose(own, same, rtol=1e-9, atol=1e-9 * np.abs(same).max())
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_whole_weights_are_repeats_and_zero_is_absence(turn):
+    X, copies = (TALL, WIDE, SPARSE)[turn], np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
+    for method, y in CASES if WHOLE else CASES[turn::3]:
+        weighted = clone(method).fit(X, y, sample_weight=W)
+        assert_alike(weighted, clone(method).fit(X[copies], None if y is None else y[copies]), X)
+
+
+@pytest.mark.parametrize(
+    "method, y",
+    [
+        (Kernelized(OPLS(ridge=0.1), tau=20.0), NUMBERS),
+        (Kernelized(FDA(ridge=0.1), tau=20.0), CLASSES),
+        (Kernelized(PCA(n_components=2), tau=20.0), None),
+        (Kernelized(MLLS(), kernel="linear"), LABELS),
+    ],
+)
+def test_kernels_of_weighted_rows_are_those_of_repeats(method, y, monkeypatch):
+    copies = np.repeat(np.arange(N), W)
+    target = None if y is None else y[copies]
+    Z = clone(method).fit(WIDE, y, sample_weight=W).transform(WIDE)
+    merged = clone(method).fit(WIDE[copies], target).transform(WIDE)
+    monkeypatch.setattr(Kernelized, "merges_rows", False)
+    repeated = clone(method).fit(WIDE[copies], target).transform(WIDE)
+    for other in (merged, repeated):
+        np.testing.assert_allclose(Z @ Z.T, other @ other.T, atol=1e-7 * np.abs(Z @ Z.T).max())
+
+
+def test_kernels_are_chosen_on_distinct_rows():
+    copies = np.repeat(np.arange(N), W)
+    for method in (Kernelized(), Kernelized(n_prototypes=8, random_state=0), Kernelized(constraint="coef")):
+        weighted, repeated = (
+            clone(method).fit(TALL, LABELS, sample_weight=W),
+            clone(method).fit(TALL[copies], LABELS[copies]),
+        )
+        assert (weighted.tau_, weighted.ridge_) == pytest.approx((repeated.tau_, repeated.ridge_), rel=1e-9)
+        np.testing.assert_allclose(weighted.transform(TALL), repeated.transform(TALL), atol=1e-9)
+
+
+def test_the_chosen_ridge_leaves_weighted_rows_out_whole():
+    w = RNG.uniform(0.2, 3.0, N)
+    X, y = WIDE, NUMBERS
+    centred = X - w @ X / w.sum()
+    unit = (w @ centred**2).sum() / min(w.sum(), X.shape[1])
+    F = (y - w @ y / w.sum()) / np.sqrt(w @ (y - w @ y / w.sum()) ** 2 / w.sum())
+    errors = np.zeros(len(RIDGE_GRID))
+    for i in range(N):
+        rest = np.arange(N) != i
+        v, T = w[rest], F[rest]
+        mean, level = v @ X[rest] / v.sum(), v @ T / v.sum()
+        K = (X[rest] - mean) @ (X[rest] - mean).T
+        for j, ridge in enumerate(RIDGE_GRID * unit):
+            C = np.linalg.solve(v[:, None] * K + ridge * np.eye(N - 1), v[:, None] * (T - level))
+            errors[j] += w[i] * np.sum((F[i] - level - (X[i] - mean) @ (X[rest] - mean).T @ C) ** 2)
+    model = OPLS().fit(X, y, sample_weight=w)
+    np.testing.assert_allclose(model.ridge_, RIDGE_GRID[np.argmin(errors)] * unit, rtol=1e-10)
+    np.testing.assert_allclose([target.mean for target in model.targets_], w @ y / w.sum(), rtol=1e-12)
+
+
+def test_equal_rows_of_an_unweighted_fit_are_left_out_together():
+    three = np.repeat(np.arange(N), 3)
+    y = RNG.standard_normal((N, 1))
+    model = OPLS().fit(TALL[three], y[three])
+    assert model.ridge_ == pytest.approx(3 * OPLS().fit(TALL, y).ridge_, rel=1e-10)
+    apart = y[three] + 1e-9 * np.arange(3 * N)[:, None]
+    assert OPLS().fit(TALL[three], apart).ridge_ < model.ridge_ / 2  # what is left out is known by its copies
+
+
+def test_unknown_cells_are_at_weighted_means():
+    y = np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
+    y[0] = np.nan
+    w = np.maximum(W, 1)
+    copies, numbers = np.repeat(np.arange(N), w), np.where(np.isnan(y), np.nan, NUMBERS[:, [0, 1, 0]])
+    one_of = np.where(y[:, 0] == 1, np.nan, CLASSES)
+    for method, target in [(OPLS(ridge=0.1), y), (OPLS(ridge=0.1), numbers), (FDA(ridge=0.1), one_of)]:
+        with pytest.warns(UserWarning, match="left out of fit"):
+            weighted = clone(method).fit(TALL, target, sample_weight=w)
+        with pytest.warns(UserWarning, match="left out of fit"):
+            repeated = clone(method).fit(TALL[copies], target[copies])
+        assert_alike(weighted, repeated, TALL)
+
+
+def test_score_counts_rows_by_their_weights():
+    model, copies = OPLS().fit(TALL, NUMBERS), np.repeat(np.arange(N), W)
+    for y in (NUMBERS, np.where(RNG.random(NUMBERS.shape) < 0.1, np.nan, NUMBERS)):
+        expected = model.score(TALL[copies], y[copies])
+        assert model.score(TALL, y, sample_weight=W) == pytest.approx(expected, rel=1e-12)
+
+
+def test_weights_go_through_pipelines():
+    expected = OPLS().fit(TALL, LABELS, sample_weight=W).transform(TALL)
+    model = make_pipeline(FunctionTransformer(), OPLS())
+    np.testing.assert_array_equal(model.fit(TALL, LABELS, opls__sample_weight=W).transform(TALL), expected)
+    with config_context(enable_metadata_routing=True):
+        model = make_pipeline(FunctionTransformer(), OPLS().set_fit_request(sample_weight=True))
+        np.testing.assert_array_equal(model.fit(TALL, LABELS, sample_weight=W).transform(TALL), expected)
+
+
+def test_ones_change_nothing():
+    ones, plain = OPLS().fit(WIDE, NUMBERS, sample_weight=[1] * N), OPLS().fit(WIDE, NUMBERS)
+    np.testing.assert_array_equal(ones.components_, plain.components_)
+
+
+def test_bad_weights_are_named():
+    negative, zero = W - 0.0, np.zeros(N)
+    negative[7] = -1
+    for w, message in [
+        (negative, r"sample_weight holds -1 \(row 7\)"),
+        (np.where(negative < 0, np.nan, 1.0), r"sample_weight holds nan \(row 7\)"),
+        (zero, r"sample_weight is zero for every row\."),
+        (W[:10], f"sample_weight has 10 values, y has {N} rows."),
+        (W[:, None], "sample_weight has 2 dimensions"),
+        (["a"] * N, "one number for each row"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            OPLS().fit(TALL, LABELS, sample_weight=w)
+    with pytest.raises(ValueError, match=f"sample_weight has 10 values, X has {N} rows."):
+        PCA().fit(TALL, sample_weight=W[:10])
+    with pytest.raises(ValueError, match="Isomap takes no sample_weight: .* use PCA or LSI instead"):
+        Isomap().fit(TALL, sample_weight=W)
+    with pytest.raises(
+        ValueError, match="Kernelized takes no sample_weight: .* are given; use OPLS, CCA or PLS instead"
+    ):
+        Kernelized(kernel="precomputed").fit(TALL @ TALL.T, LABELS, sample_weight=W)
+
+
+def test_equal_rows_are_found():
+    X = RNG.integers(0, 2, (300, 8)).astype(np.float64)
+    _, expected = np.unique(X, axis=0, return_inverse=True)
+    for rows in (X, sparse.csr_array(X)):
+        first, place = equal_rows(rows)
+        np.testing.assert_array_equal(X[first][place], X)
+        assert len(first) == expected.max() + 1 and np.all(np.diff(first) > 0)
+    labels = sparse.csr_array(np.arange(300.0)[:, None] + 1)
+    assert equal_rows(X, labels) is None
+    assert equal_rows(RNG.standard_normal((300, 2))) is None
+    first, place = equal_rows(np.array([[0.0, 1.0], [2.0, 1.0], [-0.0, 1.0]]))
+    assert first.tolist() == [0, 1] and place.tolist() == [0, 1, 0]
