@@ -53,7 +53,6 @@ METHODS = {
     "MLSI": MLSI(n_components=2),
     "SLVM": SLVM(n_components=2, ridge=0.1),
     "MLLS": MLLS(),
-    "PCovR": PCovR(n_components=2, ridge=0.1),
 }
 
 
@@ -294,7 +293,6 @@ def parts(first, second, **words):
 WHOLE = np.abs(np.round(Y[:, 0]))
 KIND = "pass what it holds, such as target_type="
 REFUSED = {
-    "FDA takes classes, y holds 3 numbers: use Sliced": lambda: FDA().fit(blocks_of(X, Y)),
     "A kernel of numbers needs all rows at once": lambda: MDDM(label_kernel="rbf").fit(blocks_of(X, Y)),
     f"y column 0 holds labels in one block and numbers in another: {KIND}{{0: 'real'}}.": lambda: OPLS().fit(
         blocks_of(X, np.where(np.arange(N)[:, None] < 50, Y, Y > 1), 50)

@@ -184,7 +184,7 @@ def test_rows_with_unknown_numbers_have_no_slice(jura):
     X, Y = jura
     hidden = Y.copy()
     hidden[:9] = np.nan
-    with pytest.warns(UserWarning, match="Sliced cannot use unknown labels: 9 of"):
+    with pytest.warns(UserWarning, match="Sliced cannot use unknown outputs: 9 of"):
         one = Sliced(FDA(ridge=0.1)).fit(X, hidden)
     np.testing.assert_allclose(one.components_, Sliced(FDA(ridge=0.1)).fit(X[9:], Y[9:]).components_, rtol=1e-9)
     with warnings.catch_warnings():
