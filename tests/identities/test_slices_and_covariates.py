@@ -10,7 +10,6 @@ from scipy.spatial.distance import cdist
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-import proxembed
 from identities.test_numbers import assert_same_span, assert_same_up_to_sign, load, standardised
 from proxembed import (
     FDA,
@@ -195,7 +194,7 @@ def test_rows_with_unknown_numbers_have_no_slice(jura):
     assert_same_span(part.components_.T, other.components_.T, 1e-7)
 
 
-def test_what_is_wrapped_and_what_wraps(jura, tmp_path):
+def test_what_is_wrapped_and_what_wraps(jura):
     X, Y = jura
     for method in (Sliced(LFDA()), Sliced(Kernelized(FDA(), tau=9.0)), Kernelized(Sliced(), tau=9.0), Scaled(Sliced())):
         assert np.isfinite(method.fit(X[::4], Y[::4]).transform(X)).all()
@@ -206,8 +205,6 @@ def test_what_is_wrapped_and_what_wraps(jura, tmp_path):
     with pytest.raises(ValueError, match="Sliced cannot be fitted on blocks: its slices are made from the numbers"):
         Sliced().fit(RowBlocks.from_arrays(X, Y, block_rows=50))
     model = Sliced(n_components=2).fit(X, Y)
-    proxembed.save(model, tmp_path / "m.skops")
-    np.testing.assert_array_equal(proxembed.load(tmp_path / "m.skops").transform(X), model.transform(X))
     assert model.truncate(1).transform(X).shape == (len(X), 1)
     codes = np.digitize(Y[:, 0], [np.median(Y[:, 0])])
     assert make_pipeline(Sliced(), LogisticRegression()).fit(X, codes).score(X, codes) > 0.5
