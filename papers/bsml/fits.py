@@ -82,7 +82,7 @@ def fits_of(name: str, labels: int, plan: Any) -> list[Fit]:
         found += [_started(method, model, kind, labels, seed) for seed in seeds]
     printed = clone(bssml).set_params(margin=0.5)
     found.append(Fit("BSSML, printed, svd", "BSSML, printed margin", printed, "transductive", "svd", labels))
-    sparse = clone(bsml).set_params(ard=True)
+    sparse = clone(bsml).set_params(prior="column")
     found += [_started("BSML+ARD", sparse, "classifier", labels, plan.seed + i) for i in range(plan.relevance_starts)]
     return found + _curves(name, labels, bsml, plainly)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from proxembed.blocks import RowBlocks, blocks_of, lazily
@@ -15,6 +16,7 @@ from proxembed.blocks.row_blocks import length
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.validation import checked_features, in_range, refuse_masked
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
+from proxembed.targets.outputs import OutputReading
 
 SCORED_ROWS = 256  # at a time, of many labels
 
@@ -42,6 +44,44 @@ class ExactMatch(ClassifierMixin):
         check_consistent_length(predicted, y)
         hits = [set(own) == set(true) for own, true in zip(predicted, y, strict=True)]
         return float(np.average(hits, weights=sample_weight))
+
+
+def fitted_to_labels(estimator: Any) -> bool:
+    """Whether an estimator is not fitted to numbers; the error says that it is."""
+    reading = vars(estimator).get("_reading_")
+    if isinstance(reading, OutputReading) or (reading is None and estimator.target_type == "real"):
+        raise AttributeError(
+            f"{type(estimator).__name__} has scores of labels, and it is fitted to numbers: use predict."
+        )
+    return True
+
+
+class LabelsOrNumbers:
+    """Kind and score of a classifier that takes numbers too, and is a regressor where y holds them alone. It comes
+    before the classifier among the bases."""
+
+    target_type: Any
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose labels are all predicted; of numbers the mean over the columns of y of R2, accuracy
+        for classes and labels beside them, over the known cells. X: (m, d) array or sparse matrix, or for labels
+        RowBlocks with y in the blocks. y: in the form in which that of fit came. sample_weight: (m,) array, for labels
+        of rows in memory. Returns a float."""
+        reading = vars(self).get("_reading_")
+        if not isinstance(reading, OutputReading):
+            return super().score(X, y, sample_weight)  # type: ignore[misc]
+        if y is None or sample_weight is not None:
+            name = type(self).__name__
+            raise ValueError(f"{name}.score takes y, and of numbers no sample_weight: pass score(X, y).")
+        return reading.score(y, self.predict(X))  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        reading = vars(self).get("_reading_")
+        held = reading.layout.columns if isinstance(reading, OutputReading) else ()
+        if self.target_type == "real" or held and all(column.kind in ("real", "ranks") for column in held):
+            tags.estimator_type, tags.classifier_tags, tags.regressor_tags = "regressor", None, RegressorTags()
+        return tags
 
 
 def _hits_of_piece(estimator: ExactMatch, rows: RowBlocks, number: int) -> tuple[float, int]:

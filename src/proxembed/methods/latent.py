@@ -16,6 +16,7 @@ from proxembed.algebra.pencil.problem import ROUNDING, Aim, Problem
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns, solve_linear
 from proxembed.algebra.template import Template
 from proxembed.blocks import RowBlocks, blocks_of, lazily
+from proxembed.classify.label_classifier import fitted_to_labels
 from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.known_blocks import refuse_once
@@ -275,13 +276,6 @@ def _stacked_gram(rows: SummedRows) -> np.ndarray:
     return np.block([[own, E.T], [E, matmul(found.V * found.s**2, found.V.T)]])
 
 
-def _fitted_to_labels(estimator: Any) -> bool:
-    reading = vars(estimator).get("_reading_")
-    if isinstance(reading, OutputReading) or (reading is None and estimator.target_type == "real"):
-        raise AttributeError("MLLS has scores of labels, and it is fitted to numbers: use predict.")
-    return True
-
-
 class MLLS(KnowsRanges, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Shared-subspace multi-label least squares: Theta'Theta = I shared by the predictors of all labels.  [ji2010mlls]
 
@@ -366,7 +360,7 @@ class MLLS(KnowsRanges, labels="multi", takes_shares=True, takes_numbers=True, f
         short._combine()
         return short
 
-    @available_if(_fitted_to_labels)
+    @available_if(fitted_to_labels)
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of labels of rows X, (m, c); 0.5 is the threshold between a label and none. Blocks of them for
         RowBlocks, a lazy array for dask."""

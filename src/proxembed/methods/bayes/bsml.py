@@ -1,78 +1,46 @@
-"""BSML: embedding and probit classifiers learned together, supervised; the estimator that its variants extend."""
+"""BSML and BSSML: embedding and classifiers, or regressions, learned together; with labels for all rows or for some."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import expit
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.blas import matmul, one_pool, one_thread
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
+from proxembed.blocks import lazily
+from proxembed.classify.label_classifier import LabelsOrNumbers, fitted_to_labels
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.explain import Explanation, explanation
+from proxembed.estimator.predicts import EXTRAPOLATE_DOC
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.validation import in_range
 from proxembed.params import check_params, param
 from proxembed.targets.known import known_columns, known_rows
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.outputs import OutputReading
 
 from .ascent import Ascent, ascend, warn_unsettled
-from .coupled import Coupled, Hyper, State, start
+from .coupled import PRIORS, Coupled, Hyper, Scores, State, start
+from .measured import MeasuredScores, is_number
 from .precision import TrainingRows
 from .probit import MOST_SWEEPS, ProbitClassifier, check_hyper, probit_log_odds
 from .truncated import GammaPrior, LabelSigns, absent_odds
 
 ONES, SPARSE = (1.0,) * 6, (1.0, 1.0, 1e-10, 1e10, 1.0, 1.0)
 ACTIVE = 1e-3
+NARROW = 0.1  # sigma_z where y holds numbers
 LARGEST = 1e6
 MOST_COMPONENTS, MOST_STARTS = 10_000, 10_000
 
 
-class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
-    """Bayesian supervised multi-label learning: z ~ N(Q'x, I), t ~ N(W'z + b, 1), y = sign t, all learned together.
-    [gonen2014bsml]
-
-    The embedding is the one in which its own probit classifiers work best. With ``ard=True`` the number of components
-    follows from the data. Variational inference raises a lower bound of log p(Y | X); sweeps are extrapolated, and the
-    bound never decreases. Unknown cells are ignored, and rows without any known label are left out. A label that no row
-    has is not learned: its probability is 1 / (known + 2), where known is its number of known cells. Standardise the
-    features first.
-
-    ``fit`` does not copy dense float64 rows (also memory-mapped ones) and copies one block at a time of float32 rows;
-    random starts with unknown cells copy them for the search of neighbours. With fewer rows than 0.55 times the number
-    of features the fitted (and the saved) model holds a copy of the training rows, otherwise their d x d product.
-
-    Attributes
-    ----------
-    components_ : (k, d) array, the mean of Q'.
-    weights_, bias_ : (k, L) and (L,) arrays, the means of W and b; L labels that some row has.
-    precision_projection_, precision_weights_, precision_bias_ : expected precisions, (k, d) or (k,), (k, L) and (L,).
-    lower_bound_ : list, the bound after every sweep.
-    converged_ : whether the bound settled; False with tol=0.
-    n_active_ : components longer than 1e-3 of the longest.
-    label_loadings_ : (k, c) array, the rows of W at unit length.
-    n_iter_, classes_.
-
-    Raises
-    ------
-    ValueError
-        For more than 5,000 rows and features (10,000 with ard), arrays of another shape in init, bad X or y, a bound
-        that is not finite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from proxembed import BSML
-    >>> from proxembed.data import digits
-    >>> data = digits()
-    >>> X = (data.X - data.X.mean(axis=0)) / 4
-    >>> model = BSML(n_components=2, tol=1e-4).fit(X, data.Y)
-    >>> bool(np.mean(model.predict(X) != data.Y.toarray()) < 0.25)  # share of wrong labels
-    True
-    """
+class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
+    """What the Bayesian methods share: parameters, sweeps and the probabilities of labels. [gonen2014bsml]"""
 
     role = "method"
 
@@ -84,15 +52,26 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
         choices=(None,),
         doc="Components R; None: one per label that some row has, at most 100.",
     )
-    ard: bool = param(default=False, kind=bool, doc="One precision per component, so that unneeded ones vanish.")
+    prior: str = param(
+        default="entry",
+        choices=PRIORS,
+        doc="What has a precision of its own: each entry of the projection; each column, so that components without "
+        "use vanish; or each row, so that features without use vanish.",
+    )
     hyper: tuple[Any, ...] | None = param(
         default=None,
         choices=(None,),
         kind=(tuple, list, np.ndarray),
         doc="Shape and scale of the gamma priors of biases, projection and weights (six numbers); None: ones, and "
-        "(1e-10, 1e10) for the projection with ard.",
+        "(1e-10, 1e10) for the projection of prior column or row.",
     )
-    sigma_z: float = param(default=1.0, low=1e-6, high=LARGEST, doc="Standard deviation of z about Q'x.")
+    sigma_z: float | str = param(
+        default="auto",
+        low=1e-6,
+        high=LARGEST,
+        choices=("auto",),
+        doc="Standard deviation of z about Q'x; auto: 0.1 where y holds numbers, 1 for labels.",
+    )
     margin: float = param(default=0.0, low=0, high=LARGEST, doc="Known labels require t beyond this.")
     init: str | dict[str, Any] = param(
         default="svd",
@@ -115,7 +94,12 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
         "exactly max_iter sweeps, and ``converged_`` stays False.",
     )
     max_iter: int = param(default=500, low=1, high=MOST_SWEEPS, integer=True, doc="Largest number of sweeps.")
-    refresh: int = param(default=10, low=1, integer=True, doc="Sweeps between renewals of the projection's precisions.")
+    refresh: int = param(
+        default=10,
+        low=1,
+        integer=True,
+        doc="Sweeps between renewals of the projection's precisions, of prior entry; others are renewed every time.",
+    )
     accelerate: bool = param(
         default=True, kind=bool, doc="Extrapolate between sweeps; the bound still never decreases."
     )
@@ -130,9 +114,9 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
     )
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find embedding and classifiers. X: (n, d) array or CSR of float32 or float64. y: labels in any form of
-        ``LabelMatrix``, unknown cells allowed. Returns self. Raises ValueError with the argument, what is allowed and
-        the remedy."""
+        """Find embedding and classifiers. X: (n, d) array or CSR of float32 or float64. y: labels in any form, in BSML
+        numbers too, unknown cells allowed. Returns self. Raises ValueError with the argument, what is allowed and the
+        remedy."""
         with self._learning():
             rows = self._validate(X, y)
             found, model = self._best(rows)
@@ -141,11 +125,11 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
 
     @contextmanager
     def _learning(self) -> Iterator[None]:
-        """The time of a fit: threads share out columns and blocks, each with one thread of BLAS. With ``ard`` there is
-        one large decomposition in place of many columns, which keeps its threads."""
+        """The time of a fit: threads share out columns and blocks, each with one thread of BLAS. With a precision per
+        column, or per row, one large decomposition serves all columns, and keeps its threads."""
         with super()._learning():
             check_params(self)
-            with one_pool if self.ard else one_thread:
+            with one_thread if self.prior == "entry" else one_pool:
                 yield
 
     def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
@@ -168,8 +152,9 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
         R = min(labels.c, MAX_COMPONENTS) if self.n_components is None else int(self.n_components)
         for shape in ((labels.c, R + 1, R + 1), (max(rows.X.shape), R)):
             guard_dense(shape, f"n_components={R}: a factor of the model", remedy="Use fewer components.")
-        hyper, accelerate = self._hyper(rows.X.shape[1]), bool(self.accelerate) and not fixed
-        model = Coupled(rows.X, self._targets(labels), hyper, R, 1 if fixed else int(self.refresh))
+        scores, accelerate = self._scores_of(labels), bool(self.accelerate) and not fixed
+        hyper = self._hyper(rows.X.shape[1], R, bool(scores.numbers.any()))
+        model = Coupled(rows.X, scores, hyper, R, 1 if fixed else int(self.refresh))
         rng = np.random.default_rng(self.random_state)
 
         def run(i: int) -> Ascent:
@@ -180,20 +165,16 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
         warn_unsettled(self, best, stacklevel=3)
         return best, model
 
-    def _targets(self, labels: LabelMatrix) -> LabelSigns:
+    def _scores_of(self, labels: LabelMatrix) -> Scores:
+        """What is known of the scores t."""
         return LabelSigns.of(labels, float(self.margin))
 
-    def _hyper(self, d: int) -> Hyper:
-        chosen = (SPARSE if self.ard else ONES) if self.hyper is None else self.hyper
+    def _hyper(self, d: int, R: int, numbers: bool) -> Hyper:
+        chosen = (ONES if self.prior == "entry" else SPARSE) if self.hyper is None else self.hyper
         h = check_hyper(type(self).__name__, chosen, 6)
-        projection = GammaPrior(h[2], h[3], d if self.ard else 1)
-        return Hyper(
-            GammaPrior(h[0], h[1]),
-            projection,
-            GammaPrior(h[4], h[5]),
-            variance=float(self.sigma_z) ** 2,
-            shared=bool(self.ard),
-        )
+        projection = GammaPrior(h[2], h[3], {"entry": 1, "column": d, "row": R}[self.prior])
+        sigma = (NARROW if numbers else 1.0) if self.sigma_z == "auto" else float(self.sigma_z)
+        return Hyper(GammaPrior(h[0], h[1]), projection, GammaPrior(h[4], h[5]), sigma**2, self.prior)
 
     def _store(self, found: Ascent, model: Coupled, rows: Rows) -> None:
         state: State = found.state
@@ -202,10 +183,13 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
         self.weights_, self.bias_ = state.B[1:], state.B[0]
         self.precision_projection_ = state.phi.mean.T
         self.precision_bias_, self.precision_weights_ = state.lam.mean, state.psi.mean
+        self.noise_ = 1.0 / np.sqrt(state.noise)
         self.lower_bound_, self.converged_ = found.bounds, bool(found.converged)
         self.n_iter_, self.n_components_ = len(found.bounds), len(self.components_)
         lengths = np.linalg.norm(self.components_, axis=1)
         self.n_active_ = int(np.count_nonzero(lengths > ACTIVE * lengths.max()))
+        sizes = np.linalg.norm(self.components_, axis=0)
+        self.active_features_ = sizes > ACTIVE * sizes.max()
         served = np.linalg.norm(self.weights_, axis=1, keepdims=True)
         self.label_loadings_ = labels.expand(self.weights_ / np.where(served > 0, served, 1.0))
         self._covariance, self._training = state.cov_B, TrainingRows.of(model.X)
@@ -234,16 +218,16 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
 
     def _variances(self, X: Any) -> np.ndarray:
         """Variances of z, (m, k)."""
-        v, d = self._variance, self.components_.shape[1]
-        P = np.broadcast_to(self.precision_projection_.reshape(self.n_components_, -1), (self.n_components_, d)).T
-        return v + self._training.quadratic_forms(X, P, v)
+        v, (k, d), P = self._variance, self.components_.shape, self.precision_projection_
+        P = np.broadcast_to(P[:, None], (k, d)) if P.ndim == 1 else P
+        return v + np.broadcast_to(self._training.quadratic_forms(X, P.T, v), (X.shape[0], k))
 
     def _embedded(self, X: Any) -> np.ndarray:
         """The means of z, (m, k)."""
         return CentredMatrix(X).dot(self.components_.T)
 
     def _of_scores(self, Z: np.ndarray) -> np.ndarray:
-        """The means of the scores of the labels that some row has, from those of z."""
+        """The means of the scores of the columns that took part, from those of z."""
         return matmul(Z, self.weights_) + self.bias_
 
     def _means(self, X: Any) -> np.ndarray:
@@ -251,6 +235,10 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
             return self._labels.expand(self._of_scores(self._embedded(X)))
 
     def _scores(self, X: Any) -> np.ndarray:
+        return self._completed(self._labels.expand(self._log_odds(X)))
+
+    def _log_odds(self, X: Any) -> np.ndarray:
+        """Log odds of the columns that took part, under a noise of 1, (m, L)."""
         check_params(self)  # predictive may have been set after fit
         with one_pool:
             Z1 = np.hstack([np.ones((X.shape[0], 1)), self._embedded(X)])
@@ -261,7 +249,7 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
                 variance += self._variances(X) @ moments
             elif self.predictive == "printed":
                 variance = variance**2
-        return self._completed(self._labels.expand(probit_log_odds(mean, variance, self._half_width, self._prior)))
+        return probit_log_odds(mean, variance, self._half_width, self._prior)
 
     def _gap(self) -> float:
         """Half the width of the band in which no score of a new row lies."""
@@ -277,7 +265,112 @@ class BSML(ProbitClassifier, Embedder, labels="multi", keeps_unknown=True):
         return tags
 
 
-class BSSML(BSML):
+class BSML(LabelsOrNumbers, Coupling, labels="multi", keeps_unknown=True, takes_numbers=True):
+    """Bayesian supervised multi-label learning: z ~ N(Q'x, I), t ~ N(W'z + b, 1), y = sign t, all learned together.
+    [gonen2014bsml]
+
+    The embedding is the one in which its own probit classifiers work best. Numbers in y are t itself, standardised,
+    with a noise of their own precision per column in place of 1 (section 4 of the paper); labels and classes beside
+    them keep their probits. ``prior="column"`` finds the number of components, ``prior="row"`` selects features.
+    Variational inference raises a lower bound of log p(Y | X); sweeps are extrapolated, and the bound never decreases.
+    Unknown cells are ignored, and rows without any known cell are left out. A label that no row has is not learned: its
+    probability is 1 / (known + 2), where known is its number of known cells. Standardise the features first.
+
+    ``fit`` does not copy dense float64 rows (also memory-mapped ones) and copies one block at a time of float32 rows;
+    random starts with unknown cells copy them for the search of neighbours. With fewer rows than 0.55 times the number
+    of features the fitted (and the saved) model holds a copy of the training rows, otherwise their d x d product.
+
+    Attributes
+    ----------
+    components_ : (k, d) array, the mean of Q'.
+    weights_, bias_ : (k, L) and (L,) arrays, the means of W and b; L labels that some row has, or columns of numbers
+        that vary.
+    precision_projection_, precision_weights_, precision_bias_ : expected precisions; (k, d), (k,) or (1, d) as
+        ``prior`` says, (k, L) and (L,).
+    noise_ : (L,) array, standard deviations of t about W'z + b: 1 for labels; over those of y for numbers.
+    lower_bound_ : list, the bound after every sweep.
+    converged_ : whether the bound settled; False with tol=0.
+    n_active_ : components longer than 1e-3 of the longest.
+    active_features_ : (d,) bool array, features whose weights are longer than 1e-3 of the longest.
+    label_loadings_ : (k, c) array, the rows of W at unit length.
+    n_iter_, classes_.
+
+    Raises
+    ------
+    ValueError
+        For more than 5,000 rows and features (10,000 with prior="column"), arrays of another shape in init, bad X or y,
+        a bound that is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed import BSML
+    >>> from proxembed.data import digits
+    >>> data = digits()
+    >>> X = (data.X - data.X.mean(axis=0)) / 4
+    >>> model = BSML(n_components=2, tol=1e-4).fit(X, data.Y)
+    >>> bool(np.mean(model.predict(X) != data.Y.toarray()) < 0.25)  # share of wrong labels
+    True
+    """
+
+    extrapolate: bool = param(default=False, kind=bool, doc=EXTRAPOLATE_DOC)
+
+    def _columns(self, labels: Any) -> Any:
+        return super()._columns(labels) if isinstance(labels, LabelMatrix) else labels.drop_empty()
+
+    def _scores_of(self, labels: Any) -> Scores:
+        if isinstance(labels, LabelMatrix):
+            return super()._scores_of(labels)
+        return MeasuredScores.of(labels, float(self.margin))
+
+    def _remember(self, labels: Any) -> None:
+        if isinstance(labels, LabelMatrix):
+            super()._remember(labels)
+        else:
+            self._kept_ = labels.kept
+
+    def predict(self, X: Any) -> Any:
+        """Predict rows X (m, d) in the form of y: labels as classes (m,), an indicator (m, c) or a list of m sets;
+        numbers in their units and types, in the range of the training rows unless ``extrapolate``. Beside numbers,
+        labels are those with a probability of at least one half, and classes those with the largest. Blocks of
+        them for RowBlocks."""
+        check_is_fitted(self, "components_")
+        if not isinstance(self._reading_, OutputReading):
+            return super().predict(X)
+        if (blocks := lazily(X, self.predict)) is not None:
+            return blocks
+        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        checked = self._checked(X)
+        return self._reading_.decoded(in_range(self._raw(checked), checked, np.float64), self.extrapolate, index)
+
+    def _raw(self, X: Any) -> np.ndarray:
+        """The means of the numbers in their units, and the probabilities of labels and classes, (m, columns of F)."""
+        reading: Any = self._reading_
+        with one_pool:
+            mean = self._of_scores(self._embedded(X))
+        raw = reading.in_units(mean, self._kept_) + reading.level
+        kept = np.arange(len(reading.level)) if self._kept_ is None else self._kept_
+        signed = np.concatenate([np.full(each.size, not is_number(each)) for each in reading.layout.columns])[kept]
+        if signed.any():
+            odds = self._log_odds(X)
+            raw[:, kept[signed]] = expit(odds[:, signed])
+        return raw
+
+    @available_if(fitted_to_labels)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Score rows by log odds: positive where the label is predicted. X: (m, d) array or sparse matrix. Returns (m,
+        c), or (m,) for 1-D y with two classes. Of several labels per row they end at -36.7 and 36.7, where a
+        probability in float64 is 1, so that scores and probabilities rank rows alike."""
+        return super().decision_function(X)
+
+    @available_if(fitted_to_labels)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the labels. X: (m, d) array or sparse matrix. Returns (m, c); with one class per row they
+        are those of exactly one label, and sum to one."""
+        return super().predict_proba(X)
+
+
+class BSSML(Coupling, labels="multi", keeps_unknown=True):
     """Bayesian semi-supervised multi-label learning: BSML in which scores of unlabelled cells avoid -gap < t < gap.
     [gonen2014bsml]
 
@@ -290,13 +383,13 @@ class BSSML(BSML):
     transduction_ : labels of all rows of fit in the form of y: the known ones, and those predicted for the unknown.
     transductive_scores_ : (n, c) array, the means of the scores t of all rows of fit before they are cut; 0 for labels
         that no row has.
-    components_, weights_, bias_, precision_projection_, precision_weights_, precision_bias_, lower_bound_, n_active_,
-    n_iter_, converged_, classes_ : as in BSML.
+    components_, weights_, bias_, precision_projection_, precision_weights_, precision_bias_, noise_, lower_bound_,
+    n_active_, active_features_, n_iter_, converged_, classes_ : as in BSML.
 
     Raises
     ------
     ValueError
-        For more than 5,000 rows and features (10,000 with ard), arrays of another shape in init, bad X or y.
+        For more than 5,000 rows and features (10,000 with prior="column"), arrays of another shape in init, bad X or y.
 
     Examples
     --------
@@ -327,7 +420,7 @@ class BSSML(BSML):
     def _usable(self, rows: Rows) -> Rows:
         return rows
 
-    def _targets(self, labels: LabelMatrix) -> LabelSigns:
+    def _scores_of(self, labels: LabelMatrix) -> Scores:
         return LabelSigns.of(labels, float(self.margin), float(self.gap), self._log_prior(labels))
 
     def _log_prior(self, labels: LabelMatrix) -> np.ndarray:

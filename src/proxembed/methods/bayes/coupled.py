@@ -1,7 +1,8 @@
 """The factorised posterior of the coupled model and its conditional updates: projection, coordinates, classifiers.
 
-z = Q'x + noise, t = W'z + b + noise, and a label is known by where its t lies. Every update is the optimum of the lower
-bound in one factor, so that the bound never falls, in whatever order and however seldom a factor is renewed.
+z = Q'x + noise, t = W'z + b + noise; a label is known by where its t lies, a number is its t. Every update is the
+optimum of the lower bound in one factor, so that the bound never falls, in whatever order and however seldom a factor
+is renewed.
 """
 
 from collections.abc import Mapping
@@ -17,28 +18,38 @@ from proxembed.algebra.pencil.linear import ridge_solve
 from proxembed.algebra.pencil.symmetric import fix_signs
 from proxembed.classify.neighbors import nearest_rows
 
+from .measured import MeasuredScores
 from .precision import inverse_stack, left_singular, may_keep, posterior, ridge_diagonal, ridge_with_level
 from .truncated import LOG_TWO_PI, GammaPrior, LabelSigns, Precision
 
 LARGEST_SQUARES = 1e280
+PRIORS = ("entry", "column", "row")
+Scores = LabelSigns | MeasuredScores
 
 
 @dataclass(frozen=True)
 class Hyper:
-    """Gamma priors of the biases, the projection and the weights; the noise variance of z; one precision per column."""
+    """Gamma priors of the biases, the projection and the weights; the noise variance of z; whether each entry, column
+    or row of the projection has a precision."""
 
     bias: GammaPrior
     projection: GammaPrior
     weights: GammaPrior
     variance: float = 1.0
-    shared: bool = False
+    prior: str = "entry"
+
+    @property
+    def shared(self) -> bool:
+        """Whether all entries of a column have one precision."""
+        return self.prior == "column"
 
 
 @dataclass
 class State:
     """Means Q (d, R), Z (n, R), B (R+1, L; the bias first), T (n, L); covariance parts of Q and of B (L, R+1, R+1).
     ``spread`` is the diagonal of the covariances of Q, (d, R), or their traces, (R,), where a column has one precision.
-    ``phi``, ``lam`` and ``psi`` are the precisions of Q, of the biases and of the weights after a sweep."""
+    ``phi``, ``lam`` and ``psi`` are the precisions of Q, of the biases and of the weights after a sweep; ``noise`` (L,)
+    those expected of t about W'z + b, 1 for labels."""
 
     Q: np.ndarray
     Z: np.ndarray
@@ -46,6 +57,7 @@ class State:
     T: np.ndarray
     spread: np.ndarray
     cov_B: np.ndarray
+    noise: np.ndarray
     phi: Precision | None = None
     lam: Precision | None = None
     psi: Precision | None = None
@@ -63,16 +75,16 @@ def check_size(X: CentredMatrix) -> None:
 
 
 class Coupled:
-    """Data, priors and the sweep: Phi, Q, Z, (lambda, Psi), (b, W), T."""
+    """Data, priors and the sweep: Phi, Q, Z, (lambda, Psi), (b, W), T, tau."""
 
-    def __init__(self, X: Any, targets: LabelSigns, hyper: Hyper, n_components: int, refresh: int = 1):
+    def __init__(self, X: Any, targets: Scores, hyper: Hyper, n_components: int, refresh: int = 1):
         self.X = X if isinstance(X, CentredMatrix) else CentredMatrix(X)
         self.targets, self.hyper, self.R = targets, hyper, n_components
         self.n, self.d = self.X.shape
         check_size(self.X)
         self.route = posterior(self.X, hyper.variance, hyper.shared)
-        seldom = not hyper.shared and may_keep(self.route, n_components)
-        self.refresh = refresh if seldom else 1  # one precision per column costs nothing to renew
+        seldom = hyper.prior == "entry" and may_keep(self.route, n_components)
+        self.refresh = refresh if seldom else 1  # those of columns cost nothing to renew, those of rows settle last
 
     def sweep(self, state: State, renew: bool) -> float:
         """Replace every factor, the precisions of the projection where ``renew``; return the lower bound."""
@@ -80,6 +92,7 @@ class Coupled:
         self.update_coordinates(state)
         self.update_classifiers(state)
         self.update_scores(state)
+        self.update_noise(state)
         return self.bound(state)
 
     def update_projection(self, state: State, renew: bool) -> None:
@@ -94,14 +107,14 @@ class Coupled:
 
     def update_coordinates(self, state: State) -> None:
         """Z: one covariance for all rows."""
-        W, v = state.B[1:], self.hyper.variance
-        joint = state.cov_B.sum(axis=0)
-        self.WW = matmul(W, W.T) + joint[1:, 1:]
-        level = W @ state.B[0] + joint[1:, 0]
+        v, W = self.hyper.variance, state.B[1:]
+        weighed, joint = W * state.noise, _summed(state.cov_B, state.noise)
+        self.WW = matmul(weighed, W.T) + joint[1:, 1:]
+        level = weighed @ state.B[0] + joint[1:, 0]
         cov, logdet = inverse_stack((self.WW + np.eye(self.R) / v)[None])
         self.cov_Z, self.logdet_Z = cov[0], float(logdet[0])
         self.XQ = self.X.dot(state.Q)
-        right = matmul(state.T, W.T) - level + self.XQ / v
+        right = matmul(state.T, weighed.T) - level + self.XQ / v
         state.Z = matmul(right, self.cov_Z)
 
     def update_classifiers(self, state: State) -> None:
@@ -115,16 +128,31 @@ class Coupled:
         self.G[1:, 1:] = gram(state.Z)
         K = np.repeat(self.G[None], len(state.lam.scale), axis=0)
         K[:, 1:, 1:] += self.n * self.cov_Z
+        K *= state.noise[:, None, None]
         diagonal = np.arange(self.R + 1)
         K[:, diagonal, diagonal] += np.vstack([state.lam.mean, state.psi.mean]).T
         state.cov_B, self.logdet_B = inverse_stack(K)
-        right = np.vstack([state.T.sum(axis=0), matmul(state.Z.T, state.T)])
+        right = np.vstack([state.T.sum(axis=0), matmul(state.Z.T, state.T)]) * state.noise
         state.B = np.einsum("ors,so->ro", state.cov_B, right)
 
     def update_scores(self, state: State, mass: bool = True) -> None:
         """T, and the sum of log Zeta where wanted."""
         W, b, Z = np.ascontiguousarray(state.B[1:]), state.B[0], state.Z
         state.T, self.log_zeta = self.targets.expect(lambda part: Z[part] @ W + b, mass)
+
+    def update_noise(self, state: State) -> None:
+        """tau of the numbers, from the squares of t about W'z + b that are expected where t is known. Where it is not,
+        t is the mean of W'z + b, whose variance counts."""
+        self.noise_bound, own = 0.0, self.targets.numbers
+        if isinstance(self.targets, LabelSigns) or not own.any():
+            return
+        W, C = state.B[1:, own], state.cov_B[own]
+        squares = ((state.T[:, own] - (matmul(state.Z, W) + state.B[0, own])) ** 2).sum(axis=0)
+        squares += np.einsum("ors,rs->o", C, self.G)
+        squares += self.n * ((W * matmul(self.cov_Z, W)).sum(axis=0) + np.einsum("ors,rs->o", C[:, 1:, 1:], self.cov_Z))
+        noise = state.noise.copy()
+        noise[own], self.noise_bound = self.targets.noise(squares)
+        state.noise = noise
 
     def pack(self, state: State) -> np.ndarray:
         """Z and B, weighted alike, as one vector."""
@@ -140,10 +168,12 @@ class Coupled:
 
     def _moment_Q(self, state: State) -> np.ndarray:
         squares = state.Q**2
+        if self.hyper.prior == "row":
+            return (squares + state.spread).sum(axis=1, keepdims=True)
         return (squares.sum(axis=0) if self.hyper.shared else squares) + state.spread
 
     def bound(self, state: State) -> float:
-        """The lower bound of log p(Y | X) right after T was updated."""
+        """The lower bound of log p(Y | X) right after T and tau were updated."""
         n, R, L, v = self.n, self.R, state.B.shape[1], self.hyper.variance
         moment = state.B**2 + np.diagonal(state.cov_B, axis1=1, axis2=2).T
         precisions = self.phi.bound(self._moment_Q(state)) + state.lam.bound(moment[0]) + state.psi.bound(moment[1:])
@@ -154,18 +184,23 @@ class Coupled:
         scattered = R * self.d - float(np.sum(self.phi.mean * state.spread))  # sum_s tr(S C_qs) / v
         noise = float(np.vdot(difference, difference)) + n * float(np.trace(self.cov_Z))
         coordinates = -0.5 * (noise / v + scattered + n * R * float(np.log(2.0 * np.pi * v)))
-        W = state.B[1:]
-        WW = matmul(W, W.T) + state.cov_B[:, 1:, 1:].sum(axis=0)
-        spread = float(np.sum(state.cov_B.sum(axis=0) * self.G)) + n * float(np.sum(WW * self.cov_Z))
-        return precisions + entropy + coordinates + self.log_zeta - 0.5 * spread
+        W, cut = state.B[1:], 1.0 - self.targets.numbers
+        joint = _summed(state.cov_B, cut)
+        WW = matmul(W * cut, W.T) + joint[1:, 1:]
+        spread = float(np.sum(joint * self.G)) + n * float(np.sum(WW * self.cov_Z))
+        return precisions + entropy + coordinates + self.log_zeta + self.noise_bound - 0.5 * spread
 
 
-SCORE = 0.8
+def _summed(stack: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weighted sum of a stack of matrices."""
+    return np.einsum("o,ors->rs", weights, stack)
+
+
 RANK_TOLERANCE = 1e-10
 ARRAYS = ("Q", "Z", "B", "T")
 
 
-def start(init: Any, X: CentredMatrix, targets: LabelSigns, R: int, shared: bool, rng: np.random.Generator) -> State:
+def start(init: Any, X: CentredMatrix, targets: Scores, R: int, shared: bool, rng: np.random.Generator) -> State:
     """The state named by ``init``: "svd", "random" or a mapping of arrays."""
     if isinstance(init, Mapping):
         return start_from_arrays(init, X, targets, R, shared)
@@ -177,28 +212,22 @@ def unit_spread(d: int, R: int, shared: bool) -> np.ndarray:
     return np.full(R, float(d)) if shared else np.ones((d, R))
 
 
-def drawn(X: CentredMatrix, targets: LabelSigns, R: int, shared: bool, rng: np.random.Generator) -> State:
-    """Standard normal Q, Z and B with unit covariances; T = |N(0, 1)| y, unknown entries by the nearest known row."""
+def drawn(X: CentredMatrix, targets: Scores, R: int, shared: bool, rng: np.random.Generator) -> State:
+    """Standard normal Q, Z and B with unit covariances; T = |N(0, 1)| y of labels, F of numbers, unknown entries by the
+    nearest known row."""
     (n, c), d = targets.shape, X.shape[1]
     Q, Z, B = rng.standard_normal((d, R)), rng.standard_normal((n, R)), rng.standard_normal((R + 1, c))
-    T = np.abs(rng.standard_normal((n, c))) * guessed_signs(X, targets)
-    return State(Q, Z, B, T, unit_spread(d, R, shared), np.repeat(np.eye(R + 1)[None], c, axis=0))
+    T = targets.drawn(rng, lambda hidden: nearest_known(X, hidden))
+    return State(Q, Z, B, T, unit_spread(d, R, shared), np.repeat(np.eye(R + 1)[None], c, axis=0), np.ones(c))
 
 
-def guessed_signs(X: CentredMatrix, targets: LabelSigns) -> np.ndarray:
-    """Signs of the labels; an unknown one is that of the nearest row where it is known."""
-    if targets.unknown is None:
-        return targets.signs
-    signs = targets.signs.copy()
-    for label in np.flatnonzero(targets.unknown.any(axis=0)):
-        hidden = targets.unknown[:, label]
-        known = np.flatnonzero(~hidden)
-        nearest = nearest_rows(X.X[np.flatnonzero(hidden)], X.X[known], 1)[:, 0]
-        signs[hidden, label] = signs[known[nearest], label]
-    return signs
+def nearest_known(X: CentredMatrix, hidden: np.ndarray) -> np.ndarray:
+    """For each row of a mask the number of the nearest row outside it."""
+    known = np.flatnonzero(~hidden)
+    return known[nearest_rows(X.X[np.flatnonzero(hidden)], X.X[known], 1)[:, 0]]
 
 
-def start_from_arrays(arrays: Mapping[str, Any], X: CentredMatrix, targets: LabelSigns, R: int, shared: bool) -> State:
+def start_from_arrays(arrays: Mapping[str, Any], X: CentredMatrix, targets: Scores, R: int, shared: bool) -> State:
     """Row-wise arrays Q (d, R), Z (n, R), B (R+1, L) and T (n, L), with unit covariances of Q and B."""
     (n, c), d = targets.shape, X.shape[1]
     shapes = {"Q": (d, R), "Z": (n, R), "B": (R + 1, c), "T": (n, c)}
@@ -221,12 +250,12 @@ def start_from_arrays(arrays: Mapping[str, Any], X: CentredMatrix, targets: Labe
         if not np.all(np.isfinite(found[name])):
             raise ValueError(f"init[{name!r}] holds NaN or infinite values; every start must be finite.")
     unit = np.repeat(np.eye(R + 1)[None], c, axis=0)
-    return State(found["Q"], found["Z"], found["B"], found["T"], unit_spread(d, R, shared), unit)
+    return State(found["Q"], found["Z"], found["B"], found["T"], unit_spread(d, R, shared), unit, np.ones(c))
 
 
-def ridge_scores(X: CentredMatrix, targets: LabelSigns) -> np.ndarray:
-    """Fitted scores (n, L) of the ridge regression of 0.8 y on [1 X] over the rows with any known label."""
-    T = SCORE * targets.signs
+def ridge_scores(X: CentredMatrix, targets: Scores) -> np.ndarray:
+    """Fitted scores (n, L) of the ridge regression of the first scores on [1 X] over the rows with any known cell."""
+    T = targets.first()
     rows = np.arange(len(T))
     if targets.unknown is not None:
         T = np.where(targets.unknown, 0.0, T)
@@ -236,14 +265,11 @@ def ridge_scores(X: CentredMatrix, targets: LabelSigns) -> np.ndarray:
     return X.dot(coefficients) + level
 
 
-def spectral(X: CentredMatrix, targets: LabelSigns, R: int, shared: bool, rng: np.random.Generator) -> State:
+def spectral(X: CentredMatrix, targets: Scores, R: int, shared: bool, rng: np.random.Generator) -> State:
     """Z from the left singular vectors of the ridge scores; B, Q and their covariances from unit ridges on them."""
     n, c = targets.shape
     F = ridge_scores(X, targets)
-    T = SCORE * targets.signs
-    if targets.unknown is not None:
-        least = 0.1 + (targets.gap or 0.0)
-        T = np.where(targets.unknown, np.sign(F) * np.maximum(np.abs(F), least), T)
+    T = targets.completed(F)
     U, s = left_singular(F - F.mean(axis=0))
     r = min(R, int(np.count_nonzero(s > RANK_TOLERANCE * max(s[0], 0.0))))
     Z = 0.1 * rng.standard_normal((n, R)) if r < R else np.empty((n, R))
@@ -254,4 +280,4 @@ def spectral(X: CentredMatrix, targets: LabelSigns, R: int, shared: bool, rng: n
     Q, _ = ridge_solve(X, Z, 1.0, center=False)
     diagonal = ridge_diagonal(X, 1.0)
     spread = np.full(R, diagonal.sum()) if shared else np.repeat(diagonal[:, None], R, axis=1)
-    return State(Q, Z, B, T, spread, np.repeat(cov, c, axis=0))
+    return State(Q, Z, B, T, spread, np.repeat(cov, c, axis=0), np.ones(c))

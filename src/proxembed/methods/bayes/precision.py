@@ -1,8 +1,9 @@
 """Posteriors of regression weights with diagonal prior precisions: K = diag(p) + X'X / v, a column of p each.
 
 Wanted are means K^-1 X'z / v, the diagonal of K^-1 and log|K^-1|; never an inverse that is not asked for. Routes: a
-Cholesky factor for each column on the side of the features or of the rows, or one eigendecomposition for all columns
-where p is the same for every feature. Kept inverses serve new right-hand sides for as long as p stays.
+Cholesky factor for each column on the side of the features or of the rows, one of them for all columns where these
+share p, or one eigendecomposition for all columns where p is the same for every feature. Kept inverses serve new
+right-hand sides for as long as p stays.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import svd
-from scipy.linalg.blas import dsymv
+from scipy.linalg.blas import dsymm, dsymv
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from proxembed.algebra.arrays.blas import add_gram, in_order, matmul, symmetric_from_lower
@@ -68,15 +69,30 @@ def left_singular(F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return U, s
 
 
+def _times(C: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The symmetric matrix of a lower triangle times right-hand sides."""
+    if right.shape[1] == 1:
+        return dsymv(1.0, C, right[:, 0], lower=1)[:, None]
+    return dsymm(1.0, C, right, lower=1)
+
+
+def _shares(factors: int, columns: int) -> list[slice]:
+    """The right-hand sides of each factorisation: one of them each, or all of them."""
+    return [slice(None)] if factors == 1 else [slice(s, s + 1) for s in range(columns)]
+
+
 class _ByColumns:
-    """A factorisation for each column of prior precisions; threads share out the columns."""
+    """A factorisation for each column of prior precisions, or one where all columns share them; threads share out the
+    columns."""
 
     def _take(self, columns: Iterable[tuple[np.ndarray, np.ndarray, float, Any]], keep: bool) -> np.ndarray:
         """Set diagonals, log determinants and kept inverses of the columns, and return their means."""
-        means, diagonals, logdets, kept = zip(*columns, strict=True)
-        self.diagonal, self.logdet = np.column_stack(diagonals), np.array(logdets)
+        parts, diagonals, logdets, kept = zip(*columns, strict=True)
+        means = np.hstack(parts)
+        served = means.shape[1] // len(parts)
+        self.diagonal, self.logdet = np.repeat(np.column_stack(diagonals), served, axis=1), np.repeat(logdets, served)
         self.kept: list[np.ndarray] = list(kept) if keep else []
-        return np.column_stack(means)
+        return means
 
 
 class FeaturePosterior(_ByColumns):
@@ -89,21 +105,24 @@ class FeaturePosterior(_ByColumns):
         self.kept: list[np.ndarray] = []
 
     def refresh(self, P: np.ndarray, Z: np.ndarray, keep: bool) -> np.ndarray:
-        """Means (d, R) for prior precisions P (d, R) and right-hand sides X'Z / v; the inverses are kept or not."""
+        """Means (d, R) for prior precisions P, (d, R) or (d, 1), and right-hand sides X'Z / v; the inverses are kept or
+        not."""
         right = self.X.tdot(Z) / self.v
+        shares = _shares(P.shape[1], Z.shape[1])
 
         def column(s: int) -> tuple[np.ndarray, np.ndarray, float, Any]:
             K = self.scatter.copy(order="F")
             K[np.diag_indices(self.size)] += P[:, s]
             C, logdet = spd_inverse(K)
-            return dsymv(1.0, C, right[:, s], lower=1), np.diag(C).copy(), logdet, C if keep else None
+            return _times(C, right[:, shares[s]]), np.diag(C).copy(), logdet, C if keep else None
 
         return self._take(in_order(column, range(P.shape[1]), KEPT_BYTES // (8 * self.size**2)), keep)
 
     def means(self, Z: np.ndarray) -> np.ndarray:
         """Means (d, R) for other Z under the precisions of the last ``refresh``, which kept its inverses."""
         right = self.X.tdot(Z) / self.v
-        return np.column_stack([dsymv(1.0, C, right[:, s], lower=1) for s, C in enumerate(self.kept)])
+        shares = _shares(len(self.kept), Z.shape[1])
+        return np.hstack([_times(C, right[:, part]) for part, C in zip(shares, self.kept, strict=True)])
 
 
 class RowPosterior(_ByColumns):
@@ -116,14 +135,17 @@ class RowPosterior(_ByColumns):
         self.kept: list[np.ndarray] = []
 
     def refresh(self, P: np.ndarray, Z: np.ndarray, keep: bool) -> np.ndarray:
-        """Means (d, R) for prior precisions P (d, R) and right-hand sides X'Z / v; the inverses are kept or not."""
+        """Means (d, R) for prior precisions P, (d, R) or (d, 1), and right-hand sides X'Z / v; the inverses are kept or
+        not."""
         self.D = 1.0 / P
+        shares = _shares(P.shape[1], Z.shape[1])
 
         def column(s: int) -> tuple[np.ndarray, np.ndarray, float, Any]:
             D = self.D[:, s]
             C, logdet = spd_inverse(_outer(self.X, D, self.v))
             logdet += np.log(D).sum() + self.size * np.log(self.v)
-            return D * self._back(C, Z[:, s]), D - D**2 * _leverage(self.X, C), logdet, C if keep else None
+            means = D[:, None] * self._back(C, Z[:, shares[s]])
+            return means, D - D**2 * _leverage(self.X, C), logdet, C if keep else None
 
         means = self._take(in_order(column, range(P.shape[1]), KEPT_BYTES // (8 * self.size**2)), keep)
         np.maximum(self.diagonal, 1.0 / (P + self.squares[:, None]), out=self.diagonal)  # (K^-1)_ff >= 1 / K_ff
@@ -131,11 +153,11 @@ class RowPosterior(_ByColumns):
 
     def means(self, Z: np.ndarray) -> np.ndarray:
         """Means (d, R) for other Z under the precisions of the last ``refresh``, which kept its inverses."""
-        parts = [self._back(C, Z[:, s]) for s, C in enumerate(self.kept)]
-        return self.D * np.column_stack(parts)
+        shares = _shares(len(self.kept), Z.shape[1])
+        return self.D * np.hstack([self._back(C, Z[:, part]) for part, C in zip(shares, self.kept, strict=True)])
 
-    def _back(self, C: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return self.X.tdot(dsymv(1.0, C, z, lower=1)[:, None])[:, 0]
+    def _back(self, C: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        return self.X.tdot(_times(C, Z))
 
 
 class SharedPosterior:
@@ -173,7 +195,7 @@ def posterior(X: CentredMatrix, v: float, shared: bool) -> FeaturePosterior | Ro
     n, d = X.shape
     limit = CHOLESKY_LIMIT if shared else DENSE_LIMIT
     if min(n, d) > limit:
-        way = "Reduce X to 1,000 principal components" + ("" if shared else ", or use ard=True,")
+        way = "Reduce X to 1,000 principal components" + ("" if shared else ", or use prior='column',")
         raise ValueError(
             f"X of {n:,} rows x {d:,} features needs a factorisation of more than {limit:,} x {limit:,}. {way} first."
         )
@@ -183,7 +205,7 @@ def posterior(X: CentredMatrix, v: float, shared: bool) -> FeaturePosterior | Ro
 
 
 def may_keep(rows: FeaturePosterior | RowPosterior | SharedPosterior, columns: int) -> bool:
-    """Whether the inverses of this number of columns are small enough to be stored between refreshes."""
+    """Whether this number of inverses is small enough to be stored between refreshes."""
     return isinstance(rows, SharedPosterior) or 8 * columns * rows.size**2 <= KEPT_BYTES
 
 
@@ -235,7 +257,7 @@ class TrainingRows:
         return cls(None, X.X.copy()) if X.shape[0] < DUAL_BELOW * X.shape[1] else cls(X.gram())
 
     def quadratic_forms(self, new: Any, P: np.ndarray, v: float) -> np.ndarray:
-        """x'K_s^-1 x of new rows x, (m, R), for prior precisions P (d, R) and K_s = diag(P_s) + X'X / v."""
+        """x'K_s^-1 x of new rows x, (m, r), for prior precisions P (d, r) and K_s = diag(P_s) + X'X / v."""
         form = self._by_rows if self.gram is None else self._by_features
         return np.column_stack([form(new, p, v) for p in P.T])
 

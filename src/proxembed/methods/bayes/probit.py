@@ -19,7 +19,7 @@ from proxembed.targets.known import known_columns, known_rows
 from proxembed.targets.labels import LabelMatrix
 
 from .ascent import Ascent, ascend, warn_unsettled
-from .coupled import SCORE, check_size
+from .coupled import check_size
 from .precision import TrainingRows, may_keep, posterior
 from .truncated import LOG_TWO_PI, GammaPrior, LabelSigns, Precision, absent_odds
 
@@ -107,7 +107,7 @@ class Probit:
     def start(self) -> ProbitState:
         """B = 0 with unit covariances, T = 0.8 y."""
         shape = (self.X.shape[1], self.targets.shape[1])
-        return ProbitState(np.zeros(shape), SCORE * self.targets.signs, np.ones(shape))
+        return ProbitState(np.zeros(shape), self.targets.first(), np.ones(shape))
 
     def sweep(self, state: ProbitState, renew: bool) -> float:
         """Replace every factor, the precisions where ``renew``; return the bound."""

@@ -108,7 +108,7 @@ class GammaPrior:
 
     shape: float
     scale: float
-    count: int = 1
+    count: float = 1
 
     def posterior(self, moment: np.ndarray) -> Precision:
         """The optimal factor for sums of second moments of the coefficients, any shape."""
@@ -141,6 +141,7 @@ class Precision:
 
 
 BLOCK_ENTRIES = 1 << 16
+SCORE = 0.8  # of a known label to begin with
 
 
 def absent_odds(labels: LabelMatrix) -> np.ndarray:
@@ -170,6 +171,33 @@ class LabelSigns:
     def shape(self) -> tuple[int, int]:
         """Rows and labels."""
         return self.signs.shape
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """Which columns are measured: none."""
+        return np.zeros(self.signs.shape[1], dtype=bool)
+
+    def first(self) -> np.ndarray:
+        """Scores to begin with; where they are unknown anything."""
+        return SCORE * self.signs
+
+    def completed(self, fitted: np.ndarray) -> np.ndarray:
+        """Scores to begin with, the unknown ones by those that a regression gives, moved out of the gap."""
+        if self.unknown is None:
+            return self.first()
+        least = 0.1 + (self.gap or 0.0)
+        return np.where(self.unknown, np.sign(fitted) * np.maximum(np.abs(fitted), least), self.first())
+
+    def drawn(self, rng: np.random.Generator, nearest: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """|N(0, 1)| with the signs of the labels; an unknown one is that of the nearest row where it is known.
+        ``nearest`` gives the numbers of these rows for a mask of the others."""
+        sizes, signs = np.abs(rng.standard_normal(self.signs.shape)), self.signs
+        if self.unknown is not None:
+            signs = signs.copy()
+            for label in np.flatnonzero(self.unknown.any(axis=0)):
+                hidden = self.unknown[:, label]
+                signs[hidden, label] = signs[nearest(hidden), label]
+        return sizes * signs
 
     def expect(self, mean: Callable[[slice], np.ndarray], mass: bool = True) -> tuple[np.ndarray, float]:
         """E[t] (n, L) for the means of t, given by blocks of rows, and the sum of log Zeta (0 without ``mass``)."""

@@ -105,7 +105,7 @@ def test_fits_have_names_of_their_own_and_published_settings(name):
     fits = fits_of(name, labels, gonen.Plan())
     names = [fit.name for fit in fits]
     assert len(set(names)) == len(names)
-    assert sum(fit.method == "BSML+ARD" and fit.model.ard for fit in fits) == 10
+    assert sum(fit.method == "BSML+ARD" and fit.model.prior == "column" for fit in fits) == 10
     for fit in fits:
         settings = fit.model.get_params() if fit.kind != "reduced" else fit.sweeps
         assert (settings["accelerate"], settings["tol"], settings["max_iter"]) == (False, 0, 500)

@@ -19,11 +19,13 @@ from proxembed.methods.bayes.coupled import Coupled
 HYPER = (1.3, 0.7, 0.9, 1.4, 1.1, 0.8)
 VARIANTS = {
     "entry": {},
-    "ard": {"ard": True},
-    "ard, sparse prior": {"ard": True, "hyper": (1.0, 1.0, 1e-10, 1e10, 1.0, 1.0)},
+    "column": {"prior": "column"},
+    "column, unit prior": {"prior": "column", "hyper": (1.0,) * 6},
+    "row": {"prior": "row"},
+    "row, unit prior": {"prior": "row", "hyper": (1.0,) * 6, "sigma_z": 0.5},
     "narrow z": {"sigma_z": np.sqrt(0.1)},
     "margin": {"margin": 0.5},
-    "all": {"ard": True, "sigma_z": 0.7, "margin": 0.25},
+    "all": {"prior": "column", "sigma_z": 0.7, "margin": 0.25},
 }
 
 
@@ -47,14 +49,14 @@ def with_holes(Y, share=0.6, seed=7):
 
 
 def plain(X, Y, init, options, R, sweeps, **labels):
-    default = (1, 1, 1e-10, 1e10, 1, 1) if options.get("ard") else (1,) * 6
+    default = (1, 1, 1e-10, 1e10, 1, 1) if "prior" in options else (1,) * 6
     model = Plain(
         X,
         2 * Y - 1,
         **init,
         v=options.get("sigma_z", 1.0) ** 2,
         hyper=options.get("hyper", default),
-        ard=options.get("ard", False),
+        prior=options.get("prior", "entry"),
         margin=options.get("margin", 0.0),
         **labels,
     )
@@ -100,7 +102,7 @@ def test_bssml_equals_the_plain_updates(margin, prior):
     holes[9:15] = True
     signs = np.where(holes, 1.0, 2 * Y - 1)
     init = arrays(40, 9, 4, 3, signs)
-    model, bounds = plain(X, Y, init, {"margin": margin}, 3, 12, unknown=holes, gap=0.5, prior=(1 - prior, prior))
+    model, bounds = plain(X, Y, init, {"margin": margin}, 3, 12, unknown=holes, gap=0.5, shares=(1 - prior, prior))
     fit = BSSML(n_components=3, init=init, tol=0, max_iter=12, margin=margin, class_prior=prior).fit(X, holed)
     assert_same(fit, model, bounds)
     np.testing.assert_allclose(fit.transductive_scores_, model.M, rtol=1e-8, atol=1e-9)
@@ -179,14 +181,14 @@ def test_single_precision_and_sparse_rows(cls):
     assert single.transform(X.astype(np.float32)).dtype == np.float32
 
 
-def test_ard_finds_the_number_of_components():
+def test_precisions_of_columns_find_the_number_of_components():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 20))
     scores = X @ rng.standard_normal((20, 2)) @ rng.standard_normal((2, 5))
     Y = (scores + 0.3 * rng.standard_normal(scores.shape) > 0).astype(float)
-    sparse = BSML(n_components=5, ard=True, tol=0, max_iter=200).fit(X, Y)
+    sparse = BSML(n_components=5, prior="column", tol=0, max_iter=200).fit(X, Y)
     assert sparse.n_active_ == 2
-    assert BSML(n_components=5, ard=True, hyper=(1,) * 6, tol=0, max_iter=200).fit(X, Y).n_active_ <= 5
+    assert BSML(n_components=5, prior="column", hyper=(1,) * 6, tol=0, max_iter=200).fit(X, Y).n_active_ <= 5
 
 
 def test_the_largest_bound_of_several_starts_is_kept():
@@ -197,12 +199,12 @@ def test_the_largest_bound_of_several_starts_is_kept():
     np.testing.assert_array_equal(twice.components_, ends[1].components_)
 
 
-@pytest.mark.parametrize("ard", [False, True])
+@pytest.mark.parametrize("prior", ["entry", "column", "row"])
 @pytest.mark.parametrize("shape", [(40, 9), (12, 30)], ids=str)
-def test_deviations_and_probabilities_by_definition(ard, shape):
+def test_deviations_and_probabilities_by_definition(prior, shape):
     X, Y = problem(*shape)
     init = arrays(*shape, 4, 3, 2 * Y - 1)
-    options = {"ard": ard, "sigma_z": 0.8}
+    options = {"sigma_z": 0.8} | ({} if prior == "entry" else {"prior": prior})
     model, _ = plain(X, Y, init, options, 3, 6)
     fit = BSML(n_components=3, init=init, tol=0, max_iter=6, **options).fit(X, Y)
     new = problem(5, shape[1], 4, seed=11)[0]
@@ -322,9 +324,9 @@ def test_class_priors_that_are_refused(prior):
 def test_too_long_on_both_sides_is_refused_with_the_way_out(monkeypatch):
     X, Y = problem()
     monkeypatch.setattr("proxembed.methods.bayes.precision.DENSE_LIMIT", 8)
-    with pytest.raises(ValueError, match="principal components, or use ard=True"):
+    with pytest.raises(ValueError, match="principal components, or use prior='column'"):
         BSML().fit(X, Y)
-    BSML(ard=True).fit(X, Y)
+    BSML(prior="column").fit(X, Y)
 
 
 def test_a_bound_that_has_not_settled_is_told():
@@ -344,8 +346,8 @@ def test_models_are_saved_and_loaded(tmp_path):
 
 
 def test_a_choice_that_is_an_array_is_refused_by_name():
-    with pytest.raises(ValueError, match=r"BSML: ard=array\(\[1, 2\]\) is not allowed; ard must be True or False"):
-        BSML(ard=np.array([1, 2])).fit(np.eye(4), np.eye(4))
+    with pytest.raises(ValueError, match=r"BSML: prior=array\(\[1, 2\]\) is not allowed; prior must be 'entry', "):
+        BSML(prior=np.array([1, 2])).fit(np.eye(4), np.eye(4))
 
 
 def test_a_loss_of_rows_is_counted():

@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 import strategies
 from proxembed import BSML, BSSML
+from proxembed.methods.bayes.bsml import Coupling
 
 
 def problem(n=40, d=9, c=4, seed=3):
@@ -55,13 +56,13 @@ def test_probabilities_leave_out_the_gap_and_weigh_the_sides():
 def test_transduction_weighs_the_sides_of_the_gap(monkeypatch):
     X, Y = problem(60, 9)
     Y[20:] = np.nan
-    real = BSML._store
+    real = Coupling._store
 
     def planted(self, found, model, rows):
         found.state.Z, found.state.B[0] = found.state.Z * 0.5, 0.0
         real(self, found, model, rows)
 
-    monkeypatch.setattr(BSML, "_store", planted)
+    monkeypatch.setattr(Coupling, "_store", planted)
     fit = BSSML(class_prior=0.2, gap=1.5, tol=0, max_iter=15).fit(X, Y)
     scores = fit.transductive_scores_
     odds = np.log(0.2 / 0.8) + norm.logcdf(scores - 1.5) - norm.logcdf(-scores - 1.5)
@@ -84,13 +85,13 @@ def test_transduction_of_classes_is_the_most_likely_one():
 def test_components_of_a_thousandth_of_the_longest_are_active(monkeypatch):
     X, Y = problem()
     lengths = np.array([1.0, 0.01, 1e-4])
-    real = BSML._store
+    real = Coupling._store
 
     def planted(self, found, model, rows):
         found.state.Q = found.state.Q / np.linalg.norm(found.state.Q, axis=0) * lengths
         real(self, found, model, rows)
 
-    monkeypatch.setattr(BSML, "_store", planted)
+    monkeypatch.setattr(Coupling, "_store", planted)
     assert BSML(n_components=3, tol=0, max_iter=3).fit(X, Y).n_active_ == 2
 
 
@@ -104,7 +105,7 @@ def test_signs_are_predicted_without_variances(monkeypatch):
     def refuse(self, X):
         raise AssertionError("variances are not wanted")
 
-    monkeypatch.setattr(BSML, "_scores", refuse)
+    monkeypatch.setattr(Coupling, "_scores", refuse)
     np.testing.assert_array_equal(fits[0].predict(X), expected[0])
     with pytest.raises(AssertionError, match="not wanted"):
         fits[1].predict(X)
