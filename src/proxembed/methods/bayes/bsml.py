@@ -335,7 +335,7 @@ class BSML(LabelsOrNumbers, Coupling, labels="multi", keeps_unknown=True, takes_
         labels are those with a probability of at least one half, and classes those with the largest. Blocks of
         them for RowBlocks."""
         check_is_fitted(self, "components_")
-        if not isinstance(self._reading_, OutputReading):
+        if not isinstance(vars(self).get("_reading_"), OutputReading):
             return super().predict(X)
         if (blocks := lazily(X, self.predict)) is not None:
             return blocks

@@ -11,6 +11,7 @@ from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.estimator.rows import reciprocal
 from proxembed.pairs.formulas import gaussian, median_or_mean
 from proxembed.params import call_for_array, log, param
+from proxembed.targets.outputs import OutputReading
 
 from .propagator import Equation, Propagation
 
@@ -39,9 +40,10 @@ def label_correlation(
     return cosine if kind == "cosine" else np.exp((cosine - 1.0) / (tau or 1.0))
 
 
-def laplacian(Sigma: np.ndarray, normalized: bool = False) -> np.ndarray:
-    """D - Sigma, D the diagonal of row sums, or I - D^-1/2 Sigma D^-1/2."""
-    degree = Sigma.sum(axis=1)
+def laplacian(Sigma: np.ndarray, normalized: bool = False, signed: bool = False) -> np.ndarray:
+    """D - Sigma, D the diagonal of row sums, or I - D^-1/2 Sigma D^-1/2; ``signed``: of sums of absolute values, so
+    that columns of negative correlation are drawn to opposite scores."""
+    degree = (np.abs(Sigma) if signed else Sigma).sum(axis=1)
     if not normalized:
         return np.diag(degree) - Sigma
     if not np.all(degree > 0):
@@ -87,11 +89,12 @@ def normalized_laplacian(W: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(sparse.eye_array(W.shape[0]) - root @ W @ root)
 
 
-class MLGFHF(Propagation):
+class MLGFHF(Propagation, takes_numbers=True):
     """Gaussian fields and harmonic functions for every label: Luu Zu = -Lul Yl, Zl = Yl, L = D - W.  [zhu2003gfhf]
 
     The score of an unlabelled row is the weighted mean of its neighbours' scores. It is between 0 and 1: the
     probability that a random walk from the row first meets a row with the label. Each label is spread separately.
+    Numbers are spread likewise, and predictions of numbers are within the range of the labelled rows.
 
     Raises
     ------
@@ -140,8 +143,11 @@ class Correlated(Propagation, abstract=True):
     def _sigma(self, Y: sparse.csc_array, known: np.ndarray) -> np.ndarray:
         return label_correlation(sparse.csc_array(Y.tocsr()[np.flatnonzero(known)]), self.sigma, self.sigma_tau)
 
+    def _laplacian(self, Sigma: np.ndarray, normalized: bool = False) -> np.ndarray:
+        return laplacian(Sigma, normalized, isinstance(self._reading_, OutputReading))
 
-class SMSE(Correlated):
+
+class SMSE(Correlated, takes_numbers=True):
     """Semi-supervised multi-label learning by a Sylvester equation: l1 Luu Zu + l2 Zu Ls = -l1 Lul Yl.  [chen2008smse]
 
     Scores vary little over the graph and between correlated labels. Ls is the Laplacian of Sigma. ``form``: "exact" as
@@ -181,7 +187,7 @@ class SMSE(Correlated):
         normalized = self.label_laplacian == "normalized" or (self.label_laplacian == "auto" and self.form == "soft")
         T = None
         if self.label_smoothness > 0:
-            T = self.label_smoothness * laplacian(self._sigma(Y, known), normalized)
+            T = self.label_smoothness * self._laplacian(self._sigma(Y, known), normalized)
         if self.form == "exact":
             rows, A, M = harmonic(W, known, reached)
             return Equation(rows, self.smoothness * A, self.smoothness * M, T)
@@ -202,10 +208,10 @@ class CorrelatedField(Correlated, abstract=True):
         if self.label_smoothness == 0:
             return None
         Sigma = self._sigma(Y, known)
-        return self.label_smoothness * (laplacian(Sigma) if self.sigma_form == "laplacian" else -Sigma)
+        return self.label_smoothness * (self._laplacian(Sigma) if self.sigma_form == "laplacian" else -Sigma)
 
 
-class MLGRF(CorrelatedField):
+class MLGRF(CorrelatedField, takes_numbers=True):
     """Multi-label Gaussian random field: (J + l1 L) Z + l2 Z L(Sigma) = Y0, J masks labelled rows.  [zha2009mlgrf]
 
     Penalises labelled rows for leaving their labels, all rows for differing from their neighbours, and correlated
@@ -237,7 +243,7 @@ class MLGRF(CorrelatedField):
         return Equation(*on_rows(sparse.csr_array(A), reached), self._label_term(Y, known))
 
 
-class MLLGC(CorrelatedField):
+class MLLGC(CorrelatedField, takes_numbers=True):
     """Multi-label local and global consistency: (I + l1 Lsym) Z + l2 Z L(Sigma) = Y0.  [zha2009mlgrf]
 
     Scores stay near the given labels (0 for an unlabelled row) and are smooth over the normalised graph. With

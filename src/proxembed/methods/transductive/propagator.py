@@ -7,15 +7,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.graphs.harmonic import SOLVERS, least_eigenvalue, shifted_solves, sylvester
 from proxembed.algebra.pencil.symmetric import eigenvalues
-from proxembed.classify.label_classifier import ExactMatch
+from proxembed.classify.label_classifier import ExactMatch, LabelsOrNumbers, fitted_to_labels
 from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.estimator.direct import stored_like
 from proxembed.estimator.neighborly import Weighted, warn_unlinked
+from proxembed.estimator.predicts import EXTRAPOLATE_DOC
 from proxembed.estimator.rows import Rows, SeenRows, reciprocal
 from proxembed.estimator.validation import in_range
 from proxembed.params import param
@@ -23,6 +25,8 @@ from proxembed.proximity.graph import components
 from proxembed.proximity.weights import positive_links
 from proxembed.targets.known import warn_partly_known
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.outputs import OutputReading, Outputs
+from proxembed.targets.targets import Targets
 
 FIFTHS = 5
 CUTS = (0.01, 0.99)
@@ -97,17 +101,22 @@ class Equation:
 
 @dataclass(frozen=True)
 class Spread:
-    """Scores Z (n x c) and their shares of what a label of every labelled row would give; solver and its steps."""
+    """Scores Z (n x c), the equation that they solve, the solver and its steps; and, of labels, their shares of what a
+    label of every labelled row would give."""
 
     scores: np.ndarray
-    shares: np.ndarray
+    equation: Equation
     solver: str
     steps: int
+    shares: Any = None
 
 
-class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whole_rows=True, abstract=True):
+class Propagation(
+    LabelsOrNumbers, ExactMatch, Weighted, labels="multi", keeps_unknown=True, whole_rows=True, abstract=True
+):
     """An estimator that spreads the labels of labelled rows over a graph of all rows. [chen2008smse] A method defines
-    ``equation(W, known, reached, Y)``. Rows with any unknown label count as unlabelled."""
+    ``equation(W, known, reached, Y)``. Rows with any unknown label count as unlabelled. Numbers in y are spread as F,
+    about the mean of the labelled rows, which is predicted for rows that no path links to one."""
 
     role = "classifier"
     clamped: ClassVar[bool] = False
@@ -117,7 +126,8 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
         label_distributions_ : (n, c) array, the probabilities of the fitted rows.
         transduction_ : labels of the fitted rows, in the form of y.
         cuts_ : (c,) array or None, where shares are cut; None with one class per row.
-        classes_ : (c,) array.
+        classes_ : (c,) array; of numbers there are none, and no shares, probabilities and cuts.
+        targets_ : tuple of Output, how y was read.
         affinity_ : (n, n) CSR, W.
         graph_component_ : (n,) array, the component of the graph of each row.
         tau_ : float or None, the width of the weights.
@@ -134,10 +144,11 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
         "normalisation, or at 0.5. One class per row: the largest share, under cmn of normalised mass.",
     )
     solver: str = param(default="auto", choices=SOLVERS, doc="Route of the linear systems; auto follows the graph.")
+    extrapolate: bool = param(default=False, kind=bool, doc=EXTRAPOLATE_DOC)
 
     def equation(self, W: sparse.csr_array, known: np.ndarray, reached: np.ndarray, Y: sparse.csc_array) -> Equation:
         """The linear system of the method: W (n x n), masks of labelled rows and of rows that a path links to one,
-        and the labels of all rows, 0 where unknown."""
+        and the labels of all rows, 0 where unknown (F of numbers, about the mean of the labelled rows)."""
         raise TypeError(f"{type(self).__name__} must define equation(W, known, reached, Y).")
 
     def _clamps(self) -> bool:
@@ -146,20 +157,48 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Spread the known labels over the graph of all rows. X: (n, d) array or CSR of float32 or float64. y: labels
-        in any form of ``LabelMatrix``, NaN where unknown. Returns self. Raises ValueError with the argument, what is
-        allowed and the remedy."""
+        in any form, or numbers, NaN where unknown. Returns self. Raises ValueError with the argument, what is allowed
+        and the remedy."""
         with self._learning():
-            self._learn(self._validate(X, y))
+            rows = self._validate(X, y)
+            if isinstance(rows.labels, Outputs):
+                self._learn_numbers(rows, rows.labels)
+            else:
+                self._learn_labels(rows)
         return self
 
-    def _learn(self, rows: Rows) -> None:
-        labels, known = self._labelled(rows.label_matrix)
-        guard_dense((rows.n, labels.c), "The scores of all rows and labels")
+    def _learn_graph(self, rows: Rows, known: np.ndarray, c: int) -> sparse.csr_array:
+        """The graph of all rows, of which it keeps what fit is to keep."""
+        guard_dense((rows.n, c), "The scores of all rows and labels")
         W, learned = self._weights(rows)
         for name, value in {"affinity_": W, **learned}.items():
             setattr(self, name, value)
         _, self.graph_component_ = components(W)
         self._warn_unreached(known)
+        self._seen, self.training_ = SeenRows(rows.X), rows.X
+        return W
+
+    def _learn_numbers(self, rows: Rows, outputs: Outputs) -> None:
+        known = self._known_rows(outputs)
+        warn_partly_known(type(self).__name__, outputs, stacklevel=3)
+        W = self._learn_graph(rows, known, outputs.c)
+        F = outputs.Y.toarray()
+        self._mean_ = F[known].mean(axis=0)
+        found = self._scored(W, known, sparse.csc_array(np.where(known[:, None], F - self._mean_, 0.0)))
+        self.solver_, self.n_iter_, self._kept_ = found.solver, found.steps, outputs.kept
+        self.scores_ = outputs.expand(found.scores)
+        self.transduction_ = self._in_units(self.scores_)
+
+    def _in_units(self, scores: np.ndarray, index: Any = None) -> Any:
+        """Predictions in the form of y for scores of all columns of F about the mean of the labelled rows."""
+        reading: Any = self._reading_
+        own = scores if self._kept_ is None else scores[:, self._kept_]
+        raw = reading.in_units(own + self._mean_, self._kept_) + reading.level
+        return reading.decoded(raw, self.extrapolate, index)
+
+    def _learn_labels(self, rows: Rows) -> None:
+        labels, known = self._labelled(rows.label_matrix)
+        W = self._learn_graph(rows, known, labels.c)
         found = self._spread(W, known, labels.Y)
         self._n_labelled = int(np.count_nonzero(known))
         prior = labels.nk / self._n_labelled
@@ -170,7 +209,7 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
             weights = mass_weights(found.shares[self._mass_rows(known)], prior)
         self.cuts_ = None if cuts is None else labels.expand(cuts)
         self._class_weights, self._prior = labels.expand(weights), labels.expand(prior)
-        self._labels, self._seen, self.training_ = labels.take(slice(0, 0)), SeenRows(rows.X), rows.X
+        self._labels, self._kept_ = labels.take(slice(0, 0)), labels.kept
         self.solver_, self.n_iter_ = found.solver, found.steps
         self.shares_ = labels.expand(found.shares)
         self.label_distributions_ = self._probabilities(self.shares_)
@@ -184,14 +223,8 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
 
     def _labelled(self, labels: LabelMatrix) -> tuple[LabelMatrix, np.ndarray]:
         """The labels of fully known rows, 0 in the others, and the mask of these rows."""
-        known = labels.rows_known
-        name = type(self).__name__
-        if labels.rows_any.any() and not known.any():
-            raise ValueError(
-                f"{name}: every row of y holds an unknown label, and a row counts as labelled only where all of its "
-                "labels are known. Fill in what is unknown in some rows."
-            )
-        if not warn_partly_known(name, labels, stacklevel=4):
+        known = self._known_rows(labels)
+        if not warn_partly_known(type(self).__name__, labels, stacklevel=4):
             return labels, known
         Y = sparse.csc_array(sparse.diags_array(known.astype(np.float64)) @ labels.Y)
         Y.eliminate_zeros()
@@ -199,15 +232,27 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
         self.check_labels(labels.take(known))
         return labels, known
 
+    def _known_rows(self, targets: Targets) -> np.ndarray:
+        """The mask of the fully known rows."""
+        known = targets.rows_known
+        if targets.rows_any.any() and not known.any():
+            raise ValueError(
+                f"{type(self).__name__}: every row of y holds an unknown label, and a row counts as labelled only "
+                "where all of its labels are known. Fill in what is unknown in some rows."
+            )
+        return known
+
     def _warn_unreached(self, known: np.ndarray) -> None:
         unreached = ~self._reached(known)
         if unreached.any():
             count = len(np.unique(self.graph_component_[unreached]))
+            numbers = isinstance(self._reading_, OutputReading)
+            what = "their predictions are the mean of the labelled rows" if numbers else "their scores are 0"
             warnings.warn(
-                f"{int(unreached.sum())} rows lie in {count} components of the graph without a labelled row: their "
-                "scores are 0. Use more neighbours, or label a row in each.",
+                f"{int(unreached.sum())} rows lie in {count} components of the graph without a labelled row: {what}. "
+                "Use more neighbours, or label a row in each.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _reached(self, known: np.ndarray) -> np.ndarray:
@@ -218,6 +263,13 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
 
     def _spread(self, W: sparse.csr_array, known: np.ndarray, Y: sparse.csc_array, hidden: bool = False) -> Spread:
         """Scores and shares from the labels of the ``known`` rows, which alone are looked at."""
+        found = self._scored(W, known, Y, hidden)
+        ceiling, scores = self._ceiling(found.equation, known, self._reached(known), found.scores.shape), found.scores
+        shares = np.divide(scores, ceiling, out=np.zeros_like(scores), where=ceiling > FAINT * ceiling.max(initial=0.0))
+        return replace(found, shares=np.clip(shares, 0.0, 1.0))
+
+    def _scored(self, W: sparse.csr_array, known: np.ndarray, Y: sparse.csc_array, hidden: bool = False) -> Spread:
+        """Scores from the labels, or F, of the ``known`` rows."""
         Y = sparse.csc_array(sparse.diags_array(known.astype(np.float64)) @ Y)
         reached = self._reached(known)
         equation = self.equation(W, known, reached, Y)
@@ -231,9 +283,7 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
             else:
                 found = sylvester(equation.A, equation.T, B, solver=self.solver)
             scores[equation.rows], solver, steps = found.Z, found.solver, found.steps
-        ceiling = self._ceiling(equation, known, reached, Y.shape)
-        shares = np.divide(scores, ceiling, out=np.zeros_like(scores), where=ceiling > FAINT * ceiling.max(initial=0.0))
-        return Spread(scores, np.clip(shares, 0.0, 1.0), solver, steps)
+        return Spread(scores, equation, solver, steps)
 
     def _ceiling(self, equation: Equation, known: Any, reached: Any, shape: tuple[int, int]) -> np.ndarray:
         """The scores if every labelled row carried every label: no score is above them, as A + T is an M-matrix."""
@@ -296,15 +346,14 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
 
     @property
     def _n_features_out(self) -> int:
-        return self._labels.c
+        return self.scores_.shape[1] if self._kept_ is None else len(self._kept_)
 
     def transform(self, X: Any) -> Any:
-        """The scores of rows X, (m, d) to (m, k), in X's float type: a column for each label that a labelled row has. A
-        row seen in training has its own scores (the first of equal rows stands for all), others those of one
-        propagation step: sum w z_i / sum w over their neighbours in training."""
+        """The scores of rows X, (m, d) to (m, k), in X's float type: a column per label that a labelled row has, or per
+        column of F that varies. A row seen in training has its own scores (the first of equal rows stands for all),
+        others those of one propagation step: sum w z_i / sum w over their neighbours in training."""
         X, scores = self._placed(X, "scores_")
-        kept = self._labels.kept
-        return in_range(scores if kept is None else scores[:, kept], X)
+        return in_range(scores if self._kept_ is None else scores[:, self._kept_], X)
 
     def _placed(self, X: Any, name: str) -> tuple[Any, Any]:
         """X checked, and the rows' entries of a fitted table: their own, or one propagation step."""
@@ -333,13 +382,19 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
         return self.classes_[self._probabilities(shares).argmax(axis=1)]
 
     def predict(self, X: Any) -> Any:
-        """Labels of rows X in the form y came in: shares above their cut, or the largest for one class per row."""
-        return self._decided(self._placed(X, "shares_")[1])
+        """Labels of rows X in the form y came in: shares above their cut, or the largest for one class per row; numbers
+        in their units and types."""
+        if not isinstance(vars(self).get("_reading_"), OutputReading):
+            return self._decided(self._placed(X, "shares_")[1])
+        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        return self._in_units(self._placed(X, "scores_")[1], index)
 
+    @available_if(fitted_to_labels)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Label probabilities of rows X, (m, c): shares with their cut brought to 0.5, or classes summing to 1."""
         return self._probabilities(self._placed(X, "shares_")[1])
 
+    @available_if(fitted_to_labels)
     def decision_function(self, X: Any) -> np.ndarray:
         """Shares of rows X less their cut, (m, c): positive where a label is predicted. With one class per row the
         probabilities, (m,) the difference of the second and the first for two classes."""
@@ -351,7 +406,8 @@ class Propagation(ExactMatch, Weighted, labels="multi", keeps_unknown=True, whol
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = True
         return tags
 
 
