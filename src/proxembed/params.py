@@ -323,10 +323,11 @@ def complete_parameters(cls: Any, takes_y: bool, takes_shares: bool, takes_numbe
     if takes_shares:
         cls.__annotations__["unknown"] = str
         cls.unknown = param(
-            default="mean",
-            choices=("mean", "drop"),
-            doc='Rows with an unknown cell in y (NaN): "mean" takes the cell as the mean of its column and leaves out '
-            'only rows without a known cell; "drop" leaves out every row with an unknown cell.',
+            default="auto",
+            choices=("auto", "fill", "mean", "drop"),
+            doc='Unknown cells of y (NaN): "fill" predicts them by a ridge regression of their column on X, "mean" '
+            'takes the mean of their column, "drop" leaves out their rows. auto: "fill" where y holds numbers, else '
+            '"mean". Rows without a known cell are left out.',
         )
     if takes_numbers:
         cls.__annotations__["scale_targets"] = str | dict

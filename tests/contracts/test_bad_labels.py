@@ -211,7 +211,7 @@ def test_unknown_drop_leaves_out_every_row_with_an_unknown_cell(name):
     with pytest.warns(UserWarning, match="3 of 40 rows have one and are left out of fit"):
         some = model.set_params(**{rule: "drop"}).fit(X, y)
     assert_equal_outputs(some, clone(WITH_RULE[name]).fit(X[keep], Y[keep]))
-    with pytest.raises(ValueError, match="only 1 of 40 rows are fully known. Use unknown='mean'"):
+    with pytest.raises(ValueError, match="only 1 of 40 rows are fully known. Use unknown='auto'"):
         clone(model).fit(X, hidden(1))
 
 

@@ -221,10 +221,19 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
                 f"y has {labels.n}."
             )
-        origin = Origin(y, labels.n)
+        origin, rule = Origin(y, labels.n), self.fill_rule(labels)
+        if weights is not None and rule == "fill":  # the regression knows no weights
+            rule = "mean"
+        if rule is not None and (part := labels.take(labels.rows_any)).unknown is not None:
+            self._reading_ = replace(self._reading_, filled=part.reading.unknown, rule=rule)
         if labels.unknown is not None and not traits.keeps_unknown:
-            keep, labels = self._without_unknown(labels, weights)
+            keep = self._rows_of_fit(labels)
             X, origin = X[keep], origin.take(keep)
+            labels = labels.take(keep)
+            if rule == "mean" and weights is not None and isinstance(labels, LabelMatrix):
+                labels = labels.with_means(labels.means(weights[keep]))
+            else:
+                labels = labels.fill_unknown(rule, X)
         labels = self._columns(labels)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
         self.check_labels(known)
@@ -254,8 +263,16 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         """The targets that take part: labels that some row has, and columns that differ."""
         return labels.drop_empty()
 
-    def _without_unknown(self, labels: Targets, weights: np.ndarray | None = None) -> tuple[np.ndarray, Targets]:
-        """The rows that take part in fit, and their labels without unknown cells."""
+    def fill_rule(self, labels: Targets) -> str | None:
+        """How fit fills the unknown cells of these targets: "fill" or "mean"; None where none is filled."""
+        traits = self.traits
+        if labels.unknown is None or not traits.fills_unknown:
+            return None
+        automatic = "fill" if labels.numbers else "mean"
+        return automatic if traits.unknown == "auto" else traits.unknown
+
+    def _rows_of_fit(self, labels: Targets) -> np.ndarray:
+        """The rows that take part in fit."""
         name, fills = type(self).__name__, self.traits.fills_unknown
         keep = np.flatnonzero(labels.rows_any if fills else labels.rows_known)
         if len(keep) < 2:
@@ -265,18 +282,14 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
                 f"{name} cannot use rows {unused}, and only {len(keep)} of {labels.n} rows {what}. "
                 f"{self._more_rows(labels)}"
             )
-        known_rows(name, labels, fills)
-        kept = labels.take(keep)
-        if fills and weights is not None and isinstance(kept, LabelMatrix):
-            return keep, kept.with_means(kept.means(weights[keep]))
-        return keep, kept.with_means() if fills else kept
+        return known_rows(name, labels, fills)
 
     def _more_rows(self, labels: Targets) -> str:
         """How more rows can take part in fit."""
         traits, numbers = self.traits, isinstance(labels, Outputs)
         if traits.takes_shares and not traits.fills_unknown and np.count_nonzero(labels.rows_any) > 1:
             more = "pass more rows with known cells" if numbers else "label more rows"
-            return f"Use unknown='mean', which takes an unknown cell as the mean of its {labels.noun}, or {more}."
+            return f"Use unknown='auto', which fills unknown cells, or {more}."
         return "Pass more rows with known cells." if numbers else "Use a semi-supervised method or label more rows."
 
     def check_labels(self, labels: Any) -> None:

@@ -73,7 +73,8 @@ def unknown_rule(estimator: Any) -> str:
         return ""
     traits = estimator.traits
     if traits.fills_unknown:
-        return "mean"
+        automatic = "fill or mean" if traits.takes_numbers else "mean"
+        return automatic if traits.unknown == "auto" else traits.unknown
     if not traits.keeps_unknown:
         return "left out"
     return "unlabelled" if traits.whole_rows else "known cells"

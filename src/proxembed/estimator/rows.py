@@ -305,18 +305,21 @@ class Rows:
 
         return self._kept(("given weights",), W, work)
 
-    def labelled(self, fill: bool = False) -> tuple[Rows, np.ndarray]:
-        """The rows whose labels are all known, as rows of their own, and their index; the same objects every time.
-        ``fill``: the rows with a known label, each unknown cell at the mean of its label."""
-        return self._kept(("labelled", fill), None, lambda: self._labelled(fill))
+    def filled(self, rule: str | None) -> Rows:
+        """The rows with unknown cells filled as of ``Targets.fill_unknown``."""
+        return self if rule is None else replace(self, labels=self.labels.fill_unknown(rule, self.X))
 
-    def _labelled(self, fill: bool) -> tuple[Rows, np.ndarray]:
+    def labelled(self, rule: str | None = None) -> tuple[Rows, np.ndarray]:
+        """The rows whose labels are all known, as rows of their own, and their index; the same objects every time. With
+        a ``rule``: the rows with a known label, unknown cells filled by it."""
+        return self._kept(("labelled", rule), None, lambda: self._labelled(rule))
+
+    def _labelled(self, rule: str | None) -> tuple[Rows, np.ndarray]:
         labels = self.label_matrix
         if labels.unknown is None:
             return self, np.arange(self.n)
-        index = np.flatnonzero(labels.rows_any if fill else labels.rows_known)
-        part = self.take(index)
-        return (replace(part, labels=part.label_matrix.with_means()) if fill else part), index
+        index = np.flatnonzero(labels.rows_known if rule is None else labels.rows_any)
+        return self.take(index).filled(rule), index
 
     @cached_property
     def with_label(self) -> tuple[Rows, np.ndarray]:

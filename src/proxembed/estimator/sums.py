@@ -7,6 +7,7 @@ template on each block and once more, for what depends on the totals, at the end
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -87,6 +88,7 @@ def summed_rows(method: Any, source: RowBlocks, totals: Any = None) -> SummedRow
     """The rows of a source as the steps of a fit take them, with the sums that the template of a method asks for.
     ``totals``: those of all labels, where they are known from an earlier reading. If the method takes unknown cells as
     means of labels, the first partly known row ends the reading; the next ones read the means, then the rows again.
+    Warns where rows in memory would have unknown cells predicted.
     Raises ValueError for a method that needs more than sums, blocks without labels, and what ``fit`` refuses in X and
     y."""
     refuse_blocks(method)
@@ -95,6 +97,8 @@ def summed_rows(method: Any, source: RowBlocks, totals: Any = None) -> SummedRow
         return _summed_rows(method, source, totals)
     except PartlyKnownRow:
         method.label_means = label_means(source)
+        if method.traits.unknown == "fill":
+            _warn_of_means(method, stacklevel=4)
         return _summed_rows(method, source, totals)
     finally:
         method.label_means = None
@@ -115,6 +119,15 @@ def _summed_rows(method: Any, source: RowBlocks, totals: Any) -> SummedRows:
     found.copy_to(method)
     reading = Reading(found.checking, source, found.counts, found.sums.dropped) if source.rereadable else None
     return found.sums.rows(method, reading)
+
+
+def _warn_of_means(method: Any, stacklevel: int) -> None:
+    warnings.warn(
+        f"{type(method).__name__} takes unknown cells of blocks as the means of their columns: unknown='fill' needs all "
+        "rows at once. Pass unknown='mean' to say so.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
 
 
 @dataclass(frozen=True)
@@ -377,6 +390,8 @@ class Sums:
             )
             noun = "output" if numbers else "label"
             warn_left_out(name, self.dropped, self.n + self.dropped, fills, more=means, stacklevel=5, noun=noun)
+        if numbers and self.totals.reading.rule is not None and method.traits.unknown in ("auto", "fill"):
+            _warn_of_means(method, stacklevel=7)
 
 
 def _demand(method: Any, rows: BlockRows, lifted: Any) -> tuple[Template, Demand]:

@@ -11,7 +11,7 @@ class Traits:
     keeps_unknown: bool = False  # rows with unknown labels take part in fit
     whole_rows: bool = False  # of the rows that fit keeps, those with an unknown cell are unlabelled
     takes_shares: bool = False  # the cells of Y may be shares from 0 to 1, such as means of labels
-    unknown: str = "drop"  # of those that take shares: "mean" takes an unknown cell as the mean of its label
+    unknown: str = "drop"  # of those that take shares: the rule for unknown cells, see ``complete_parameters``
     takes_numbers: bool = False  # y may hold numbers, ranks, and columns of several kinds
     takes_counts: bool = False  # y may hold numbers of at least 0, which are weights of labels
     numbers_scaling: str = "template"  # what scaling="auto" is where y holds numbers
@@ -26,5 +26,5 @@ class Traits:
 
     @property
     def fills_unknown(self) -> bool:
-        """Whether fit uses every row with a known cell, with each unknown cell at the mean of its label."""
-        return self.takes_shares and self.unknown == "mean"
+        """Whether fit uses every row with a known cell, and fills the unknown ones."""
+        return self.takes_shares and self.unknown != "drop"

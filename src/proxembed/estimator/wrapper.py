@@ -17,6 +17,7 @@ from proxembed.algebra.pencil.kernel_rows import KernelRows
 from proxembed.algebra.template import Template
 from proxembed.params import param
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.targets import Targets
 
 from .base import Embedder, Prepared, SpectralEmbedder
 from .rows import Rows, SeenRows
@@ -164,7 +165,8 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
 
     @property
     def traits(self) -> Traits:
-        """With labels in any case; rows with unknown cells take part where these are means, or as the method has it."""
+        """With labels in any case; rows with unknown cells take part where these are filled, or as the method has
+        it."""
         own, inner = super().traits, self.inner().traits
         return replace(own, labels=inner.labels or "multi", keeps_unknown=inner.fills_unknown or inner.keeps_unknown)
 
@@ -180,25 +182,20 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
         """As every method is fitted, of rows without weights: a ValueError for ``sample_weight``."""
         return super().fit(X, y, **without_weights(self, more, given))
 
-    @property
-    def _takes_means(self) -> bool:
-        """Whether unknown cells are the mean of their label here; a semi-supervised method takes them as they are."""
-        inner = self.method_.traits
-        return inner.fills_unknown and not inner.keeps_unknown
+    def fill_rule(self, labels: Targets) -> str | None:
+        """As the wrapped method; a semi-supervised method takes unknown cells as they are."""
+        return None if self.method_.traits.keeps_unknown else super().fill_rule(labels)
 
     def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
-        """Where unknown cells are taken as the mean of their label, rows without any known label are as new rows."""
+        """Where unknown cells are filled, rows without any known label are as new rows."""
         rows = super()._validate(X, y, weights)
-        if rows.labels is None or rows.labels.unknown is None or not self._takes_means:
+        if rows.labels is None or self.fill_rule(rows.labels) is None:
             return rows
-        known = np.flatnonzero(rows.labels.rows_any)
-        return rows.take(known)
+        return rows.take(np.flatnonzero(rows.labels.rows_any))
 
-    def with_means(self, rows: Rows) -> Rows:
-        """The rows with each unknown cell at the mean of its label, if the wrapped method takes them so."""
-        if rows.labels is None or rows.labels.unknown is None or not self._takes_means:
-            return rows
-        return replace(rows, labels=rows.labels.with_means())
+    def filled(self, rows: Rows) -> Rows:
+        """The rows with unknown cells filled, if the wrapped method takes them so."""
+        return rows if rows.labels is None else rows.filled(self.fill_rule(rows.labels))
 
     def template(self, rows: Rows) -> Template:
         """That of the wrapped method, which ``prepare`` has looked at."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from proxembed.algebra.pencil.symmetric import range_basis
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows, SeenRows
+from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import LabelledFeatures, refuse_features
 from proxembed.features.leaves import LeafMap, forest_targets, grown
 from proxembed.params import SEED, methods, param
@@ -150,9 +151,14 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
                 "the labels have shaped; pass a number, such as ridge=1.0."
             )
 
+    @property
+    def traits(self) -> Traits:
+        """With unknown cells at means, in the forest as in the template."""
+        own = super().traits
+        return replace(own, unknown="mean") if own.fills_unknown else own
+
     def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
-        """With the mean of their label for unknown cells, in the forest as in the template."""
-        return self.with_means(super()._validate(X, y, weights))
+        return self.filled(super()._validate(X, y, weights))
 
     @property
     def n_leaves_(self) -> int:

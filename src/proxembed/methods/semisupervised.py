@@ -46,7 +46,7 @@ class PartlyLabelled(SpectralEmbedder, keeps_unknown=True, whole_rows=True, abst
 
     def _part(self, rows: Rows) -> tuple[Rows, np.ndarray]:
         """The labelled rows, without the labels that none of them has, and their index."""
-        part, index = rows.labelled(self.traits.fills_unknown)
+        part, index = rows.labelled(self.fill_rule(rows.labels))
         if part.n < 2:
             known = "have a known label" if self.traits.fills_unknown else "are fully known"
             raise ValueError(

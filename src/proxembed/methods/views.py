@@ -368,7 +368,7 @@ class Views(LabelledFeatures, labels="multi"):
         views, own = self._learned(rows, [self.views[number] for number in used], seed)
         blocks = tuple(Block.of(each, weight) for each, weight in zip(own, weights[used], strict=True))
         training = scaled(blocks, own)
-        placed = replace(self.with_means(rows), X=training)
+        placed = replace(self.filled(rows), X=training)
         settings = vars(super().prepare(placed)) | {"attributes": {"weights_": weights}}
         deviations, inner = column_deviations(training), self.method_.template(placed)
         return OnViews(**settings, views=tuple(views), blocks=blocks, deviations=deviations, inner=inner)
@@ -394,7 +394,7 @@ class Views(LabelledFeatures, labels="multi"):
                 used = len(views) if weight else 1
                 blocks = [Block.of(each, weight if at else 1.0) for at, each in enumerate(training[:used])]
                 R, R_new = (scaled(blocks, side[:used]) for side in (training, held_out))
-                model = self._alone().fit(R, self.with_means(part).labels)
+                model = self._alone().fit(R, self.filled(part).labels)
                 if isinstance(labels, LabelMatrix):
                     Z, Z_new = model.transform(R), model.transform(R_new)
                     found[i] += len(new) * label_agreement(Z[known], Y, Z_new, Y_new)

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from proxembed.algebra.arrays.blas import symmetric_from_lower
 from proxembed.algebra.arrays.centred import block_rows
+from proxembed.algebra.pencil.fill import filled_cells
 from proxembed.tables.cells import is_empty
 from proxembed.tables.rows import small_indices
 
@@ -47,10 +48,13 @@ MANY_LABELS = 1000  # above which no c x c matrix is decomposed, and no n x c ar
 
 @dataclass(frozen=True)
 class LabelReading:
-    """How labels were read: the form of y, and the unknown cells of each label (None: none)."""
+    """How labels were read: the form of y, and the ``unknown`` cells of each label (None: none); those of them that fit
+    has ``filled``, and the ``rule`` for them."""
 
     form: str
     unknown: Any = None
+    filled: Any = None
+    rule: str | None = None
 
     def settled(self, labels: Targets) -> LabelReading:
         """The reading after the labels of the rows that take part are known."""
@@ -62,13 +66,16 @@ class LabelReading:
 
     def outputs(self, classes: Any) -> tuple[Output, ...]:
         """The columns of y: one of classes or of label sets, or one per label."""
-        unknown = np.zeros(len(classes), dtype=np.intp) if self.unknown is None else self.unknown
+        none = np.zeros(len(classes), dtype=np.intp)
+        unknown, filled = ((none if each is None else each).tolist() for each in (self.unknown, self.filled))
         if self.form in ("classes", "sets"):
             kind, values = {"classes": "classes", "sets": "labels"}[self.form], tuple(classes.tolist())
-            return (Output(0, kind, tuple(range(len(classes))), n_unknown=int(unknown.max(initial=0)), values=values),)
-        named = enumerate(zip(classes.tolist(), unknown.tolist(), strict=True))
-        kind = "real" if self.form == "weights" else "labels"
-        return tuple(Output(name, kind, (j,), n_unknown=count) for j, (name, count) in named)
+            return (Output(0, kind, tuple(range(len(classes))), n_unknown=max(unknown, default=0), values=values),)
+        kind, found = "real" if self.form == "weights" else "labels", []
+        for j, name in enumerate(classes.tolist()):
+            counts = {"n_unknown": unknown[j], "n_filled": filled[j], "filled_by": self.rule if filled[j] else None}
+            found.append(Output(name, kind, (j,), **counts))
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,20 @@ class LabelMatrix(Targets):
             return self.nk / np.maximum(self.known_counts, 1)
         known = weights.sum() - self.unknown.T @ weights
         return np.asarray(self.Y.T @ weights) / np.where(known > 0, known, 1.0)
+
+    def with_fill(self, X: Any) -> LabelMatrix:
+        """The labels with each unknown cell as the ridge regression of its label predicts it, cut to 0 to 1 (weights to
+        at least 0).
+
+        >>> X, Y = np.arange(5.0)[:, None], np.array([[0.0], [0.0], [1.0], [1.0], [np.nan]])
+        >>> LabelMatrix.of(np.hstack([Y, 1 - Y[::-1]])).with_fill(X).Y.toarray()[-1].round(1).tolist()
+        [1.0, 1.0]
+        """
+        if self.unknown is None:
+            return self
+        values, _ = filled_cells(X, self.Y, self.unknown)
+        np.clip(values.data, 0.0, np.inf if self.form == "weights" else 1.0, out=values.data)
+        return replace(self, Y=sparse.csc_array(self.Y + values), unknown=None)
 
     @property
     def reading(self) -> LabelReading:

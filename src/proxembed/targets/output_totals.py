@@ -153,7 +153,8 @@ class OutputTotals:
     def reading(self) -> OutputReading:
         """How y was read, for the estimator that is fitted on all rows."""
         unknown = self.n - np.diag(self.known).astype(int)
-        return OutputReading(self.layout, *self.level_and_scale, self.low, self.high, unknown)
+        rule = "mean" if unknown.any() else None
+        return OutputReading(self.layout, *self.level_and_scale, self.low, self.high, unknown, unknown, rule)
 
     def check(self) -> None:
         """A ValueError for columns with fewer than two known cells; a warning that names the constant ones."""

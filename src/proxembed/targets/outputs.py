@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.pencil.fill import filled_cells
 from proxembed.algebra.pencil.symmetric import top
 from proxembed.tables.frames import frame_of
 from proxembed.tables.rows import small_indices
@@ -116,7 +117,8 @@ class Outputs(Targets):
 
     F is computed from these rows: known cells about their mean, over their standard deviation (``scaling`` "standard")
     or in their units ("none"), times the ``weights`` of the columns of y. Unknown cells that are ``filled`` are at the
-    mean of the known ones. ``standard``: means and factors of other rows, where these hold."""
+    mean of the known ones, or have the values of ``fill`` (n x width CSC, in units); F is then about the mean of known
+    and filled cells. ``standard``: means and factors of other rows, where these hold."""
 
     cells: Any
     layout: Layout
@@ -124,6 +126,7 @@ class Outputs(Targets):
     scaling: str = STANDARD
     weights: tuple[float, ...] | None = None
     filled: bool = False
+    fill: Any = None
     standard: tuple[np.ndarray, np.ndarray] | None = None
     kept: Any = None
 
@@ -189,6 +192,8 @@ class Outputs(Targets):
         low, high = self.ranges
         varies = high - low > COARSE * np.maximum(np.abs(low), np.abs(high))
         spread = self._squares(level) / known
+        if self.fill is not None:
+            level = np.asarray((self.raw + self.fill).sum(axis=0), dtype=np.float64).ravel() / self.n
         return level, np.where(varies, factors(self.layout, self.scaling, self.weights, spread), 0.0)
 
     def _squares(self, level: np.ndarray) -> np.ndarray:
@@ -229,12 +234,14 @@ class Outputs(Targets):
         level, scale = self.level_and_scale
         if self.is_sparse:
             cells = self.raw
-            if self.filled and self.holes is not None:
+            if self.fill is not None:
+                cells = cells + self.fill
+            elif self.filled and self.holes is not None:
                 cells = cells + sparse.csc_array(self.holes, dtype=np.float64) @ sparse.diags_array(level)
             F = sparse.csc_array(cells @ sparse.diags_array(scale))
         else:
-            dense = (self.raw - level) * scale
-            if self.holes is not None:
+            dense = ((self.raw if self.fill is None else self.raw + self.fill.toarray()) - level) * scale
+            if self.holes is not None and self.fill is None:
                 dense[self._holes_of_columns] = 0.0
             F = sparse.csc_array(dense)
         return small_indices(F if self.kept is None else F[:, self.kept])
@@ -277,7 +284,19 @@ class Outputs(Targets):
         return self.centred_squares
 
     def with_means(self) -> Outputs:
-        return replace(self, filled=True)
+        return self if self.filled else replace(self, filled=True)
+
+    def with_fill(self, X: Any) -> Outputs:
+        if self.holes is None or self.filled:
+            return self
+        standard = replace(self, scaling=STANDARD, weights=None, standard=None, kept=None)
+        F = standard.Y if self.is_sparse else standard.Y.toarray()
+        values, _ = filled_cells(X, F, self._holes_of_columns)
+        level, scale = standard.level_and_scale
+        column = np.repeat(np.arange(self.width), np.diff(values.indptr))
+        values.data = np.divide(values.data, scale[column], out=values.data * 0.0, where=scale[column] > 0)
+        values.data += np.where(scale > 0, 0.0 if self.is_sparse else level, level)[column]
+        return replace(self, filled=True, fill=values)
 
     def take(self, rows: Any) -> Outputs:
         """The outputs of some rows, whose means and scales are their own."""
@@ -288,7 +307,8 @@ class Outputs(Targets):
         else:
             cells, holes = self.cells[rows], None if self.holes is None else self.holes[rows]
             empty = holes is None or not holes.any()
-        return replace(self, cells=cells, holes=None if empty else holes)
+        fill = None if self.fill is None or empty else sparse.csc_array(self.fill.tocsr()[rows])
+        return replace(self, cells=cells, holes=None if empty else holes, fill=fill)
 
     def drop_empty(self) -> Outputs:
         """Without the constant columns of y, of which it warns by name."""
@@ -359,7 +379,8 @@ def constant_columns(layout: Layout, scale: np.ndarray, before: np.ndarray, stac
 @dataclass(frozen=True)
 class OutputReading:
     """What a fitted estimator holds of the outputs of fit: their ``layout``; per column of F its mean ``level``, its
-    factor ``scale`` and the range of its known cells (``low``, ``high``); the ``unknown`` cells per column of y."""
+    factor ``scale`` and the range of its known cells (``low``, ``high``); the ``unknown`` cells per column of y, and
+    those that were ``filled`` (None: none), by a ``rule``."""
 
     layout: Layout
     level: np.ndarray
@@ -367,10 +388,12 @@ class OutputReading:
     low: np.ndarray
     high: np.ndarray
     unknown: np.ndarray
+    filled: Any = None
+    rule: str | None = None
 
     def settled(self, targets: Any) -> OutputReading:
         """The reading with means, scales and ranges of the rows that take part."""
-        return replace(targets.reading, unknown=self.unknown)
+        return replace(targets.reading, unknown=self.unknown, filled=self.filled, rule=self.rule)
 
     def names(self, classes: Any) -> np.ndarray:
         """A name for each column of F."""
@@ -389,7 +412,9 @@ class OutputReading:
             columns = tuple(range(own.start, own.stop))
             factor, values = float(self.scale[own].max(initial=0.0)), column.values
             values = None if values is None else tuple(values.tolist())
-            found.append(Output(column.name, column.kind, columns, mean, factor, int(self.unknown[number]), values))
+            unknown, filled = (0 if each is None else int(each[number]) for each in (self.unknown, self.filled))
+            rule = self.rule if filled else None
+            found.append(Output(column.name, column.kind, columns, mean, factor, unknown, values, filled, rule))
         return tuple(found)
 
     def in_units(self, weights: np.ndarray, kept: Any) -> np.ndarray:

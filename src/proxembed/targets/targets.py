@@ -21,7 +21,8 @@ class Output:
 
     ``kind`` is "real", "ranks" (of ordered categories), "classes" or "labels" (0/1, or memberships from 0 to 1).
     ``columns`` are its columns of F: (value - ``mean``) times ``scale``; of a class output one indicator per class,
-    with one mean each. ``values`` are the classes, or the categories in order. ``n_unknown``: its unknown cells."""
+    with one mean each. ``values`` are the classes, or the categories in order. ``n_unknown``: its unknown cells;
+    ``n_filled``: those that fit has filled, ``filled_by`` the rule ("fill" or "mean"; None: none was filled)."""
 
     name: Any
     kind: str
@@ -30,6 +31,8 @@ class Output:
     scale: float = 1.0
     n_unknown: int = 0
     values: Any = field(default=None, repr=False)
+    n_filled: int = 0
+    filled_by: str | None = None
 
 
 class Targets(ABC):
@@ -46,6 +49,9 @@ class Targets(ABC):
         def with_means(self) -> Self:
             """With each unknown cell at the mean of the known cells of its column."""
 
+        def with_fill(self, X: Any) -> Self:
+            """With each unknown cell as a ridge regression on X (n, d) of its column predicts it (``filled_cells``)."""
+
         def take(self, rows: Any) -> Targets:
             """The targets of some rows (an index or a mask)."""
 
@@ -56,6 +62,12 @@ class Targets(ABC):
     def n(self) -> Any:
         """Rows; in a block those of all rows, each as often as it occurs."""
         return self.Y.shape[0]
+
+    def fill_unknown(self, rule: str | None, X: Any) -> Targets:
+        """With unknown cells filled by a rule: "fill" (from the rows X), "mean", or None for as they are."""
+        if rule is None:
+            return self
+        return self.with_fill(X) if rule == "fill" else self.with_means()
 
     @property
     def of_block(self) -> bool:

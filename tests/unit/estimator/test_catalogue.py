@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from proxembed import BSML, LFDA, MDDM, MESD, OPLS, PCA, SELF, SSDR
+from proxembed import BSML, LFDA, MDDM, MESD, OPLS, PCA, SELF, SSDR, ForestLeaves
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.estimator.base import SpectralEmbedder, registry
 from proxembed.estimator.catalogue import (
@@ -87,8 +87,9 @@ def test_one_is_described_in_full():
 
 
 def test_what_fit_does_with_a_partly_known_row():
-    found = [unknown_rule(each) for each in (OPLS(), OPLS(unknown="drop"), BSML(), MESD(LFDA()), MESD(SELF()), PCA())]
-    assert found == ["mean", "left out", "known cells", "left out", "unlabelled", ""]
+    methods = OPLS(), OPLS(unknown="drop"), BSML(), MESD(LFDA()), MESD(SELF()), PCA(), MESD(), ForestLeaves()
+    found = [unknown_rule(each) for each in methods]
+    assert found == ["fill or mean", "left out", "known cells", "left out", "unlabelled", "", "mean", "mean"]
 
 
 def test_members_are_the_methods_that_parameters_hold():

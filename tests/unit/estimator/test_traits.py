@@ -48,7 +48,9 @@ def test_an_unknown_trait_and_one_in_the_body_are_refused():
 
 def test_parameters_decide_where_they_matter():
     assert [MLDA(correlation=value).traits.from_sums for value in (True, False)] == ["labels", "rows"]
-    assert [OPLS(unknown=value).traits.fills_unknown for value in ("mean", "drop")] == [True, False]
+    assert [OPLS(unknown=value).traits.fills_unknown for value in ("auto", "fill", "mean", "drop")] == [True] * 3 + [
+        False
+    ]
     assert DirectMOPE("labels").traits.positive_only and DirectMOPE("labels").traits.from_sums is None
 
 

@@ -83,15 +83,16 @@ def ridge_solve(
     elif d <= n:
         G = (rows.gram() if gram is None else gram).copy()
         G[np.diag_indices_from(G)] += lam
-        W = _solve_spd(G, rows.tdot(T), lam)
+        W = solve_definite(G, rows.tdot(T))
     else:
         K = rows.outer_gram() if gram is None else gram.copy()
         K[np.diag_indices_from(K)] += lam
-        W = rows.tdot(_solve_spd(K, T - level, lam))
+        W = rows.tdot(solve_definite(K, T - level))
     return W, level - (rows.centre @ W if center else 0.0)
 
 
-def _solve_spd(M: np.ndarray, E: np.ndarray, lam: float) -> np.ndarray:
+def solve_definite(M: np.ndarray, E: np.ndarray) -> np.ndarray:
+    """M^-1 E of a positive definite M, by least squares where rounding has left it singular."""
     factorised = SPD(M)
     if factorised.ok:
         return factorised.solve(E)

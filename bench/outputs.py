@@ -1,0 +1,230 @@
+"""How well do the methods predict numbers, and what do unknown cells cost?
+
+Q2 (1 - squared error over squared deviations from the training mean, mean over outputs) of held-out rows, mean of three
+splits, beside the figures of the design of these methods where it has one. Rows are sorted by the first principal score
+of the standardised outputs and cut into blocks of three; one row of each block, drawn at random, is held out; at most
+1,000 training and 500 test rows. X and Y are standardised by the training rows, predictions cut to their range.
+OPLS, Kernelized and Views predict by the closed read-out, ForestLeaves by a second ridge. Hidden cells: OPLS with at most
+three components, each output read out by a ridge on its known rows.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from contenders import data_file
+from measure import arguments, chosen, fix_threads, show
+
+SETS = ("diabetes", "enb", "jura", "tecator", "atp1d", "wq", "linnerud")
+ARMS = ("ridge", "PLS tuned", "forest", "OPLS", "Kernelized", "Views", "ForestLeaves", "PLS k=2", "OPLS k=2")
+EXPECTED = {
+    "diabetes": (0.49, 0.49, 0.49, 0.49, 0.51, 0.48, 0.47, 0.49, 0.49),
+    "enb": (0.90, 0.90, 0.98, 0.90, 0.98, 0.99, 0.98, 0.86, 0.90),
+    "jura": (0.61, 0.61, 0.60, 0.61, 0.63, 0.62, 0.63, 0.47, 0.52),
+    "tecator": (0.96, 0.96, 0.64, 0.96, 0.92, 0.95, 0.70, 0.65, 0.96),
+    "atp1d": (0.80, 0.79, 0.80, 0.80, 0.80, 0.80, 0.81, 0.76, 0.78),
+    "wq": (0.10, 0.09, 0.18, 0.10, 0.15, 0.17, 0.16, 0.06, 0.06),
+}
+SHARES, RULES = (0.1, 0.3, 0.5, 0.7), ("drop", "mean", "fill")
+HIDDEN: dict[str, tuple[tuple[float | None, ...], ...]] = {  # by share, then by rule
+    "jura": ((0.594, 0.597, 0.598), (0.562, 0.589, 0.594), (0.485, 0.571, 0.581), (0.182, 0.463, 0.522)),
+    "tecator": ((0.945, 0.935, 0.947), (0.942, 0.921, 0.946), (0.884, 0.903, 0.941), (0.800, 0.851, 0.922)),
+    "atp1d": ((0.795, 0.797, 0.799), (0.767, 0.776, 0.789), (0.714, 0.725, 0.782), (None, 0.583, 0.772)),
+}
+FEWEST = 10  # complete rows on which "drop" is fitted
+TRAINING, TEST = 1000, 500
+MOST = 20  # components of PLS
+PARTS = ("prediction", "unknown")
+
+
+def rows_of(name: str) -> tuple[Any, Any]:
+    """X and Y of a set."""
+    import numpy as np
+    from sklearn.datasets import load_diabetes, load_linnerud
+
+    if name in ("diabetes", "linnerud"):
+        X, Y = (load_diabetes if name == "diabetes" else load_linnerud)(return_X_y=True)
+        return X, Y.reshape(len(X), -1).astype(float)
+    with np.load(data_file(f"{name}.npz"), allow_pickle=False) as file:
+        return file["X"].astype(float), file["Y"]
+
+
+def split(name: str, seed: int) -> tuple[Any, Any, Any, Any]:
+    """Standardised training and test rows: X, Y, X_test, Y_test."""
+    import numpy as np
+
+    X, Y = rows_of(name)
+    rng, F = np.random.default_rng(seed), (Y - Y.mean(axis=0)) / Y.std(axis=0)
+    order = np.argsort(F @ np.linalg.svd(F, full_matrices=False)[2][0], kind="stable")
+    blocks = [order[start : start + 3] for start in range(0, len(order), 3)]
+    test = np.array([rng.choice(block) for block in blocks if len(block) == 3])
+    train = rng.permutation(np.setdiff1d(order, test))[:TRAINING]
+    test = rng.permutation(test)[:TEST]
+    varies = X[train].std(axis=0) > 1e-12 * np.abs(X[train]).max(axis=0)
+    parts = []
+    for values in (X[:, varies], Y):
+        mean, spread = values[train].mean(axis=0), values[train].std(axis=0)
+        parts.append((values - mean) / spread)
+    return parts[0][train], parts[1][train], parts[0][test], parts[1][test]
+
+
+def q2(Y: Any, predicted: Any, low: Any, high: Any) -> float:
+    """Of standardised outputs, whose training mean is 0; predictions cut to the training range."""
+    import numpy as np
+
+    rest = Y - np.clip(predicted.reshape(Y.shape), low, high)
+    return float(np.mean(1 - (rest**2).sum(axis=0) / (Y**2).sum(axis=0)))
+
+
+def ridge_readout(X: Any, Y: Any, new: Any) -> Any:
+    """Ridge regression with an intercept, its penalty by leave-one-out."""
+    import numpy as np
+
+    from proxembed.algebra.pencil.linear import ridge_loo, ridge_solve
+
+    penalties = np.logspace(-6, 3, 28) * np.sum((X - X.mean(axis=0)) ** 2) / min(X.shape)
+    W, level = ridge_solve(X, Y, penalties[np.argmin(ridge_loo(X, Y, penalties))])
+    return new @ W + level
+
+
+def closed_readout(method: Any, X: Any, Y: Any, new: Any) -> Any:
+    """ybar + (z - zbar)'Zc'Yc, for columns of P with P'(Xc'Xc + lam I)P = I of the features that are projected."""
+    Z = method.set_params(scaling="template", target_type="real").fit_transform(X, Y)
+    return Y.mean(axis=0) + (method.transform(new) - Z.mean(axis=0)) @ (Z - Z.mean(axis=0)).T @ Y
+
+
+def refitted(method: Any, X: Any, Y: Any, new: Any) -> Any:
+    Z = method.set_params(target_type="real").fit_transform(X, Y)
+    return ridge_readout(Z, Y, method.transform(new))
+
+
+def predicting(method: Any, X: Any, Y: Any, new: Any) -> Any:
+    return method.set_params(target_type="real").fit(X, Y).predict(new)
+
+
+def tuned_pls(X: Any, Y: Any, new: Any) -> Any:
+    """PLSRegression with the number of components of least squared error on five folds."""
+    import numpy as np
+    from sklearn.cross_decomposition import PLSRegression
+    from sklearn.model_selection import KFold
+
+    most = min(MOST, X.shape[1], int(0.8 * len(X)) - 1)
+    errors = np.zeros(most)
+    for own, left in KFold(5, shuffle=True, random_state=0).split(X):
+        model = PLSRegression(most, scale=False).fit(X[own], Y[own])
+        for k in range(1, most + 1):  # the first k components of a fit are those of a fit with k
+            rotations, loadings = model.x_rotations_[:, :k], model.y_loadings_[:, :k]
+            predicted = (X[left] - X[own].mean(axis=0)) @ rotations @ loadings.T + Y[own].mean(axis=0)
+            errors[k - 1] += np.sum((Y[left] - predicted) ** 2)
+    return PLSRegression(int(errors.argmin()) + 1, scale=False).fit(X, Y).predict(new)
+
+
+def forest(X: Any, Y: Any, new: Any) -> Any:
+    from sklearn.ensemble import RandomForestRegressor
+
+    settings = {"min_samples_leaf": 2, "max_features": "sqrt", "random_state": 0}
+    return RandomForestRegressor(300, **settings).fit(X, Y[:, 0] if Y.shape[1] == 1 else Y).predict(new)
+
+
+def arms() -> dict[str, Callable[[Any, Any, Any], Any]]:
+    """Predictions of new rows, by the name of the arm."""
+    from proxembed import OPLS, PLS, ForestLeaves, Kernelized, Views
+
+    return {
+        "ridge": ridge_readout,
+        "PLS tuned": tuned_pls,
+        "forest": forest,
+        "OPLS": lambda X, Y, new: predicting(OPLS(), X, Y, new),
+        "Kernelized": lambda X, Y, new: closed_readout(Kernelized(OPLS(), random_state=0), X, Y, new),
+        "Views": lambda X, Y, new: closed_readout(Views(OPLS(), random_state=0), X, Y, new),
+        "ForestLeaves": lambda X, Y, new: refitted(ForestLeaves(OPLS(), random_state=0), X, Y, new),
+        "PLS k=2": lambda X, Y, new: predicting(PLS(n_components=2, deflation="nipals"), X, Y, new),
+        "OPLS k=2": lambda X, Y, new: predicting(OPLS(n_components=min(2, Y.shape[1])), X, Y, new),
+    }
+
+
+def beside(found: float, expected: float | None) -> str:
+    """Our figure, and the expected one with a mark where they differ by more than .02."""
+    if expected is None:
+        return f"{found:.3f}"
+    return f"{found:.3f} ({expected:g}{' !' if abs(round(found, 2) - expected) > 0.0201 else ''})"
+
+
+def prediction(names: list[str], asked: list[str], splits: int) -> None:
+    """Q2 of every arm."""
+    import numpy as np
+
+    own, lines, seconds = arms(), [], dict.fromkeys(asked, 0.0)
+    for name in names:
+        line = [name]
+        for arm in asked:
+            found, start = [], time.process_time()
+            for seed in range(splits):
+                X, Y, X_test, Y_test = split(name, seed)
+                found.append(q2(Y_test, own[arm](X, Y, X_test), Y.min(axis=0), Y.max(axis=0)))
+            seconds[arm] += time.process_time() - start
+            expected = dict(zip(ARMS, EXPECTED[name], strict=True))[arm] if name in EXPECTED else None
+            line.append(beside(float(np.mean(found)), expected))
+        lines.append(line)
+    lines.append(["CPU seconds", *(f"{seconds[arm]:.0f}" for arm in asked)])
+    show("Q2 of held-out rows (expected)", ["set", *asked], lines)
+
+
+def after_hiding(rule: str, X: Any, Y: Any, X_test: Any, Y_test: Any) -> float | None:
+    """Q2 of OPLS on outputs with unknown cells; None where too few rows are complete for "drop"."""
+    import numpy as np
+
+    from proxembed import OPLS
+
+    if rule == "drop" and np.isfinite(Y).all(axis=1).sum() < FEWEST:
+        return None
+    model = OPLS(n_components=min(3, Y.shape[1]), unknown=rule, target_type="real").fit(X, Y)
+    Z, Z_test = model.transform(X), model.transform(X_test)
+    predicted = np.empty(Y_test.shape)
+    for j, known in enumerate(np.isfinite(Y).T):
+        predicted[:, [j]] = ridge_readout(Z[known], Y[known][:, [j]], Z_test)
+    return q2(Y_test, predicted, np.nanmin(Y, axis=0), np.nanmax(Y, axis=0))
+
+
+def unknown_cells(names: list[str], splits: int) -> None:
+    """Q2 of OPLS by the share of cells that are hidden at random, and the rule for them."""
+    import numpy as np
+
+    lines = []
+    for name in names:
+        for share, figures in zip(SHARES, HIDDEN[name], strict=True):
+            found: dict[str, list[float | None]] = {rule: [] for rule in RULES}
+            for seed in range(splits):
+                X, Y, X_test, Y_test = split(name, seed)
+                Y = np.where(np.random.default_rng(seed).random(Y.shape) < share, np.nan, Y)
+                for rule in RULES:
+                    found[rule].append(after_hiding(rule, X, Y, X_test, Y_test))
+            line = [name, share]
+            for rule, expected in zip(RULES, figures, strict=True):
+                values = [value for value in found[rule] if value is not None]
+                line.append(beside(float(np.mean(values)), expected) if len(values) == splits else "none")
+            lines.append(line)
+    show("Q2 of OPLS where cells are hidden (expected)", ["set", "hidden", *RULES], lines)
+
+
+def main() -> None:
+    parser = arguments(__doc__.partition("\n")[0], repeats=3)
+    parser.set_defaults(threads=1)
+    parser.add_argument("--sets", default="", help="names separated by commas; all when left out")
+    parser.add_argument("--arms", default="", help="names separated by commas; all when left out")
+    options = parser.parse_args()
+    fix_threads(options.threads)
+    warnings.simplefilter("ignore")  # rows without a known cell are left out by design
+    parts = chosen(PARTS, options.methods)
+    names = [name for name in chosen(SETS, options.sets) if name in SETS[::6] or data_file(f"{name}.npz") is not None]
+    names = names[:1] if options.quick else names
+    splits = 1 if options.quick else options.repeats
+    if "prediction" in parts:
+        prediction(names, chosen(ARMS, options.arms), splits)
+    if "unknown" in parts:
+        unknown_cells([name for name in names if name in HIDDEN], splits)
+
+
+if __name__ == "__main__":
+    main()

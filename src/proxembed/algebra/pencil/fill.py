@@ -1,0 +1,164 @@
+"""Unknown cells of outputs as ridge read-outs, each output fitted on its own known rows, with one penalty for all.
+
+In: rows X, outputs T (0 where unknown) and the mask of the unknown cells. Out: a value for each of these cells.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from proxembed.algebra.arrays.centred import CentredMatrix, weighted_mean
+from proxembed.algebra.arrays.matrix import over, unit_of
+
+from .conjugate import conjugate_gradients
+from .coordinates import Coordinates
+from .linear import DENSE_LIMIT, SAMPLE, best_ridge, evenly_spaced, loo_errors, sampled_loo_errors, solve_definite
+
+FILL_RIDGES = np.logspace(-6, 3, 19)  # over the trace of all rows divided by min(n, d)
+WORK = 4e9  # most cubed sides, added up, of the matrices that are decomposed to choose the penalty
+
+
+def filled_cells(X: Any, T: Any, unknown: Any) -> tuple[sparse.csc_array, float]:
+    """Values (n, c), CSC, for the unknown cells of T, and the absolute penalty of their ridge regression.
+
+    Column j of T (array or CSC, 0 where unknown) is regressed on X over its known rows, with an unpenalised intercept;
+    its unknown cells are the predictions. The penalty is that of least squared leave-one-out error over all known
+    cells; where the decompositions for all columns take too long, over those of evenly spaced columns. Filling again
+    by the regression of all rows under this penalty changes nothing.
+
+    Columns with the same known rows share one decomposition: for d <= n that of the d x d Gram matrix of all rows less
+    that of the unknown ones, for n < d that of a part of the n x n Gram matrix. Larger X is multiplied only."""
+    unit = unit_of(X)
+    rows = AllRows(over(X, unit))
+    groups = [KnownRows(rows, columns, hidden) for hidden, columns in _equal_columns(sparse.csc_array(unknown))]
+    ridges = FILL_RIDGES * rows.centred.squared_norm() / min(X.shape)
+    ridge = float(ridges[best_ridge(ridges, _total_errors(groups, T, ridges))])
+    values, row, column = [np.zeros(0)], [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
+    for group in groups:
+        if len(group.hidden):
+            values.append(group.predictions(T[:, group.columns], ridge).T.ravel())
+            row.append(np.tile(group.hidden, len(group.columns)))
+            column.append(np.repeat(group.columns, len(group.hidden)))
+    places = np.concatenate(row), np.concatenate(column)
+    cells = sparse.coo_array((np.concatenate(values), places), shape=T.shape)
+    return sparse.csc_array(cells), ridge * unit * unit
+
+
+def _equal_columns(unknown: sparse.csc_array) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The distinct sets of unknown rows, each with the columns that have it."""
+    unknown.eliminate_zeros()
+    unknown.sort_indices()
+    found: dict[bytes, tuple[np.ndarray, list[int]]] = {}
+    for j in range(unknown.shape[1]):
+        hidden = unknown.indices[unknown.indptr[j] : unknown.indptr[j + 1]]
+        found.setdefault(hidden.tobytes(), (hidden, []))[1].append(j)
+    return [(hidden, np.array(columns)) for hidden, columns in found.values()]
+
+
+def _total_errors(groups: list["KnownRows"], T: Any, ridges: np.ndarray) -> np.ndarray:
+    """Squared leave-one-out errors of known cells, added up, one per ridge."""
+    side = min(*groups[0].rows.X.shape, SAMPLE)
+    chosen = evenly_spaced(len(groups), max(1, int(WORK / side**3)))
+    total = np.zeros(len(ridges))
+    for number in chosen:
+        total += groups[number].errors(T[:, groups[number].columns], ridges)
+    return total
+
+
+class AllRows:
+    """Rows X, and the smaller Gram matrix of all of them, from which follow those of the known rows of each column."""
+
+    def __init__(self, X: Any):
+        self.X = X
+        n, d = X.shape
+        self.centred = CentredMatrix.centred(X, np.ones(n))
+        self.side = "features" if d <= min(n, DENSE_LIMIT) else "rows" if n <= DENSE_LIMIT else "neither"
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """d x d where there are no more features than rows, else n x n."""
+        return self.centred.gram() if self.side == "features" else self.centred.outer_gram()
+
+
+@dataclass(frozen=True)
+class KnownRows:
+    """The rows whose cells in some ``columns`` are known: all but the ``hidden`` ones."""
+
+    rows: AllRows
+    columns: np.ndarray
+    hidden: np.ndarray
+
+    @property
+    def weights(self) -> np.ndarray:
+        """1 for known rows, 0 for hidden ones."""
+        found = np.ones(self.rows.X.shape[0])
+        found[self.hidden] = 0.0
+        return found
+
+    @property
+    def known(self) -> np.ndarray:
+        """The numbers of the known rows."""
+        return np.flatnonzero(self.weights)
+
+    def errors(self, target: Any, ridges: np.ndarray) -> np.ndarray:
+        """Squared leave-one-out errors of the known cells of the target (n, q), added up, one per ridge."""
+        known, w = self.known, self.weights
+        if len(known) < 2:
+            return np.zeros(len(ridges))
+        if min(len(known), self.rows.X.shape[1]) > SAMPLE:
+            means = sampled_loo_errors(CentredMatrix.centred(self.rows.X, w), w, target, ridges)
+        elif self.rows.side == "features":
+            rows = CentredMatrix.centred(self.rows.X, w)
+            means = loo_errors(Coordinates(rows, w, self._gram(), "features"), target, ridges)
+        else:
+            rows = self._taken(known)
+            means = loo_errors(Coordinates(rows, None, self._kernel(rows, known), "rows"), target[known], ridges)
+        return means * len(known) * target.shape[1]
+
+    def predictions(self, target: Any, ridge: float) -> np.ndarray:
+        """The regression of the known cells of the target (n, q), for the hidden rows."""
+        known, w = self.known, self.weights
+        if len(known) < 2:
+            level = np.asarray(target.sum(axis=0), dtype=np.float64).ravel()  # of one row, or of none
+            return np.tile(level, (len(self.hidden), 1))
+        level = weighted_mean(target, w)
+        if self.rows.side != "features" and len(known) <= DENSE_LIMIT:
+            rows, goal = self._taken(known), target[known]
+            goal = (goal.toarray() if sparse.issparse(goal) else goal) - level
+            W = rows.tdot(solve_definite(_shifted(self._kernel(rows, known), ridge), goal))
+        else:
+            rows = CentredMatrix.centred(self.rows.X, w)
+            products = rows.tdot(target)
+            if self.rows.side == "features":
+                W = solve_definite(_shifted(self._gram(), ridge), products)
+            else:
+                W, _ = conjugate_gradients(rows, w, 1.0, ridge, products)
+        return CentredMatrix(self.rows.X[self.hidden], rows.centre).dot(W) + level
+
+    def _taken(self, known: np.ndarray) -> CentredMatrix:
+        return CentredMatrix.centred(self.rows.X[known], np.ones(len(known)))
+
+    def _gram(self) -> np.ndarray:
+        """The d x d Gram matrix of the known rows about their mean."""
+        if len(self.hidden) > self.rows.X.shape[0] // 2:
+            return self._taken(self.known).gram().copy()
+        hidden = self.rows.centred.take(self.hidden)
+        shift = hidden.tdot(np.ones(len(self.hidden)))
+        return self.rows.gram - hidden.gram() - np.outer(shift, shift) / len(self.known)
+
+    def _kernel(self, rows: CentredMatrix, known: np.ndarray) -> np.ndarray:
+        """The Gram matrix of the known rows about their mean, row by row."""
+        if self.rows.side != "rows":
+            return rows.outer_gram()
+        K = self.rows.gram[np.ix_(known, known)]
+        level = K.mean(axis=0)
+        return K - level[:, None] - level[None, :] + level.mean()
+
+
+def _shifted(M: np.ndarray, ridge: float) -> np.ndarray:
+    """M + ridge I, in place."""
+    M[np.diag_indices_from(M)] += ridge
+    return M
