@@ -6,7 +6,7 @@ VENV := .venv
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 OUT ?= demo
 DATA ?= $(or $(PROXEMBED_DATA),../shared/data)
-BENCH ?= startup tmc2007 reuters_size sparse_large million_rows read_arff read_csv parquet comparison graph_methods manifold lfda propagation mope_reuters mesd bsml ssdr_mc defc blocks wide_blocks kernel_blocks kernels landmarks dask_workers
+BENCH ?= startup tmc2007 reuters_size sparse_large million_rows read_arff read_csv parquet comparison graph_methods manifold lfda propagation mope_reuters mesd bsml ssdr_mc defc blocks wide_blocks kernel_blocks kernels landmarks outputs dask_workers
 export SCIPY_ARRAY_API = 1
 
 help:

@@ -4,10 +4,11 @@ Q2 (1 - squared error over squared deviations from the training mean, mean over 
 splits, beside the figures of the design of these methods where it has one. Rows are sorted by the first principal score
 of the standardised outputs and cut into blocks of three; one row of each block, drawn at random, is held out; at most
 1,000 training and 500 test rows. X and Y are standardised by the training rows, predictions cut to their range.
-OPLS, Kernelized and Views predict by the closed read-out, ForestLeaves by a second ridge. Hidden cells: OPLS with at most
-three components, each output read out by a ridge on its known rows.
+OPLS, Kernelized and Views predict by the closed read-out, ForestLeaves by a second ridge. Hidden cells: OPLS with at
+most three components, each output read out by a ridge on its known rows.
 """
 
+import statistics
 import time
 import warnings
 from collections.abc import Callable
@@ -144,17 +145,18 @@ def arms() -> dict[str, Callable[[Any, Any, Any], Any]]:
     }
 
 
-def beside(found: float, expected: float | None) -> str:
-    """Our figure, and the expected one with a mark where they differ by more than .02."""
+def beside(found: list[float], expected: float | None) -> str:
+    """The mean of our figures and their standard deviation; the expected mean, marked where they differ by more than
+    .02."""
+    mean = statistics.fmean(found)
+    own = f"{mean:.3f}" + (f"±{statistics.stdev(found):.2f}" if len(found) > 1 else "")
     if expected is None:
-        return f"{found:.3f}"
-    return f"{found:.3f} ({expected:g}{' !' if abs(round(found, 2) - expected) > 0.0201 else ''})"
+        return own
+    return f"{own} ({expected:g}{' !' if abs(mean - expected) > 0.025 else ''})"
 
 
 def prediction(names: list[str], asked: list[str], splits: int) -> None:
     """Q2 of every arm."""
-    import numpy as np
-
     own, lines, seconds = arms(), [], dict.fromkeys(asked, 0.0)
     for name in names:
         line = [name]
@@ -165,7 +167,7 @@ def prediction(names: list[str], asked: list[str], splits: int) -> None:
                 found.append(q2(Y_test, own[arm](X, Y, X_test), Y.min(axis=0), Y.max(axis=0)))
             seconds[arm] += time.process_time() - start
             expected = dict(zip(ARMS, EXPECTED[name], strict=True))[arm] if name in EXPECTED else None
-            line.append(beside(float(np.mean(found)), expected))
+            line.append(beside(found, expected))
         lines.append(line)
     lines.append(["CPU seconds", *(f"{seconds[arm]:.0f}" for arm in asked)])
     show("Q2 of held-out rows (expected)", ["set", *asked], lines)
@@ -203,7 +205,7 @@ def unknown_cells(names: list[str], splits: int) -> None:
             line = [name, share]
             for rule, expected in zip(RULES, figures, strict=True):
                 values = [value for value in found[rule] if value is not None]
-                line.append(beside(float(np.mean(values)), expected) if len(values) == splits else "none")
+                line.append(beside(values, expected) if len(values) == splits else "none")
             lines.append(line)
     show("Q2 of OPLS where cells are hidden (expected)", ["set", "hidden", *RULES], lines)
 

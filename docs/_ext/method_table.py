@@ -25,9 +25,9 @@ other columns describe the pair of a default fit on the first {n} built-in digit
 label sets of seven attributes): the rank of the {n} x {n} matrix *A* (a rank of {n} - 1 = {rest} leaves out only the
 mean), the rank of *B* if there is one (*I*: the columns of P are orthonormal), and the route of the solver.
 
-*Unknown cells* says what fit does with a row of which some label cells are unknown: an unknown cell is the *mean* of
-its label (`unknown="drop"` leaves the row out), the row is *left out* of fit, it counts as *unlabelled*, or its *known
-cells* are used ([Labels](../tutorials/labels.md)).
+*Unknown cells* says what fit does with a row of which some cells of y are unknown: an unknown cell is the *mean* of its
+label (*fill or mean*: of numbers it is predicted; `unknown="drop"` leaves the row out), the row is *left out* of fit,
+it counts as *unlabelled*, or its *known cells* are used ([Labels](../tutorials/labels.md)).
 
 *L(W)* is the Laplacian of the weights *W*, *Y* the n x c matrix of labels, *Yc* the same with centred columns,
 *N = diag(Y'1)*, *M* the diagonal matrix of the numbers of labels per row, *m* its diagonal, *nt* its sum.

@@ -123,8 +123,8 @@ def _summed_rows(method: Any, source: RowBlocks, totals: Any) -> SummedRows:
 
 def _warn_of_means(method: Any, stacklevel: int) -> None:
     warnings.warn(
-        f"{type(method).__name__} takes unknown cells of blocks as the means of their columns: unknown='fill' needs all "
-        "rows at once. Pass unknown='mean' to say so.",
+        f"{type(method).__name__} takes unknown cells of blocks as the means of their columns: unknown='fill' needs "
+        "all rows at once. Pass unknown='mean' to say so.",
         UserWarning,
         stacklevel=stacklevel,
     )
