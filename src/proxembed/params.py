@@ -327,7 +327,8 @@ def complete_parameters(cls: Any, takes_y: bool, takes_shares: bool, takes_numbe
             choices=("auto", "fill", "mean", "drop"),
             doc='Unknown cells of y (NaN): "fill" predicts them by a ridge regression of their column on X, "mean" '
             'takes the mean of their column, "drop" leaves out their rows. auto: "fill" where y holds numbers, else '
-            '"mean". Rows without a known cell are left out.',
+            '"mean". Blocks of rows, weighted rows and forests take means in any case, as ``targets_`` reports. Rows '
+            "without a known cell are left out.",
         )
     if takes_numbers:
         cls.__annotations__["scale_targets"] = str | dict

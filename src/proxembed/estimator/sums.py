@@ -88,9 +88,8 @@ def summed_rows(method: Any, source: RowBlocks, totals: Any = None) -> SummedRow
     """The rows of a source as the steps of a fit take them, with the sums that the template of a method asks for.
     ``totals``: those of all labels, where they are known from an earlier reading. If the method takes unknown cells as
     means of labels, the first partly known row ends the reading; the next ones read the means, then the rows again.
-    Warns where rows in memory would have unknown cells predicted.
-    Raises ValueError for a method that needs more than sums, blocks without labels, and what ``fit`` refuses in X and
-    y."""
+    Warns that unknown="fill" fills by means. Raises ValueError for a method that needs more than sums, blocks without
+    labels, and what ``fit`` refuses in X and y."""
     refuse_blocks(method)
     method.label_means = "ask" if method.traits.fills_unknown and source.rereadable else None
     try:
@@ -124,7 +123,7 @@ def _summed_rows(method: Any, source: RowBlocks, totals: Any) -> SummedRows:
 def _warn_of_means(method: Any, stacklevel: int) -> None:
     warnings.warn(
         f"{type(method).__name__} takes unknown cells of blocks as the means of their columns: unknown='fill' needs "
-        "all rows at once. Pass unknown='mean' to say so.",
+        "all rows at once. Fit it on an array, or pass unknown='mean'.",
         UserWarning,
         stacklevel=stacklevel,
     )
@@ -390,7 +389,7 @@ class Sums:
             )
             noun = "output" if numbers else "label"
             warn_left_out(name, self.dropped, self.n + self.dropped, fills, more=means, stacklevel=5, noun=noun)
-        if numbers and self.totals.reading.rule is not None and method.traits.unknown in ("auto", "fill"):
+        if numbers and method.traits.unknown == "fill" and self.totals.reading.rule is not None:
             _warn_of_means(method, stacklevel=7)
 
 
