@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import CentredMatrix, weighted_mean
 from proxembed.algebra.arrays.matrix import over, unit_of
 
@@ -35,11 +36,14 @@ def filled_cells(X: Any, T: Any, unknown: Any) -> tuple[sparse.csc_array, float]
     rows = AllRows(over(X, unit))
     groups = [KnownRows(rows, columns, hidden) for hidden, columns in _equal_columns(sparse.csc_array(unknown))]
     ridges = FILL_RIDGES * rows.centred.squared_norm() / min(X.shape)
-    ridge = float(ridges[best_ridge(ridges, _total_errors(groups, T, ridges))])
+    errors, paths = _errors_and_paths(groups, T, ridges)
+    best = best_ridge(ridges, errors)
+    ridge = float(ridges[best])
     values, row, column = [np.zeros(0)], [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
-    for group in groups:
+    for number, group in enumerate(groups):
         if len(group.hidden):
-            values.append(group.predictions(T[:, group.columns], ridge).T.ravel())
+            solved = paths[number][:, best] if number in paths else None
+            values.append(group.predictions(T[:, group.columns], ridge, solved).T.ravel())
             row.append(np.tile(group.hidden, len(group.columns)))
             column.append(np.repeat(group.columns, len(group.hidden)))
     places = np.concatenate(row), np.concatenate(column)
@@ -58,14 +62,19 @@ def _equal_columns(unknown: sparse.csc_array) -> list[tuple[np.ndarray, np.ndarr
     return [(hidden, np.array(columns)) for hidden, columns in found.values()]
 
 
-def _total_errors(groups: list["KnownRows"], T: Any, ridges: np.ndarray) -> np.ndarray:
-    """Squared leave-one-out errors of known cells, added up, one per ridge."""
+def _errors_and_paths(
+    groups: list["KnownRows"], T: Any, ridges: np.ndarray
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """Squared leave-one-out errors of known cells, added up, one per ridge, and the solutions for all ridges of the
+    groups that were decomposed for them."""
     side = min(*groups[0].rows.X.shape, SAMPLE)
-    chosen = evenly_spaced(len(groups), max(1, int(WORK / side**3)))
-    total = np.zeros(len(ridges))
-    for number in chosen:
-        total += groups[number].errors(T[:, groups[number].columns], ridges)
-    return total
+    total, paths = np.zeros(len(ridges)), {}
+    for number in evenly_spaced(len(groups), max(1, int(WORK / side**3))).tolist():
+        errors, path = groups[number].errors(T[:, groups[number].columns], ridges)
+        total += errors
+        if path is not None:
+            paths[number] = path
+    return total, paths
 
 
 class AllRows:
@@ -103,40 +112,53 @@ class KnownRows:
         """The numbers of the known rows."""
         return np.flatnonzero(self.weights)
 
-    def errors(self, target: Any, ridges: np.ndarray) -> np.ndarray:
-        """Squared leave-one-out errors of the known cells of the target (n, q), added up, one per ridge."""
+    def errors(self, target: Any, ridges: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Squared leave-one-out errors of the known cells of the target (n, q), added up, one per ridge, and the
+        solutions of the smaller side under each ridge (side, ridges, q), where it was decomposed for them."""
         known, w = self.known, self.weights
+        cells = len(known) * target.shape[1]
         if len(known) < 2:
-            return np.zeros(len(ridges))
+            return np.zeros(len(ridges)), None
         if min(len(known), self.rows.X.shape[1]) > SAMPLE:
-            means = sampled_loo_errors(CentredMatrix.centred(self.rows.X, w), w, target, ridges)
-        elif self.rows.side == "features":
+            return cells * sampled_loo_errors(CentredMatrix.centred(self.rows.X, w), w, target, ridges), None
+        if self.rows.side == "features":
             rows = CentredMatrix.centred(self.rows.X, w)
-            means = loo_errors(Coordinates(rows, w, self._gram(), "features"), target, ridges)
+            coordinates, goal = Coordinates(rows, w, self._gram(), "features"), rows.tdot(target)
+            errors = loo_errors(coordinates, target, ridges)
         else:
-            rows = self._taken(known)
-            means = loo_errors(Coordinates(rows, None, self._kernel(rows, known), "rows"), target[known], ridges)
-        return means * len(known) * target.shape[1]
+            rows, goal = self._taken(known), self._goal(target, known)
+            coordinates = Coordinates(rows, None, self._kernel(rows, known), "rows")
+            errors = loo_errors(coordinates, goal, ridges)
+        shrink = 1.0 / (coordinates.s[:, None] ** 2 + ridges)
+        moments = matmul(coordinates.vectors.T, goal)[:, None, :] * shrink[:, :, None]
+        path = matmul(coordinates.vectors, moments.reshape(len(moments), len(ridges) * goal.shape[1]))
+        return cells * errors, path.reshape(len(path), len(ridges), goal.shape[1])
 
-    def predictions(self, target: Any, ridge: float) -> np.ndarray:
-        """The regression of the known cells of the target (n, q), for the hidden rows."""
+    def predictions(self, target: Any, ridge: float, solved: np.ndarray | None = None) -> np.ndarray:
+        """The regression of the known cells of the target (n, q), for the hidden rows; ``solved``: the solution of the
+        smaller side (side, q), where it is known."""
         known, w = self.known, self.weights
         if len(known) < 2:
             level = np.asarray(target.sum(axis=0), dtype=np.float64).ravel()  # of one row, or of none
             return np.tile(level, (len(self.hidden), 1))
-        level = weighted_mean(target, w)
-        if self.rows.side != "features" and len(known) <= DENSE_LIMIT:
-            rows, goal = self._taken(known), target[known]
-            goal = (goal.toarray() if sparse.issparse(goal) else goal) - level
-            W = rows.tdot(solve_definite(_shifted(self._kernel(rows, known), ridge), goal))
+        if self.rows.side == "features":
+            rows = CentredMatrix.centred(self.rows.X, w)
+            W = solve_definite(_shifted(self._gram(), ridge), rows.tdot(target)) if solved is None else solved
+        elif len(known) <= DENSE_LIMIT:
+            rows = self._taken(known)
+            if solved is None:
+                solved = solve_definite(_shifted(self._kernel(rows, known), ridge), self._goal(target, known))
+            W = rows.tdot(solved)
         else:
             rows = CentredMatrix.centred(self.rows.X, w)
-            products = rows.tdot(target)
-            if self.rows.side == "features":
-                W = solve_definite(_shifted(self._gram(), ridge), products)
-            else:
-                W, _ = conjugate_gradients(rows, w, 1.0, ridge, products)
-        return CentredMatrix(self.rows.X[self.hidden], rows.centre).dot(W) + level
+            W, _ = conjugate_gradients(rows, w, 1.0, ridge, rows.tdot(target))
+        return CentredMatrix(self.rows.X[self.hidden], rows.centre).dot(W) + weighted_mean(target, w)
+
+    def _goal(self, target: Any, known: np.ndarray) -> np.ndarray:
+        """The known cells about their mean."""
+        goal = target[known]
+        goal = goal.toarray() if sparse.issparse(goal) else goal
+        return goal - goal.mean(axis=0)
 
     def _taken(self, known: np.ndarray) -> CentredMatrix:
         return CentredMatrix.centred(self.rows.X[known], np.ones(len(known)))
