@@ -416,3 +416,13 @@ def test_the_sentence_for_more_components_than_outputs(jura):
         with pytest.raises(ValueError) as error:
             method.fit(X, y)
         assert str(error.value) == message
+
+
+@pytest.mark.parametrize("name", ["jura", "diabetes"])
+def test_permuted_outputs_are_not_predicted(name, data_folder):
+    X, Y = load(name, data_folder)
+    train, test = np.arange(len(X)) % 3 > 0, np.arange(len(X)) % 3 == 0
+    for seed in range(3):
+        F = Y[np.random.default_rng(seed).permutation(len(Y))]
+        rest = F[test] - OPLS(target_type="real").fit(X[train], F[train]).predict(X[test]).reshape(F[test].shape)
+        assert np.mean(1 - (rest**2).sum(axis=0) / ((F[test] - F[train].mean(axis=0)) ** 2).sum(axis=0)) <= 0.02

@@ -73,8 +73,8 @@ class LabelReading:
             return (Output(0, kind, tuple(range(len(classes))), n_unknown=max(unknown, default=0), values=values),)
         kind, found = "real" if self.form == "weights" else "labels", []
         for j, name in enumerate(classes.tolist()):
-            counts = {"n_unknown": unknown[j], "n_filled": filled[j], "filled_by": self.rule if filled[j] else None}
-            found.append(Output(name, kind, (j,), **counts))
+            rule = self.rule if filled[j] else None
+            found.append(Output(name, kind, (j,), n_unknown=unknown[j], n_filled=filled[j], filled_by=rule))
         return tuple(found)
 
 
