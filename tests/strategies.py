@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
+
+from proxembed.methods.adaptive import Switches
 
 
 def features_dense(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -72,6 +75,12 @@ def labels_full_class(n: int, seed: int = 0) -> np.ndarray:
     """Multi-label indicator whose second column is 1 in every row."""
     Y = labels_multi(n, 4, seed)
     return np.insert(Y, 1, 1.0, axis=1)
+
+
+@cache
+def every_switches() -> tuple[Switches, ...]:
+    """All 72,576 switch vectors, made once."""
+    return tuple(Switches.all())
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "proxembed"
 BESIDE = ("papers", "benchmarks")  # they import the package, never the reverse
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 
 MAX_FILE_LINES = 800
 MAX_FUNCTION_LINES = 50
@@ -52,6 +51,16 @@ AT_MODULE_LEVEL = {"typer", "click", "rich"}  # `cli` modules other than its ent
 
 LINEAR_ALGEBRA = ("scipy.linalg", "scipy.sparse.linalg", "numpy.linalg")
 SOLVERS_ELSEWHERE = {"randomized_svd", "randomized_range_finder", "_randomized_eigsh", "svd_flip"}
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def trees() -> dict[Path, ast.Module]:
+    """Every file of the package, parsed once."""
+    return {path: tree_of(path) for path in SOURCES}
 
 
 def room(path: Path) -> str:
@@ -118,7 +127,7 @@ def imported(module: str, path: Path, known: dict[str, Path]) -> set[str]:
     """Modules that a file imports: at its top, in functions, and for type checkers alone."""
     package = module.split(".") if path.stem == "__init__" else module.split(".")[:-1]
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -220,7 +229,7 @@ def test_eigensolvers_and_factorisations_live_in_algebra():
     """But for the precisions of the Bayesian models."""
     found = [
         f"{where(path, node)} {name}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         if room(path) != "algebra" and "bayes" not in path.parts
         for node, name in solver_uses(tree)
     ]
@@ -248,7 +257,7 @@ def test_norms_are_allowed_everywhere():
 
 def test_only_the_program_prints():
     found = []
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         if room(path) == "cli":
             continue
         for node in ast.walk(tree):
@@ -261,7 +270,7 @@ def test_only_the_program_prints():
 
 def test_heavy_libraries_are_imported_lazily_in_one_room_each():
     found = []
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         lazy = inside_functions(tree)
         for node, name in imports(tree):
             library = name.partition(".")[0]
@@ -289,8 +298,8 @@ def test_files_are_short():
 def test_functions_are_short():
     found = {}
     paths = [path for folder in BESIDE for path in (ROOT / folder).rglob("*.py")]
-    beside = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
-    for path, tree in (TREES | beside).items():
+    beside = {path: tree_of(path) for path in paths}
+    for path, tree in (trees() | beside).items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue

@@ -1,4 +1,4 @@
-"""scikit-learn's checks of an estimator whose parameters change from check to check."""
+"""scikit-learn's checks of estimators that change from check to check."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from designs import WHOLE
 
 
-def checked_in_turn(*estimators: BaseEstimator) -> Callable:
-    """Each check once, on the estimators of one class in rotation; with TEST_PRODUCTS=1 each on every estimator."""
-    marks = [parametrize_with_checks([each]).mark for each in estimators]
-    checks = [list(mark.args[1]) for mark in marks]
-    turns = zip(*checks, strict=True)
-    cases = sum(checks, []) if WHOLE else [each[place % len(each)] for place, each in enumerate(turns)]
-    return pytest.mark.parametrize("estimator, check", cases, ids=marks[0].kwargs["ids"])
+def checked_in_turn(*estimators: BaseEstimator, times: int = 1) -> Callable:
+    """Each check so many times, on the estimators that have it in rotation; with TEST_PRODUCTS=1 on all of them."""
+    mark = parametrize_with_checks(list(estimators)).mark
+    takers: dict[str, list[tuple]] = {}
+    for estimator, check in mark.args[1]:
+        takers.setdefault(f"{check.func.__name__} {check.keywords}", []).append((estimator, check))
+    cases = []
+    for turn, pairs in enumerate(takers.values()):
+        cases += pairs if WHOLE else [pairs[(turn + step) % len(pairs)] for step in range(min(times, len(pairs)))]
+    return pytest.mark.parametrize("estimator, check", cases, ids=mark.kwargs["ids"])

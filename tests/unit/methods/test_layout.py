@@ -11,7 +11,7 @@ from proxembed import FDA, OPLS, PCA, ForestLeaves, LaplacianEigenmaps, Layout, 
 from proxembed.measures.metrics import jaccard_at_k
 from proxembed.proximity.backends import nearest
 
-X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=1)
+X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=0)
 X = X + np.random.default_rng(0).normal(size=X.shape) / 10
 NEW = X[:40] + np.random.default_rng(1).normal(size=(40, 8))
 LAYOUT = Layout(OPLS(), layout="sklearn")

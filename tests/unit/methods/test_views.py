@@ -18,7 +18,7 @@ from proxembed.methods.forest import distinct_folds
 from proxembed.methods.views import GRID, LabelModels, label_agreement, scores_out_of_fold
 from proxembed.targets.labels import LabelMatrix
 
-X, Y = make_multilabel_classification(90, 8, n_classes=4, n_labels=2, random_state=1)
+X, Y = make_multilabel_classification(90, 8, n_classes=4, n_labels=2, random_state=0)
 X = X + np.random.default_rng(0).normal(size=X.shape) / 10
 NEW = X[:20] + np.random.default_rng(1).normal(size=(20, 8))
 RIDGE = {"ridge": 0.3}

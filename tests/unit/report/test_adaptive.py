@@ -14,6 +14,7 @@ from proxembed.methods.adaptive import Limits, Switches, sample
 from proxembed.report import adaptive_section, make_record, page_html, proximity_section, read_record
 from proxembed.report.adaptive import MODELS, adaptive_view, convergence, parameter_words
 from proxembed.targets.labels import LabelMatrix
+from strategies import every_switches
 from unit.report.synthetic import made_labels, made_record
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -23,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def made_search(n_models=14, settings=6, seed=0):
     """A leaderboard and its history: models drawn at random, scores that rise, a failure in every tenth evaluation."""
     rng = np.random.default_rng(seed)
-    limits, every = Limits.of(LabelMatrix.of([0, 1, 2] * 20)), list(Switches.all())
+    limits, every = Limits.of(LabelMatrix.of([0, 1, 2] * 20)), every_switches()
     models = sorted({every[i].canonical() for i in rng.integers(0, len(every), n_models)})
     board, history, best = [], [], -np.inf
     for i in range(settings * len(models)):

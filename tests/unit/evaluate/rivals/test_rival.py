@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from contracts.estimators import SMALL_RIVALS
 from proxembed import LabelScores
@@ -11,6 +10,7 @@ from proxembed.evaluate.arms import entrants
 from proxembed.evaluate.costs import Shape, table
 from proxembed.evaluate.rivals.linear import AllFeatures
 from proxembed.evaluate.rivals.rival import RIVALS, DataFacts, Rival, RivalEmbedding, rivals
+from unit.classify.contract_cases import checked_in_turn
 
 FACTS = DataFacts(Shape(100, 5, 5.0, 3))
 
@@ -21,7 +21,7 @@ def scratch_registry(monkeypatch):
     monkeypatch.setattr("proxembed.evaluate.rivals.rival.RIVALS", dict(RIVALS))
 
 
-@parametrize_with_checks([*SMALL_RIVALS, LabelScores(n_components=1)])
+@checked_in_turn(*SMALL_RIVALS, LabelScores(n_components=1), times=2)
 def test_scikit_learn_contract(estimator, check):
     if getattr(check, "func", check).__name__ == "check_classifiers_multilabel_output_format_predict_proba":
         pytest.skip("it has scores, no probabilities")

@@ -10,9 +10,9 @@ from proxembed.methods.adaptive import Limits, PairOptions, StageRows, Stages, S
 from proxembed.methods.adaptive.candidate import K_CAP
 from proxembed.methods.adaptive.pairs import rank_matrices
 from proxembed.targets.labels import LabelMatrix
+from strategies import every_switches
 from unit.methods.adaptive.refusals import assert_refused_for_its_reason
 
-EVERY = list(Switches.all())
 MANY = 500 if WHOLE else 120  # candidates that are drawn
 
 
@@ -70,8 +70,9 @@ def test_random_candidates_build(name):
     rng = np.random.default_rng(len(name))
     stages = Stages(StageRows(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6)
     limits = Limits.of(stages.labels)
-    for number in rng.choice(len(EVERY), MANY if name in ("ordinary", "degenerate") else MANY // 4, replace=False):
-        switches = EVERY[number]
+    many = MANY if name in ("ordinary", "degenerate") else MANY // 4
+    for number in rng.choice(len(every_switches()), many, replace=False):
+        switches = every_switches()[number]
         values = sample(switches, limits, rng)
         found = stages.embed(switches, values)
         if found.failed is not None:
@@ -89,12 +90,12 @@ def test_random_candidates_build_with_further_options(name, option):
     rng = np.random.default_rng(7)
     stages = Stages(StageRows(X, LabelMatrix.of(y), new_rows(X)), Kept(), k_cap=6, **option)
     limits = limits_of(stages.labels, PairOptions(**option))
-    for number in rng.choice(len(EVERY), MANY // 4, replace=False):
-        values = sample(EVERY[number], limits, rng)
-        found = stages.embed(EVERY[number], values)
+    for number in rng.choice(len(every_switches()), MANY // 4, replace=False):
+        values = sample(every_switches()[number], limits, rng)
+        found = stages.embed(every_switches()[number], values)
         if found.failed is not None:
-            assert option.get("g_raw"), (EVERY[number], found.failed)
-            assert_refused_for_its_reason(stages, EVERY[number], values, found.failed)
+            assert option.get("g_raw"), (every_switches()[number], found.failed)
+            assert_refused_for_its_reason(stages, every_switches()[number], values, found.failed)
             continue
         assert np.isfinite(found.Z).all() and np.isfinite(found.Z_val).all()
 
@@ -105,8 +106,8 @@ def test_rows_of_the_fit_come_back_as_new_rows(name):
     rng = np.random.default_rng(1)
     stages = Stages(StageRows(X, LabelMatrix.of(y), X), Kept(), k_cap=3)
     limits = Limits.of(stages.labels)
-    for number in rng.choice(len(EVERY), MANY // 3, replace=False):
-        switches = EVERY[number]
+    for number in rng.choice(len(every_switches()), MANY // 3, replace=False):
+        switches = every_switches()[number]
         values = sample(switches, limits, rng)
         found = stages.embed(switches, values)
         if found.failed is not None:
@@ -126,9 +127,9 @@ def test_caches_change_nothing(name):
     cache = Kept()
     with_cache, without = Stages(part, cache, name=("fold", 1)), Stages(part)
     limits = Limits.of(with_cache.labels)
-    base = EVERY[54321]
+    base = every_switches()[54321]
     for number in rng.choice(36288, MANY // 12, replace=False):  # without whitening and PCA: nothing fails
-        switches = EVERY[number]
+        switches = every_switches()[number]
         first, second = sample(switches, limits, rng), sample(switches, limits, rng)
         mixed = [first | {name: second[name]} for name in second]
         for values in (first, *mixed, first):

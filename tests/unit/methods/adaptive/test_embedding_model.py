@@ -6,21 +6,21 @@ import scipy.sparse as sp
 
 from designs import each_value
 from proxembed import EmbeddingModel
-from proxembed.methods.adaptive import Limits, StageRows, Stages, Switches, sample
+from proxembed.methods.adaptive import Limits, StageRows, Stages, sample
 from proxembed.targets.labels import LabelMatrix
+from strategies import every_switches
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 3, 50)
 X = RNG.normal(size=(50, 6)) + np.eye(6)[Y] * 3
 NEW = RNG.normal(size=(7, 6))
-EVERY = list(Switches.all())
 
 
 @each_value
-@pytest.mark.parametrize("number", RNG.choice(len(EVERY), 25, replace=False).tolist())
+@pytest.mark.parametrize("number", RNG.choice(72_576, 25, replace=False).tolist())
 @pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
 def test_it_is_the_candidate_of_a_search(number, stored):
-    switches = EVERY[number]
+    switches = every_switches()[number]
     values = sample(switches, Limits.of(LabelMatrix.of(Y)), np.random.default_rng(number))
     found = Stages(StageRows(stored(X), LabelMatrix.of(Y), stored(NEW))).embed(switches, values)
     model = EmbeddingModel.from_switches(switches, values, n_components=2).fit(stored(X), Y)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from proxembed.methods.adaptive import StageRows, Stages, Switches, sample
 from proxembed.study.defc.objective import Objective, aligned, best_size, prefix_scores
 from proxembed.targets.labels import LabelMatrix
+from strategies import every_switches
 
 MODEL = Switches(3, 5, 0, 5, 2, 2, 2, 0)
 VALUES = {"similarity_sigma": 0.4, "n_neighbors": 20, "lam": 0.1}
@@ -136,7 +137,7 @@ def test_random_candidates_score_or_fail_and_are_never_nan(several, sparse):
     Y = np.eye(3, dtype=int)[y] | (np.random.default_rng(0).random((50, 3)) < 0.2 * several)
     labels = LabelMatrix.of(Y if several else y)
     objective = Objective(sp.csr_array(X) if sparse else X, labels, halves(50, 2), k_cap=5)
-    draws, every = np.random.default_rng(7), list(Switches.all())
+    draws, every = np.random.default_rng(7), every_switches()
     failed = 0
     for number in draws.choice(len(every), 60, replace=False):
         found = objective.evaluate(every[number], sample(every[number], objective.limits, draws))

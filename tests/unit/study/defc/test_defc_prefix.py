@@ -7,7 +7,6 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from proxembed.classify import LabelKNN, apply_thresholds, tune_thresholds
 from proxembed.measures.metrics import hamming_loss, macro_average_precision, macro_f1, micro_f1
@@ -23,6 +22,7 @@ from proxembed.study.defc.prefixes import (
     nearest_prefixes,
 )
 from proxembed.targets.labels import LabelMatrix
+from unit.classify.contract_cases import checked_in_turn
 
 
 def problem(seed=0, n=70, m=40, k=9, c=4, several=False):
@@ -39,7 +39,7 @@ def problem(seed=0, n=70, m=40, k=9, c=4, several=False):
     return Z[:n] * scale, labels.take(np.arange(n)), Z[n:] * scale, labels.take(np.arange(n, n + m))
 
 
-@parametrize_with_checks([PrefixClassifier(), PrefixClassifier("flda"), PrefixClassifier(LinearSVC())])
+@checked_in_turn(PrefixClassifier(), PrefixClassifier("flda"), PrefixClassifier(LinearSVC()))
 def test_scikit_learn_contract(estimator, check):
     if check.func.__name__ == "check_classifiers_multilabel_output_format_predict_proba":
         assert not hasattr(estimator, "predict_proba"), "this check is skipped only for want of probabilities"

@@ -20,6 +20,7 @@ from proxembed.study.defc.model_strategies import (
 )
 from proxembed.study.defc.objective import Evaluation
 from proxembed.study.trials import Study
+from strategies import every_switches
 
 LIMITS = Limits(200, 60, 120)
 FIVE = Switches(3, 6, 0, 5, 1, 1, 2, 0)  # relation_sigma, similarity_sigma, n_friends, n_enemies, lam
@@ -252,7 +253,7 @@ def test_both_elite_places_of_the_upper_search_hold_different_models(monkeypatch
 def test_random_models_are_drawn_uniformly_from_the_distinct_ones():
     """A draw that is not canonical is drawn again: made canonical, models of many spellings would come more often."""
     search = run(RandomModels, max_evals=3000)
-    spelled = [switches.canonical() for switches in Switches.all()]
+    spelled = [switches.canonical() for switches in every_switches()]
     every = set(spelled)
     assert len(every) == 28700
     drawn = [Switches.of(evaluation.switches) for evaluation in search.outcomes]
