@@ -58,7 +58,7 @@ class MeasuredScores:
         """The known cells of each measured column."""
         if self.unknown is None:
             return np.full(int(self.numbers.sum()), float(len(self.values)))
-        return np.sum(~self.unknown[:, self.numbers], axis=0, dtype=np.float64)
+        return (~self.unknown[:, self.numbers]).astype(np.float64).sum(axis=0)
 
     def first(self) -> np.ndarray:
         """Scores to begin with; where they are unknown anything."""
