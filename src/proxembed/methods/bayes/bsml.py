@@ -142,7 +142,8 @@ class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
     def _usable(self, rows: Rows) -> Rows:
         """The rows that something can be learned from."""
         labels: Any = rows.labels
-        keep = known_rows(type(self).__name__, labels, more=" BSSML uses them.")
+        more = " BSSML uses them." if isinstance(labels, LabelMatrix) else ""
+        keep = known_rows(type(self).__name__, labels, more=more)
         return Rows(rows.X, labels) if len(keep) == labels.n else Rows(rows.X[keep], labels.take(keep))
 
     def _best(self, rows: Rows) -> tuple[Ascent, Coupled]:

@@ -36,17 +36,18 @@ class MeasuredScores:
     @classmethod
     def of(cls, outputs: Outputs, margin: float) -> MeasuredScores:
         """The scores of outputs: F where they are numbers, signs where they are labels or classes."""
-        raw, mask = outputs.dense_cells()
         level, scale = outputs.level_and_scale
         kept = slice(None) if outputs.kept is None else outputs.kept
+        raw = (outputs.raw.toarray() if outputs.is_sparse else outputs.raw)[:, kept]
+        unknown = None if outputs.unknown is None else outputs.unknown.toarray()
         numbers = np.concatenate([np.full(own.size, is_number(own)) for own in outputs.layout.columns])[kept]
-        known, F = mask[:, kept] > 0, (mask * (raw - level) * scale)[:, kept]
-        unknown = None if known.all() else ~known
+        F = (raw - level[kept]) * scale[kept]
+        F = np.where(numbers if unknown is None else numbers & ~unknown, F, 0.0)
         labels = None
         if not numbers.all():
-            signs = np.where(raw[:, kept] > 0.5, 1.0, -1.0)[:, ~numbers]
+            signs = np.where(raw > 0.5, 1.0, -1.0)[:, ~numbers]
             labels = LabelSigns(signs, None if unknown is None else unknown[:, ~numbers], margin)
-        return cls(np.where(numbers, F, 0.0), numbers, labels, unknown)
+        return cls(F, numbers, labels, unknown)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -146,7 +146,7 @@ def test_unknown_cells_are_predicted_from_what_is_known():
     left = np.sum((found - truth) ** 2 * hidden, axis=0) / np.sum((truth - np.nanmean(Y, axis=0)) ** 2 * hidden, axis=0)
     assert np.all(left < 0.35)
     Y[:4] = np.nan
-    with pytest.warns(UserWarning, match="4 of 200 rows have no known label and are left out of fit"):
+    with pytest.warns(UserWarning, match="4 of 200 rows have no known output and are left out of fit.$"):
         fit = BSML(tol=0, max_iter=9).fit(X, Y)
     np.testing.assert_allclose(fit.components_, BSML(tol=0, max_iter=9).fit(X[4:], Y[4:]).components_, atol=1e-10)
 
