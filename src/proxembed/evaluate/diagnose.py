@@ -5,7 +5,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -388,10 +388,8 @@ def diagnose(
     groups, times = checked_units(groups, times, X.shape[0])
     labels = LabelMatrix.of(y, target_type or getattr(last_step(estimator), "target_type", None))
     method = accept_classes(clone(embedding_method(estimator, X, y)))
-    if cv is None:
-        splits = labelled_folds(labels, n_folds, groups=groups, times=times, seed=seed)
-    else:
-        splits = as_splits(cv, X, y, groups)
+    folds = partial(labelled_folds, labels, n_folds, groups=groups, times=times, seed=seed)
+    splits = folds() if cv is None else as_splits(cv, X, y, groups)
     shuffle = LabelShuffle.of(labels, splits, groups=groups, times=times)
     true, raw = (_scores(m, X, y, labels, splits, measure) for m in (method, None))
     random = np.random.default_rng(seed)
@@ -399,8 +397,7 @@ def diagnose(
     parts = [_half(X.shape[0], groups, random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
     scored = _folds_of_shuffles(true, labels.c)
-    own = [splits[fold] for fold in scored]
-    refits = _Refits(method, X, y, labels, own, measure, whole, {SHUFFLE: orders, HALF: parts})
+    refits = _Refits(method, X, y, labels, [splits[fold] for fold in scored], measure, whole, {SHUFFLE: orders, HALF: parts})
     null, cosines = _refitted(refits, n_jobs, store)
     return Diagnosis(
         measure=measure.name,
