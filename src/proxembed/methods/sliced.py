@@ -12,6 +12,7 @@ from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.weights import repeated_labels
 from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
 from proxembed.params import SEED, integers, methods, param
 from proxembed.targets.labels import LabelMatrix
@@ -131,10 +132,11 @@ class Sliced(
 
 def slices(targets: Any, number: int, random_state: Any = None) -> LabelMatrix:
     """At most ``number`` slices of targets as classes, of labels one per label set; rows with an unknown cell have an
-    unknown one."""
-    known = np.flatnonzero(targets.rows_known)
-    rows, place = (targets if len(known) == targets.n else targets.held().take(known)).groups()
-    counts = np.bincount(place)
+    unknown one. Rows that occur several times count as often."""
+    n, times = targets.Y.shape[0], getattr(targets, "times", None)
+    known = np.arange(n) if targets.unknown is None else np.flatnonzero(targets.rows_known)
+    rows, place = (targets if len(known) == n else targets.held().take(known)).groups()
+    counts = np.bincount(place, times)
     if len(rows) <= number or isinstance(targets, LabelMatrix):
         slice_of = np.arange(len(rows))
     elif rows.shape[1] == 1:
@@ -143,10 +145,11 @@ def slices(targets: Any, number: int, random_state: Any = None) -> LabelMatrix:
         slice_of = _by_means(rows, counts, number, random_state)
     _, codes = np.unique(slice_of[place], return_inverse=True)
     c = int(codes.max()) + 1
-    Y = sparse.csc_array((np.ones(len(known)), (known, codes)), shape=(targets.n, c))
-    hidden = ~targets.rows_known
+    Y = sparse.csc_array((np.ones(len(known)), (known, codes)), shape=(n, c))
+    hidden = np.isin(np.arange(n), known, invert=True)
     unknown = sparse.csc_array(np.repeat(hidden[:, None], c, axis=1)) if hidden.any() else None
-    return LabelMatrix(Y, np.arange(c), "classes", unknown)
+    found = LabelMatrix(Y, np.arange(c), "classes", unknown)
+    return found if times is None else repeated_labels(found, times, whole=True)
 
 
 def _by_rank(counts: np.ndarray, number: int) -> np.ndarray:
