@@ -68,11 +68,11 @@ def fit(
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
-    """Fit one method with scaling and a predictor of the labels, and save it with a model card."""
+    """Fit one method with scaling and a predictor of the labels or numbers, and save it with a model card."""
     with refusals():
         from proxembed.estimator.catalogue import title_of
         from proxembed.persist import check_model_path
-        from proxembed.workflow.labelled_data import check_labels
+        from proxembed.workflow.labelled_data import check_targets
         from proxembed.workflow.large_fit import fits_from_sums
         from proxembed.workflow.one_fit import fit_and_save, method_with, training_rows
 
@@ -89,9 +89,9 @@ def fit(
         dataset = dataset_from(file, **columns) if large is None else large.sample
         path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
-        check_labels(dataset, file)
+        check_targets(dataset, file)
         single = dataset.single_label if large is None else large.table.single_label
-        estimator = made(several_labels=not single)
+        estimator = made(several_labels=not single and dataset.outputs is None)
         with notes(), fitting(title_of(estimator), large is not None, json_output, dask) as progress:
             done = fit_and_save(dataset, estimator, path, command(), large, progress)
         show(done, json_output)
@@ -138,7 +138,8 @@ def show(done: dict[str, Any], json_output: bool) -> None:
     rows = f"{done['rows']:,} rows"
     if "sample" in done:
         rows += f" ({'' if done['scaled_by'] == 'all' else 'scaling and '}read-out of {done['sample']:,})"
-    size = f"{rows}, {done['features']:,} features, {done['labels']} label{'s' * (done['labels'] != 1)}"
+    what, count = ("output", done["outputs"]) if "outputs" in done else ("label", done["labels"])
+    size = f"{rows}, {done['features']:,} features, {count} {what}{'s' * (count != 1)}"
     components = f"{done['components']} component{'s' * (done['components'] != 1)}"
     typer.echo(f"{done['method']}: {components} of {size} in {done['seconds']:.1f} s")
     typer.echo(f"written: {', '.join(done['written'])}")

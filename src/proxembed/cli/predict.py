@@ -1,4 +1,4 @@
-"""`proxembed predict`: predict labels of new rows with a saved model."""
+"""`proxembed predict`: predict labels or numbers of new rows with a saved model."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ def predict(
     memory: str = MEMORY,
     json_output: bool = JSON,
 ) -> None:
-    """Predict the labels of new rows with a saved model: 0 or 1 per label, or one class per row."""
+    """Predict new rows with a saved model: 0 or 1 per label, one class per row, or the numbers of ``--targets``."""
     with refusals():
         from proxembed.data.readers.table import stem
         from proxembed.workflow.new_rows import through_model
@@ -68,9 +68,13 @@ def decisions(
     """Predictions (or scores) as named columns for a table, and as arrays for .npz."""
     import numpy as np
 
+    if scores and hasattr(fitted, "targets_"):
+        raise ValueError(f"{path} predicts numbers, which have no scores: leave --scores out.")
     wanted = "decision_function" if scores else "predict"
     if not hasattr(fitted, wanted):
         raise ValueError(f"{path}: {type(fitted).__name__} has no {wanted}; fit a model with a read-out first.")
+    if (numbers := outputs(fitted, X)) is not None:
+        return numbers
     found = getattr(fitted, wanted)(X)
     model = getattr(fitted, "best_estimator_", fitted)
     values = getattr(model, "label_values_", None)
@@ -90,3 +94,17 @@ def decisions(
         found, names = found[:, None], names[-1:]
     found = found if scores else found.astype(np.uint8)
     return dict(zip(names, found.T, strict=True)), {"scores" if scores else "Y": found, "label_names": names}
+
+
+def outputs(fitted: Any, X: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Predictions of a model of numbers by the names of its outputs, and as arrays for .npz; None of other models."""
+    import numpy as np
+
+    from proxembed.methods.output_readout import OutputReadout
+
+    if not (hasattr(fitted, "steps") and isinstance(fitted.steps[-1][1], OutputReadout)):
+        return None
+    found = fitted[-1].columns(fitted[:-1].transform(X))
+    if all(values.dtype.kind in "iuf" for values in found.values()):
+        return found, {"Y": np.column_stack([*found.values()]), "names": [*found]}
+    return found, {name: v.astype(str) if v.dtype == object else v for name, v in found.items()}

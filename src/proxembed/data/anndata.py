@@ -85,6 +85,7 @@ def from_anndata(
         groups=None if roles.groups is None else _codes(table, adata.obs[roles.groups], roles.groups),
         notes=found.notes,
         values=found.values,
+        outputs=found.outputs,
     )
     return with_spelling_notes(data)
 

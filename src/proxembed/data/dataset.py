@@ -14,6 +14,8 @@ from scipy import sparse
 from proxembed.data.errors import DataError, shorten
 from proxembed.tables import TableRows
 from proxembed.tables.rows import small_indices
+from proxembed.targets.outputs import Outputs
+from proxembed.targets.reading import read_targets
 from proxembed.targets.values import classes_of, missing_entries
 
 Matrix: TypeAlias = Any  # an array of floats or a csr_array; scipy.sparse is untyped
@@ -21,7 +23,7 @@ Matrix: TypeAlias = Any  # an array of floats or a csr_array; scipy.sparse is un
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Labelled rows: a feature matrix X, a 0/1 label indicator Y and their names.
+    """Labelled rows: a feature matrix X, a 0/1 label indicator Y and their names; or numbers as outputs in its place.
 
     Parameters
     ----------
@@ -59,6 +61,8 @@ class Dataset:
     values : sequence, optional
         The cells of the one label column as they came in: of each class, in the order of ``label_names``; of one label
         the two values without and with it. A model predicts them. None: it predicts class names, or 0 and 1.
+    outputs : Outputs, optional
+        Numbers, or columns of several kinds, which `from_targets` and the readers make; Y then has no column.
 
     Raises
     ------
@@ -91,16 +95,17 @@ class Dataset:
     notes: Sequence[str] = ()
     columns: Sequence[tuple[str, str, str]] | None = None
     values: Sequence[Any] | None = None
+    outputs: Outputs | None = None
 
     def __post_init__(self) -> None:
         masked = [name for name, value in vars(self).items() if isinstance(value, np.ma.MaskedArray)]
         if masked:
             raise DataError(f"{masked[0]} is a masked array; fill it in, and mark unknown cells of Y in `unknown`.")
-        X, Y = _features(self.X), _indicator(self.Y)
+        X, Y = _features(self.X), _indicator(self.Y) if self.outputs is None else no_labels(self.outputs.n)
         (n, d), c = X.shape, Y.shape[1]
         if Y.shape[0] != n:
             raise DataError(f"X has {n} rows but Y has {Y.shape[0]}; give both the same rows in the same order.")
-        label_names = _names("label_names", self.label_names, c, "label")
+        label_names = _names("label_names", self.label_names, c, "label") if c else ()
         if len(set(label_names)) < c:
             twice = next(name for i, name in enumerate(label_names) if name in label_names[:i])
             raise DataError(f"label_names holds {shorten(twice)} twice; give every label a name of its own.")
@@ -129,7 +134,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         (n, d), c = self.X.shape, self.Y.shape[1]
-        return f"Dataset(name={self.name!r}, n={n}, d={d}, labels={c})"
+        what = f"labels={c}" if self.outputs is None else f"outputs={len(self.outputs.layout.columns)}"
+        return f"Dataset(name={self.name!r}, n={n}, d={d}, {what})"
 
     @classmethod
     def from_classes(
@@ -162,10 +168,45 @@ class Dataset:
         Y, names = one_hot(y, label_names)
         return cls(X, Y, label_names=names, **kwargs)
 
+    @classmethod
+    def from_targets(cls, X: ArrayLike, y: Any, target_type: Any = None, **kwargs: Any) -> Dataset:
+        """Data set of numbers to predict, or of columns of several kinds: y as the methods that take numbers read it.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, d)
+        y : array, sparse matrix or table of shape (n,) or (n, q)
+            NaN where unknown; the columns of a table keep their names.
+        target_type : str or dict, optional
+            What y holds ("real", "classes", "labels"), or {column: word}; None: as its values have it.
+        **kwargs
+            Further fields of `Dataset`.
+
+        Raises
+        ------
+        DataError
+            Where y cannot be read, or holds labels alone.
+
+        Examples
+        --------
+        >>> from proxembed.data import Dataset
+        >>> Dataset.from_targets([[0.0], [1.0], [3.0]], [[0.5, 1], [1.5, 2], [2.0, 5]])
+        Dataset(name='data', n=3, d=1, outputs=2)
+        """
+        try:
+            found = read_targets(y, target_type)
+        except ValueError as error:
+            raise DataError(str(error)) from error
+        if not isinstance(found, Outputs):
+            raise DataError(
+                "y holds labels alone: use Dataset(X, Y) or Dataset.from_classes(X, y), or pass target_type='real'."
+            )
+        return cls(X, no_labels(found.n), outputs=found, **kwargs)
+
     @property
     def single_label(self) -> bool:
         """Whether every row has exactly one label, all known."""
-        return self.unknown is None and bool((self.Y.sum(axis=1, dtype=np.int64) == 1).all())
+        return self.outputs is None and self.unknown is None and bool((self.Y.sum(axis=1, dtype=np.int64) == 1).all())
 
     @property
     def of_classes(self) -> bool:
@@ -173,9 +214,11 @@ class Dataset:
         return self.single_label or (self.values is not None and len(self.label_names) > 1)
 
     @property
-    def y(self) -> sparse.csc_array | NDArray[np.float64]:
+    def y(self) -> Any:
         """Labels as estimators take them: Y, or where cells are unknown a float array with NaN in these cells. A single
-        label stays sparse, since a dense column of 0 and 1 means two classes."""
+        label stays sparse, since a dense column of 0 and 1 means two classes. The outputs where there are some."""
+        if self.outputs is not None:
+            return self.outputs
         if self.unknown is None:
             return self.Y
         y = self.Y.toarray().astype(np.float64)
@@ -228,6 +271,7 @@ class Dataset:
             self.notes,
             self.columns,
             self.values,
+            None if self.outputs is None else self.outputs.take(chosen),
         )
 
     def describe(self) -> dict[str, Any]:
@@ -243,7 +287,8 @@ class Dataset:
             cells), `labels_without_row`, `zero_rows`, `duplicate_rows` (rows whose features equal an earlier row's),
             `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`, `groups` (distinct ones,
             or None), `time_order` (whether the rows have times), `negative` (what a row without the one label is
-            called, or None), `notes` (on how the file was read). An empty cell of a table counts as zero.
+            called, or None), `notes` (on how the file was read), `outputs` (how each column of numbers, or of another
+            kind beside them, was read; None for labels). An empty cell of a table counts as zero.
 
         Examples
         --------
@@ -285,7 +330,13 @@ class Dataset:
             "time_order": self.times is not None,
             "negative": (self.source or {}).get("negative"),
             "notes": list(self.notes),
+            "outputs": None if self.outputs is None else self.outputs.describe(),
         }
+
+
+def no_labels(n: int) -> sparse.csc_array:
+    """The label indicator of rows without labels."""
+    return sparse.csc_array((n, 0), dtype=np.uint8)
 
 
 def one_hot(y: ArrayLike, label_names: Sequence[str] | None = None) -> tuple[sparse.csc_array, tuple[str, ...]]:

@@ -19,6 +19,7 @@ from proxembed.data.readers.reader import NamedRows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, read_table, stem
 from proxembed.data.readers.table_features import with_row_names, without_row_numbers
 from proxembed.data.readers.table_file import Block, ParquetFile, open_table
+from proxembed.data.readers.table_labels import LabelColumns
 from proxembed.tables import TableRows
 
 BLOCK_ROWS = 65_536
@@ -38,7 +39,7 @@ class LargeTable:
         self._notes = named + numbered
         found = labels_alone(file, columns, BLOCK_ROWS)
         self._names, self._places = file.names, file.places
-        self.label_names = found.names
+        self.label_names, self.outputs = found.names, found.outputs
         self.Y, self.unknown = sparse.csr_array(found.Y), sparse.csr_array(found.unknown)
 
     @property
@@ -49,7 +50,7 @@ class LargeTable:
     @property
     def single_label(self) -> bool:
         """Whether every row has exactly one label, all known."""
-        return not self.unknown.nnz and bool((np.diff(self.Y.indptr) == 1).all())
+        return self.outputs is None and not self.unknown.nnz and bool((np.diff(self.Y.indptr) == 1).all())
 
     @property
     def numbers(self) -> list[str]:
@@ -60,15 +61,22 @@ class LargeTable:
     def sample(self, rows: int, seed: int, each: Callable[[Block], None] | None = None) -> Dataset:
         """A data set of ``rows`` rows in the order of the file, drawn at random, with at least 20 (or all) of each
         label. ``each`` is called with all blocks of a Parquet file."""
-        drawn = stratified_rows(self.Y, rows, seed)
+        drawn = stratified_rows(self._strata(), rows, seed)
         file = self._opened(self.path).picked(drawn, BLOCK_ROWS, each)
         columns = replace(self.columns, target_type="classes")  # checked on all rows
-        found = with_spelling_notes(read_table([file], columns, stem(self.path)))
+        own = None if self.outputs is None else LabelColumns.of_outputs(self.outputs.take(drawn))
+        found = with_spelling_notes(read_table([file], columns, stem(self.path), own))
         if found.label_names != self.label_names:
             raise DataError.at(
                 self.path, None, f"a sample of {rows:,} rows does not show all of its labels", "give more memory"
             )
         return replace(found, notes=(*self._notes, *found.notes))
+
+    def _strata(self) -> sparse.csr_array:
+        """The groups of rows that a sample keeps: those of the labels, or the tenths of the outputs."""
+        if self.outputs is None:
+            return self.Y
+        return sparse.csr_array(self.outputs.fold_labels(np.arange(self.n)))
 
     def parts(self, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
         """Features and ids of all rows, read as ``source`` has it."""

@@ -77,6 +77,7 @@ def fetch_openml_dataset(
     X, names = _features(bunch, roles.features, table)
     licence = _licence(bunch.details)
     more: dict[str, Any] = {"licence": licence, "unknown": found.unknown, "values": found.values}
+    more["outputs"] = found.outputs
     return with_spelling_notes(Dataset(X, found.Y, names, found.names, bunch.details["name"], **more))
 
 

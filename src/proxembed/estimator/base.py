@@ -40,13 +40,14 @@ from proxembed.params import (
 from proxembed.targets.known import known_rows
 from proxembed.targets.label_weights import label_weights
 from proxembed.targets.labels import LabelMatrix
-from proxembed.targets.outputs import Outputs
+from proxembed.targets.outputs import OutputReading, Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
 
 from .explain import Explanation, citation, cited_keys, explanation, label_loadings
 from .nested import Nested
 from .partial_fits import PartialFits
+from .readout import ReadOut, projected_rows
 from .rows import Origin, Rows
 from .sums import summed_rows
 from .traits import Traits
@@ -251,6 +252,10 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         if isinstance(targets, LabelMatrix) or self.traits.takes_numbers:
             return
         refuse_numbers_for(self, targets)
+
+    def output_readout(self) -> ReadOut | None:
+        """The read-out of numbers that the fit has learned; None where there is none."""
+        return vars(self).get("_readout_")
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         """What each feature of X contributes to combinations of the features that are made of it. ``weights`` is (k,
@@ -482,11 +487,22 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         chosen = self._chosen(self.solve(self._checked_template(rows), rows, self._n_to_solve(rows)))
         self.store(chosen, rows)
         self.learn(rows, chosen)
+        self._learn_readout(rows, chosen)
         own: Any = self
         if hasattr(self, "mean_"):
             own.components_, own.mean_ = self.of_lifted(own.components_, own.mean_)
         self.release()
         self.n_components_ = len(chosen.eigenvalues)
+
+    def _learn_readout(self, rows: Rows, found: Solution) -> None:
+        """The read-out of numbers, by the ridge of the method (0 without a constraint)."""
+        R = projected_rows(found.problem)
+        numbers = isinstance(vars(self).get("_reading_"), OutputReading) and rows.labels is not None
+        if R is None or not numbers or not hasattr(self, "components_") or R.shape[1] != self.components_.shape[1]:
+            return
+        template = getattr(found.problem, "template", None)
+        ridge = 0.0 if template is not None and template.B is None else found.ridge
+        self._readout_ = ReadOut.of(rows, R, self.components_.T, ridge)
 
     def make_ready(self, rows: Rows) -> Prepared:
         """``prepare(rows)``, kept as ``prepared_`` with the fitted attributes that it names."""
@@ -603,7 +619,10 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         check_is_fitted(self, "n_components_")
         if self.prepared_.criterion == "trace_ratio":
             raise ValueError('Solutions of criterion="trace_ratio" are not nested: fit again with n_components=k.')
-        return super().truncate(k)
+        short: Any = super().truncate(k)
+        if "_readout_" in vars(self):
+            short._readout_ = self._readout_.first(k)
+        return short
 
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
         """The strongest features of a component, with signs, and the labels that it serves.

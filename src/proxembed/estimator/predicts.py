@@ -1,6 +1,5 @@
-"""PredictsOutputs: the linear read-out of numbers, in one place, with predict, coef_, intercept_ and score."""
+"""PredictsOutputs: the linear read-out of numbers of a method, with predict, coef_, intercept_ and score."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,45 +9,16 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.pencil.eigen import Solution
-from proxembed.algebra.pencil.symmetric import pseudo_inverse
 from proxembed.blocks import lazily
 from proxembed.params import param
 from proxembed.targets.outputs import OutputReading
 
 from .base import SpectralEmbedder
-from .explain import centred_products
 from .rows import Rows
 from .validation import in_range
 from .weights import checked_weights
 
 EXTRAPOLATE_DOC = "Whether predictions of numbers may leave the range of the training rows; else they are cut to it."
-
-
-@dataclass(frozen=True)
-class ReadOut:
-    """The ridge regression of F on the components: ``scatter`` P'(Xc'Xc + lam I)P (k x k), ``products`` P'Xc'Fc (k x
-    c). What it predicts does not depend on the scaling of the columns of P."""
-
-    scatter: np.ndarray
-    products: np.ndarray
-
-    @classmethod
-    def of(cls, rows: Rows, R: CentredMatrix, P: np.ndarray, ridge: float) -> "ReadOut":
-        """The read-out by components P of the rows; R: their centred features, over their unit."""
-        scatter = rows.score_scatter(R, P) + ridge * matmul(P.T, P)
-        return cls((scatter + scatter.T) / 2, centred_products(R, P * R.unit, rows.labels, rows.repeats))
-
-    def first(self, k: int) -> "ReadOut":
-        """The read-out of the first k components."""
-        return ReadOut(self.scatter[:k, :k], self.products[:k])
-
-    @property
-    def weights(self) -> np.ndarray:
-        """(P'(Xc'Xc + lam I)P)^-1 P'Xc'Fc, k x c."""
-        size = np.sqrt(np.diag(self.scatter))
-        unit = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
-        inverse = pseudo_inverse(self.scatter * np.outer(unit, unit), 0.0)
-        return unit[:, None] * matmul(inverse, unit[:, None] * self.products)
 
 
 def fitted_to_outputs(estimator: Any) -> bool:
@@ -117,21 +87,10 @@ class PredictsOutputs(KnowsRanges, abstract=True):
     def learn(self, rows: Rows, found: Solution) -> None:
         super().learn(rows, found)
         self.learn_ranges(rows, found)
-        if not isinstance(self._reading_, OutputReading):
-            return
-        problem: Any = found.problem
-        ridge = 0.0 if problem.template.B is None else found.ridge
-        self._readout_ = ReadOut.of(rows, problem.rows, self.components_.T, ridge)
-        self._kept_ = rows.labels.kept
-
-    def shorten(self, short: Any, k: int) -> None:
-        super().shorten(short, k)
-        if "_readout_" in vars(self):
-            short._readout_ = self._readout_.first(k)
 
     def weights_in_units(self) -> np.ndarray:
         """The coefficients in units of y, (d, columns of F)."""
-        return self._reading_.in_units(matmul(self.components_.T, self._readout_.weights), self._kept_)
+        return self._reading_.in_units(matmul(self.components_.T, self._readout_.weights), self._readout_.kept)
 
     @property
     def coef_(self) -> np.ndarray:

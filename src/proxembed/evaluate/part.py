@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from proxembed.classify.ridge import fit_readout
+from proxembed.classify.ridge import fit_readout, loo_penalty, ridge_fit
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.traits import Traits
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
@@ -18,7 +18,7 @@ from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
-from proxembed.targets.targets import rows_with_known_cell
+from proxembed.targets.targets import Targets, rows_with_known_cell
 
 INNER_FOLDS = 3
 CHOICE_ROWS, CHOICE_LABELS, CHOICE_FOLDS = 600, 30, 3
@@ -183,7 +183,7 @@ def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
     return make_part(dataset.X, LabelMatrix.of(dataset.y), train, held_out, **facts)
 
 
-def choose_scaling(X: Any, labels: LabelMatrix, groups: Any = None, seed: int = 0) -> str:
+def choose_scaling(X: Any, labels: Targets, groups: Any = None, seed: int = 0) -> str:
     """The scaling by which a ridge read-out of all features predicts best on inner folds of the rows."""
     kinds = scaling_kinds(X)
     rows = np.flatnonzero(labels.rows_any)
@@ -192,10 +192,12 @@ def choose_scaling(X: Any, labels: LabelMatrix, groups: Any = None, seed: int = 
     if len(kinds) == 1 or len(rows) < CHOICE_FOLDS:
         return kinds[0]
     labels = labels.take(rows)
-    labels = labels.with_columns(np.argsort(-labels.nk, kind="stable")[:CHOICE_LABELS])
+    if isinstance(labels, LabelMatrix):
+        labels = labels.with_columns(np.argsort(-labels.nk, kind="stable")[:CHOICE_LABELS])
     fold = inner_folds(len(rows), None if groups is None else np.asarray(groups)[rows], CHOICE_FOLDS, seed)
     X = X[rows]
-    values = [_scaling_score(kind, X, labels, fold) for kind in kinds]
+    score = _scaling_score if isinstance(labels, LabelMatrix) else _scaling_score_of_outputs
+    values = [score(kind, X, labels, fold) for kind in kinds]
     return kinds[int(np.argmax(values))]
 
 
@@ -211,6 +213,21 @@ def _scaling_score(kind: str, X: Any, labels: LabelMatrix, fold: np.ndarray) -> 
         scores, cells = readout.scores(scaling_apply(state, X[held_out])), None if known is None else known[held_out]
         value = macro_average_precision(Y[held_out], scores, known=cells).value
         total += value if np.isfinite(value) else 0.0
+    return total
+
+
+def _scaling_score_of_outputs(kind: str, X: Any, outputs: Any, fold: np.ndarray) -> float:
+    """Minus the sum over the folds of the squared errors of F on known cells."""
+    F, known, total = outputs.with_means().Y.toarray(), outputs.known_cells, 0.0
+    for each in range(fold.max() + 1):
+        train, held_out = fold != each, fold == each
+        if not train.any():
+            continue
+        state = scaling_fit(kind, X[train])
+        rows = scaling_apply(state, X[train])
+        coef, intercept = ridge_fit(rows, F[train], loo_penalty(rows, F[train]))
+        missed = F[held_out] - scaling_apply(state, X[held_out]) @ coef - intercept
+        total -= float(np.sum(missed[... if known is None else known[held_out]] ** 2))
     return total
 
 

@@ -16,6 +16,7 @@ from proxembed.algebra.pencil.linear import left_factor
 from proxembed.classify.ridge import fit_readout
 from proxembed.estimator.base import Embedder, SpectralEmbedder
 from proxembed.estimator.explain import label_loadings
+from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import FitWrapper, TemplateWrapper
@@ -141,6 +142,9 @@ class Scaled(ComponentWrapper, scales=True):
         X = scaling_apply(self.state_, X)
         return np.asarray(self.method_.transform(X if self.axes_ is None else scaling_apply(self.axes_, X)), np.float64)
 
+    def output_readout(self) -> ReadOut | None:
+        return self.method_.output_readout()
+
     @property
     def label_loadings_(self) -> np.ndarray:
         """Those of the method."""
@@ -216,6 +220,10 @@ class ReadoutAxes(ComponentWrapper, each_size=True):
 
     def embed(self, X: Any) -> np.ndarray:
         return np.asarray(self.method_.transform(X), dtype=np.float64) @ self.axes_
+
+    def output_readout(self) -> ReadOut | None:
+        found = self.method_.output_readout()
+        return None if found is None else found.along(self.axes_)
 
     @property
     def components_(self) -> np.ndarray:

@@ -25,15 +25,20 @@ from proxembed.classify.thresholds import label_folds
 from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.wrapper import MethodWrapper
 from proxembed.execute.executor import own_configuration
 from proxembed.features.scaling import scaled_by_sums, scaled_in_place, scaling_kind
 from proxembed.tables import TableRows
 from proxembed.tables.frames import frame_of, rows_of, with_columns
 from proxembed.tables.rows import matrix_by_name
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
+from proxembed.targets.outputs import Outputs
+from proxembed.targets.reading import read_targets
+from proxembed.targets.targets import Output
 from proxembed.targets.values import class_values, classes_of, object_array
 
 from .around import embedded_within_bound
+from .output_readout import OutputReadout
 from .relation import RelationFeatures, Scaling
 from .table_encoder import TableEncoder
 
@@ -52,6 +57,13 @@ class EmbeddingPipeline(Pipeline):
     given to fit: their order does not matter, additional columns are ignored, and missing ones raise ValueError. The
     columns of an array go by position. A global ``transform_output`` of scikit-learn sets the container of the
     embedding; between steps, only ``set_output`` sets another one than arrays."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self._reads_out():  # it embeds, too, and the rows are those of the first step
+            tags.transformer_tags = get_tags(self.steps[-2][1]).transformer_tags
+            tags.input_tags.sparse = get_tags(self.steps[0][1]).input_tags.sparse
+        return tags
 
     def _reads_out(self) -> bool:
         """Whether the last step only predicts, and those before it embed."""
@@ -97,10 +109,32 @@ class EmbeddingPipeline(Pipeline):
         return self
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> EmbeddingPipeline:
-        """Fit all steps; y: labels in any form."""
+        """Fit all steps; y: labels in any form, or numbers where the last step reads out numbers."""
         self._forget_names()
         with own_configuration(keeps_routing=True):
+            if isinstance(self.steps[-1][1], OutputReadout):
+                return self._fit_outputs(frame_of(X), y)
             return super().fit(frame_of(X), y, **params)
+
+    def _fit_outputs(self, X: Any, y: Any) -> EmbeddingPipeline:
+        """Fit the embedding, and the read-out that goes with it."""
+        embedding, part = self.steps[-2][1], self[:-1]
+        if (rows := getattr(X, "shape", (2,))[0]) == 1:
+            raise ValueError(f"Found n_samples={rows} in X, while a minimum of 2 is required.")
+        scaling, kind = embedding.target_scaling(), getattr(embedding, "target_type", None)
+        targets = (
+            y.rescaled(scaling) if isinstance(y, Outputs) else None if y is None else read_targets(y, kind, scaling)
+        )
+        if y is not None and not isinstance(targets, Outputs):
+            raise ValueError(
+                "y holds labels, and the last step of this model reads out numbers: pass target_type='real' to the "
+                "method, or fit a model of embedding_pipeline(method, X)."
+            )
+        part.fit(X, targets)
+        if targets is None:
+            raise ValueError("This model requires y to be passed, but the target y is None.")
+        self.steps[-1][1].fit(lambda: part.transform(X), targets, embedding)
+        return self
 
     def _forget_names(self) -> None:
         for name in NAMES:
@@ -157,6 +191,8 @@ class EmbeddingPipeline(Pipeline):
         Z = None if params else self._at_once(rows)
         found = super().predict(rows, **params) if Z is None else self.steps[-1][1].predict(Z)
         if values is None:
+            if hasattr(found, "iloc") and hasattr(X, "iloc"):
+                found.index = X.index
             return found
         if self.label_names_ is not None:  # one label
             return values[np.asarray(found.toarray() if sparse.issparse(found) else found).ravel().astype(int)]
@@ -202,6 +238,11 @@ class EmbeddingPipeline(Pipeline):
         values = getattr(self, "label_values_", None)
         return self.steps[-1][1].classes_ if values is None else values
 
+    @property
+    def targets_(self) -> tuple[Output, ...]:
+        """How each column of y was read, of a model of numbers."""
+        return self.steps[-1][1].targets_
+
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the components."""
         part = self._part
@@ -244,7 +285,7 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
     method : transformer
     dataset : proxembed.data.Dataset
     readout : bool, default=True
-        Whether it also predicts labels; the thresholds are then tuned as in ``fit_model``.
+        Whether it also predicts labels, with thresholds tuned as in ``fit_model``, or numbers by ``OutputReadout``.
     scaling : str, optional
         As for ``embedding_pipeline``.
 
@@ -265,16 +306,27 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
     >>> from proxembed import fit_on
     >>> list(fit_on(OPLS(n_components=3), digits(), readout=False).named_steps)
     ['scaling', 'embedding']
+
+    Of numbers the model is a regressor:
+
+    >>> from proxembed import Kernelized
+    >>> from proxembed.data import Dataset
+    >>> from sklearn.datasets import load_linnerud
+    >>> data = Dataset.from_targets(*load_linnerud(return_X_y=True))
+    >>> fit_on(Kernelized(OPLS()), data).predict(data.X).shape
+    (20, 3)
     """
     if not hasattr(dataset, "label_names"):
         made = "Dataset(X, Y), Dataset.from_classes(X, classes) or read(file) of proxembed.data"
         got = type(dataset).__name__
         raise TypeError(f"fit_on(method, dataset) needs a data set; got {got}. Make one with {made}.")
-    model, y = embedding_pipeline(method, dataset.X, readout=readout, scaling=scaling), training_labels(dataset)
-    if readout:
+    y = training_labels(dataset)
+    numbers = isinstance(y, Outputs)
+    model = embedding_pipeline(method, dataset.X, readout=readout, scaling=scaling, numbers=numbers)
+    if readout and not numbers:
         fit_model(model, dataset.X, y, dataset.groups)
     else:
-        model.fit(dataset.X, y)
+        model.fit(dataset.X, y.rescaled(model["embedding"].target_scaling()) if numbers else y)
     name_data(model, dataset, dataset.of_classes)
     return model
 
@@ -283,7 +335,7 @@ def name_data(model: EmbeddingPipeline, dataset: Any, of_classes: bool) -> None:
     """Set the names and the label values of a data set in a pipeline that is fitted on its classes or indicator."""
     if not isinstance(dataset.X, TableRows):
         model.feature_names_ = tuple(dataset.feature_names)
-    model.label_names_ = None if of_classes else tuple(dataset.label_names)
+    model.label_names_ = None if of_classes or dataset.outputs is not None else tuple(dataset.label_names)
     model.label_values_ = None
     values, readout = dataset.values, model.steps[-1][1]
     if values is None or not hasattr(readout, "predict"):
@@ -299,8 +351,10 @@ def name_data(model: EmbeddingPipeline, dataset: Any, of_classes: bool) -> None:
         return
 
 
-def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: str | None = None) -> EmbeddingPipeline:
-    """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out."""
+def embedding_pipeline(
+    method: Any, X: Any, *, readout: bool = True, scaling: str | None = None, numbers: bool = False
+) -> EmbeddingPipeline:
+    """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out of labels or ``numbers``."""
     if isinstance(method, type) or not (hasattr(method, "fit") and hasattr(method, "transform")):
         raise TypeError(
             f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."
@@ -310,8 +364,15 @@ def embedding_pipeline(method: Any, X: Any, *, readout: bool = True, scaling: st
     first = TableEncoder() if isinstance(X, TableRows) else Scaling(kind)
     steps: list[tuple[str, Any]] = [("scaling", first), ("embedding", clone(method))]
     if readout:
-        steps.append(("readout", Thresholded()))
+        steps.append(("readout", OutputReadout(_extrapolates(method)) if numbers else Thresholded()))
     return EmbeddingPipeline(steps)
+
+
+def _extrapolates(method: Any) -> bool:
+    """Whether predictions of a method, or of that inside it, may leave the range of the training rows."""
+    while isinstance(method, MethodWrapper):
+        method = method.inner(method.members[0])
+    return bool(getattr(method, "extrapolate", False))
 
 
 @own_configuration()

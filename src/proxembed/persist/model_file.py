@@ -7,7 +7,7 @@ import platform
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +23,7 @@ from proxembed.data.unpacking import check_array, check_arrays, most_unpacked
 from proxembed.execute.atomic_files import check_place, check_writable, write_whole
 from proxembed.features.scaling import scaled_by_sums
 from proxembed.tables.notes import visible
+from proxembed.targets.outputs import output_words
 
 from .former_names import PRESENT_NAMES
 
@@ -54,6 +55,7 @@ STATE = (
     "proxembed.methods.views.OnViews",
     "proxembed.methods.views.Plain",
     "proxembed.methods.pipeline.EmbeddingPipeline",
+    "proxembed.methods.output_readout.OutputReadout",
     "proxembed.features.layouts.NeighborMap",
     "proxembed.tables.column.Column",
     "proxembed.targets.labels.LabelMatrix",
@@ -62,7 +64,7 @@ STATE = (
     "proxembed.targets.outputs.Column",
     "proxembed.targets.outputs.Layout",
     "proxembed.targets.outputs.OutputReading",
-    "proxembed.estimator.predicts.ReadOut",
+    "proxembed.estimator.readout.ReadOut",
     "proxembed.targets.totals.LabelTotals",
     "proxembed.estimator.rows.SeenRows",
     "proxembed.estimator.sums.Sums",
@@ -156,10 +158,7 @@ def model_card(
 def _data_lines(dataset: Any, first: Any, sampled: int | None = None) -> str:
     facts = dataset.describe()
     lines = [
-        f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {facts['labels']} labels, "
-        f"{facts['cardinality']:.2f} labels per row, {facts['unknown_cells']} unknown cells",
-        f"- labels: {', '.join(map(_plain, dataset.label_names[:50]))}"
-        + (f" and {facts['labels'] - 50} more" if facts["labels"] > 50 else ""),
+        *(_label_lines(facts, dataset.label_names) if facts.get("outputs") is None else _output_lines(facts)),
         f"- licence: {_plain(facts['licence'] or 'not stated')}",
     ]
     if sampled is not None:
@@ -175,12 +174,31 @@ def _data_lines(dataset: Any, first: Any, sampled: int | None = None) -> str:
     return "\n".join(lines)
 
 
+def _label_lines(facts: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    return [
+        f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {facts['labels']} labels, "
+        f"{facts['cardinality']:.2f} labels per row, {facts['unknown_cells']} unknown cells",
+        f"- labels: {', '.join(map(_plain, names[:50]))}"
+        + (f" and {facts['labels'] - 50} more" if facts["labels"] > 50 else ""),
+    ]
+
+
+def _output_lines(facts: Mapping[str, Any]) -> list[str]:
+    outputs = facts["outputs"]
+    shown = "; ".join(f"{_plain(each['name'])} ({_plain(output_words(each))})" for each in outputs[:50])
+    return [
+        f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {len(outputs)} outputs",
+        f"- outputs: {shown}" + (f" and {len(outputs) - 50} more" if len(outputs) > 50 else ""),
+    ]
+
+
 def _use(model: Any, dataset: Any) -> str:
     """How to embed and predict, for the program and in three lines of Python."""
     call, predict = "Z = model.transform(X_new)", ""
     if hasattr(model, "predict"):
-        call = "Z, labels = model.transform(X_new), model.predict(X_new)"
-        predict = ", and `proxembed predict NAME.skops NEW -o labels.csv` gives their labels"
+        what = "labels" if dataset is None or dataset.outputs is None else "outputs"
+        call = f"Z, {what} = model.transform(X_new), model.predict(X_new)"
+        predict = f", and `proxembed predict NAME.skops NEW -o {what}.csv` gives their {what}"
     columns = MATRIX.format(getattr(model, "n_features_in_", "all"))
     if dataset is not None and (dataset.source or {}).get("format") == "table" and not hasattr(dataset.X, "dtype"):
         columns = TABLE.format(", ".join(map(_plain, dataset.feature_names)))

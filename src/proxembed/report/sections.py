@@ -9,8 +9,10 @@ import scipy.sparse as sp
 
 from proxembed.proximity.reordering import even_sample
 from proxembed.targets.labels import MANY_LABELS
+from proxembed.targets.outputs import output_words
 
 MAP_LABELS = 200  # labels that get a switch, the most frequent first
+SHOWN_OUTPUTS = 20
 SHOWN_LABELS = 50  # of thousands of labels, the most frequent
 MAP_ARROWS = 40  # directions kept per panel, the longest first
 DENSITY_ROWS = 60_000  # rows that the density counts; above it an even sample
@@ -225,19 +227,12 @@ def component_section(
 def data_card(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Facts of a data set as pairs of words, for the page and the terminal."""
     kind = "sparse" if facts["sparse"] else "dense"
+    outputs = facts.get("outputs")
     rows = [
         ("name", facts["name"]),
         ("rows x features", f"{facts['n']:,} x {facts['d']:,} ({kind})"),
-        ("labels", f"{facts['labels']:,}" + (" classes, one per row" if facts["single_label"] else "")),
-        ("labels per row (cardinality)", f"{facts['cardinality']:.3f}"),
-        ("label density", f"{facts['density']:.3f}"),
-        ("distinct label sets", f"{facts['label_sets']:,}"),
-        (
-            "rows without a label" if facts.get("negative") is None else f"rows with {facts['negative']}",
-            f"{facts['rows_without_label']:,}",
-        ),
-        ("cells with unknown label", f"{facts['unknown_cells']:,}"),
-        ("labels without a row", f"{facts['labels_without_row']:,}"),
+        *(_label_facts(facts) if outputs is None else [_output_fact(each) for each in outputs[:SHOWN_OUTPUTS]]),
+        *([("other outputs", f"{len(outputs) - SHOWN_OUTPUTS:,}")] if len(outputs or ()) > SHOWN_OUTPUTS else []),
         ("all-zero feature rows", f"{facts['zero_rows']:,}"),
         ("duplicate rows (may leak between folds)", f"{facts['duplicate_rows']:,}"),
         ("constant features", f"{facts['constant_features']:,}"),
@@ -252,6 +247,26 @@ def data_card(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if facts["licence"]:
         rows.append(("licence", facts["licence"]))
     return rows
+
+
+def _label_facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        ("labels", f"{facts['labels']:,}" + (" classes, one per row" if facts["single_label"] else "")),
+        ("labels per row (cardinality)", f"{facts['cardinality']:.3f}"),
+        ("label density", f"{facts['density']:.3f}"),
+        ("distinct label sets", f"{facts['label_sets']:,}"),
+        (
+            "rows without a label" if facts.get("negative") is None else f"rows with {facts['negative']}",
+            f"{facts['rows_without_label']:,}",
+        ),
+        ("cells with unknown label", f"{facts['unknown_cells']:,}"),
+        ("labels without a row", f"{facts['labels_without_row']:,}"),
+    ]
+
+
+def _output_fact(output: dict[str, Any]) -> tuple[str, str]:
+    """An output as `proxembed data` shows it."""
+    return f"output {output['name']}", output_words(output)
 
 
 def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:

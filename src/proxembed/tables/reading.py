@@ -115,10 +115,11 @@ def read_columns(
     decimal: str | None = None,
     categories: Sequence[str] = (),
     points: bool = True,
+    targets: Sequence[str] = (),
 ) -> list[Reading]:
-    """The readings of the columns of a table."""
+    """The readings of the columns of a table; ``targets`` must hold numbers."""
     table = {name: _cells(name, *cells, tuple(missing or ())) for name, cells in columns.items()}
-    as_texts, as_categories, as_features = set(texts), set(categories), set(kept)
+    as_texts, as_categories, as_features, as_targets = set(texts), set(categories), set(kept), set(targets)
     apart = as_texts | as_categories
     open_columns = {name: cells.numbers for name, cells in table.items() if name not in apart}
     styled = table_style(open_columns, decimal, points)
@@ -129,6 +130,8 @@ def read_columns(
             reading = _said(cells, "text", Column(name, "text"))
         elif name in as_categories and cells.values:
             reading = _category(cells, "category")
+        elif name in as_targets:
+            reading = _target(cells, style, asks)
         else:
             reading = _read(cells, style, asks=asks, kept=name in as_features)
         found.append(reading)
@@ -299,6 +302,29 @@ def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
         return _said(cells, "number", column, problem=problem, options=(("missing", f"{code:g}"),))
     marks = "".join(f", {STYLE_WORDS[mark]}" for mark in held.marks(style))
     return _said(cells, "number" + (f" in {unit}" if unit else "") + marks, column)
+
+
+def _target(cells: DistinctCells, style: str, asks: bool) -> Reading:
+    """A column that is to hold numbers."""
+    as_labels = (("labels", cells.name),)
+    if not cells.values:
+        return _said(cells, "number", None, problem="holds no number: every cell is empty", options=())
+    if (found := _numbers(cells, style, asks)) is not None and (found.column is None or found.column.kind == "number"):
+        if found.instead:  # missing values, or a category
+            problem = found.problem.replace("or a category", "or classes")
+            return replace(found, problem=problem, instead=as_labels)
+        return found
+    if (dates := _dates(cells)) is not None and dates.column is not None:
+        problem = "holds dates; pass numbers, (t - t.min()) / day, or strings for classes"
+        return _said(cells, "date", None, problem=problem, at=cells.places[0])
+    wrong = _number_misfits(cells.numbers, style) if cells.numbers.words else []
+    if not wrong or len(wrong) == len(cells.values) or not _scalar(cells):
+        held = f"holds {shown_cell(cells.values[0])}, which is not a number"
+        return _said(cells, "number", None, problem=f"{held}: name it with labels", at=cells.places[0])
+    number = next(word for j, word in enumerate(cells.numbers.words) if j not in wrong)
+    text = cells.numbers.words[wrong[0]]
+    problem = f"mixes numbers and text ({number}, {text!r}); make it one kind"
+    return _said(cells, "number", None, problem=problem, at=cells.places[wrong[0]])
 
 
 def _almost_numbers(cells: DistinctCells, style: str, wrong: list[int], asks: bool) -> Reading | None:

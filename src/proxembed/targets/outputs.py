@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,7 @@ from .values import entries, missing_entries, unwrapped
 STANDARD, NONE = SCALES = ("standard", "none")
 STRATA = 10
 UNKNOWN = "unknown"  # the kind of a column without a known cell, in a block; other blocks tell it
+SHOWN_VALUES = 5
 COARSE = 64 * np.finfo(np.float64).eps  # of the size of a column: smaller deviations are rounding
 
 
@@ -133,6 +134,20 @@ class Outputs(Targets):
     @property
     def n(self) -> int:
         return self.cells.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        """The cells, NaN where unknown: by these, readings of blocks compare rows."""
+        cells = self.cells.toarray() if self.is_sparse else self.cells
+        found = cells if self.holes is None else np.where(self.dense_holes(), np.nan, cells)
+        return found if dtype is None else found.astype(dtype)
+
+    def __getitem__(self, rows: Any) -> Outputs:
+        return self.take(rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of y, as an array has them."""
+        return self.cells.shape
 
     @property
     def c(self) -> int:
@@ -332,6 +347,37 @@ class Outputs(Targets):
         rows, inverse = np.unique(self.Y.toarray(), axis=0, return_inverse=True)
         return rows, np.ravel(inverse)
 
+    def as_given(self) -> list[np.ndarray]:
+        """The columns of y, each as an array with NaN (None among classes) where a cell is unknown."""
+        cells, holes, found = self.cells.toarray() if self.is_sparse else self.cells, self.dense_holes(), []
+        for number, column in enumerate(self.layout.columns):
+            own = cells[:, number].copy()
+            if column.values is not None:
+                own = np.array([*column.values.tolist(), None], dtype=object)[
+                    np.where(holes[:, number], -1, own).astype(int)
+                ]
+            else:
+                own[holes[:, number]] = np.nan
+            found.append(own)
+        return found
+
+    def rescaled(self, scale_targets: Any) -> Outputs:
+        """The outputs with F scaled as the parameter ``scale_targets`` says."""
+        scaling, weights = weights_of(scale_targets, self.layout.columns)
+        return replace(self, scaling=scaling, weights=weights)
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Per column of y its name, kind, range or classes, and number of unknown cells, as plain data."""
+        (low, high), counts, found = self.ranges, self.dense_holes().sum(axis=0), []
+        for number, column, own in self.layout.spans():
+            facts: dict[str, Any] = {"name": str(column.name), "kind": column.kind, "unknown": int(counts[number])}
+            if column.kind in ("real", "labels"):
+                facts |= {"low": float(low[own.start]), "high": float(high[own.start])}
+            else:
+                facts["values"] = [str(value) for value in column.values]
+            found.append(facts)
+        return found
+
     @property
     def reading(self) -> OutputReading:
         """How these outputs were read, for the estimator that is fitted on them."""
@@ -346,6 +392,26 @@ def strata_of(F: np.ndarray) -> np.ndarray:
     F = F - F.mean(axis=0)
     score = F @ top(F.T @ F, 1)[1][:, 0]
     return np.searchsorted(np.unique(np.quantile(score, np.arange(1, STRATA) / STRATA)), score)
+
+
+def output_words(facts: Mapping[str, Any]) -> str:
+    """How a column of y was read, of ``Outputs.describe``, in words."""
+    holes = f"; {facts['unknown']:,} unknown" if facts["unknown"] else ""
+    if "values" not in facts:
+        kind = "number" if facts["kind"] == "real" else "label"
+        return f"{kind}, {facts['low']:.6g} to {facts['high']:.6g}{holes}"
+    values, what = facts["values"], "ranks" if facts["kind"] == "ranks" else "classes"
+    more = f", ... ({len(values)} {what})" if len(values) > SHOWN_VALUES else ""
+    return f"{what} {', '.join(values[:SHOWN_VALUES])}{more}{holes}"
+
+
+def outputs_of(columns: Sequence[tuple[Column, np.ndarray]]) -> Outputs:
+    """Outputs of columns whose cells are numbers: in units, classes and ranks from 0, NaN where unknown. A lone column
+    has one axis."""
+    table = np.column_stack([cells for _, cells in columns])
+    holes = np.isnan(table)
+    layout = Layout(tuple(column for column, _ in columns), flat=len(columns) == 1)
+    return Outputs(np.where(holes, 0.0, table), layout, holes if holes.any() else None)
 
 
 def factors(layout: Layout, scaling: str, weights: tuple[float, ...] | None, spread: np.ndarray) -> np.ndarray:
@@ -425,6 +491,10 @@ class OutputReading:
 
     def decoded(self, raw: np.ndarray, extrapolate: bool = False, index: Any = None) -> Any:
         """Predictions in units (m, width) in the form of y; numbers within the range of the training rows."""
+        return self.layout.container(self.columns(raw, extrapolate), index)
+
+    def columns(self, raw: np.ndarray, extrapolate: bool = False) -> list[np.ndarray]:
+        """The same, one array per column of y."""
         values = []
         for _, column, own in self.layout.spans():
             if column.kind == "classes":
@@ -434,14 +504,14 @@ class OutputReading:
             if not extrapolate or column.kind != "real":
                 each = np.clip(each, self.low[own.start], self.high[own.start])
             values.append(column.decoded(each))
-        return self.layout.container(values, index)
+        return values
 
     def score(self, y: Any, predicted: Any, weights: np.ndarray | None = None) -> float:
         """The mean over the columns of y of R2 (numbers and ranks) or accuracy, over the known cells, whose rows count
         as their ``weights`` say."""
         from sklearn.metrics import r2_score
 
-        measured, found = columns_of(y), columns_of(predicted)
+        measured, found = y.as_given() if isinstance(y, Outputs) else columns_of(y), columns_of(predicted)
         if len(measured) != len(found):
             raise ValueError(f"y has {len(measured)} columns, and the model predicts {len(found)}.")
         if len(measured[0]) != len(found[0]):

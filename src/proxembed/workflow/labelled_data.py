@@ -1,6 +1,7 @@
 """The data of a run: arrays, a file or a Dataset in, a Dataset whose labels an embedding can serve out."""
 
 import difflib
+import warnings
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -28,6 +29,8 @@ from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
 from proxembed.tables.notes import few_notes
 from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.outputs import Outputs
+from proxembed.targets.reading import read_targets
 
 from .options import CompareOptions, OptionError, SearchOptions
 
@@ -160,6 +163,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, target_type: str | None = None) -> D
         labels.Y,
         names,
         labels.names,
+        outputs=labels.outputs,
         unknown=labels.unknown,
         source=None if table is None else {"format": "table", "columns": [column.plain() for column in table.columns]},
         notes=(*notes, *labels.notes),
@@ -168,8 +172,21 @@ def _of_arrays(X: Any, y: Any, groups: Any, target_type: str | None = None) -> D
     return _grouped(dataset, groups)
 
 
+def _numbers_in(y: Any, target_type: str | None) -> Outputs | None:
+    """y as outputs where it holds numbers, as estimators read it; None for labels, and for what labels' rules refuse."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = read_targets(y, target_type)
+        except ValueError:
+            return None
+    return found if isinstance(found, Outputs) and found.numbers else None
+
+
 def labels_of(y: Any, columns: Columns) -> LabelColumns:
     """The labels in y by the rules that hold for the label columns of a table."""
+    if (numbers := _numbers_in(y, columns.target_type)) is not None:
+        return LabelColumns.of_outputs(numbers)
     named = label_columns(y)
     if named is None:
         found = LabelMatrix.of(y)
@@ -233,7 +250,10 @@ def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, li
 
 
 def check_labels(dataset: Dataset, file: object = "y") -> None:
-    """Raise ValueError for labels that hold nothing to learn: none given, the same in every row, or too few rows."""
+    """Raise ValueError for labels that hold nothing to learn: none given, the same in every row, or too few rows; and
+    for outputs, which are not judged as yet."""
+    if dataset.outputs is not None:
+        refuse_outputs(dataset, file)
     known = np.flatnonzero(rows_scored(dataset))
     remedy = "check y" if file == "y" else "check which columns hold the labels (labels)"
     if not len(known):
@@ -254,6 +274,26 @@ def check_labels(dataset: Dataset, file: object = "y") -> None:
         shown = ", ".join(held[:SHOWN_LABELS]) + more
         same = f"every {row} has the same labels ({shown}), so an embedding has nothing to separate"
         raise ValueError(f"{file}: {same}; {remedy}.")
+
+
+def check_targets(dataset: Dataset, file: object) -> None:
+    """``check_labels``, for what also takes outputs."""
+    if dataset.outputs is None:
+        check_labels(dataset, file)
+
+
+def refuse_outputs(dataset: Dataset, file: object) -> None:
+    """Raise the ValueError of jobs that judge labels for numbers, and for classes of several columns."""
+    columns = dataset.outputs.layout.columns if dataset.outputs is not None else ()
+    number = next((column for column in columns if column.kind in ("real", "ranks")), None)
+    named = number is not None and isinstance(number.name, str) and number.name != "y"
+    held = f"column {shorten(number.name)} holds numbers" if named else "numbers are its outputs"  # type: ignore
+    held = "several columns hold classes" if number is None else held
+    other = ", or read them as one label set (target_type='labels')" if number is None else ""
+    raise ValueError(
+        f"{file}: {held}, which search, compare, diagnose and map do not judge yet: fit a method on them, by "
+        f"`proxembed fit` or in Python by fit_on(method, dataset), and predict{other}."
+    )
 
 
 def has_test_rows(dataset: Dataset) -> bool:

@@ -40,6 +40,7 @@ from proxembed.methods.pipeline import (
 from proxembed.methods.relation import Scaling
 from proxembed.study.candidates import FIRST
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.outputs import Outputs
 
 from .new_rows import COPIES, LEAST_ROWS, PART_BYTES, WHOLE_BYTES, free_memory, rate_text, rows_within
 
@@ -85,17 +86,23 @@ class LargeFit:
     rows: int
     spread: bool = False
     sums: PassingSums | None = None  # of all rows
+    outputs: Outputs | None = None  # of all rows, scaled as the method that is fitted has it
 
     def fit(self, method: Any, scaling: str | None = None, progress: Progress = silent) -> EmbeddingPipeline:
         """The pipeline of a method, its embedding fitted on all rows, its read-out on the sample."""
         X, y = self.sample.X, training_labels(self.sample) if self.table.single_label else self.sample.y
-        scaling = choose_scaling(X, LabelMatrix.of(self.sample.y), self.sample.groups) if scaling is None else scaling
-        model = embedding_pipeline(method, X, scaling=scaling)
+        numbers, groups = isinstance(y, Outputs), self.sample.groups
+        scaling = choose_scaling(X, y if numbers else LabelMatrix.of(y), groups) if scaling is None else scaling
+        model = embedding_pipeline(method, X, scaling=scaling, numbers=numbers)
         if isinstance(model["embedding"], SpectralEmbedder):
             refuse_blocks(model["embedding"])
-        labels = LabelMatrix.of(y)
-        scores = None if labels.form == "classes" else unseen_scores(model[:-1], X, labels, self.sample.groups)
+        labels = None if numbers else LabelMatrix.of(y)
+        tuned = labels is not None and labels.form != "classes"
+        scores = unseen_scores(model[:-1], X, labels, groups) if tuned else None
         first, embedding = model["scaling"], clone(model["embedding"])
+        if numbers:
+            y = y.rescaled(embedding.target_scaling())
+            self.outputs = self.table.outputs.rescaled(embedding.target_scaling())
         if not scaled_by_sums(first):
             first.fit(X, y)
         elif (sums := self._column_sums()) is not None:
@@ -103,7 +110,11 @@ class LargeFit:
         else:
             first.fit(self._blocks(None, progress))
         model.steps[1] = "embedding", embedding.fit(self._blocks(first, progress))
-        model["readout"].fit(embedding.transform(first.transform(X)), y, scores=scores)
+        Z = embedding.transform(first.transform(X))
+        if numbers:
+            model["readout"].fit(Z, y, embedding)
+        else:
+            model["readout"].fit(Z, y, scores=scores)
         name_data(model, self.sample, self.table.single_label)
         return model
 
@@ -145,7 +156,9 @@ class LargeFit:
         return pieces_of(read_piece, (first, source, rows), items)
 
     def _labels(self, start: int, stop: int) -> Any:
-        """Labels of some rows in the form in which the sample has them."""
+        """Labels or outputs of some rows in the form in which the sample has them."""
+        if self.outputs is not None:
+            return self.outputs.take(slice(start, stop))
         Y, unknown = self.table.Y[start:stop], self.table.unknown[start:stop]
         if self.table.single_label:
             return np.asarray(self.table.label_names, dtype=object)[Y.indices]

@@ -96,7 +96,8 @@ def fit_and_save(
 ) -> dict[str, Any]:
     """Fit the pipeline on all rows and write the model and its card; what was done, as plain data."""
     started = perf_counter()
-    scaling = choose_scaling(dataset.X, LabelMatrix.of(dataset.y), dataset.groups)
+    targets = LabelMatrix.of(dataset.y) if dataset.outputs is None else dataset.outputs
+    scaling = choose_scaling(dataset.X, targets, dataset.groups)
     model = fit_on(estimator, dataset, scaling=scaling) if large is None else large.fit(estimator, scaling, progress)
     seconds = perf_counter() - started
     sampled = None if large is None else large.table.n
@@ -110,6 +111,7 @@ def fit_and_save(
         **({} if sampled is None else {"sample": rows, "scaled_by": "all" if whole else "sample"}),
         "features": features,
         "labels": len(dataset.label_names),
+        **({} if dataset.outputs is None else {"outputs": len(dataset.outputs.layout.columns)}),
         "components": int(model["embedding"].n_components_),
         "seconds": seconds,
         "written": [str(path), str(path.with_suffix(".md"))],

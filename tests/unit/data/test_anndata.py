@@ -69,13 +69,17 @@ def test_a_matrix_on_disk_is_brought_to_memory():
     assert (from_anndata(cells(X=on_disk), "type").X.toarray() == X).all()
 
 
+def test_columns_of_classes_are_outputs():
+    outputs = from_anndata(cells(), ["is_t", "donor"]).outputs
+    assert [column.kind for column in outputs.layout.columns] == ["labels", "classes"]
+
+
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
         ({}, {"labels": "cluster"}, "labels 'cluster' names no column of the file; its columns are 'type', 'is_t'"),
         ({}, {"labels": []}, "no column is named as a label"),
-        ({}, {"labels": ["is_t", "donor"]}, "row 0: label 'donor' is 'd2', not 0 or 1"),
-        ({}, {"labels": "dose"}, "label 'dose' is the fraction '0.5'; a continuous target is no label"),
+        ({}, {"labels": "dose"}, "label 'dose' is the fraction '0.5'; numbers are no labels"),
         ({}, {"groups": "hole"}, "row 1: groups column 'hole' is empty; fill it in or drop the row"),
         ({}, {"groups": "gone"}, "groups 'gone' names no column of the file"),
         ({}, {"layer": "raw"}, "layers holds no 'raw'; choose from: 'counts'"),

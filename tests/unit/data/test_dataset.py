@@ -132,6 +132,7 @@ def test_describe_counts_what_it_says(form):
         "name": "data",
         "negative": None,
         "notes": [],
+        "outputs": None,
         "n": 5,
         "d": 3,
         "labels": 2,

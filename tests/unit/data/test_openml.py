@@ -152,6 +152,14 @@ def test_a_set_fetched_before_needs_no_network(stub, tmp_path):
     assert second.asked == [] and data.X.shape == (4, 6)
 
 
+def test_columns_of_classes_are_outputs(stub, tmp_path):
+    stub(answers(DENSE, ["beach"], KINDS))
+    data = fetch_openml_dataset("toy", data_home=tmp_path, labels=["beach", "size"], drop="species")
+    columns = {column.name: column for column in data.outputs.layout.columns}
+    assert {name: column.kind for name, column in columns.items()} == {"beach": "labels", "size": "classes"}
+    assert columns["size"].values.tolist() == [1, 2, 5]
+
+
 @pytest.mark.parametrize(
     ("details", "options", "message"),
     [
@@ -162,8 +170,7 @@ def test_a_set_fetched_before_needs_no_network(stub, tmp_path):
             {"labels": "sunset", "drop": "beach"},
             "feature column 'species' lacks values; leave it out: drop=['species'].",
         ),
-        ({}, {"labels": ["hue"]}, "label 'hue' is the fraction '0.5'; a continuous target is no label"),
-        ({}, {"labels": ["beach", "size"]}, "row 0: label 'size' is '2', not 0 or 1; write 0 or 1 (or yes"),
+        ({}, {"labels": ["hue"]}, "label 'hue' is the fraction '0.5'; numbers are no labels"),
         ({}, {"labels": ["hue", "size", "shape", "beach", "s[up]*"]}, "no feature column is left; name fewer columns"),
         ({"default_target_attribute": None}, {}, "it has no default target; name the label columns with labels=[...]."),
         ({"default_target_attribute": "class"}, {}, "its default target 'class' is no column; name the label columns"),

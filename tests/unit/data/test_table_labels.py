@@ -105,7 +105,7 @@ def test_classes_of_a_training_and_a_test_file_are_named_together(tmp_path):
         (
             ["0.5", "1.5", "0.5"],
             None,
-            "a.csv, line 2: label 'y' is the fraction '0.5'; a continuous target is no label",
+            "a.csv, line 2: label 'y' is the fraction '0.5'; name columns of numbers with targets",
         ),
         (["1", "2", "2.25", "1"], None, "a.csv, line 4: label 'y' is the fraction '2.25'"),
         (["a", "b", "c", "d"], None, "a.csv: label column 'y' holds 4 different classes in 4 rows, such as 'a'; name"),

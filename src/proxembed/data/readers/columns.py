@@ -1,4 +1,4 @@
-"""The columns of a table: which means what (labels, text, id, groups, time), and cells by their distinct values."""
+"""The columns of a table: which means what (labels, targets, text, id, groups, time), and cells by their distinct values."""
 
 from __future__ import annotations  # their text stands in the generated signatures
 
@@ -42,19 +42,25 @@ class Columns:
     --------
     >>> from proxembed.data import Columns
     >>> Columns(labels=("topic_*",), id="doc")
-    Columns(labels=('topic_*',), separator=None, text=(), id='doc', groups=None, time=None, drop=(),
+    Columns(labels=('topic_*',), separator=None, targets=(), text=(), id='doc', groups=None, time=None, drop=(),
     keep=(), missing=None, empty='no labels', decimal=None, category=(), target_type=None)
     """
 
     labels: Sequence[str] = param(
         **GLOBS,
         doc="Label columns, names or globs such as 'topic_*': of 0 and 1 (true and false), empty where unknown; or one "
-        "column of classes, of labels joined by ``separator``, or (Parquet) of lists of labels. ARFF: the XML file of "
-        "the labels. npy: the file of the labels. The program takes a name that contains a comma in double quotes.",
+        "column of classes, of labels joined by ``separator``, or (Parquet) of lists of labels; or several columns of "
+        "classes, see ``target_type``. ARFF: the XML file of the labels. npy: the file of the labels. The program "
+        "takes a name that contains a comma in double quotes.",
     )
     separator: str | None = param(
         **NAME | {"metavar": "TEXT"},
         doc="Text that separates the labels in one column, such as ';'; '' if its cells are not to be split.",
+    )
+    targets: Sequence[str] = param(
+        **GLOBS,
+        doc="Columns of numbers to predict, names or globs such as 'temp*', empty where unknown; ``labels`` may name "
+        "columns of classes beside them.",
     )
     text: Sequence[str] = param(**GLOBS, doc="Text columns, if they are not recognised as texts.")
     id: str | None = param(**NAME, doc="Column of row names.")
@@ -91,10 +97,12 @@ class Columns:
     category: Sequence[str] = param(**GLOBS, doc="Columns of categories, even if their cells are numbers or dates.")
     target_type: str | None = param(
         default=None,
-        choices=(None, "classes"),
+        choices=(None, "classes", "labels"),
         panel=PANEL,
         doc='"classes": the whole numbers in the one label column are classes, however many there are. None: an error '
-        "if more than 20 differ and there are fewer than 3 rows of each on average.",
+        "if more than 20 differ and there are fewer than 3 rows of each on average. Of several label columns of "
+        'classes, "classes" makes one output each, and "labels" one label set of all their values. None: one label set '
+        "if at least half of the cells hold a value that two columns have.",
     )
 
     def __post_init__(self) -> None:
@@ -135,17 +143,18 @@ class Roles:
     groups: str | None = None
     time: str | None = None
     unkept: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
 
     @property
     def named(self) -> tuple[str, ...]:
         """All columns that are read."""
         single = (self.id, self.groups, self.time)
-        return (*self.labels, *self.text, *(name for name in single if name is not None), *self.features)
+        return (*self.labels, *self.targets, *self.text, *(name for name in single if name is not None), *self.features)
 
 
 def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
     """Roles of the columns of one file."""
-    asked: dict[str, Sequence[str]] = {"labels": columns.labels, "text": columns.text}
+    asked: dict[str, Sequence[str]] = {"labels": columns.labels, "targets": columns.targets, "text": columns.text}
     for field in SINGLE:
         value = getattr(columns, field)
         asked[field] = (value,) if value else ()
@@ -172,7 +181,7 @@ def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
     others = tuple(name for name in names if name not in owner)
     features = tuple(name for name in others if not columns.keep or name in kept)
     unkept = tuple(name for name in others if columns.keep and name not in kept)
-    return Roles(chosen["labels"], features, chosen["text"], **single, unkept=unkept)
+    return Roles(chosen["labels"], features, chosen["text"], **single, unkept=unkept, targets=chosen["targets"])
 
 
 def required(wanted: Sequence[str], names: Sequence[str], path: Path, of: str) -> None:

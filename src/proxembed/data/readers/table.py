@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
-from proxembed.data.errors import DataError, Option, TableFaults, shorten
+from proxembed.data.errors import DataError, TableFaults, shorten
 from proxembed.data.readers.columns import SINGLE, Cells, Columns, Roles, name_of, required, resolve, seconds
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, NamedRows, Reader
@@ -28,13 +28,21 @@ from proxembed.data.readers.table_features import (
     with_row_names,
 )
 from proxembed.data.readers.table_file import CsvFile, MergedLinesWarning, PartsOfTable, TableFile, open_table
-from proxembed.data.readers.table_labels import LabelColumns, label_sets, likely_labels, read_labels
+from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
+from proxembed.data.readers.table_outputs import (
+    outputs_note,
+    reading_fault,
+    table_outputs,
+    target_readings,
+    target_sets,
+)
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
 from proxembed.tables.notes import few_names, few_notes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.reading import cell_text, group_codes, holds_missing_code, unseen_notes
+from proxembed.targets.outputs import stacked_outputs
 
 FIRST_ROWS = 10_000  # that are read of a table whose labels are not named
 CellsOfFile = tuple[TableFile, dict[str, Cells]]
@@ -145,7 +153,8 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
         raise file.fault(None, "no column is left for the features", "keep at least one column that is no label")
     if not roles.features and len(roles.text) == 1 and file.places[roles.text[0]] != "text":
         raise file.fault(None, f"text column {shorten(roles.text[0])} holds no text", "name a column of texts")
-    read = _matrix(files, roles, columns, given) if roles.labels or given is not None else None
+    named = bool(roles.labels or roles.targets)
+    read = _matrix(files, roles, columns, given) if named or given is not None else None
     if read is not None:
         parts, X, features, roles, notes = read
         held = _labels(parts, roles, columns) if given is None else [given]
@@ -153,12 +162,13 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
     others = {**dict.fromkeys(shared_names(roles, columns), MISSING), **_others(roles)}
     readable = [name for name in (*roles.text, *roles.features) if file.places[name] != "other"]
     wanted = {**dict.fromkeys(readable, MISSING), **others}
-    first = None if roles.labels or given is not None else FIRST_ROWS  # which tell what to ask
+    first = None if named or given is not None else FIRST_ROWS  # which tell what to ask
     parts = [_gather(each, {}, wanted, columns.missing or (), first=first) for each in files]
     mixed = mixed_rows([(part.file, part.cells) for part in parts], roles, columns)
     labels, problems = [], list(mixed.problems)
     try:
-        labels = _labels(parts, roles, columns) if given is None else [given]
+        if given is not None or not any(reading.problem for reading in mixed.targets):
+            labels = _labels(parts, roles, columns, mixed.targets) if given is None else [given]
     except DataError as error:
         if not problems:
             raise
@@ -169,7 +179,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
     if mixed.rows is None:
         read_as = "; ".join(f"{reading.name}: {reading.words}" for reading in mixed.readings)
         raise file.fault(None, f"no column is left for the features ({read_as})", "name them with keep")
-    found = table_owners(parts[0].cells, mixed.readings, roles, columns, label_sets(labels[0].Y, labels[0].unknown))
+    found = table_owners(parts[0].cells, mixed.readings, roles, columns, target_sets(labels[0]))
     roles = replace(roles, groups=roles.groups or found.groups)
     mixed = described(mixed, found)
     if given is not None:
@@ -182,9 +192,10 @@ def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> 
     """Data set of vectors X and of a table that labels them row by row; without label names, by all other columns."""
     file = open_table(path)
     roles = resolve(columns, file.names, path)
-    roles = replace(roles, labels=roles.labels or roles.features, features=())
+    labels = roles.labels or (() if roles.targets else roles.features)
+    roles = replace(roles, labels=labels, features=())
     part = _gather(file, {}, _others(roles), columns.missing or ())
-    rows = len(part.cells[roles.labels[0]].codes)
+    rows = len(part.cells[(*roles.labels, *roles.targets)[0]].codes)
     if rows != X.shape[0]:
         reason = f"it labels {rows} rows, but there are {X.shape[0]} vectors"
         raise DataError.at(path, None, reason, "give one row for each vector, in the same order")
@@ -211,7 +222,7 @@ def _matrix(
     left = {reading.name for reading in readings}
     numbers = number_columns(X[: parts[0].features.rows], features, left)
     labels = _labels(parts, roles, columns)[0] if given is None else given
-    found = table_owners(cells, readings, roles, columns, label_sets(labels.Y, labels.unknown), numbers)
+    found = table_owners(cells, readings, roles, columns, target_sets(labels), numbers)
     left |= set(found.entities)
     if len(left) == len(features):
         return None
@@ -244,8 +255,9 @@ def _whole_matrix(
 def labels_alone(file: TableFile, columns: Columns, most: int) -> LabelColumns:
     """The labels of all rows of a table whose features need not fit in memory; ``most`` rows are read at a time."""
     roles = resolve(columns, file.names, file.path)
-    named = roles.labels or [name for name in roles.features if file.places[name] != "other"]
-    first = None if roles.labels else FIRST_ROWS
+    given = (*roles.labels, *roles.targets)
+    named = given or [name for name in roles.features if file.places[name] != "other"]
+    first = None if given else FIRST_ROWS
     part = _gather(file, {}, dict.fromkeys(named, MISSING), columns.missing or (), most, first)
     return _labels([part], roles, columns)[0]
 
@@ -281,10 +293,13 @@ def _matrices(
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks), found
 
 
-def _labels(parts: Sequence[Gathered], roles: Roles, columns: Columns) -> list[LabelColumns]:
-    """The labels of each file; without named labels the columns that may hold them."""
+def _labels(
+    parts: Sequence[Gathered], roles: Roles, columns: Columns, readings: Sequence[Reading] | None = None
+) -> list[LabelColumns]:
+    """The labels and numbers of each file (``readings``: of the columns of numbers, where they are known); without
+    named labels the columns that may hold them."""
     file = parts[0].file
-    if not roles.labels:
+    if not (roles.labels or roles.targets):
         shown = ", ".join(shorten(name) for name in file.names[:6])
         error = DataError.at(
             file.path,
@@ -295,7 +310,11 @@ def _labels(parts: Sequence[Gathered], roles: Roles, columns: Columns) -> list[L
         error.options = likely_labels(parts[0].cells)
         raise error
     cells = [(part.file, {label: part.cells[label] for label in roles.labels}) for part in parts]
-    return read_labels(cells, columns.separator, columns.empty, columns.target_type)
+    labels = read_labels(cells, columns.separator, columns.empty, columns.target_type) if roles.labels else None
+    if labels is not None and not roles.targets:
+        return labels
+    files = [(part.file, part.cells) for part in parts]
+    return table_outputs(files, roles, readings or target_readings(files[0], roles, columns), labels)
 
 
 def _assembled(
@@ -311,6 +330,8 @@ def _assembled(
 ) -> Dataset:
     """The data set of the gathered columns, training rows first."""
     n = labels[0].Y.shape[0]
+    several = [part.outputs for part in labels if part.outputs is not None]
+    outputs = stacked_outputs(several) if several else None
     split: dict[str, Any] = {"train_idx": np.arange(n), "test_idx": np.arange(n, X.shape[0])} if len(parts) == 2 else {}
     names: Any = [column for feature in features for column in feature.names] or None
     return Dataset(
@@ -319,6 +340,7 @@ def _assembled(
         names if mixed is None else [column.name for column in mixed.rows.columns],
         labels[0].names,
         name,
+        outputs=outputs,
         unknown=sparse.vstack([part.unknown for part in labels]),
         ids=_ids(parts, roles.id),
         groups=None if roles.groups is None else _groups(parts, roles.groups, named=bool(columns.groups)),
@@ -331,6 +353,7 @@ def _assembled(
             *(mixed.notes if mixed else ()),
             *notes,
             *labels[0].notes,
+            *(() if outputs is None else (outputs_note(outputs),)),
         ),
         columns=None if mixed is None else mixed.described,
         **split,
@@ -347,6 +370,8 @@ def _source(
         read = {"columns": [column.plain() for column in mixed.rows.columns], "missing": list(columns.missing or ())}
     if labels.negative is not None:
         read["negative"] = labels.negative
+    if roles.targets:
+        read["targets"] = list(roles.targets)
     return {
         "format": "table",
         **read,
@@ -360,7 +385,7 @@ def _source(
 
 def _others(roles: Roles) -> dict[str, Sequence[str]]:
     """Columns that are read as cells, each with the texts of an empty cell; a row may be called NA."""
-    others: dict[str, Sequence[str]] = dict.fromkeys(roles.labels, MISSING)
+    others: dict[str, Sequence[str]] = dict.fromkeys((*roles.labels, *roles.targets), MISSING)
     if roles.time is not None:
         others[roles.time] = MISSING
     others.update((name, ("",)) for name in (roles.id, roles.groups) if name is not None)
@@ -430,6 +455,7 @@ class MixedRows:
     readings: tuple[Reading, ...]
     problems: tuple[Any, ...]
     described: tuple[tuple[str, str, str], ...]
+    targets: tuple[Reading, ...] = ()
     unseen: tuple[str, ...] = ()  # notes on cells of the second file that the first does not have
 
     @property
@@ -468,7 +494,7 @@ def _shows_points(file: TableFile) -> bool:
 def mixed_rows(parts: Sequence[CellsOfFile], roles: Roles, columns: Columns) -> MixedRows:
     """Read the cells of the feature columns; the first file, the training file, says what they hold."""
     file, cells = parts[0]
-    purposes = {*roles.features, *roles.text}
+    purposes = {*roles.features, *roles.text, *roles.targets}
     chosen = [name for name in file.names if name in purposes]
     names = [name for name in chosen if name in cells]
     found = read_columns(
@@ -479,13 +505,16 @@ def mixed_rows(parts: Sequence[CellsOfFile], roles: Roles, columns: Columns) -> 
         decimal=columns.decimal,
         categories=list(filter(columns.is_category, names)),
         points=getattr(file, "separator", ",") != ";",
+        targets=roles.targets,
     )
-    problems = [_told(file, cells, reading) for reading in found if reading.problem]
+    problems = [reading_fault(file, cells, reading) for reading in found if reading.problem]
     problems += [
         (f"column {shorten(name)} holds values that are neither numbers nor text", (("drop", name),), ())
         for name in chosen
         if name not in cells
     ]
+    targets = tuple(reading for reading in found if reading.name in roles.targets)
+    found = [reading for reading in found if reading.name not in roles.targets]
     features = tuple(reading.column for reading in found if reading.column is not None)
     rows, unseen = None, []
     if features and not problems:
@@ -493,11 +522,12 @@ def mixed_rows(parts: Sequence[CellsOfFile], roles: Roles, columns: Columns) -> 
         rows = TableRows.stack(held_in)
         unseen = [f"{parts[1][0].path.name}: {note}" for note in unseen_notes(*held_in)] if len(parts) == 2 else []
     readings = {reading.name: (reading.words, reading.example) for reading in found}
+    readings |= {reading.name: (f"target, {reading.words}", reading.example) for reading in targets}
     for purpose in ("labels", *SINGLE):
         for name in names_of(roles, purpose):
             readings[name] = (purpose, first_cell(cells[name]))
     described = tuple((name, *readings[name]) for name in file.names if name in readings)
-    return MixedRows(rows, tuple(found), tuple(problems), described, tuple(unseen))
+    return MixedRows(rows, tuple(found), tuple(problems), described, targets, tuple(unseen))
 
 
 def first_cell(cells: Cells) -> str:
@@ -537,11 +567,3 @@ def as_rows(file: TableFile, columns: Sequence[Column], cells: dict[str, Cells],
             remedy = "correct it, or leave the cell empty"
             raise file.fault(held.first(error.code), f"{reason}, as in the training file", remedy) from error
     return TableRows(columns, arrays, new)
-
-
-def _told(file: TableFile, cells: dict[str, Cells], reading: Reading) -> tuple[str, tuple[Option, ...], Any]:
-    """A problem with the line of the first cell at fault, where one cell is."""
-    text = f"column {shorten(reading.name)} {reading.problem}"
-    if reading.at is None:
-        return text, reading.options, reading.instead
-    return f"{file.place(cells[reading.name].first(reading.at))}: {text}", reading.options, reading.instead

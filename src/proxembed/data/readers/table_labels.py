@@ -1,9 +1,9 @@
-"""Labels of tables, frames and arrays: columns of 0 and 1, one column of classes, or one of joined or listed labels."""
+"""Labels of tables, frames and arrays: columns of 0 and 1, columns of classes, or one of joined or listed labels."""
 
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,18 @@ from proxembed.data.readers.table_file import TableFile
 from proxembed.tables.cells import MISSING, is_empty
 from proxembed.tables.frames import Coded, FrameColumn, frame_of, is_frame, named_columns
 from proxembed.tables.lists import listed
+from proxembed.tables.notes import few_names
 from proxembed.tables.quantities import LEADING_ZERO
+from proxembed.targets.outputs import Column as OutputColumn
+from proxembed.targets.outputs import Outputs, outputs_of
 from proxembed.targets.values import (
     LEAST_ROWS_OF_EACH,
     MOST_NUMBERS,
+    class_values,
     entries,
     many_numbers,
     missing_entries,
+    object_array,
     too_many_numbers,
     unwrapped,
 )
@@ -33,6 +38,8 @@ JOINS = (";", "|", ",")  # what may join the labels of a lone label column
 SEPARATORS = (*JOINS, "/", "\t")  # that are usual
 PATH = " > "  # what stands between the steps of a path: each beginning of it is a label
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
+NUMBERS_OF_FILE = "name columns of numbers with targets, or bin them into classes"
+NUMBERS = "numbers are no labels: bin them into classes, or fit a method on them, such as OPLS().fit(X, y), and predict"
 LIKELY = re.compile(
     r"(?:^|[\W_])(labels?|tags?|topics?|class|classes|target|category|categories|y|outcome|churn|diagnosis|genres?|"
     r"subjects?|keywords?|fault|failure|codes?)(?:$|[\W_])",
@@ -42,7 +49,8 @@ LIKELY = re.compile(
 
 @dataclass(frozen=True)
 class LabelColumns:
-    """Labels of one file: their names, the indicator and the mask of unknown cells, both n x c, and notes."""
+    """Labels of one file: their names, the indicator and the mask of unknown cells, both n x c, and notes. Or
+    ``outputs``: numbers, or columns of several kinds, beside which there are no labels."""
 
     names: tuple[str, ...]
     Y: sparse.csc_array
@@ -51,6 +59,13 @@ class LabelColumns:
     negative: str | None = None
     values: tuple[Any, ...] | None = None
     columns: tuple[tuple[str, str], ...] = ()
+    outputs: Outputs | None = None
+
+    @classmethod
+    def of_outputs(cls, outputs: Outputs, notes: tuple[str, ...] = ()) -> "LabelColumns":
+        """Outputs, and no labels."""
+        none = sparse.csc_array((outputs.n, 0), dtype=np.uint8)
+        return cls((), none, none.astype(bool), notes, outputs=outputs)
 
 
 @dataclass(frozen=True)
@@ -76,7 +91,7 @@ def read_labels(
     if all((cells.codes < 0).all() for cells in columns.values()):
         raise file.fault(None, "every label cell is empty", "give labels to some rows at least")
     if len(columns) > 1:
-        return _indicators(parts)
+        return _several(parts, empty, target_type)
     (name,) = columns
     values = [value for _, cells in parts for value in cells[name].values]
     if separator:
@@ -97,6 +112,123 @@ def read_labels(
     notes += _outer_blanks(name, columns[name]) if form.classes else ()
     own = _own_values(names, values, getattr(file, "typed", True)) if form.classes else None
     return [replace(_sets(names, *part, open_cells), notes=notes, values=own) for part in found]
+
+
+def _several(parts: Sequence[Any], empty: str, target_type: str | None) -> list[LabelColumns]:
+    """The labels of several columns: of 0 and 1, one label set where they share their values, or outputs."""
+    file, columns = parts[0]
+    distinct = {name: list(dict.fromkeys(v for _, held in parts for v in held[name].values)) for name in columns}
+    classes = [name for name, values in distinct.items() if _holds_classes(values, target_type)]
+    if not classes or all(len(set(map(name_of, distinct[name]))) < 2 for name in classes):
+        return _indicators(parts)
+    for name in classes:
+        _refuse_fractions(file, name, columns[name])
+    shared = len(classes) == len(columns) and _share_values(columns.values())
+    if target_type == "labels" or target_type is None and shared:
+        return _one_set(parts, distinct, empty, shared)
+    for name in classes:
+        _refuse_identities(file, name, columns[name], target_type)
+    others = [(each, {name: cells for name, cells in held.items() if name not in classes}) for each, held in parts]
+    marks = _indicators(others) if len(classes) < len(columns) else None
+    made = [_class_column(file, name, distinct[name]) for name in classes]
+    notes = () if target_type is not None else (_classes_note(made, len(columns)),)
+    found = []
+    for number, (_, held) in enumerate(parts):
+        cells = {column.name: coded(held[column.name], column, place) for column, place in made}
+        layout = {column.name: column for column, _ in made}
+        if marks is not None:
+            ones, holes = marks[number].Y.toarray().astype(np.float64), marks[number].unknown.toarray()
+            for j, name in enumerate(marks[number].names):
+                layout[name], cells[name] = OutputColumn(name, "labels", dtype="int64"), ones[:, j]
+                cells[name][holes[:, j]] = np.nan
+        chosen = [(layout[name], cells[name]) for name in columns]
+        found.append(LabelColumns.of_outputs(outputs_of(chosen), notes))
+    return found
+
+
+def _holds_classes(values: Sequence[Any], target_type: str | None) -> bool:
+    """Whether a column beside others holds classes, all numbers or none: no 0 and 1 (yes and no), or two others and
+    more beside them."""
+    if not all(isinstance(value, str | bool | int | float) for value in values) or len(set(map(is_number, values))) > 1:
+        return False
+    signed = any(map(is_minus_one, values))
+    others = sum(truth(value, signed and len(values) == 2) is None for value in values)
+    return others > 1 or others == len(values) > 0 or others == 1 and target_type in ("classes", "labels")
+
+
+def _share_values(columns: Iterable[Cells]) -> bool:
+    """Whether at least half of the cells of several columns, the empty ones aside, hold a value that stands in two."""
+    cells: Counter[str] = Counter()
+    in_columns: Counter[str] = Counter()
+    for held in columns:
+        counts = np.bincount(held.codes[held.codes >= 0], minlength=len(held.values)).tolist()
+        own = Counter()
+        for value, count in zip(held.values, counts, strict=True):
+            own[name_of(value)] += count
+        cells += own
+        in_columns.update(own.keys())
+    return 2 * sum(count for name, count in cells.items() if in_columns[name] > 1) >= cells.total()
+
+
+def _one_set(
+    parts: Sequence[Any], distinct: Mapping[str, Sequence[Any]], empty: str, shared: bool
+) -> list[LabelColumns]:
+    """The values of several columns as the label set of a row. An empty cell adds none; with ``empty`` "unknown" a row
+    without any value is unknown."""
+    names = _in_order({name_of(value) for values in distinct.values() for value in values})
+    reason = "at least half of their cells hold a value of two columns" if shared else "target_type='labels'"
+    note = f"{few_names(list(distinct))} are read as one label set, since {reason}"
+    note += " (target_type='classes': one output per column)" * shared
+    found = []
+    for file, columns in parts:
+        merged = Cells(MISSING)
+        for cells in columns.values():
+            merged.add(cells.codes, cells.values)
+        _refuse_identities(file, " and ".join(map(str, list(distinct)[:2])), merged, "classes")
+        each = [_sets(names, cells, [(name_of(v),) for v in cells.values], False) for cells in columns.values()]
+        Y = sparse.csc_array(sum(part.Y for part in each) > 0, dtype=np.uint8)
+        blank = np.flatnonzero(Y.sum(axis=1, dtype=np.int64) == 0) if empty == "unknown" else np.empty(0, np.intp)
+        found.append(LabelColumns(tuple(names), Y, _columns([blank] * len(names), Y.shape[0]), (note,)))
+    return found
+
+
+def _class_column(file: Any, name: str, values: Sequence[Any]) -> tuple[OutputColumn, dict[str, int]]:
+    """A column of classes as an output, with the place of each class by its name."""
+    names = _in_order(set(map(name_of, values)))
+    own = object_array(_own_values(names, values, getattr(file, "typed", True)))
+    try:
+        own = class_values(own)
+    except ValueError:  # values of several kinds: their names stand for them
+        own = object_array(names)
+    return OutputColumn(name, "classes", own, "object"), {each: place for place, each in enumerate(names)}
+
+
+def coded(cells: Cells, column: OutputColumn, place: Mapping[str, int]) -> NDArray[np.float64]:
+    """The cells of a column of classes as places of their classes, NaN where empty."""
+    return np.array([*(place[name_of(value)] for value in cells.values), np.nan], dtype=np.float64)[cells.codes]
+
+
+def _classes_note(made: Sequence[tuple[OutputColumn, Any]], columns: int) -> str:
+    names = few_names([column.name for column, _ in made])
+    several = "are read as outputs of classes" if len(made) > 1 else "is read as an output of classes"
+    other = " (target_type='labels': one label set of all their values)" if len(made) == columns else ""
+    return f"{names} {several}{other}"
+
+
+def class_output(name: str, found: LabelColumns) -> list[tuple[OutputColumn, NDArray[np.float64]]]:
+    """The labels of one column as outputs beside others: one output of classes, or one for each label."""
+    ones, holes = found.Y.toarray(), found.unknown.toarray()
+    if found.values is None:
+        cells = np.where(holes, np.nan, ones)
+        named = found.names if found.names == (name,) else tuple(f"{name}={label}" for label in found.names)
+        return [(OutputColumn(each, "labels", dtype="int64"), cells[:, j]) for j, each in enumerate(named)]
+    codes = ones[:, 0].astype(np.float64) if len(found.names) == 1 else ones.argmax(axis=1).astype(np.float64)
+    codes[holes.any(axis=1)] = np.nan
+    try:
+        values = class_values(object_array(found.values))
+    except ValueError:
+        values = object_array(found.names)
+    return [(OutputColumn(name, "classes", values, "object"), codes)]
 
 
 def likely_labels(columns: dict[str, Cells]) -> tuple[Option, ...]:
@@ -211,14 +343,8 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells, target_type: st
     """Refuse cells that are fractions, many whole numbers of few rows each, or text that hardly ever repeats."""
     known = int((cells.codes >= 0).sum())
     classes = len(set(map(name_of, cells.values)))
+    _refuse_fractions(file, name, cells)
     if all(map(is_number, cells.values)):
-        for code, value in enumerate(cells.values):
-            if not float(value).is_integer():
-                raise file.fault(
-                    cells.first(code),
-                    f"label {shorten(name)} is the fraction {shorten(str(value))}",
-                    "a continuous target is no label: bin it into classes first",
-                )
         if target_type is None and too_many_numbers(classes, known):
             raise file.fault(None, *many_numbers(f"label column {shorten(name)}", classes, known))
         return
@@ -229,6 +355,19 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells, target_type: st
             f"{shorten(name_of(cells.values[0]))}",
             "name a column whose classes repeat; for labels joined in one cell give their separator",
         )
+
+
+def _refuse_fractions(file: TableFile, name: str, cells: Cells) -> None:
+    """Refuse a column of numbers that are not all whole."""
+    if not all(map(is_number, cells.values)):
+        return
+    for code, value in enumerate(cells.values):
+        if not float(value).is_integer():
+            raise file.fault(
+                cells.first(code),
+                f"label {shorten(name)} is the fraction {shorten(str(value))}",
+                NUMBERS_OF_FILE if isinstance(getattr(file, "path", None), Path) and file.path.suffix else NUMBERS,
+            )
 
 
 def _own_values(names: Sequence[str], values: Sequence[Any], typed: bool) -> tuple[Any, ...]:
@@ -415,7 +554,8 @@ def labels_in_memory(file: Any, columns: dict[str, Cells], target_type: str | No
 
 
 def label_columns(y: Any) -> dict[str, Any] | None:
-    """The label columns in y by name; None for an array of several columns or a sparse matrix, which are indicators."""
+    """The label columns in y by name; None for an array of several columns of numbers or a sparse matrix, which are
+    indicators."""
     y = frame_of(y)
     if is_frame(y):
         return named_columns(y, "y")
@@ -430,6 +570,8 @@ def label_columns(y: Any) -> dict[str, Any] | None:
     cells = entries(y)
     if cells.ndim == 2 and cells.shape[1] == 1:
         cells = cells[:, 0]
+    if cells.ndim == 2 and cells.dtype.kind in "USO" and any(isinstance(value, str) for value in cells.flat):
+        return {str(j): cells[:, j] for j in range(cells.shape[1])}
     return {"y": cells} if cells.ndim == 1 else None
 
 
