@@ -6,14 +6,16 @@ searches run them with small budgets here, and with their default ones in `tests
 
 from unittest import SkipTest
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_regressor_multioutput, check_regressors_train, parametrize_with_checks
 
 from configurations import NAMED
 from contracts.estimators import REPRESENTATIVES, build, public
 from designs import WHOLE
-from proxembed import CCA, SELF
+from proxembed import CCA, OPLS, SELF, ForestLeaves, Kernelized
+from proxembed.methods.pipeline import embedding_pipeline
 
 NAMED_CCA = (
     "scikit-learn takes the class name for its own regression estimator CCA, whose transform takes y as well; the "
@@ -110,3 +112,28 @@ def run_check(estimator, check):
         if key not in EXPECTED_SKIPS:
             pytest.fail(f"{key} was skipped without a written reason: {skipped}")
         pytest.skip(EXPECTED_SKIPS[key])
+
+
+IN_PLACE = "a Pipeline, that of scikit-learn too, fits its steps in place, which are its parameter `steps`"
+MODELS = [
+    embedding_pipeline(method, np.ones((2, 2)), scaling="standard", numbers=True)
+    for method in (
+        OPLS(ridge=1.0, target_type="real"),
+        Kernelized(OPLS(ridge=1.0), target_type="real"),
+        ForestLeaves(n_estimators=5, target_type="real"),
+    )
+]
+
+
+@parametrize_with_checks(
+    MODELS[:1] if not WHOLE else MODELS,
+    expected_failed_checks=lambda _: {"check_estimators_overwrite_params": IN_PLACE},
+)
+def test_check_models_of_numbers(estimator, check):
+    run_check(estimator, check)
+
+
+@pytest.mark.parametrize("model", MODELS[1:], ids=["Kernelized", "ForestLeaves"])
+def test_models_of_numbers_are_multi_output_regressors(model):
+    check_regressor_multioutput("EmbeddingPipeline", model)
+    check_regressors_train("EmbeddingPipeline", model)

@@ -137,7 +137,8 @@ def show(done: dict[str, Any], json_output: bool) -> None:
         return
     rows = f"{done['rows']:,} rows"
     if "sample" in done:
-        rows += f" ({'' if done['scaled_by'] == 'all' else 'scaling and '}read-out of {done['sample']:,})"
+        of_sample = ["scaling"] * (done["scaled_by"] != "all") + ["read-out"] * ("outputs" not in done)
+        rows += f" ({' and '.join(of_sample)} of {done['sample']:,})" if of_sample else ""
     what, count = ("output", done["outputs"]) if "outputs" in done else ("label", done["labels"])
     size = f"{rows}, {done['features']:,} features, {count} {what}{'s' * (count != 1)}"
     components = f"{done['components']} component{'s' * (done['components'] != 1)}"

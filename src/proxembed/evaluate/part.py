@@ -196,7 +196,7 @@ def choose_scaling(X: Any, labels: Targets, groups: Any = None, seed: int = 0) -
         labels = labels.with_columns(np.argsort(-labels.nk, kind="stable")[:CHOICE_LABELS])
     fold = inner_folds(len(rows), None if groups is None else np.asarray(groups)[rows], CHOICE_FOLDS, seed)
     X = X[rows]
-    score = _scaling_score if isinstance(labels, LabelMatrix) else _scaling_score_of_outputs
+    score: Any = _scaling_score if isinstance(labels, LabelMatrix) else _scaling_score_of_outputs
     values = [score(kind, X, labels, fold) for kind in kinds]
     return kinds[int(np.argmax(values))]
 

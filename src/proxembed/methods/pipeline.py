@@ -354,7 +354,7 @@ def name_data(model: EmbeddingPipeline, dataset: Any, of_classes: bool) -> None:
 def embedding_pipeline(
     method: Any, X: Any, *, readout: bool = True, scaling: str | None = None, numbers: bool = False
 ) -> EmbeddingPipeline:
-    """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out of labels or ``numbers``."""
+    """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out, of ``numbers`` too."""
     if isinstance(method, type) or not (hasattr(method, "fit") and hasattr(method, "transform")):
         raise TypeError(
             f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."

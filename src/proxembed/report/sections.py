@@ -227,12 +227,13 @@ def component_section(
 def data_card(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Facts of a data set as pairs of words, for the page and the terminal."""
     kind = "sparse" if facts["sparse"] else "dense"
-    outputs = facts.get("outputs")
+    outputs: list[dict[str, Any]] | None = facts.get("outputs")
+    more = len(outputs or ()) - SHOWN_OUTPUTS
     rows = [
         ("name", facts["name"]),
         ("rows x features", f"{facts['n']:,} x {facts['d']:,} ({kind})"),
         *(_label_facts(facts) if outputs is None else [_output_fact(each) for each in outputs[:SHOWN_OUTPUTS]]),
-        *([("other outputs", f"{len(outputs) - SHOWN_OUTPUTS:,}")] if len(outputs or ()) > SHOWN_OUTPUTS else []),
+        *([("other outputs", f"{more:,}")] if more > 0 else []),
         ("all-zero feature rows", f"{facts['zero_rows']:,}"),
         ("duplicate rows (may leak between folds)", f"{facts['duplicate_rows']:,}"),
         ("constant features", f"{facts['constant_features']:,}"),

@@ -64,7 +64,8 @@ def rows_of(X: Any) -> Any:
     if getattr(getattr(X, "dtype", None), "names", None):
         raise ValueError("X is an array of records; pass DataFrame(X), whose columns have names.")
     series = dependencies.is_into_series(X)
-    if isinstance(X, Mapping) or series or isinstance(X, list) and any(isinstance(row, Mapping) for row in X[:1]):
+    mapping = isinstance(X, Mapping) and not issparse(X)
+    if mapping or series or isinstance(X, list) and any(isinstance(row, Mapping) for row in X[:1]):
         what = "list of dict" if isinstance(X, list) else type(X).__name__
         raise ValueError(
             f"X is a {what}; pass the rows as a DataFrame, such as DataFrame([row]) for one row, or as a 2-D array."

@@ -173,7 +173,7 @@ def _of_arrays(X: Any, y: Any, groups: Any, target_type: str | None = None) -> D
 
 
 def _numbers_in(y: Any, target_type: str | None) -> Outputs | None:
-    """y as outputs where it holds numbers, as estimators read it; None for labels, and for what labels' rules refuse."""
+    """y as outputs where it holds numbers, as estimators read it; None for labels and for what cannot be read."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -286,9 +286,12 @@ def refuse_outputs(dataset: Dataset, file: object) -> None:
     """Raise the ValueError of jobs that judge labels for numbers, and for classes of several columns."""
     columns = dataset.outputs.layout.columns if dataset.outputs is not None else ()
     number = next((column for column in columns if column.kind in ("real", "ranks")), None)
-    named = number is not None and isinstance(number.name, str) and number.name != "y"
-    held = f"column {shorten(number.name)} holds numbers" if named else "numbers are its outputs"  # type: ignore
-    held = "several columns hold classes" if number is None else held
+    if number is None:
+        held = "several columns hold classes"
+    elif isinstance(number.name, str) and number.name != "y":
+        held = f"column {shorten(number.name)} holds numbers"
+    else:
+        held = "it holds numbers"
     other = ", or read them as one label set (target_type='labels')" if number is None else ""
     raise ValueError(
         f"{file}: {held}, which search, compare, diagnose and map do not judge yet: fit a method on them, by "

@@ -97,10 +97,10 @@ class LargeFit:
         if isinstance(model["embedding"], SpectralEmbedder):
             refuse_blocks(model["embedding"])
         labels = None if numbers else LabelMatrix.of(y)
-        tuned = labels is not None and labels.form != "classes"
-        scores = unseen_scores(model[:-1], X, labels, groups) if tuned else None
+        untuned = labels is None or labels.form == "classes"
+        scores = None if labels is None or untuned else unseen_scores(model[:-1], X, labels, groups)
         first, embedding = model["scaling"], clone(model["embedding"])
-        if numbers:
+        if numbers and self.table.outputs is not None:
             y = y.rescaled(embedding.target_scaling())
             self.outputs = self.table.outputs.rescaled(embedding.target_scaling())
         if not scaled_by_sums(first):

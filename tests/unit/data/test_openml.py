@@ -157,7 +157,7 @@ def test_columns_of_classes_are_outputs(stub, tmp_path):
     data = fetch_openml_dataset("toy", data_home=tmp_path, labels=["beach", "size"], drop="species")
     columns = {column.name: column for column in data.outputs.layout.columns}
     assert {name: column.kind for name, column in columns.items()} == {"beach": "labels", "size": "classes"}
-    assert columns["size"].values.tolist() == [1, 2, 5]
+    assert columns["size"].values.tolist() == ["1", "2", "5"]
 
 
 @pytest.mark.parametrize(

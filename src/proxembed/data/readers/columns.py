@@ -1,4 +1,4 @@
-"""The columns of a table: which means what (labels, targets, text, id, groups, time), and cells by their distinct values."""
+"""The columns of a table: which means what (labels, targets, text, id, ...), and cells by their distinct values."""
 
 from __future__ import annotations  # their text stands in the generated signatures
 

@@ -148,12 +148,15 @@ def _several(parts: Sequence[Any], empty: str, target_type: str | None) -> list[
 
 def _holds_classes(values: Sequence[Any], target_type: str | None) -> bool:
     """Whether a column beside others holds classes, all numbers or none: no 0 and 1 (yes and no), or two others and
-    more beside them."""
-    if not all(isinstance(value, str | bool | int | float) for value in values) or len(set(map(is_number, values))) > 1:
+    more beside them; words also where one of yes and no is missing."""
+    plain = all(isinstance(value, str | bool | int | float) for value in values)
+    if not values or not plain or len(set(map(is_number, values))) > 1:
         return False
     signed = any(map(is_minus_one, values))
-    others = sum(truth(value, signed and len(values) == 2) is None for value in values)
-    return others > 1 or others == len(values) > 0 or others == 1 and target_type in ("classes", "labels")
+    truths = [truth(value, signed and len(values) == 2) for value in values]
+    others, both = truths.count(None), {0, 1} <= set(truths)
+    asked = target_type in ("classes", "labels") or not (both or is_number(values[0]))
+    return others > 1 or others == len(values) > 0 or others == 1 and asked
 
 
 def _share_values(columns: Iterable[Cells]) -> bool:
@@ -162,7 +165,7 @@ def _share_values(columns: Iterable[Cells]) -> bool:
     in_columns: Counter[str] = Counter()
     for held in columns:
         counts = np.bincount(held.codes[held.codes >= 0], minlength=len(held.values)).tolist()
-        own = Counter()
+        own: Counter[str] = Counter()
         for value, count in zip(held.values, counts, strict=True):
             own[name_of(value)] += count
         cells += own

@@ -77,7 +77,7 @@ def _number_column(file: TableFile, cells: Mapping[str, Cells], reading: Reading
 
 def _refuse_empty(file: TableFile, outputs: Outputs) -> None:
     """A DataError for an output with less than two known cells."""
-    for column, known in zip(outputs.layout.columns, (~outputs.dense_holes()).sum(axis=0), strict=True):
+    for column, known in zip(outputs.layout.columns, (~outputs.dense_holes()).sum(axis=0).tolist(), strict=True):
         if known < 2:
             reason = f"column {shorten(column.name)} has {known} known cell{'s' * (known != 1)}, and two are needed"
             raise DataError.at(file.path, None, reason, "leave it out")

@@ -1,0 +1,93 @@
+"""`--targets`: numbers in `data`, `fit` and `predict`, as a whole and part by part; what judges labels refuses them."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from proxembed.cli.app import app
+
+
+def program(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+DRAW = np.random.default_rng(0)
+X = DRAW.normal(size=(90, 3))
+Y = X @ [[1.0, 20.0], [0.5, -30.0], [0.0, 10.0]] + 0.1 * DRAW.normal(size=(90, 2))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a table of features, two numbers and a class."""
+    folder = tmp_path_factory.mktemp("made")
+    with open(folder / "t.csv", "w", newline="") as stream:
+        rows = [
+            [*x, "" if i == 7 else y[0], y[1], "hi" if x[0] > 0 else "lo"]
+            for i, (x, y) in enumerate(zip(X, Y, strict=True))
+        ]
+        csv.writer(stream).writerows([["a", "b", "c", "u", "v", "g"], *rows])
+    return folder
+
+
+def run(*arguments):
+    done = program(*arguments)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.stdout
+
+
+def refused(*arguments):
+    done = program(*arguments)
+    assert done.exit_code == 2 and "Traceback" not in done.stderr
+    return done.stderr
+
+
+def columns(path):
+    with open(path, newline="", encoding="utf-8") as lines:
+        header, *rows = csv.reader(lines)
+    return dict(zip(header, zip(*rows, strict=True), strict=True))
+
+
+def test_data_says_how_each_output_is_read(made):
+    facts = json.loads(run("data", made / "t.csv", "--targets", "u,v", "--labels", "g", "--json"))
+    assert [(each["name"], each["kind"], each["unknown"]) for each in facts["outputs"]] == [
+        ("u", "real", 1),
+        ("v", "real", 0),
+        ("g", "classes", 0),
+    ]
+    text = run("data", made / "t.csv", "--targets", "u,v", "--drop", "g")
+    assert "output u" in text and "1 unknown" in text and " fit " in text.splitlines()[-1]
+
+
+def test_predictions_have_the_names_and_units_of_the_table(made, tmp_path):
+    whole, parts = tmp_path / "m.skops", tmp_path / "p.skops"
+    given = ("--targets", "u,v", "--labels", "g", "-m", "opls", "--set", "ridge=0.1")
+    assert "3 outputs" in run("fit", made / "t.csv", *given, "-o", whole)
+    run("fit", made / "t.csv", *given, "--memory", "5KB", "--sample", "60", "-o", parts)
+    for model in (whole, parts):
+        run("predict", model, made / "t.csv", "-o", tmp_path / "y.csv")
+        found = columns(tmp_path / "y.csv")
+        (tmp_path / "y.csv").unlink()
+        assert list(found) == ["u", "v", "g"] and set(found["g"]) == {"hi", "lo"}
+        errors = np.array([found["u"], found["v"]], dtype=float).T - Y
+        assert np.all(errors.std(axis=0) < 0.2 * Y.std(axis=0))
+
+
+def test_arrays_of_numbers_and_what_has_no_scores(made, tmp_path):
+    run("fit", made / "t.csv", "--targets", "u,v", "--drop", "g", "-m", "pls", "-o", tmp_path / "m.skops")
+    run("predict", tmp_path / "m.skops", made / "t.csv", "-o", tmp_path / "y.npz")
+    with np.load(tmp_path / "y.npz") as found:
+        assert found["Y"].shape == (90, 2) and found["names"].tolist() == ["u", "v"]
+    assert "predicts numbers, which have no scores" in refused(
+        "predict", tmp_path / "m.skops", made / "t.csv", "--scores", "-o", tmp_path / "s.csv"
+    )
+    assert "2 outputs" in (tmp_path / "m.md").read_text()
+
+
+@pytest.mark.parametrize("verb", ["search", "compare", "diagnose", "map"])
+def test_what_judges_labels_says_what_takes_numbers(made, tmp_path, verb):
+    text = refused(verb, made / "t.csv", "--targets", "v", "--drop", "g,u")
+    assert "column 'v' holds numbers, which search, compare, diagnose and map do not judge yet" in text
+    assert "`proxembed fit`" in text and "fit_on(method, dataset)" in text

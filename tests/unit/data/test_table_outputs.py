@@ -1,0 +1,104 @@
+"""Numbers to predict among the columns of a table, and several columns of classes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from proxembed.data import Columns, DataError, Dataset, read
+from proxembed.workflow.labelled_data import frame_dataset
+
+ROWS = "a;b;kg;grade;site\n" + "".join(
+    f"{i},5;{i % 3};{'' if i == 4 else f'{i},25'};{i % 4 + 1};{'NS'[i % 2]}\n" for i in range(24)
+)
+
+
+def made(folder, text, name="t.csv"):
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def kinds(data):
+    return {column.name: column.kind for column in data.outputs.layout.columns}
+
+
+def test_numbers_are_read_in_the_style_of_the_table_with_classes_beside_them(tmp_path):
+    data = read(made(tmp_path, ROWS), columns=Columns(targets=("k*",), labels=("grade", "site")))
+    assert kinds(data) == {"kg": "real", "grade": "classes", "site": "classes"}
+    known = np.asarray(data.outputs)[:, 0]
+    assert np.isnan(known[4]) and known[[0, 23]].tolist() == [0.25, 23.25]
+    assert data.outputs.layout.columns[1].values.tolist() == [1, 2, 3, 4]
+    assert data.feature_names == ("a", "b") and data.Y.shape == (24, 0) and data.y is data.outputs
+    assert data.notes[-1] == (
+        "outputs: kg (number, 0.25 to 23.25; 1 unknown), grade (classes 1, 2, 3, 4), site (classes N, S)"
+    )
+    assert [each["name"] for each in data.describe()["outputs"]] == ["kg", "grade", "site"]
+    part = data.take([3, 4])
+    assert repr(part) == "Dataset(name='t', n=2, d=2, outputs=3)" and np.isnan(np.asarray(part.y)[1, 0])
+
+
+def test_numbers_of_a_matrix_and_of_its_test_file(tmp_path):
+    text = "a,b,y\n" + "".join(f"{i}.5,{i % 5},{i * i % 7}.25\n" for i in range(30))
+    train, test = made(tmp_path, text), made(tmp_path, "y,b,a\n,1,2.5\n4,2,3.5\n", "test.csv")
+    data = read(train, test=test, columns=Columns(targets="y"))
+    assert isinstance(data.X, np.ndarray) and data.outputs.layout.flat and data.train_idx.tolist() == list(range(30))
+    assert np.asarray(data.outputs)[-1, 0] == 4.0 and data.outputs.dense_holes().ravel().nonzero()[0].tolist() == [30]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["7.5", "high", "low", "poor"], "line 3: column 'y' mixes numbers and text (7.5, 'high'); make it one kind"),
+        (["2024-01-01", "2024-02-01"], "column 'y' holds dates; pass numbers, (t - t.min()) / day, or strings for"),
+        (["", ""], "column 'y' holds no number: every cell is empty"),
+        (["red", "blue"], "column 'y' holds 'red', which is not a number: name it with labels"),
+        (["1.5"] + [""] * 23, "column 'y' has 1 known cell, and two are needed; leave it out"),
+        (["1", "2", "3", "-999"], "column 'y' holds -999 in 6 cells, far from all others: an empty cell?"),
+    ],
+)
+def test_what_is_no_number_is_told(tmp_path, cells, message):
+    text = "a,c,y\n" + "".join(f"{i}.5,{'uvw'[i % 3]},{cells[i % len(cells)]}\n" for i in range(24))
+    with pytest.raises(DataError) as caught:
+        read(made(tmp_path, text), columns=Columns(targets="y"))
+    assert message in str(caught.value)
+
+
+def topics(second):
+    first, n = ["art", "sport", "art", ""], 40
+    pairs = [(first[i % 4], second[i % 5]) for i in range(n)]
+    return "a,t1,t2\n" + "".join(f"{i}.5,{one},{two}\n" for i, (one, two) in enumerate(pairs)), pairs
+
+
+def test_columns_that_share_their_values_are_one_label_set(tmp_path):
+    text, pairs = topics(["art", "music", "", "art", "sport"])
+    file = made(tmp_path, text)
+    data = read(file, columns=Columns(labels="t*"))
+    assert data.label_names == ("art", "music", "sport") and data.unknown is None
+    assert data.Y.sum() == sum(len({*pair} - {""}) for pair in pairs)
+    assert "one label set" in " ".join(data.notes) and "target_type='classes'" in " ".join(data.notes)
+    frame = pd.read_csv(file)
+    for y in (frame[["t1", "t2"]], frame[["t1", "t2"]].to_numpy(object)):
+        same = frame_dataset(frame[["a"]], y)
+        assert same.label_names == data.label_names and (same.Y != data.Y).nnz == 0
+    classes = read(file, columns=Columns(labels="t*", target_type="classes"))
+    assert kinds(classes) == {"t1": "classes", "t2": "classes"}
+    blank = read(file, columns=Columns(labels="t*", empty="unknown")).unknown
+    assert blank.nnz == 3 * sum(pair == ("", "") for pair in pairs)
+
+
+def test_columns_of_other_values_are_outputs_unless_they_are_said_to_be_one_label_set(tmp_path):
+    file = made(tmp_path, topics(["red", "blue", "", "red", "green"])[0])
+    assert kinds(read(file, columns=Columns(labels="t*"))) == {"t1": "classes", "t2": "classes"}
+    one = read(file, columns=Columns(labels="t*", target_type="labels"))
+    assert one.label_names == ("art", "blue", "green", "red", "sport") and one.outputs is None
+
+
+def test_outputs_of_arrays_and_tables():
+    X = np.arange(12.0).reshape(6, 2)
+    y = pd.DataFrame({"u": [0.5, 1, 2, 3, 4, np.nan], "v": list("ababab")})
+    data = Dataset.from_targets(X, y)
+    assert kinds(data) == {"u": "real", "v": "classes"} and data.outputs.layout.frame == "pandas"
+    assert Dataset.from_targets(X, range(6), target_type="real").outputs.layout.flat
+    with pytest.raises(DataError, match="y holds labels alone"):
+        Dataset.from_targets(X, list("ababab"))
+    with pytest.raises(DataError, match="X has 6 rows but Y has 3"):
+        Dataset.from_targets(X, [0.5, 1.5, 2.5])
