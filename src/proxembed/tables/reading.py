@@ -306,13 +306,12 @@ def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
 
 def _target(cells: DistinctCells, style: str, asks: bool) -> Reading:
     """A column that is to hold numbers."""
-    as_labels = (("labels", cells.name),)
     if not cells.values:
         return _said(cells, "number", None, problem="holds no number: every cell is empty", options=())
     if (found := _numbers(cells, style, asks)) is not None and (found.column is None or found.column.kind == "number"):
         if found.instead:  # missing values, or a category
             problem = found.problem.replace("or a category", "or classes")
-            return replace(found, problem=problem, instead=as_labels)
+            return replace(found, problem=problem, instead=())
         return found
     if (dates := _dates(cells)) is not None and dates.column is not None:
         problem = "holds dates; pass numbers, (t - t.min()) / day, or strings for classes"

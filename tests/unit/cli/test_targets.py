@@ -58,7 +58,7 @@ def test_data_says_how_each_output_is_read(made):
         ("g", "classes", 0),
     ]
     text = run("data", made / "t.csv", "--targets", "u,v", "--drop", "g")
-    assert "output u" in text and "1 unknown" in text and "fix before" not in text
+    assert "output u" in text and "fix before" not in text
 
 
 def test_predictions_have_the_names_and_units_of_the_table(made, tmp_path):
