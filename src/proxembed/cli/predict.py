@@ -68,9 +68,9 @@ def decisions(
     """Predictions (or scores) as named columns for a table, and as arrays for .npz."""
     import numpy as np
 
-    if scores and hasattr(fitted, "targets_"):
-        raise ValueError(f"{path} predicts numbers, which have no scores: leave --scores out.")
     wanted = "decision_function" if scores else "predict"
+    if scores and outputs(fitted, X) is not None:
+        raise ValueError(f"{path} predicts numbers, which have no scores: leave --scores out.")
     if not hasattr(fitted, wanted):
         raise ValueError(f"{path}: {type(fitted).__name__} has no {wanted}; fit a model with a read-out first.")
     if (numbers := outputs(fitted, X)) is not None:

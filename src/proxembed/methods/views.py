@@ -14,10 +14,9 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.pencil.eigen import Solution
-from proxembed.algebra.pencil.kernel_rows import KernelRows
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
-from proxembed.estimator.predicts import ReadOut
+from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import LabelledFeatures, TemplateWrapper, refuse_features
@@ -174,16 +173,14 @@ class _Alone(TemplateWrapper, labels="multi"):
         super().learn(rows, found)
         if isinstance(rows.labels, LabelMatrix):
             return
-        R: Any = found.problem.rows
-        P, F = self.components_.T, rows.labels.Y.toarray()
-        Z = R.dot(P * R.unit)
-        sizes = R.inner(P) if isinstance(R, KernelRows) else P.T @ P
-        self._readout_ = ReadOut(Z.T @ Z + found.ridge * sizes, Z.T @ (F - F.mean(axis=0))).weights
+        F = rows.labels.Y.toarray()
+        self._of_outputs = ReadOut.of(rows, found.problem.rows, self.components_.T, found.ridge)
         self._level_, self._range_ = F.mean(axis=0), (F.min(axis=0), F.max(axis=0))
 
     def predicted(self, X: Any) -> np.ndarray:
         """F of new rows by the read-out, within the range of the training rows."""
-        return np.clip(self.transform(X) @ self._readout_ + self._level_, *self._range_)
+        Z = self.transform(X) - self._of_outputs.mean
+        return np.clip(Z @ self._of_outputs.weights + self._level_, *self._range_)
 
 
 class Views(LabelledFeatures, labels="multi"):

@@ -42,7 +42,7 @@ from proxembed.tables.dates import date_style
 from proxembed.tables.notes import few_names, few_notes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.reading import cell_text, group_codes, holds_missing_code, unseen_notes
-from proxembed.targets.outputs import stacked_outputs
+from proxembed.targets.output_totals import stacked_outputs
 
 FIRST_ROWS = 10_000  # that are read of a table whose labels are not named
 CellsOfFile = tuple[TableFile, dict[str, Cells]]
