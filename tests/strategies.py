@@ -83,6 +83,12 @@ def every_switches() -> tuple[Switches, ...]:
     return tuple(Switches.all())
 
 
+@cache
+def canonical_switches() -> tuple[Switches, ...]:
+    """The canonical form of each of these."""
+    return tuple(switches.canonical() for switches in every_switches())
+
+
 @dataclass(frozen=True)
 class Problem:
     """One fixture: features (dense or CSR), indicator, and a readable name."""

@@ -58,6 +58,11 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
+
+
 def trees() -> dict[Path, ast.Module]:
     """Every file of the package, parsed once."""
     return {path: tree_of(path) for path in SOURCES}
@@ -80,7 +85,7 @@ def run_python(code: str) -> subprocess.CompletedProcess[str]:
 def imports(tree: ast.AST) -> list[tuple[ast.stmt, str]]:
     """Every absolute import in a tree: (statement, dotted name)."""
     found = []
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             found += [(node, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
@@ -89,7 +94,7 @@ def imports(tree: ast.AST) -> list[tuple[ast.stmt, str]]:
 
 
 def inside_functions(tree: ast.AST) -> set[ast.AST]:
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [node for node in nodes(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return {child for function in functions for child in ast.walk(function)}
 
 
@@ -101,7 +106,7 @@ def solver_uses(tree: ast.AST) -> list[tuple[ast.AST, str]]:
         if (name.startswith(LINEAR_ALGEBRA) and name.rpartition(".")[2] != "norm")
         or (name.startswith("sklearn") and name.rpartition(".")[2] in SOLVERS_ELSEWHERE)
     ]
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute | ast.Name) and node.attr != "norm":
             owner = node.value.attr if isinstance(node.value, ast.Attribute) else node.value.id
             if owner in ("linalg", "sla", "spla"):
@@ -127,7 +132,7 @@ def imported(module: str, path: Path, known: dict[str, Path]) -> set[str]:
     """Modules that a file imports: at its top, in functions, and for type checkers alone."""
     package = module.split(".") if path.stem == "__init__" else module.split(".")[:-1]
     found = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes(tree_of(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -260,7 +265,7 @@ def test_only_the_program_prints():
     for path, tree in trees().items():
         if room(path) == "cli":
             continue
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             printed = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
             stream = isinstance(node, ast.Attribute) and node.attr in ("stdout", "stderr")
             if printed or stream:
@@ -271,11 +276,10 @@ def test_only_the_program_prints():
 def test_heavy_libraries_are_imported_lazily_in_one_room_each():
     found = []
     for path, tree in trees().items():
-        lazy = inside_functions(tree)
-        for node, name in imports(tree):
-            library = name.partition(".")[0]
-            if library not in ONE_ROOM:
-                continue
+        found_here = [(node, name.partition(".")[0]) for node, name in imports(tree)]
+        heavy = [(node, library) for node, library in found_here if library in ONE_ROOM]
+        lazy = inside_functions(tree) if heavy else set()
+        for node, library in heavy:
             if room(path) != ONE_ROOM[library]:
                 found.append(f"{where(path, node)} imports {library}, which belongs to {ONE_ROOM[library]}")
             elif node not in lazy and library not in AT_MODULE_LEVEL:
@@ -300,7 +304,7 @@ def test_functions_are_short():
     paths = [path for folder in BESIDE for path in (ROOT / folder).rglob("*.py")]
     beside = {path: tree_of(path) for path in paths}
     for path, tree in (trees() | beside).items():
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             doc = node.body[0] if ast.get_docstring(node) is not None else None

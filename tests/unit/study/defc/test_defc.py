@@ -54,15 +54,15 @@ def without_seconds(leaderboard):
     return [{name: value for name, value in entry.items() if name != "seconds"} for entry in leaderboard]
 
 
-@pytest.mark.parametrize("classifier", ["1nn", GaussianNB()], ids=str)
-def test_it_embeds_predicts_and_tells_what_it_has_tried(made, classifier):
-    tells_what_it_has_tried(made, classifier)
+@pytest.mark.parametrize(("classifier", "most"), [("1nn", None), (GaussianNB(), 3)], ids=str)
+def test_it_embeds_predicts_and_tells_what_it_has_tried(made, classifier, most):
+    tells_what_it_has_tried(made, classifier, most)
 
 
-def tells_what_it_has_tried(made, classifier):
+def tells_what_it_has_tried(made, classifier, most=None):
     X, y = made
     names = np.array(["red", "green", "blue"])[y]
-    search = found(X, names, classifier=classifier)
+    search = found(X, names, classifier=classifier, n_components=most)
     assert (
         search.transform(X).shape == (60, search.best_estimator_.n_components_) == search.fit_transform(X, names).shape
     )
@@ -391,7 +391,7 @@ class RaisesAtTimes(GaussianNB):
 
 def test_a_candidate_whose_classifier_raises_counts_as_the_worst(made):
     with pytest.warns(UserWarning, match=r"DEFC: \d+ of 15 candidates raised an exception .* the first: ValueError"):
-        search = found(*made, classifier=RaisesAtTimes(), max_evals=15)
+        search = found(*made, classifier=RaisesAtTimes(), max_evals=15, n_components=4)
     failed = [entry for entry in search.leaderboard_ if entry["failed"]]
     assert 0 < len(failed) < 15 and search.leaderboard_[-len(failed) :] == failed
     assert {entry["score"] for entry in failed} == {-np.inf} and search.best_score_ > 0.5

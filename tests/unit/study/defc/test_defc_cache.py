@@ -83,7 +83,7 @@ def test_scores_do_not_depend_on_the_cache(several, classifier):
     limits = 0, 60_000, 2**30
     found = []
     for cache_bytes in limits:
-        objective = Objective(X, y, splits, classifier=classifier, k_cap=6, cache_bytes=cache_bytes)
+        objective = Objective(X, y, splits, classifier=classifier, k_cap=3, cache_bytes=cache_bytes)
         draws, rows = np.random.default_rng(1), []
         for vector in (
             [3, 5, 0, 5, 1, 2, 2, 0],
