@@ -26,7 +26,8 @@ class Template:
     for 0. ``offset`` holds the row weights of the mean that transform subtracts (None: no centring) and of the
     row-space restriction. ``target`` is the label factor that ``ridge="auto"`` regresses on. ``rows`` is the X among
     the factors of B that stands for the rows that are projected, whatever a kernel or another lift makes of them.
-    ``repeats``: how often each row occurs, where A, B and ``offset`` say so already (``repeated``); None for once."""
+    ``repeats``: how often each row occurs, where A, B and ``offset`` say so already (``repeated``); None for once.
+    ``count``: the rows that compressed ones stand for, where rows occur several times."""
 
     A: Operator
     B: Operator | None = None
@@ -37,6 +38,7 @@ class Template:
     sense: int = 1
     rows: Any = None
     repeats: np.ndarray | None = None
+    count: float | None = None
 
     def on(self, R: Any) -> Template:
         """The template for projected rows R, which take the place of ``rows`` among the factors."""
@@ -46,6 +48,8 @@ class Template:
 
     def count_rows(self, n: int) -> float:
         """How many of n rows weigh something, each as often as it occurs."""
+        if self.count is not None:
+            return self.count
         if self.repeats is not None:
             return float(self.repeats.sum() if self.offset is None else self.repeats[self.offset != 0].sum())
         return n if self.offset is None else int(np.count_nonzero(self.offset))

@@ -61,7 +61,14 @@ from .validation import (
     refuse_not_finite,
     refuse_numbers_for,
 )
-from .weights import checked_weights, present_rows, refuse_weights, weighted_rows, without_weights
+from .weights import (
+    checked_weights,
+    present_rows,
+    refuse_weights,
+    refuse_weights_of_blocks,
+    weighted_rows,
+    without_weights,
+)
 
 ROOMS = ("methods", "classify", "evaluate", "study")  # with estimators
 ROLES = ("method", "model", "features", "rival", "classifier", "search")
@@ -440,7 +447,8 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             if blocks is None:
                 self.solve_rows(self._weighted(X, y, sample_weight))
             else:
-                self._refuse_weights_of(blocks, sample_weight)
+                if sample_weight is not None:
+                    refuse_weights_of_blocks(self)
                 self.solve_rows(summed_rows(self, blocks))
         return self
 
@@ -472,13 +480,6 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         rows = self._validate(X, y, weights)
         index = None if rows.origin is None else rows.origin.index
         return weighted_rows(self, rows, weights if index is None else weights[index], merge)
-
-    def _refuse_weights_of(self, blocks: Any, sample_weight: Any) -> None:
-        if sample_weight is not None:
-            raise ValueError(
-                f"{type(self).__name__} takes no sample_weight: these are blocks of rows, which weigh one each; use "
-                "rows in memory instead."
-            )
 
     def solve_rows(self, rows: Rows) -> None:
         """The steps of a fit on checked rows, parameters resolved."""

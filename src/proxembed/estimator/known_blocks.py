@@ -178,9 +178,10 @@ def label_totals(method: Any, labels: Iterable[Any], number: int) -> Any:
     return all_totals([totals_of(own, whole=True) for own in known if own is not None])
 
 
-def totals_of(targets: Any, whole: bool = False) -> Any:
-    """The OutputTotals of numbers, and the LabelTotals of labels; ``whole``: as of these."""
-    return OutputTotals.of(targets) if isinstance(targets, Outputs) else LabelTotals.of(targets, whole)
+def totals_of(targets: Any, whole: bool = False, times: np.ndarray | None = None) -> Any:
+    """The OutputTotals of numbers, and the LabelTotals of labels; ``whole``: as of these, ``times``: how often each row
+    occurs."""
+    return OutputTotals.of(targets, times) if isinstance(targets, Outputs) else LabelTotals.of(targets, whole, times)
 
 
 def _targets_of_block(method: Any, y: Any) -> tuple[Any, np.ndarray, int]:
@@ -201,15 +202,21 @@ def all_totals(parts: Sequence[Any]) -> Any:
 def known_blocks(method: Any, blocks: Iterable[Any], reset: bool = True) -> Iterator[tuple[Any, Any, int]]:
     """Checked blocks (X, labels, rows left out), of the rows that take part; the next one is read meanwhile."""
     for X, y in prefetch(blocks):
-        X = checked_features(method, X, reset=reset, block=True)
+        X, labels, _, dropped = checked_block(method, X, y, reset)
         reset = False
-        if method.traits.labels is None:
-            yield X, None, 0
-            continue
-        labels, index, n = _targets_of_block(method, y)
-        if len(index) < n:
-            X = X[index]
-        yield X, labels, n - len(index)
+        yield X, labels, dropped
+
+
+def checked_block(method: Any, X: Any, y: Any, reset: bool) -> tuple[Any, Any, Any, int]:
+    """A checked block: the rows that take part, their labels, their index (None: all rows), and how many are left
+    out."""
+    X = checked_features(method, X, reset=reset, block=True)
+    if method.traits.labels is None:
+        return X, None, None, 0
+    labels, index, n = _targets_of_block(method, y)
+    if len(index) == n:
+        return X, labels, None, 0
+    return X[index], labels, index, n - len(index)
 
 
 def prefetch(blocks: Iterable[Any]) -> Iterator[Any]:

@@ -12,9 +12,10 @@ from proxembed.algebra.arrays.blas import one_pool
 from proxembed.algebra.arrays.moments import Moments
 from proxembed.blocks import RowBlocks, blocks_of
 
-from .known_blocks import known_blocks, refuse_other_features, refuse_outside
+from .known_blocks import checked_block, known_blocks, refuse_other_features, refuse_outside
 from .sums import Sums, from_sums_of_rows, sums_of_rows
 from .validation import forget
+from .weights import checked_weights, present_rows, refuse_weights_of_blocks
 
 KEPT = ("sums_", "n_features_in_", "feature_names_in_")
 AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
@@ -40,7 +41,7 @@ class PartialFits:
         return moments
 
     @available_if(from_sums_of_rows)
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one fit on all of them.
 
         The eigenproblem is solved when a fitted attribute, ``transform`` or ``predict`` is first asked for.
@@ -53,6 +54,8 @@ class PartialFits:
             Unknown cells of numbers are at the mean of all rows, whatever ``unknown`` but "drop".
         classes : list, optional
             The only labels that are allowed.
+        sample_weight : (m,) numbers >= 0, optional
+            How often each of these rows counts, as in ``fit``; of rows in memory.
 
         Returns
         -------
@@ -94,6 +97,9 @@ class PartialFits:
         if source is None and y is None and self.traits.labels is not None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         try:
+            if sample_weight is not None:
+                self._add_weighted(sums, X, y, classes, fresh, sample_weight)
+                return self._hold(sums)
             if source is not None and source.spread:
                 self._add_spread(sums, source, classes, fresh)
                 return self._hold(sums)
@@ -105,6 +111,16 @@ class PartialFits:
                 forget(self)
             raise
         return self._hold(sums)
+
+    def _add_weighted(self, sums: Sums, X: Any, y: Any, classes: Any, fresh: bool, sample_weight: Any) -> None:
+        """Add rows in memory, each as often as its weight says."""
+        if blocks_of(X, y) is not None:
+            refuse_weights_of_blocks(self)
+        y = y if self.traits.labels is not None else None
+        X, y, times = present_rows(X, y, checked_weights(sample_weight, X, y))
+        rows, labels, index, dropped = checked_block(self, X, y, fresh)
+        refuse_outside(labels, classes)
+        sums.update(self, rows, labels, dropped, times=times if index is None else times[index])
 
     def _add_spread(self, sums: Sums, source: RowBlocks, classes: Any, fresh: bool) -> None:
         """Add rows where they are."""

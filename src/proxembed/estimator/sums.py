@@ -260,22 +260,31 @@ class Sums:
         """Moments with F in place of what was summed of numbers before their means and scales were known."""
         return moments if self.totals is None or self.counted else self.totals.scaled(moments)
 
-    def _count(self, method: Any, labels: Any) -> Any:
+    def _count(self, method: Any, labels: Any, times: np.ndarray | None) -> Any:
         """The labels as they are summed."""
         if self.counted:
             return self.totals.block(labels)
-        own = totals_of(labels, whole=method.traits.from_sums == "labels")
+        own = totals_of(labels, method.traits.from_sums == "labels", times)
         self.totals = own if self.totals is None else self.totals.merged(own)
         return self.totals.summed(labels)
 
-    def update(self, method: Any, X: Any, labels: Any, dropped: int = 0, precision: str = "float64") -> None:
-        """Add checked rows, X (m, d), with their labels; ``dropped``: how many were left out."""
+    def update(
+        self,
+        method: Any,
+        X: Any,
+        labels: Any,
+        dropped: int = 0,
+        precision: str = "float64",
+        times: np.ndarray | None = None,
+    ) -> None:
+        """Add checked rows, X (m, d), with their labels; ``dropped``: how many were left out, ``times``: how often each
+        occurs."""
         self.dropped += dropped
         if X.shape[0] == 0:
             return
         _refuse_size(X)
         before = self.totals
-        block = None if labels is None else self._count(method, labels)
+        block = None if labels is None else self._count(method, labels, times)
         count = self.totals.n if self.counted else max(self.n + X.shape[0], 2)
         R = _LiftedRows(X, method.lift) if method.traits.sample_rows else X
         demand = _demand(method, BlockRows(X, block, count=count), R)[1]
@@ -290,15 +299,15 @@ class Sums:
         else:
             self.moments = _carried(self.moments, self.widths, widths, before, self.totals)
         self.widths = widths
-        self.moments.update(R, demand.weights, demand.factors, precision)
+        self.moments.update(R, demand.weights, demand.factors, precision, times)
         if R is not X:
-            self._update_unlifted(X, [] if block is None else [block.Y], before)
+            self._update_unlifted(X, [] if block is None else [block.Y], before, times)
 
-    def _update_unlifted(self, X: Any, labels: list[Any], before: LabelTotals | None) -> None:
+    def _update_unlifted(self, X: Any, labels: list[Any], before: LabelTotals | None, times: np.ndarray | None) -> None:
         if self.unlifted is None:
             self.unlifted = Moments(X.shape[1], 1, sum(Y.shape[1] for Y in labels))
         self.unlifted = _unlifted(self.unlifted, before, self.totals)
-        self.unlifted.update(X, [None], labels)
+        self.unlifted.update(X, [None], labels, times=times)
 
     def _start(self, demand: Demand, R: Any, reads_out: bool) -> None:
         """Moments of no row as yet; ``reads_out``: with X'X, unless the rows can be read again for what it gives."""
@@ -377,7 +386,7 @@ class Sums:
     def _check(self, method: Any) -> None:
         """A ValueError for too few rows, and a warning of those left out."""
         name, numbers = type(method).__name__, isinstance(self.totals, OutputTotals)
-        refuse_few(method, self.n, self.dropped, numbers)
+        refuse_few(method, 0 if self.moments is None else int(self.moments.counts[0]), self.dropped, numbers)
         if self.dropped:
             fills = method.traits.fills_unknown if numbers else method.label_means is not None
             means = (
@@ -388,7 +397,8 @@ class Sums:
                 )
             )
             noun = "output" if numbers else "label"
-            warn_left_out(name, self.dropped, self.n + self.dropped, fills, more=means, stacklevel=5, noun=noun)
+            n = int(self.moments.counts[0]) + self.dropped
+            warn_left_out(name, self.dropped, n, fills, more=means, stacklevel=5, noun=noun)
         if numbers and method.traits.unknown == "fill" and self.totals.reading.rule is not None:
             _warn_of_means(method, stacklevel=7)
 
@@ -499,7 +509,7 @@ class SummedRows(BlockRows):
 
     def _gcv(self, grid: np.ndarray) -> np.ndarray:
         found = self.found
-        rows = found.moments.counts[found.demand.offset]
+        rows = found.moments.occurrences[found.demand.offset]
         return gcv_errors(found.s, found.target_moments(), found.target_squares(), grid, rows, found.centred)
 
     def _left_out(self, grid: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ block, with the sums of all rows, and collapsed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,6 +38,14 @@ def refuse_weights(estimator: Any) -> None:
     raise ValueError(
         f"{type(estimator).__name__} takes no sample_weight: {estimator.why_unweighted}; use "
         f"{INSTEAD[estimator.traits.labels]} instead."
+    )
+
+
+def refuse_weights_of_blocks(estimator: Any) -> None:
+    """Raise the ValueError of an estimator for weights beside blocks of rows."""
+    raise ValueError(
+        f"{type(estimator).__name__} takes no sample_weight: these are blocks of rows, which weigh one each; use rows "
+        "in memory, or partial_fit with a weight for each row of a part, instead."
     )
 
 
@@ -84,6 +93,10 @@ class RepeatedLabels(LabelBlock):
 
     times: np.ndarray = field(default_factory=lambda: np.ones(0))
 
+    @property
+    def row_counts(self) -> np.ndarray:
+        return self.times
+
     def two_classes(self) -> LabelMatrix:
         """A lone label as two classes."""
         return repeated_labels(LabelMatrix.two_classes(self), self.times, whole=True)
@@ -102,6 +115,10 @@ class RepeatedOutputs(OutputBlock):
     """F of distinct rows that occur ``times`` each."""
 
     times: np.ndarray = field(default_factory=lambda: np.ones(0))
+
+    @property
+    def row_counts(self) -> np.ndarray:
+        return self.times
 
     @property
     def default_tau(self) -> float | None:
@@ -123,6 +140,8 @@ class RepeatedOutputs(OutputBlock):
 
 def repeated_labels(labels: Any, times: np.ndarray, whole: bool) -> Any:
     """The targets of distinct rows with the totals of all; ``whole``: with ``LabelTotals.shared``."""
+    if isinstance(labels, RepeatedLabels):
+        return labels
     if not isinstance(labels, LabelMatrix):
         totals_of_outputs = OutputTotals.of(labels, times)
         return RepeatedOutputs(totals_of_outputs.block(labels).Y, totals_of_outputs, times=times)
@@ -138,7 +157,7 @@ def repeated_labels(labels: Any, times: np.ndarray, whole: bool) -> Any:
 def _on_all_columns(labels: LabelMatrix) -> LabelMatrix:
     """The labels with the columns that no row has."""
     entries = labels.Y.tocoo()
-    shape = (labels.n, labels.width)
+    shape = (entries.shape[0], labels.width)
     Y = sparse.csc_array((entries.data, (entries.row, labels.kept[entries.col])), shape=shape)
     return LabelMatrix(Y, labels.classes_, labels.form)
 
@@ -146,7 +165,28 @@ def _on_all_columns(labels: LabelMatrix) -> LabelMatrix:
 @dataclass(frozen=True)
 class WeightedRows(BlockRows):
     """Distinct rows that occur ``counts`` times each, fractions allowed. A template is stated on them as on the rows of
-    a block, and ``weighted`` makes it that of all rows."""
+    a block, and ``weighted`` makes it that of all rows. ``plain``: their targets, each row once; ``whole``: as of
+    ``repeated_labels``."""
+
+    plain: Any = None
+    whole: bool = False
+
+    @classmethod
+    def of(cls, rows: Rows, counts: np.ndarray, whole: bool) -> WeightedRows:
+        """Rows in memory that occur so many times."""
+        labels = None if rows.labels is None else repeated_labels(rows.labels, counts, whole)
+        more: dict[str, Any] = {"plain": rows.labels, "whole": whole}
+        return cls(rows.X, labels, origin=rows.origin, counts=counts, count=float(counts.sum()), **more)
+
+    def take(self, index: np.ndarray) -> Rows:
+        origin = None if self.origin is None else self.origin.take(index)
+        labels = None if self.plain is None else self.plain.take(index)
+        return WeightedRows.of(Rows(self.X[index], labels, origin=origin), self.counts[index], self.whole)
+
+    def relabelled(self, arguments: tuple[Any, ...], setting: Any, made: Callable[[Any], Any]) -> Rows:
+        return super().relabelled(
+            arguments, setting, lambda labels: repeated_labels(made(labels), self.counts, whole=True)
+        )
 
     def weighted(self, template: Template) -> Template:
         return template if self.repeats is None else template.repeated(self.repeats)
@@ -168,15 +208,14 @@ def weighted_rows(method: Any, rows: Rows, weights: np.ndarray | None, merge: bo
     is what leave-one-out leaves out. Rows of weight one, all of them distinct, stay as they are."""
     if weights is None and getattr(rows.labels, "fill", None) is not None:
         return rows  # whose totals know nothing of cells that are predicted
-    found = equal_rows(rows.X, None if rows.labels is None else rows.labels.row_values) if merge else None
-    if found is not None:
-        first, place = found
+    equal = equal_rows(rows.X, None if rows.labels is None else rows.labels.row_values) if merge else None
+    if equal is not None:
+        first, place = equal
         weights = np.bincount(place, weights).astype(np.float64)
         rows = rows.take(first)
     if weights is None or bool(np.all(weights == 1.0)):
         return rows
-    labels = rows.labels
-    if labels is not None:
-        labels = repeated_labels(labels, weights, method.traits.from_sums == "labels")
-        method._reading_ = method._reading_.settled(labels)
-    return WeightedRows(rows.X, labels, origin=rows.origin, counts=weights, count=float(weights.sum()))
+    found = WeightedRows.of(rows, weights, method.traits.from_sums == "labels")
+    if found.labels is not None:
+        method._reading_ = method._reading_.settled(found.labels)
+    return found

@@ -397,7 +397,8 @@ def diagnose(
     parts = [_half(X.shape[0], groups, random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
     scored = _folds_of_shuffles(true, labels.c)
-    refits = _Refits(method, X, y, labels, [splits[fold] for fold in scored], measure, whole, {SHUFFLE: orders, HALF: parts})
+    own, work = [splits[fold] for fold in scored], {SHUFFLE: orders, HALF: parts}
+    refits = _Refits(method, X, y, labels, own, measure, whole, work)
     null, cosines = _refitted(refits, n_jobs, store)
     return Diagnosis(
         measure=measure.name,

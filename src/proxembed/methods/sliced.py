@@ -165,5 +165,5 @@ def _by_means(rows: np.ndarray, counts: np.ndarray, number: int, random_state: A
     order = np.argsort(np.round(length / length.max(), DIGITS), kind="stable")
     means = KMeans(number, n_init=STARTS, random_state=random_state)
     labels = np.empty(len(rows), dtype=np.intp)
-    labels[order] = means.fit(rows[order], sample_weight=counts[order].astype(np.float64)).labels_
+    labels[order] = means.fit(rows[order], sample_weight=counts[order]).labels_
     return labels

@@ -30,7 +30,8 @@ KIND_NAMES = {"real": "numbers", "ranks": "ordered categories", "classes": "clas
 class OutputTotals:
     """Totals over the rows that take part, of the cells a less ``shift`` (one per column of F) and their mask M, 1
     where a cell is known (one per column of y; a is 0 elsewhere): ``gram_of_cells`` a'a, ``sums_of_cells`` a'M,
-    ``known`` M'M, and the range of known cells. Classes are indicators, of shift 0."""
+    ``known`` M'M, and the range of known cells. Each row counts as often as it occurs, but for ``rows``, their number,
+    and ``held``, the known cells of each column of y. Classes are indicators, of shift 0."""
 
     layout: Layout
     scaling: str
@@ -42,6 +43,8 @@ class OutputTotals:
     known: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    rows: int
+    held: np.ndarray
 
     form = "numbers"
     classes_ = None
@@ -59,12 +62,13 @@ class OutputTotals:
         cells = (raw - shift) * wide
         low = np.where(wide > 0, raw, np.inf).min(axis=0, initial=np.inf)
         high = np.where(wide > 0, raw, -np.inf).max(axis=0, initial=-np.inf)
+        held = mask.sum(axis=0)
         if weights is not None:
             root = np.sqrt(weights)[:, None]
             cells, mask = root * cells, root * mask
         n = outputs.n if weights is None else float(weights.sum())
         grams = cells.T @ cells, cells.T @ mask, mask.T @ mask
-        return cls(layout, outputs.scaling, outputs.weights, n, shift, *grams, low, high)
+        return cls(layout, outputs.scaling, outputs.weights, n, shift, *grams, low, high, outputs.n, held)
 
     def merged(self, other: Any) -> OutputTotals:
         """The totals of both; classes that only one of them has are added. Raises ValueError for labels, and for
@@ -83,6 +87,8 @@ class OutputTotals:
             known=left.known + right.known,
             low=np.minimum(left.low, right.low),
             high=np.maximum(left.high, right.high),
+            rows=left.rows + right.rows,
+            held=left.held + right.held,
         )
 
     def _on(self, layout: Layout) -> OutputTotals:
@@ -152,13 +158,13 @@ class OutputTotals:
     @property
     def reading(self) -> OutputReading:
         """How y was read, for the estimator that is fitted on all rows."""
-        unknown = self.n - np.diag(self.known).astype(int)
+        unknown = self.rows - self.held.astype(int)
         rule = "mean" if unknown.any() else None
         return OutputReading(self.layout, *self.level_and_scale, self.low, self.high, unknown, unknown, rule)
 
     def check(self) -> None:
         """A ValueError for columns with fewer than two known cells; a warning that names the constant ones."""
-        for column, count in zip(self.layout.columns, np.diag(self.known).astype(int).tolist(), strict=True):
+        for column, count in zip(self.layout.columns, self.held.astype(int).tolist(), strict=True):
             if count < 2:
                 cells = f"{count} known cell{'s' * (count != 1)}"
                 raise ValueError(f"y column {column.name!r} has {cells}; two are needed: drop it.")
@@ -181,7 +187,7 @@ class OutputTotals:
     @cached_property
     def _partly_known(self) -> np.ndarray:
         """The columns of y with an unknown cell."""
-        return np.flatnonzero(np.diag(self.known) < self.n)
+        return np.flatnonzero(self.held < self.rows)
 
     def summed(self, outputs: Outputs) -> UnscaledBlock:
         """What is summed of some rows before all are known: the cells less the shift, 0 where unknown, and for each

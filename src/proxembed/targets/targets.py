@@ -176,6 +176,11 @@ class Targets(ABC):
         """Distinct rows of F: (u x c array, index of its distinct row for each row)."""
 
     @property
+    def row_counts(self) -> np.ndarray:
+        """How often each row occurs, (n,)."""
+        return np.ones(self.Y.shape[0])
+
+    @property
     def row_values(self) -> sparse.csr_array:
         """A matrix by which rows of different targets differ, (n, any)."""
         return sparse.csr_array(self.Y)

@@ -1,5 +1,7 @@
 """Weights of rows: whole ones are repeats, zero is absence, and the oracle of leave-one-out with fractions."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -30,9 +32,12 @@ from proxembed import (
     CopyLDA,
     Isomap,
     Kernelized,
+    PCovR,
+    Sliced,
 )
 from proxembed.algebra.arrays.matrix import equal_rows
 from proxembed.algebra.pencil.linear import RIDGE_GRID
+from proxembed.blocks import RowBlocks
 
 N = 22
 RNG = np.random.default_rng(3)
@@ -74,12 +79,14 @@ OF_BOTH = [
     MLSI(n_components=3),
     MLSI(form="ratio", center=True, n_components=3),
     MLLS(),
+    PCovR(n_components=2, ridge=0.1),
 ]
 CASES = [
     *((method, None) for method in WITHOUT),
     *((method, CLASSES) for method in OF_CLASSES),
     *((method, LABELS) for method in OF_LABELS),
     (MESD(), LABELS[:, :1]),
+    (Sliced(FDA(ridge=0.1)), NUMBERS[:, 0]),
     *((method, y) for method in OF_BOTH for y in (LABELS, NUMBERS)),
 ]
 
@@ -102,7 +109,7 @@ def assert_alike(model, other, X):
 @pytest.mark.parametrize("turn", range(3))
 def test_whole_weights_are_repeats_and_zero_is_absence(turn):
     X, copies = (TALL, WIDE, SPARSE)[turn], np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
-    for method, y in CASES if WHOLE else CASES[turn::3]:
+    for method, y in CASES if WHOLE else CASES[turn::6]:
         weighted = clone(method).fit(X, y, sample_weight=W)
         assert_alike(weighted, clone(method).fit(X[copies], None if y is None else y[copies]), X)
 
@@ -180,6 +187,26 @@ def test_unknown_cells_are_at_weighted_means():
         with pytest.warns(UserWarning, match="left out of fit"):
             repeated = clone(method).fit(TALL[copies], target[copies])
         assert_alike(weighted, repeated, TALL)
+
+
+def test_parts_with_weights_are_a_fit_with_weights():
+    w, y = W * 0.3, NUMBERS.copy()
+    y[[1, 2, 15], [0, 1, 0]] = np.nan
+    cases: list = [(PCA(n_components=3, whiten=True), None), (FDA(ridge=0.1), CLASSES), (MLLS(), LABELS)]
+    cases += [(MORP(n_components=3), NUMBERS), (MESD(FDA(ridge=0.1)), LABELS), (OPLS(ridge=0.1, unknown="drop"), y)]
+    for X in (TALL, SPARSE):
+        for method, target in cases:
+            parts, whole = clone(method), clone(method)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for rows in (slice(0, 13), slice(13, N)):
+                    parts.partial_fit(X[rows], None if target is None else target[rows], sample_weight=w[rows])
+                assert_alike(parts, whole.fit(X, target, sample_weight=w), X)
+    copies = np.repeat(np.arange(N), W)
+    weighted = OPLS().partial_fit(TALL, NUMBERS, sample_weight=W)
+    assert_alike(weighted, OPLS().partial_fit(TALL[copies], NUMBERS[copies]), TALL)
+    with pytest.raises(ValueError, match="OPLS takes no sample_weight: these are blocks"):
+        OPLS().partial_fit(RowBlocks([(TALL, LABELS)]), sample_weight=W)
 
 
 def test_score_counts_rows_by_their_weights():

@@ -27,26 +27,16 @@ TILE_BYTES = 4 << 20
 SUMS_BYTES = 512 << 20  # of tiles and their sums that threads may hold at a time
 FACTOR_BYTES = 16 << 20  # of the rows of a block that are made dense at once
 Weights = Sequence[np.ndarray | None]
-ARRAYS = (
-    "origin",
-    "masses",
-    "firsts",
-    "counts",
-    "products",
-    "factor_sums",
-    "squares",
-    "norms",
-    "first",
-    "varies",
-    "filled",
-)
+ADDED = ("masses", "firsts", "counts", "occurrences", "products", "factor_sums", "squares", "norms", "filled")
+ARRAYS = (*ADDED, "origin", "first", "varies")
 Product = Callable[[np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
 
 
 class Moments:
     """Sums over n rows x (of d features) with factors f (of p columns) and several row weights w, the first all ones.
     About ``origin`` o, the mean of the rows (0 as long as all are sparse, ``raw``), these are per row weight
-    ``masses`` sum w, ``firsts`` sum w (x - o) and ``counts``, the rows with w != 0; ``products`` sum (x - o)f', (d, p);
+    ``masses`` sum w, ``firsts`` sum w (x - o), ``counts``, the rows with w != 0, and ``occurrences``, how often these
+    occur; ``products`` sum (x - o)f', (d, p);
     ``norms`` sum (x - o)^2 per feature, where no Gram matrix is formed. ``factor_sums`` sum f, ``squares`` sum f^2,
     ``inner`` sum ff' or None. ``varies``: whether a feature differs from the ``first`` row; ``filled``: the stored
     entries per feature, of sparse rows."""
@@ -54,6 +44,7 @@ class Moments:
     def __init__(self, d: int, weights: int, p: int, *, formed: Sequence[int] = (), inner: bool = False):
         self.n, self.raw, self.origin = 0, False, np.zeros(d)
         self.masses, self.firsts, self.counts = np.zeros(weights), np.zeros((weights, d)), np.zeros(weights)
+        self.occurrences = np.zeros(weights)
         self.products, self.factor_sums, self.squares = np.zeros((d, p)), np.zeros(p), np.zeros(p)
         self.inner: Any = np.zeros((p, p)) if inner else None
         self.norms: np.ndarray = np.zeros(0 if formed else d)
@@ -89,18 +80,26 @@ class Moments:
         """Whether two row weights, whose Gram matrices are formed, were equal in all rows."""
         return self.shared[i] == self.shared[j]
 
-    def update(self, X: Any, weights: Weights, factors: Sequence[Any], precision: str = "float64") -> None:
-        """Add the rows of a block: X (m, d) dense or CSR, row weights (None: ones), factors (m, q) dense or sparse.
+    def update(
+        self,
+        X: Any,
+        weights: Weights,
+        factors: Sequence[Any],
+        precision: str = "float64",
+        times: np.ndarray | None = None,
+    ) -> None:
+        """Add the rows of a block: X (m, d) dense or CSR, row weights (None: ones), factors (m, q) dense or sparse;
+        ``times``: how often each row occurs, (m,) positive numbers, None for once.
         Threads share out the tiles of dense rows, each with one thread of BLAS. Their sums are added in the order of
         the rows, so that the result does not depend on the number of threads."""
         with one_thread:
-            self._update(X, weights, factors, precision)
+            self._update(X, weights, factors, precision, times)
 
-    def _update(self, X: Any, weights: Weights, factors: Sequence[Any], precision: str) -> None:
+    def _update(self, X: Any, weights: Weights, factors: Sequence[Any], precision: str, times: Any) -> None:
         self._share(weights)
         factors = [_by_rows(F) for F in factors]
         if sparse.issparse(X):
-            self._update_sparse(sparse.csr_array(X, dtype=np.float64), weights, factors)
+            self._update_sparse(sparse.csr_array(X, dtype=np.float64), weights, factors, times)
             return
         d, (m, _) = len(self.origin), X.shape
         most = max(block_rows(d, TILE_BYTES), d // 2)  # a sum of tiles costs as much as two rows
@@ -111,7 +110,8 @@ class Moments:
             part = slice(start, start + step)
             own = [None if w is None else w[part] for w in weights]
             dense = [F[part].toarray() if sparse.issparse(F) else F[part] for F in factors]
-            return blank._of_tile(np.array(X[part], dtype=np.float64, order="K"), own, dense, precision, compared)
+            rows, root = np.array(X[part], dtype=np.float64, order="K"), None if times is None else np.sqrt(times[part])
+            return blank._of_tile(rows, own, dense, precision, compared, root)
 
         for tile in in_order(
             work, range(0, m, step), SUMS_BYTES // (8 * d * d * max(1, len(self._grams)) + TILE_BYTES)
@@ -125,24 +125,38 @@ class Moments:
         return blank
 
     def _of_tile(
-        self, rows: np.ndarray, weights: Weights, factors: list[Any], precision: str, compared: np.ndarray
+        self,
+        rows: np.ndarray,
+        weights: Weights,
+        factors: list[Any],
+        precision: str,
+        compared: np.ndarray,
+        root: np.ndarray | None,
     ) -> Moments:
         """The sums of some rows about their mean, which is taken off in place; this one stays blank. By NumPy's
-        products, which let other threads run (SciPy's do not). ``compared``: features that may be constant."""
+        products, which let other threads run (SciPy's do not). ``compared``: features that may be constant. ``root``:
+        that of how often each row occurs; None for once."""
         tile, p = copy(self), len(self.squares)
         tile.n, tile.first, tile.varies = len(rows), rows[0].copy(), np.zeros(len(self.origin), dtype=bool)
         tile.varies[compared] = _varying(rows, compared)
-        tile.origin = rows.mean(axis=0)
+        tile.origin = rows.mean(axis=0) if root is None else np.average(rows, axis=0, weights=root**2)
         rows -= tile.origin
         beside = [np.ones(len(rows)) if w is None else w for w in weights]
         joint = np.column_stack([*factors, *beside]).astype(np.float64, copy=False)
+        tile.counts = np.array([float(np.count_nonzero(w)) for w in beside])
+        tile.masses, tile.occurrences = np.array([float(w.sum()) for w in beside]), tile.counts
+        tile.factor_sums = joint[:, :p].sum(axis=0)
+        if root is not None:  # sums of squares and products are those of rows times the root
+            totals = root**2 @ joint
+            tile.n, tile.masses, tile.factor_sums = float(root @ root), totals[p:], totals[:p]
+            tile.occurrences = np.array([float(root[w != 0] @ root[w != 0]) for w in beside])
+            rows *= root[:, None]
+            joint = joint * root[:, None]
         F, products = joint[:, :p], joint.T @ rows  # in this order three quarters of the time of rows.T @ joint
         tile.products, tile.firsts = products[:p].T, products[p:]
-        tile.masses = np.array([float(w.sum()) for w in beside])
-        tile.counts = np.array([float(np.count_nonzero(w)) for w in beside])
         tile._grams = {j: _gram(rows, weights[j], precision) for j in set(self.shared.values())}
         tile.norms = np.einsum("ij,ij->j", rows, rows) if len(self.norms) else self.norms
-        tile.factor_sums, tile.squares = F.sum(axis=0), np.einsum("ij,ij->j", F, F)
+        tile.squares = np.einsum("ij,ij->j", F, F)
         tile.inner = None if self.inner is None else F.T @ F
         return tile
 
@@ -156,15 +170,22 @@ class Moments:
                 self._grams[j] = self._grams[leader].copy(order="F")
             self.shared[j] = own
 
-    def _update_sparse(self, X: sparse.csr_array, weights: Weights, factors: Sequence[Any]) -> None:
-        rest = Moments(X.shape[1], len(weights), len(self.squares), inner=self.inner is not None)
-        rest.n, rest.raw, rest.shared = X.shape[0], True, dict(self.shared)
+    def _update_sparse(
+        self, X: sparse.csr_array, weights: Weights, factors: Sequence[Any], times: np.ndarray | None
+    ) -> None:
+        rest, each = self._blank(), np.ones(X.shape[0]) if times is None else times
+        rest.n, rest.raw = X.shape[0] if times is None else float(times.sum()), True
         rest.first, rest.filled = X[[0]].toarray().ravel(), np.bincount(X.indices, minlength=X.shape[1])
-        rest.norms = np.bincount(X.indices, X.data**2, minlength=X.shape[1])[: len(self.norms)]
         rest.varies = X.max(axis=0).toarray().ravel() != X.min(axis=0).toarray().ravel()
+        if times is not None:  # sums of squares and products are those of rows times the root
+            rest.filled = np.bincount(X.indices, np.repeat(times, np.diff(X.indptr)), minlength=X.shape[1])
+            root = sparse.diags_array(np.sqrt(times))
+            X, factors = sparse.csr_array(root @ X), [root @ F for F in factors]
+        rest.norms = np.bincount(X.indices, X.data**2, minlength=X.shape[1])[: len(self.norms)]
         for j, w in enumerate(weights):
-            ones = np.ones(X.shape[0]) if w is None else w
-            rest.masses[j], rest.firsts[j], rest.counts[j] = ones.sum(), X.T @ ones, np.count_nonzero(ones)
+            own = each if w is None else each * w
+            rest.masses[j], rest.counts[j] = own.sum(), np.count_nonzero(own)
+            rest.occurrences[j], rest.firsts[j] = each[own != 0].sum(), X.T @ (own / np.sqrt(each))
             if self.shared.get(j) == j:
                 WX = X if w is None else sparse.diags_array(w) @ X
                 rest._grams[j] = np.asfortranarray((X.T @ WX).toarray())
@@ -173,7 +194,7 @@ class Moments:
             part = slice(start, start + F.shape[1])
             product = F.T @ X
             rest.products[:, part] = (product.toarray() if sparse.issparse(product) else product).T
-            rest.factor_sums[part] = np.asarray(F.sum(axis=0)).ravel()
+            rest.factor_sums[part] = np.asarray(F.sum(axis=0)).ravel() if times is None else F.T @ np.sqrt(each)
             rest.squares[part] = np.asarray((F * F).sum(axis=0)).ravel()
             start = part.stop
         if rest.inner is not None:
@@ -199,7 +220,7 @@ class Moments:
         origin = self.origin if raw else self.mean + (rest.n / n) * (rest.mean - self.mean)
         self.move(origin)
         rest.move(origin)
-        for name in ("masses", "firsts", "counts", "products", "factor_sums", "squares", "norms", "filled"):
+        for name in ADDED:
             setattr(self, name, getattr(self, name) + getattr(rest, name))
         for j in self._grams:
             self._grams[j] += rest._grams[j]

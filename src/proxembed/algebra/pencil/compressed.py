@@ -211,7 +211,7 @@ class Compression:
     def lost(self) -> tuple[float, float]:
         """What rounding may make of the scatter of sparse rows, and that scatter; (0, 0) where no digits are lost. A
         sparse feature with a zero varies as much as it is far from the origin."""
-        far = self.sparse and self.centred and np.any(self.moments.filled == self.moments.n)
+        far = self.sparse and self.centred and np.any(self.moments.filled > self.moments.n * (1 - 1e-12))
         scatter = float(np.sum(self.moments.norms if self.s is None else self.s**2))
         return (self._noise(self.moments.n), scatter) if far else (0.0, 0.0)
 
@@ -261,6 +261,13 @@ class Compression:
             return RowStream(product, self.moments.n, centre, norms, sums, [*known, *self._units])
         return SummedMatrix(self.rows, self.moments.n, centre, sums, known)
 
+    @property
+    def _count(self) -> float | None:
+        """How often all rows of non-zero weight occur; None where each occurs once."""
+        j = self.demand.offset
+        same = self.moments.occurrences[j] == self.moments.counts[j]
+        return None if same else float(self.moments.occurrences[j])
+
     def restated(self) -> Template:
         """The template on the compressed rows."""
         A, B = self.template.A, self.template.B
@@ -268,9 +275,9 @@ class Compression:
             terms: Any = zip(A.terms(), self._units, strict=True)
             A = Sum([(c, LowRank(unit, leaf.S)) for (c, leaf), (unit, _) in terms])
             B = None if B is None else Sum([(c, Identity()) for c, _ in B.terms()])
-            return replace(self.template, A=A, B=B, offset=None, target=None)
+            return replace(self.template, A=A, B=B, offset=None, target=None, count=self._count)
         A, B = self._operator(A), None if B is None else self._operator(B)
-        return replace(self.template, A=A, B=B, offset=None, target=None)
+        return replace(self.template, A=A, B=B, offset=None, target=None, count=self._count)
 
     def _operator(self, op: Operator) -> Operator:
         return Sum([(c, leaf.compressed(self)) for c, leaf in op.terms()])

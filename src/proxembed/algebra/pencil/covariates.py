@@ -55,8 +55,9 @@ def principal_covariates(
     leaf: Any = next(leaf for _, leaf in problem.template.A.terms())
     of_targets = np.sqrt(share / squares)
     if iterative and k is not None and k < min(rows.shape):
-        W = conjugate_gradients(rows, None, 1.0, ridge, leaf.project(rows))[0]
-        C = Weighing((1.0 - share) / rows.squared_norm(), of_targets * W)
+        weights = None if problem.uniform else problem.weights
+        W = conjugate_gradients(rows, weights, 1.0, ridge, leaf.project(rows))[0]
+        C = Weighing((1.0 - share) / rows.squared_norm(weights), of_targets * W)
         w, V = lanczos(lambda v: C.half(rows.normal_dot(C.half(v[:, None])))[:, 0], rows.shape[1], k)
         keep = C.real(w, max(rows.shape))
         return C.half(V[:, keep]) / np.sqrt(w[keep]), w[keep]
