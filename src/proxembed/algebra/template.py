@@ -219,8 +219,13 @@ def _checked_patch(number: int, index: Any, A: Any, n: int) -> tuple[np.ndarray,
 
 
 def centred(A: Operator, ones: np.ndarray) -> Operator:
-    """H A H, H = I - 11'/n, by terms of low rank; ``ones``: uniform weights."""
+    """H A H, H = I - 11'/n, by terms of low rank; ``ones``: uniform weights. Of rows that occur w times and A that says
+    so: H'AH with H = I - 1w'/1'w."""
     factor, n = A.low_rank(), len(ones)
+    if not np.all(ones == 1.0):
+        sums, mass = A @ np.ones(n), ones.sum()
+        corner = np.array([[0.0, -1.0 / mass], [-1.0 / mass, sums.sum() / mass**2]])
+        return A + LowRank(np.column_stack([sums, ones]), corner)
     if factor is not None:
         return LowRank(factor.F, factor.S, center=ones)
     sums = A @ ones

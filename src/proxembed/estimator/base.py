@@ -62,6 +62,7 @@ from .validation import (
     refuse_numbers_for,
 )
 from .weights import (
+    WeightedRows,
     checked_weights,
     present_rows,
     refuse_weights,
@@ -453,9 +454,18 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         return self
 
     @property
-    def weighs_rows(self) -> bool:
-        """Whether rows may have weights: where the template follows from sums over rows."""
+    def follows_from_sums(self) -> bool:
+        """Whether the template of rows that are repeated is known from that of the distinct ones."""
         return self.traits.from_sums is not None
+
+    @property
+    def weighs_rows(self) -> bool:
+        """Whether rows may have weights."""
+        return self.follows_from_sums
+
+    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        """Distinct rows that occur so many times, as the steps of a fit take them."""
+        return WeightedRows.of(rows, counts, self.traits.from_sums == "labels")
 
     @property
     def why_unweighted(self) -> str:

@@ -102,8 +102,13 @@ class Neighborly(Searching, abstract=True):
 
     def _neighbors(self, rows: Rows) -> Neighbors:
         """The neighbours of every row, after the one check that needs the rows."""
-        check_count(self.n_neighbors, rows.n - 1, f"{type(self).__name__}: n_neighbors")
-        return rows.neighbors(self.n_neighbors, **self._search)
+        most = rows.n - 1 if rows.counts is None else max(rows.n, self.n_neighbors + 1) - 1
+        check_count(self.n_neighbors, most, f"{type(self).__name__}: n_neighbors")
+        return rows.neighbors(self._count(rows), **self._search)
+
+    def _count(self, rows: Rows) -> int:
+        """n_neighbors; of equal rows that have been merged at most all others."""
+        return self.n_neighbors if rows.counts is None else max(1, min(self.n_neighbors, rows.n - 1))
 
     def _neighbor_graph(self, rows: Rows, kind: str, eps: float | None = None) -> sparse.csr_array:
         """A graph of one of the five kinds, CSR of distances."""
@@ -111,7 +116,7 @@ class Neighborly(Searching, abstract=True):
             check_symmetric(rows.X)
         if kind in OF_NEIGHBORS:
             self._neighbors(rows)
-        return rows.graph(kind, self.n_neighbors, eps, **self._search)
+        return rows.graph(kind, self._count(rows), eps, **self._search)
 
 
 class Linked(Neighborly, abstract=True):

@@ -80,6 +80,11 @@ class Rows:
         """Uniform row weights."""
         return np.ones(self.n)
 
+    @property
+    def times(self) -> np.ndarray:
+        """How often each row occurs."""
+        return self.ones if self.counts is None else self.counts
+
     @cached_property
     def mass(self) -> np.ndarray:
         """Row weights of the scatter: ones; under MESD the labels per row, or 1[m > 0] where copies are weighted."""
@@ -104,8 +109,8 @@ class Rows:
         return CentredMatrix.centred(self.X, center).squared_norm()
 
     def weighted(self, template: Template) -> Template:
-        """The template with each row as often as it occurs."""
-        return template
+        """The template with each row as often as it occurs; one that is stated so is told the number of rows."""
+        return template if self.counts is None else replace(template, count=float(self.counts.sum()))
 
     @cached_property
     def repeats(self) -> Repeats | None:

@@ -27,7 +27,6 @@ from proxembed.targets.outputs import strata_of
 from proxembed.targets.targets import Targets
 from proxembed.targets.totals import LabelBlock, LabelTotals
 
-from .explain import centred_products
 from .rows import BlockRows, Rows
 
 INSTEAD = {None: "PCA or LSI", "single": "FDA or MMC", "multi": "OPLS, CCA or PLS"}
@@ -179,14 +178,13 @@ class WeightedRows(BlockRows):
         return cls(rows.X, labels, origin=rows.origin, counts=counts, count=float(counts.sum()), **more)
 
     def take(self, index: np.ndarray) -> Rows:
-        origin = None if self.origin is None else self.origin.take(index)
+        origin, counts = None if self.origin is None else self.origin.take(index), np.asarray(self.counts)
         labels = None if self.plain is None else self.plain.take(index)
-        return WeightedRows.of(Rows(self.X[index], labels, origin=origin), self.counts[index], self.whole)
+        return WeightedRows.of(Rows(self.X[index], labels, origin=origin), counts[index], self.whole)
 
     def relabelled(self, arguments: tuple[Any, ...], setting: Any, made: Callable[[Any], Any]) -> Rows:
-        return super().relabelled(
-            arguments, setting, lambda labels: repeated_labels(made(labels), self.counts, whole=True)
-        )
+        counts = np.asarray(self.counts)
+        return super().relabelled(arguments, setting, lambda labels: repeated_labels(made(labels), counts, whole=True))
 
     def weighted(self, template: Template) -> Template:
         return template if self.repeats is None else template.repeated(self.repeats)
@@ -199,8 +197,8 @@ class WeightedRows(BlockRows):
         rows = CentredMatrix.centred(over(self.X, unit), self.counts)
         if rows.constant:
             raise ValueError(CONSTANT)
-        products = centred_products(rows, np.eye(self.d), self.labels, self.repeats)
-        return rows.squared_norm(self.counts), float(np.sum(products**2)), unit
+        times: Any = self.repeats
+        return rows.squared_norm(self.counts), float(np.sum(rows.tdot(times.of(self.labels.Y)) ** 2)), unit
 
 
 def weighted_rows(method: Any, rows: Rows, weights: np.ndarray | None, merge: bool) -> Rows:
@@ -215,7 +213,7 @@ def weighted_rows(method: Any, rows: Rows, weights: np.ndarray | None, merge: bo
         rows = rows.take(first)
     if weights is None or bool(np.all(weights == 1.0)):
         return rows
-    found = WeightedRows.of(rows, weights, method.traits.from_sums == "labels")
+    found = method.count_rows(rows, weights)
     if found.labels is not None:
         method._reading_ = method._reading_.settled(found.labels)
     return found

@@ -88,8 +88,8 @@ class TemplateWrapper(
         return replace(super().traits, **{name: getattr(inner, name) for name in names})
 
     @property
-    def weighs_rows(self) -> bool:
-        return self.inner().weighs_rows
+    def follows_from_sums(self) -> bool:
+        return self.inner().follows_from_sums
 
     @property
     def why_unweighted(self) -> str:
@@ -97,7 +97,7 @@ class TemplateWrapper(
 
     @property
     def merges_rows(self) -> bool:
-        return self.inner().merges_rows if self.ridge is None else super().merges_rows
+        return self.weighs_rows and (self.inner().merges_rows if self.ridge is None else super().merges_rows)
 
     def check_rows(self, rows: Rows) -> None:
         self.method_.check_rows(rows)
@@ -171,7 +171,7 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
         return replace(own, labels=inner.labels or "multi", keeps_unknown=inner.fills_unknown or inner.keeps_unknown)
 
     @property
-    def weighs_rows(self) -> bool:
+    def follows_from_sums(self) -> bool:
         return False
 
     @property

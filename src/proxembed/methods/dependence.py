@@ -111,7 +111,7 @@ class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True
         return replace(super().traits, from_sums=None, needs_all_rows="deflation needs X'X of all rows")
 
     @property
-    def weighs_rows(self) -> bool:
+    def follows_from_sums(self) -> bool:
         return True
 
     def template(self, rows: Rows) -> Template:

@@ -240,9 +240,9 @@ class Kernelized(TemplateWrapper, labels="multi"):
         )
 
     @property
-    def weighs_rows(self) -> bool:
+    def follows_from_sums(self) -> bool:
         """As the method; kernel values of rows that are given have no weights."""
-        return self.kernel != "precomputed" and self.inner().weighs_rows
+        return self.kernel != "precomputed" and self.inner().follows_from_sums
 
     @property
     def why_unweighted(self) -> str:

@@ -2,7 +2,7 @@
 and ONPP-R."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,34 @@ from proxembed.proximity.weights import LOCAL_NEIGHBORS, edge_weights, weighted_
 from .local import GIVEN_DOC, LINK_WEIGHTS, at_most, check_classes, labelled_graph, link_kind, link_scale, point_enemies
 
 
+class DistinctRows(SpectralEmbedder, abstract=True):
+    """A projection made from the neighbours of distinct rows: equal rows are one that counts as often as they occur,
+    and an edge as often as both of its rows."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the projection. X: (n, d) array or CSR of float32 or float64. y: ignored. sample_weight: (n,) numbers
+        >= 0, how often each row counts; 0: as if it were absent. Returns self. Raises ValueError with the argument,
+        what is allowed and the remedy."""
+        return SpectralEmbedder.fit(self, X, y, sample_weight)
+
+    @property
+    def weighs_rows(self) -> bool:
+        """Where neighbours are searched."""
+        linked: Any = self
+        return bool(linked.searches)
+
+    @property
+    def why_unweighted(self) -> str:
+        return "its graph holds all rows, or is given"
+
+    @property
+    def merges_rows(self) -> bool:
+        return self.weighs_rows
+
+    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        return replace(rows, counts=counts)
+
+
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
     """A projection made from a weighted graph of neighbours."""
 
@@ -40,7 +68,10 @@ class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
                 f"{type(self).__name__}: no two rows are neighbours of positive weight under graph={self.graph!r}, "
                 f'weights={self.weights!r}. Use more neighbours, a larger eps, or weights="gaussian".'
             )
-        return W
+        if rows.counts is None or not self._of_graph:
+            return W
+        times = sparse.diags_array(rows.counts)
+        return sparse.csr_array(times @ W @ times)
 
 
 class _Reconstructing(Neighborly, SpectralEmbedder, abstract=True):
@@ -58,7 +89,7 @@ class _Reconstructing(Neighborly, SpectralEmbedder, abstract=True):
         """M = (I - W)'(I - W)."""
         index = self._neighbors(rows).index
         weights = reconstruction_weights(rows.X, index, reg=self.reg)
-        return SquaredResidual(reconstruction_matrix(index, weights, rows.n))
+        return SquaredResidual(reconstruction_matrix(index, weights, rows.n), rows.counts)
 
 
 class _Constrained(SpectralEmbedder, abstract=True):
@@ -80,7 +111,7 @@ class _Constrained(SpectralEmbedder, abstract=True):
         return Template(-loss, B, b=0, sense=-1)
 
 
-class LPP(_Constrained, NeighborProjection):
+class LPP(DistinctRows, _Constrained, NeighborProjection):
     """Locality preserving projections: minimise P'X'LXP subject to P'X'DXP = I, L = D - W.  [he2003lpp]
 
     Neighbours in the graph W remain neighbours. It is the linear form of Laplacian eigenmaps, and equals them if X is
@@ -119,7 +150,7 @@ class LPP(_Constrained, NeighborProjection):
 
     def template(self, rows: Rows) -> Template:
         W = self._graph_weights(rows)
-        weights = W @ rows.ones if self.constraint == "degree" else rows.ones
+        weights = W @ rows.ones if self.constraint == "degree" else rows.times
         if weights.min() < -1e-10 * weights.max():
             raise ValueError(
                 f"LPP: the given weights of some row sum to {weights.min():.3g}, and constraint='degree' weighs rows "
@@ -128,7 +159,7 @@ class LPP(_Constrained, NeighborProjection):
         return self._minimised(Laplacian(Sparse(W)), weights, rows.n)
 
 
-class OLPP(NeighborProjection):
+class OLPP(DistinctRows, NeighborProjection):
     """Orthogonal locality preserving projections: maximise P'X'HWHXP subject to P'P = I, H = I - 11'/n.
     [mu2012mesd]
 
@@ -173,11 +204,11 @@ class OLPP(NeighborProjection):
     def template(self, rows: Rows) -> Template:
         W = Sparse(self._graph_weights(rows))
         if self.objective == "laplacian":
-            return Template(-Laplacian(W), offset=rows.ones, sense=-1)
-        return Template(centred(W, rows.ones), offset=rows.ones)
+            return Template(-Laplacian(W), offset=rows.times, sense=-1)
+        return Template(centred(W, rows.times), offset=rows.times)
 
 
-class NPP(_Constrained, _Reconstructing):
+class NPP(DistinctRows, _Constrained, _Reconstructing):
     """Neighbourhood preserving projections (NPE): minimise P'X'(I - W)'(I - W)XP subject to P'X'XP = I.  [he2005npe]
 
     Each row remains the same mixture of its neighbours, with reconstruction weights W. It is the linear form of LLE.
@@ -208,10 +239,10 @@ class NPP(_Constrained, _Reconstructing):
     """
 
     def template(self, rows: Rows) -> Template:
-        return self._minimised(self._residuals(rows), rows.ones, rows.n)
+        return self._minimised(self._residuals(rows), rows.times, rows.n)
 
 
-class ONPP(_Reconstructing):
+class ONPP(DistinctRows, _Reconstructing):
     """Orthogonal neighbourhood preserving projections: minimise P'X'(I - W)'(I - W)XP subject to P'P = I.
     [kokiopoulou2007onpp]
 
@@ -238,7 +269,7 @@ class ONPP(_Reconstructing):
     """
 
     def template(self, rows: Rows) -> Template:
-        return Template(-self._residuals(rows), offset=rows.ones, sense=-1)
+        return Template(-self._residuals(rows), offset=rows.times, sense=-1)
 
 
 REPULSION_DOC = (

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.linalg import eigh
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -16,6 +17,7 @@ from proxembed import (
     DMLDA,
     FDA,
     HSL,
+    LPP,
     LSI,
     MDDM,
     MESD,
@@ -25,6 +27,9 @@ from proxembed import (
     MMC,
     MORP,
     MVMD,
+    NPP,
+    OLPP,
+    ONPP,
     OPLS,
     PCA,
     PLS,
@@ -38,6 +43,7 @@ from proxembed import (
 from proxembed.algebra.arrays.matrix import equal_rows
 from proxembed.algebra.pencil.linear import RIDGE_GRID
 from proxembed.blocks import RowBlocks
+from proxembed.estimator.rows import Rows
 
 N = 22
 RNG = np.random.default_rng(3)
@@ -143,6 +149,28 @@ def test_kernels_are_chosen_on_distinct_rows():
         )
         assert (weighted.tau_, weighted.ridge_) == pytest.approx((repeated.tau_, repeated.ridge_), rel=1e-9)
         np.testing.assert_allclose(weighted.transform(TALL), repeated.transform(TALL), atol=1e-9)
+
+
+@pytest.mark.parametrize("method", [LPP(n_components=2, ridge=0.1), OLPP(n_components=2), NPP(n_components=2), ONPP()])
+def test_graphs_of_weighted_rows_are_those_of_distinct_rows(method):
+    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
+    assert_alike(clone(method).fit(WIDE, sample_weight=W), clone(method).fit(WIDE[copies]), WIDE)
+    with pytest.raises(ValueError, match="OLPP takes no sample_weight: its graph holds all rows"):
+        OLPP(graph="full").fit(WIDE, sample_weight=W)
+
+
+def test_edges_count_as_often_as_both_of_their_rows():
+    kept = np.flatnonzero(W)
+    copies = np.repeat(kept, W[kept])
+    links = OLPP(n_components=2)._weights(Rows(TALL[kept], None))[0].toarray()
+    links = links[np.ix_(*[np.repeat(np.arange(len(kept)), W[kept])] * 2)]  # of copies, which do not link each other
+    degree = links.sum(axis=0)
+    centred = TALL[copies] - degree @ TALL[copies] / degree.sum()
+    values = eigh(centred.T @ (np.diag(degree) - links) @ centred, centred.T @ (degree[:, None] * centred))[0]
+    np.testing.assert_allclose(LPP(n_components=3).fit(TALL, sample_weight=W).eigenvalues_, values[:3], rtol=1e-9)
+    about = TALL[copies] - TALL[copies].mean(axis=0)
+    values = np.linalg.eigvalsh(about.T @ links @ about)[::-1]
+    np.testing.assert_allclose(OLPP(n_components=3).fit(TALL, sample_weight=W).eigenvalues_, values[:3], rtol=1e-9)
 
 
 def test_the_chosen_ridge_leaves_weighted_rows_out_whole():

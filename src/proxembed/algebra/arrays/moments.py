@@ -42,7 +42,8 @@ class Moments:
     entries per feature, of sparse rows."""
 
     def __init__(self, d: int, weights: int, p: int, *, formed: Sequence[int] = (), inner: bool = False):
-        self.n, self.raw, self.origin = 0, False, np.zeros(d)
+        self.n: Any = 0
+        self.raw, self.origin = False, np.zeros(d)
         self.masses, self.firsts, self.counts = np.zeros(weights), np.zeros((weights, d)), np.zeros(weights)
         self.occurrences = np.zeros(weights)
         self.products, self.factor_sums, self.squares = np.zeros((d, p)), np.zeros(p), np.zeros(p)

@@ -152,11 +152,14 @@ def _factors_in_basis(parts: list[tuple[float, LowRank]], coordinates: RowSpace)
 
 
 class SquaredResidual(Operator):
-    """(I - W)'(I - W) of a sparse n x n matrix W; a row of W without entries gives no term."""
+    """(I - W)'(I - W) of a sparse n x n matrix W; a row of W without entries gives no term. (I - W)'diag(counts)(I - W)
+    of rows that occur several times."""
 
-    def __init__(self, W: sparse.csr_array):
+    def __init__(self, W: sparse.csr_array, counts: np.ndarray | None = None):
         has = (np.diff(W.indptr) > 0).astype(np.float64)
         self.R, self.n = sparse.csr_array(sparse.diags_array(has) - W), W.shape[0]
+        if counts is not None:
+            self.R = sparse.csr_array(sparse.diags_array(np.sqrt(counts)) @ self.R)
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
         self._matches(len(V))
