@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra, reverse_cuthill_mckee
 from scipy.stats import rankdata
 
-from .blas import in_threads
+from .blas import in_threads, matmul
 
 BLOCK_ENTRIES = 2**21
 EXTREME = 200  # powers of two, either way: the fourth power of what lies between is far from the ends of float64
@@ -23,7 +23,8 @@ RANKED_ENTRIES = 1 << 17
 ORDERED_FROM = 20_000  # rows: vectors of fewer stay in the cache in any order
 # Mean number of links of the row at the end of a link: ordering takes time quadratic in the links of each row.
 MOST_LINKS = 400
-PROBED_COLUMNS = 21  # whose entries show that no two rows are equal
+PROBED_COLUMNS = 4  # whose entries may show that no two rows are equal
+CLOSE = 1e-10  # of the largest product of a row with a vector, differences that may be rounding
 ENTRY_BYTES = 24  # of a factor: value and row number, below and above the diagonal
 
 
@@ -252,25 +253,31 @@ def equal_rows(X: Any, beside: Any = None) -> tuple[np.ndarray, np.ndarray] | No
 
 
 def _rows_of_equal_entries(X: Any) -> np.ndarray:
-    """Rows that may equal another one: their entries in some columns do. All rows of sparse X."""
+    """Rows that may equal another one: their entries in a few columns do, and their product with a vector does up to
+    rounding. All rows of sparse X."""
     n, d = X.shape
-    rows, start = np.arange(n), 0
     if sparse.issparse(X):
-        return rows
-    columns = np.linspace(0, d - 1, min(d, PROBED_COLUMNS)).astype(np.intp)
-    columns = np.roll(columns, -(len(columns) // 2))  # the first ones of tables and images are often constant
-    factors = np.random.default_rng(21).uniform(1.0, 2.0, len(columns))
-    key: Any = np.zeros(n)
-    while start < len(columns) and len(rows):
-        stop = min(4 * start + 1, len(columns))
-        for j in range(start, stop):
-            key = key + factors[j] * X[rows, columns[j]]
-        order = np.argsort(key, kind="stable")
-        same = key[order[1:]] == key[order[:-1]]
-        chosen = np.zeros(len(rows), dtype=bool)
-        chosen[order[1:][same]] = chosen[order[:-1][same]] = True
-        rows, key, start = rows[chosen], key[chosen], stop
+        return np.arange(n)
+    factors, key = np.random.default_rng(21).uniform(1.0, 2.0, d), np.zeros(n)
+    for j in np.unique(np.linspace(0, d - 1, PROBED_COLUMNS + 2).astype(np.intp)[1:-1]):
+        key += factors[j] * X[:, j]
+    rows = _close(key, 0.0)
+    if len(rows) and X.dtype == np.float64:
+        key = matmul(X if 2 * len(rows) > n else X[rows], factors)
+        key = key[rows] if 2 * len(rows) > n else key
+        rows = rows[_close(key, CLOSE * float(np.abs(key).max()))]
     return rows
+
+
+def _close(key: np.ndarray, width: float) -> np.ndarray:
+    """The places of numbers that differ from another one by at most ``width``."""
+    ordered = np.sort(key)
+    if not np.any(ordered[1:] - ordered[:-1] <= width):
+        return np.empty(0, dtype=np.intp)
+    order, chosen = np.argsort(key), np.zeros(len(key), dtype=bool)
+    same = np.flatnonzero(np.diff(key[order]) <= width)
+    chosen[order[same]] = chosen[order[same + 1]] = True
+    return np.flatnonzero(chosen)
 
 
 def _scrambled(values: np.ndarray) -> np.ndarray:
