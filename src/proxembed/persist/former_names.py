@@ -1,5 +1,6 @@
-"""Classes that have moved since the former format of saved models: old dotted name -> present one."""
+"""Classes that have moved or changed since the former formats of saved models."""
 
+# Classes that have moved: old dotted name -> present one.
 PRESENT_NAMES = {
     "proxembed.adaptive.embedding_model.EmbeddingModel": "proxembed.methods.adaptive.embedding_model.EmbeddingModel",
     "proxembed.adaptive.switches.Switches": "proxembed.methods.adaptive.switches.Switches",
@@ -37,11 +38,17 @@ PRESENT_NAMES = {
     "proxembed.model.EmbeddingPipeline": "proxembed.methods.pipeline.EmbeddingPipeline",
     "proxembed.proximity.layouts.NeighborMap": "proxembed.features.layouts.NeighborMap",
     "proxembed.seen.SeenRows": "proxembed.estimator.rows.SeenRows",
-    "proxembed.sums.Sums": "proxembed.estimator.sums.Sums",
     "proxembed.transductive.label_weights.Blend": "proxembed.methods.transductive.label_iteration.Blend",
     "proxembed.transductive.propagation.MLGFHF": "proxembed.methods.transductive.propagation.MLGFHF",
     "proxembed.transductive.propagation.MLGRF": "proxembed.methods.transductive.propagation.MLGRF",
     "proxembed.transductive.propagation.MLLGC": "proxembed.methods.transductive.propagation.MLLGC",
     "proxembed.transductive.propagation.SMSE": "proxembed.methods.transductive.propagation.SMSE",
     "proxembed.transductive.ssdr_mc.SSDRMC": "proxembed.methods.transductive.ssdr_mc.SSDRMC",
+}
+
+# Parts of models whose state has changed: dotted name -> what they are.
+CHANGED = {
+    "proxembed.estimator.predicts.ReadOut": "a fit to numbers",
+    "proxembed.estimator.sums.Sums": "the sums of a partly fitted estimator",
+    "proxembed.sums.Sums": "the sums of a partly fitted estimator",
 }

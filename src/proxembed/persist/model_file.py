@@ -25,10 +25,10 @@ from proxembed.features.scaling import scaled_by_sums
 from proxembed.tables.notes import visible
 from proxembed.targets.outputs import output_words
 
-from .former_names import PRESENT_NAMES
+from .former_names import CHANGED, PRESENT_NAMES
 
 CARD_MARK = "<!-- proxembed model card -->"
-FORMAT, FORMER_FORMAT = 8, 7  # models of the former format load with the present names of their classes
+FORMAT, FORMER_FORMATS = 9, (7, 8)  # models of the former formats load with the present names of their classes
 FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
 MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple of its size, or to this number of bytes
@@ -348,8 +348,8 @@ def load(path: str | Path) -> Any:
     path = Path(path)
     content = path.read_bytes()
     facts = _read_facts(content, path)
-    if facts["format"] == FORMER_FORMAT:
-        content = _with_present_names(content, path)
+    if facts["format"] in FORMER_FORMATS:
+        content = _with_present_names(content, path, facts)
     trusted = _refuse_foreign(content, path)
     ours, theirs = version("proxembed"), facts["proxembed"]
     if ours != theirs:
@@ -456,7 +456,7 @@ def _read_facts(content: bytes, path: Path) -> dict[str, Any]:
     told = isinstance(saved_by, str) and saved_by.isprintable() and isinstance(facts.get("source"), dict | None)
     if type(found) is not int or not told:
         raise _damaged(path, ValueError(f"{FACTS} lacks its facts"))
-    if found not in (FORMAT, FORMER_FORMAT):
+    if found not in (FORMAT, *FORMER_FORMATS):
         raise ValueError(
             f"{path} has format {found} (proxembed {saved_by}), and proxembed {version('proxembed')} reads format "
             f"{FORMAT}; install proxembed {saved_by}, or fit and save the model again."
@@ -464,11 +464,19 @@ def _read_facts(content: bytes, path: Path) -> dict[str, Any]:
     return facts
 
 
-def _with_present_names(content: bytes, path: Path) -> bytes:
-    """A model of the former format whose classes bear their present dotted names."""
+def _with_present_names(content: bytes, path: Path, facts: dict[str, Any]) -> bytes:
+    """A model of a former format whose classes bear their present dotted names. Raises DataError where it holds parts
+    that have changed since."""
 
     def renamed(node: dict[str, Any]) -> dict[str, Any]:
         name = f"{node.get('__module__')}.{node.get('__class__')}"
+        if name in CHANGED:
+            raise DataError.at(
+                path,
+                None,
+                f"it has format {facts['format']} and holds {CHANGED[name]}, whose form has changed",
+                f"install proxembed {facts['proxembed']}, or fit and save the model again",
+            )
         if name in PRESENT_NAMES:
             node["__module__"], _, node["__class__"] = PRESENT_NAMES[name].rpartition(".")
         return node
@@ -479,7 +487,7 @@ def _with_present_names(content: bytes, path: Path) -> bytes:
             part = former.read(name)
             try:
                 part = json.dumps(json.loads(part, object_hook=renamed)).encode() if name == SCHEMA else part
-            except ValueError as error:
+            except json.JSONDecodeError as error:
                 raise _damaged(path, error) from error
             present.writestr(name, part)
     return buffer.getvalue()

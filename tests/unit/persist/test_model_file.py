@@ -24,7 +24,7 @@ from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, Thresholded
 from proxembed.estimator.base import registry
 from proxembed.methods.pipeline import embedding_part, embedding_pipeline
 from proxembed.persist import load, load_source, model_card, model_file, save, trusted_names
-from proxembed.persist.model_file import FACTS, FORMAT, FORMER_FORMAT
+from proxembed.persist.model_file import FACTS, FORMAT, FORMER_FORMATS
 
 N, D = 40, 9
 Y = strategies.labels_multi(N, 4, 3).astype(int)
@@ -298,11 +298,20 @@ def test_another_version_warns_and_another_format_is_refused(path):
     with pytest.warns(UserWarning, match=r"was saved by proxembed 0\.0\.1, and this is .*; results may differ"):
         other = load(path)
     assert_same(model, other, X)
-    for number in (FORMER_FORMAT - 1, FORMAT + 1):
+    for number in (FORMER_FORMATS[0] - 1, FORMAT + 1):
         with_facts(path, format=number, proxembed="9.0")
         for read in (load, load_source):
             with pytest.raises(ValueError, match=rf"has format {number} \(proxembed 9\.0\).*install proxembed 9\.0"):
                 read(path)
+
+
+def test_parts_that_have_changed_since_a_former_format_are_refused(path):
+    save(PCA().partial_fit(X), path)
+    with_facts(path, format=FORMER_FORMATS[-1], proxembed="0.1")
+    with pytest.raises(
+        ValueError, match=r"has format 8 and holds the sums of a partly fitted .* install proxembed 0\.1"
+    ):
+        load(path)
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ class Propagation(
             weights = mass_weights(found.shares[self._mass_rows(known)], prior)
         self.cuts_ = None if cuts is None else labels.expand(cuts)
         self._class_weights, self._prior = labels.expand(weights), labels.expand(prior)
-        self._labels, self._kept_ = labels.take(slice(0, 0)), labels.kept
+        self._labels = labels.take(slice(0, 0))
         self.solver_, self.n_iter_ = found.solver, found.steps
         self.shares_ = labels.expand(found.shares)
         self.label_distributions_ = self._probabilities(self.shares_)
@@ -346,14 +346,19 @@ class Propagation(
 
     @property
     def _n_features_out(self) -> int:
-        return self.scores_.shape[1] if self._kept_ is None else len(self._kept_)
+        return self.scores_.shape[1] if self._kept is None else len(self._kept)
+
+    @property
+    def _kept(self) -> Any:
+        """The columns of the scores that are shown: of labels that a labelled row has, or of F that vary; None: all."""
+        return self._labels.kept if "_labels" in vars(self) else self._kept_
 
     def transform(self, X: Any) -> Any:
         """The scores of rows X, (m, d) to (m, k), in X's float type: a column per label that a labelled row has, or per
         column of F that varies. A row seen in training has its own scores (the first of equal rows stands for all),
         others those of one propagation step: sum w z_i / sum w over their neighbours in training."""
         X, scores = self._placed(X, "scores_")
-        return in_range(scores if self._kept_ is None else scores[:, self._kept_], X)
+        return in_range(scores if self._kept is None else scores[:, self._kept], X)
 
     def _placed(self, X: Any, name: str) -> tuple[Any, Any]:
         """X checked, and the rows' entries of a fitted table: their own, or one propagation step."""
