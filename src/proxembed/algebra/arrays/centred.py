@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -47,6 +47,14 @@ def block_rows(width: int, block_bytes: int = BLOCK_BYTES) -> int:
     return max(64, block_bytes // (8 * max(width, 1)))
 
 
+class SingleGram(NamedTuple):
+    """A Gram matrix from products in float32, an estimate of its error, both d x d, and the mean of the rows; float64."""
+
+    gram: np.ndarray
+    missed: np.ndarray
+    mean: np.ndarray
+
+
 class CentredMatrix:
     """X - 1 mean' as an operator; ``mean=None`` stands for no centring. ``given``: the matrix that the rows came in;
     ``X`` less what was taken off its stored entries, ``taken``. ``unit``: the power of two over which the rows were
@@ -54,7 +62,7 @@ class CentredMatrix:
 
     def __init__(self, X: Any, mean: np.ndarray | None = None):
         self.X = self.given = X
-        self.mean = mean
+        self._mean, self._mean_weights = mean, None
         self.taken: np.ndarray | None = None
         self.shape = X.shape
         self.sparse = sparse.issparse(X)
@@ -64,6 +72,23 @@ class CentredMatrix:
         self._gram: np.ndarray | None = None
         self._last: tuple[object, np.ndarray] | None = None
         self._known: list[tuple[Any, np.ndarray]] = []
+
+    @property
+    def has_mean(self) -> bool:
+        """Whether the rows are centred; finds no mean that is still to be found."""
+        return self._mean is not None or self._mean_weights is not None
+
+    @property
+    def mean(self) -> np.ndarray | None:
+        """What is taken off every row, (d,), or None. That of dense rows of float32 is found when it is first asked
+        for, since ``single_gram`` comes without it, and gives it."""
+        if self._mean_weights is not None:
+            self.mean = weighted_mean(self.X, self._mean_weights)
+        return self._mean
+
+    @mean.setter
+    def mean(self, mean: np.ndarray | None) -> None:
+        self._mean, self._mean_weights = mean, None
 
     @property
     def count(self) -> float:
@@ -87,7 +112,9 @@ class CentredMatrix:
         found = cls(X)
         if weights is not None and factors:
             found._prepare(weights, factors)
-        if weights is not None:
+        if weights is not None and not found.sparse and X.dtype == np.float32:
+            found._mean_weights = weights
+        elif weights is not None:
             found.mean = (found._product(weights) if found._known else weighted_mean(X, weights, False)) / weights.sum()
         found.weights = weights
         if found.sparse and weights is not None:
@@ -372,44 +399,65 @@ class CentredMatrix:
         n, d = self.shape
         return d <= WIDE and n * d * d >= THREADED
 
-    def single_gram(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """``gram()`` of centred, tall, dense rows of float32 by products in float32, and an estimate of its error from
-        ``PROBED`` rows, both d x d and float64; None for other rows and where such products leave the range of float32.
-        Tiles are shifted near the mean before they are multiplied, and added in float64. The shift is a multiple of a
-        power of two, so that products of small whole numbers stay exact."""
-        if self.sparse or self.X.dtype != np.float32 or self.mean is None or not self._tall:
+    def single_gram(self) -> SingleGram | None:
+        """``gram()`` of tall, dense rows of float32, centred by their plain mean, by products in float32; None for
+        other rows, and where such products leave the range of float32 or the mean cancels. Tiles are shifted near the
+        mean, of which ``PROBED`` rows tell, and added in float64. The shift is a multiple of a power of two, so that
+        products of small whole numbers stay exact."""
+        if self.sparse or self.X.dtype != np.float32 or not self.has_mean or not self._tall:
             return None
         n = self.shape[0]
         probe = self.X[np.linspace(0, n - 1, min(n, PROBED)).astype(np.intp)]
-        spread = probe.std(axis=0, dtype=np.float64)
+        spread, near = probe.std(axis=0, dtype=np.float64), probe.mean(axis=0, dtype=np.float64)
         step = np.where(spread > 0, 2.0 ** (np.frexp(spread)[1] - 3), 1.0)
-        shift = np.where(spread > 0, np.rint(self.mean / step) * step, self.mean).astype(np.float32)
+        shift = np.where(spread > 0, np.rint(near / step) * step, near).astype(np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
             probe -= shift
-            G = self._tiled_gram(shift)
+            G, sums = self._tiled_sums(shift)
             missed = (probe.T @ probe - gram(probe.astype(np.float64))) * (n / len(probe))
-        left = self.mean - shift
+        left, about = sums / n, np.diag(G).copy()
         G -= np.outer(n * left, left)
-        tiny = n * float(np.finfo(np.float32).tiny) / EPS
-        return (G, missed) if tiny < np.diag(G).max() and np.isfinite(missed).all() and np.isfinite(G).all() else None
+        tiny, within = n * float(np.finfo(np.float32).tiny) / EPS, np.diag(G)
+        if not (np.isfinite(G).all() and np.isfinite(missed).all()) or within.max() <= tiny:
+            return None
+        return None if np.any(within < SPREAD * about) else SingleGram(G, missed, shift + left)
 
-    def _tiled_gram(self, shift: np.ndarray | None = None) -> np.ndarray:
-        """The Gram matrix of a dense X from tiles that threads share out, added in the order of the rows; that of X -
-        1 shift' in products of float32 where a shift is given."""
-        step, total = max(block_rows(self.shape[1]), self.shape[1]), np.zeros((self.shape[1],) * 2)
-        level = self.mean if shift is None else shift
-        alone = shift is not None and self.shape[0] * self.shape[1] ** 2 < SINGLE_THREADED
+    def _tiled_gram(self) -> np.ndarray:
+        """The Gram matrix of a dense X from tiles that threads share out, added in the order of the rows."""
+        level, total = self.mean, np.zeros((self.shape[1],) * 2)
 
         def work(start: int) -> np.ndarray:
-            rows = self.X[start : start + step].astype(np.float64 if shift is None else np.float32, copy=False)
+            rows = self.X[start : start + self._tile].astype(np.float64, copy=False)
             with np.errstate(over="ignore", invalid="ignore"):  # a thread does not have those of its caller
                 rows = rows if level is None else rows - level
                 return rows.T @ rows
 
         with one_pool:
-            for part in in_order(work, range(0, self.shape[0], step), 1 if alone else None):
+            for part in in_order(work, range(0, self.shape[0], self._tile)):
                 total += part
         return total
+
+    def _tiled_sums(self, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The Gram matrix and the column sums of X - 1 shift', float64, from the same tiles in float32."""
+        n, d = self.shape
+        total, sums, ones = np.zeros((d, d)), np.zeros(d), np.ones(self._tile, dtype=np.float32)
+
+        def work(start: int) -> tuple[np.ndarray, np.ndarray]:
+            with np.errstate(over="ignore", invalid="ignore"):
+                rows = self.X[start : start + self._tile] - shift
+                return rows.T @ rows, ones[: len(rows)] @ rows
+
+        with one_pool:
+            tiles = in_order(work, range(0, n, self._tile), 1 if n * d * d < SINGLE_THREADED else None)
+            for products, own in tiles:
+                total += products
+                sums += own
+        return total, sums
+
+    @property
+    def _tile(self) -> int:
+        """Rows of a dense X that are multiplied at once."""
+        return max(block_rows(self.shape[1]), self.shape[1])
 
     def _weighted_blocks(self, weights: np.ndarray | None) -> Iterator[tuple[slice, np.ndarray]]:
         """Blocks of centred rows times the root of the size of their weights."""

@@ -451,8 +451,8 @@ class LowRank(Operator):
         if self.F is not rows.given or self.S is not None:
             return False
         if self.center is None:
-            return rows.mean is None
-        return rows.mean is not None and np.ptp(self.center) == 0 and uniform
+            return not rows.has_mean
+        return rows.has_mean and np.ptp(self.center) == 0 and uniform
 
     def add_in_coordinates(self, total: np.ndarray, c: float, coordinates: RowSpace) -> None:
         E = coordinates.project(self)

@@ -285,11 +285,12 @@ def _by_single_products(problem: Problem, ridge: float, k: int) -> Solution | No
     found = problem.rows.single_gram()
     if found is None:
         return None
-    G, missed = found
+    G, missed, mean = found
     w, P = top_or_all(G, min(k + 1, problem.d))
     error = max(float(np.abs(P[:, : k + 1].T @ missed @ P[:, : k + 1]).max()), LEAST_ERROR * float(np.diag(G).max()))
     if np.diff(np.append(w, 0.0)[: k + 1]).max() > -error / SINGLE:
         return None
+    problem.rows.mean = mean
     w, P, size = w[:k], P[:, :k], frobenius(G)
     residual = relative_residual(matmul(G, P), P, w, size)
     scale = terms[0][0] / (problem.template.b + ridge)

@@ -76,7 +76,7 @@ class Problem:
             self.rows.repeats = template.repeats
         self.n, self.d = self.rows.shape
         self.width = self.d if width is None else width
-        if self.rows.mean is not None and self.rows.constant:
+        if self.rows.has_mean and self.rows.constant:
             raise ValueError(CONSTANT)
         self.plan = SolverPlan.of(self, aim)
 
