@@ -48,7 +48,7 @@ def block_rows(width: int, block_bytes: int = BLOCK_BYTES) -> int:
 
 
 class SingleGram(NamedTuple):
-    """A Gram matrix from products in float32, an estimate of its error, both d x d, and the mean of the rows; float64."""
+    """A Gram matrix from products in float32 and an estimate of its error, both d x d, and the mean; all float64."""
 
     gram: np.ndarray
     missed: np.ndarray
@@ -411,10 +411,11 @@ class CentredMatrix:
         spread, near = probe.std(axis=0, dtype=np.float64), probe.mean(axis=0, dtype=np.float64)
         step = np.where(spread > 0, 2.0 ** (np.frexp(spread)[1] - 3), 1.0)
         shift = np.where(spread > 0, np.rint(near / step) * step, near).astype(np.float32)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"), one_pool:
             probe -= shift
             G, sums = self._tiled_sums(shift)
-            missed = (probe.T @ probe - gram(probe.astype(np.float64))) * (n / len(probe))
+            exact = probe.astype(np.float64)
+            missed = (probe.T @ probe - exact.T @ exact) * (n / len(probe))
         left, about = sums / n, np.diag(G).copy()
         G -= np.outer(n * left, left)
         tiny, within = n * float(np.finfo(np.float32).tiny) / EPS, np.diag(G)
