@@ -135,6 +135,20 @@ def test_the_number_of_threads_changes_nothing(form, monkeypatch):
             np.testing.assert_allclose(other, found[0], rtol=0, atol=1e-12 * np.abs(found[0]).max())
 
 
+@pytest.mark.parametrize("kind", ["signed", "with a diagonal"])
+def test_sparse_products_of_rows_far_from_the_origin(monkeypatch, kind):
+    """A Laplacian has no part in the mean; another matrix has."""
+    monkeypatch.setattr(sandwich, "_mostly_zero", lambda H, X: True)
+    X = strategies.features_dense(40, 12, 3) * (np.random.default_rng(0).random((40, 12)) < 0.5) + 0.0
+    X[:, 3] += 1e3
+    X[0, 3] = 0.0
+    mean, W = X.mean(axis=0), graph(40, kind)
+    for M in (W, np.diag(W.sum(axis=1)) - W):
+        found = sparse_sandwich(sparse.csr_array(M), CentredMatrix(sparse.csr_array(X), mean))
+        exact = (X - mean).T @ M @ (X - mean)
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12 * np.abs(X.T @ np.abs(M) @ X).max())
+
+
 def test_a_matrix_that_is_not_symmetric_is_refused():
     W = graph(20)
     W[3, 5] += 1.0

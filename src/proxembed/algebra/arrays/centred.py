@@ -25,6 +25,7 @@ from .blas import (
     one_pool,
     squared_length,
     symmetric_from_lower,
+    symmetrise,
 )
 
 BLOCK_BYTES = 4 << 20
@@ -489,10 +490,12 @@ class CentredMatrix:
         WX = X if weights is None else sparse.diags_array(weights) @ X
         G = (X.T @ WX).toarray()
         if self.mean is not None:
-            w = np.ones(self.shape[0]) if weights is None else weights
-            total = np.asarray(X.T @ w).ravel()
-            G -= np.outer(self.mean, total) + np.outer(total - self.mean * w.sum(), self.mean)
-        return self._without_constants((G + G.T) / 2, self._total(weights) * 16 * EPS)
+            sums = self._weighted_sums(weights)
+            rest = sums - self.mean * self._total(weights)
+            G -= np.outer(self.mean, sums)
+            if rest.any():
+                G -= np.outer(rest, self.mean)
+        return self._without_constants(symmetrise(G), self._total(weights) * 16 * EPS)
 
     def outer_gram(self, weights: np.ndarray | None = None) -> np.ndarray:
         """diag(w)^1/2 (X - 1 mean')(X - 1 mean')' diag(w)^1/2, n x n, float64."""

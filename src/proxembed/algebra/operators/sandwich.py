@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.algebra.arrays.blas import by_columns, in_order, in_threads, one_pool
-from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
+from proxembed.algebra.arrays.blas import by_columns, in_order, in_threads, one_pool, symmetrise
+from proxembed.algebra.arrays.centred import EPS, CentredMatrix, block_rows
 
 BLOCK_BYTES = 32 << 20  # of columns of sparse X as a dense array
 COPY_BYTES = 512 << 20  # of columns of dense X, in float64 and centred
@@ -27,7 +27,8 @@ def sparse_sandwich(W: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
         S = _by_rows(H, rows)
     else:
         S = _by_sparse_products(H, rows) if _mostly_zero(H, rows.X) else _by_columns(H, rows)
-    return S + S.T
+    S *= 2.0
+    return symmetrise(S)
 
 
 def edge_trace(W: sparse.csr_array, X: CentredMatrix) -> float:
@@ -122,8 +123,10 @@ def _by_sparse_products(H: sparse.csr_array, rows: CentredMatrix) -> np.ndarray:
             S[part] += (left[part] @ right).toarray()
 
         in_threads(work, d, -(-d // PARTS))
-    if rows.mean is not None:
-        ones = np.ones(n)
-        after, before = X.T @ (H @ ones), X.T @ (H.T @ ones)
-        S -= np.outer(after, rows.mean) + np.outer(rows.mean, before - rows.mean * H.sum())
+    ones, size = np.ones(n), abs(H)
+    after, before = H @ ones, H.T @ ones
+    if rows.mean is None or np.all(abs(after + before) <= 8 * EPS * (size @ ones + size.T @ ones)):
+        return S  # W1 = 0, as of a Laplacian: what the mean adds to S + S' is zero
+    S -= np.outer(X.T @ after, rows.mean)
+    S -= np.outer(rows.mean, X.T @ before - rows.mean * H.sum())
     return S
