@@ -297,6 +297,10 @@ class Rows:
         origin = None if self.origin is None else self.origin.take(index)
         return replace(self, X=self.X[index], labels=labels, origin=origin)
 
+    def part(self, index: np.ndarray) -> Rows:
+        """Some of the rows, whose numbers in y keep the means and scales of these rows."""
+        return Rows(self.X[index], self.labels.held().take(index))
+
     def given_weights(self, W: Any, name: str = "weights") -> sparse.csr_array:
         """W of these rows from the parameter ``name`` of a method: a matrix for all rows given to fit, or a function
         (X, y) that makes one for these rows, y as it was given to fit, the labels of these rows."""

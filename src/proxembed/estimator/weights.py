@@ -23,7 +23,7 @@ from proxembed.tables.frames import frame_of
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.output_totals import OutputBlock, OutputTotals
-from proxembed.targets.outputs import strata_of
+from proxembed.targets.outputs import STRATA, strata_of
 from proxembed.targets.targets import Targets
 from proxembed.targets.totals import LabelBlock, LabelTotals
 
@@ -108,6 +108,10 @@ class RepeatedLabels(LabelBlock):
         """Rows of each label set, in the order of ``groups``."""
         return np.bincount(self.groups()[1], self.times)
 
+    def part(self, index: np.ndarray) -> RepeatedLabels:
+        """Those of some of the rows."""
+        return repeated_labels(self.take(index), self.times[index], whole=False)
+
 
 @dataclass(frozen=True)
 class RepeatedOutputs(OutputBlock):
@@ -135,6 +139,13 @@ class RepeatedOutputs(OutputBlock):
 
     def strata(self) -> np.ndarray:
         return strata_of(self.Y.toarray())
+
+    def fold_labels(self, rows: np.ndarray) -> np.ndarray:
+        return self.strata()[rows, None] == np.arange(STRATA)
+
+    def part(self, index: np.ndarray) -> RepeatedOutputs:
+        """F of some of the rows, by the means and scales of all."""
+        return replace(self, Y=sparse.csc_array(self.Y.tocsr()[index]), times=self.times[index])
 
 
 def repeated_labels(labels: Any, times: np.ndarray, whole: bool) -> Any:
@@ -181,6 +192,11 @@ class WeightedRows(BlockRows):
         origin, counts = None if self.origin is None else self.origin.take(index), np.asarray(self.counts)
         labels = None if self.plain is None else self.plain.take(index)
         return WeightedRows.of(Rows(self.X[index], labels, origin=origin), counts[index], self.whole)
+
+    def part(self, index: np.ndarray) -> Rows:
+        counts = np.asarray(self.counts)[index]
+        labels = self.labels.part(index)
+        return WeightedRows(self.X[index], labels, counts=counts, count=float(counts.sum()), plain=self.plain)
 
     def relabelled(self, arguments: tuple[Any, ...], setting: Any, made: Callable[[Any], Any]) -> Rows:
         counts = np.asarray(self.counts)

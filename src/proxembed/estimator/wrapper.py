@@ -193,9 +193,14 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
             return rows
         return rows.take(np.flatnonzero(rows.labels.rows_any))
 
-    def filled(self, rows: Rows) -> Rows:
-        """The rows with unknown cells filled, if the wrapped method takes them so."""
-        return rows if rows.labels is None else rows.filled(self.fill_rule(rows.labels))
+    def filled(self, rows: Rows, weights: np.ndarray | None = None) -> Rows:
+        """The rows with unknown cells filled, if the wrapped method takes them so; ``weights``: how often each row
+        given to fit occurs."""
+        rule = None if rows.labels is None else self.fill_rule(rows.labels)
+        if rule == "mean" and weights is not None and isinstance(rows.labels, LabelMatrix) and rows.origin is not None:
+            own = weights if rows.origin.index is None else weights[rows.origin.index]
+            return replace(rows, labels=rows.labels.with_means(rows.labels.means(own)))
+        return rows.filled(rule)
 
     def template(self, rows: Rows) -> Template:
         """That of the wrapped method, which ``prepare`` has looked at."""

@@ -205,7 +205,8 @@ def forest_targets(labels: Targets, Y: Any) -> Any:
         return Y
     if labels.c > MANY_LABELS:
         F, sums = labels.Y, labels.sums
-        _, V = lanczos(lambda v: F.T @ (F @ v) - sums * (sums @ v / labels.n), labels.c, SCORES)
+        w = labels.row_counts
+        _, V = lanczos(lambda v: F.T @ (w * (F @ v)) - sums * (sums @ v / labels.n), labels.c, SCORES)
         return np.asarray(Y @ V)
     guard_dense((labels.c, labels.c), "The scatter of the labels that the forest is grown on")
     _, V = top(labels.centred_gram, SCORES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -158,7 +158,31 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
         return replace(own, unknown="mean") if own.fills_unknown else own
 
     def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
-        return self.filled(super()._validate(X, y, weights))
+        rows = super()._validate(X, y, weights)
+        return self.filled(rows, weights)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow the forest and find the projection. X: (n, d) array or CSR of float32 or float64. y: as the wrapped
+        method takes it. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were absent. Returns
+        self. Raises ValueError with the argument, what is allowed and the remedy."""
+        return SpectralEmbedder.fit(self, X, y, sample_weight)
+
+    @property
+    def weighs_rows(self) -> bool:
+        """As the wrapped method, by whose template the leaves are projected."""
+        return self.inner().follows_from_sums
+
+    @property
+    def why_unweighted(self) -> str:
+        return self.inner().why_unweighted
+
+    @property
+    def merges_rows(self) -> bool:
+        """The scale of new rows and the ridge of folds leave rows out."""
+        return self.weighs_rows
+
+    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        return self.inner().count_rows(rows, counts)
 
     @property
     def n_leaves_(self) -> int:
@@ -175,18 +199,19 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
                 "rows='oob' has no tree that was grown without a row: every tree has drawn all rows. Use more trees, "
                 "more different rows, or rows='all'."
             )
-        part = rows if len(index) == rows.n else Rows(rows.X[index], rows.labels.take(index))
+        n = training.shape[0]
+        part = rows if len(index) == n else rows.take(index)
         settings = super().prepare(part)
         inner = self.method_.template(part)
         changed = {"training": training, "width": training.shape[1]}
         if settings.ridge == "folds":
             changed["ridge"] = self._ridge_of_folds(rows)
-        inner = inner if part is rows else inner.spread(index, rows.n)
+        inner = inner if part is rows else inner.spread(index, n)
         return OnLeaves(**vars(settings) | changed, leaves=leaves, inner=inner)
 
     def _grown(self, rows: Rows, n_estimators: int) -> tuple[LeafMap, sparse.csr_array]:
         """The leaves of a forest, and in them the rows that it is grown on."""
-        X, Y, counts, number = averaged_rows(rows.X, rows.labels.Y)
+        X, Y, counts, number = averaged_rows(rows.X, rows.labels.Y, rows.times)
         leaves, draws = grown(
             X,
             forest_targets(rows.labels, Y),
@@ -209,14 +234,15 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
         Y, errors = forest_targets(rows.labels, rows.labels.Y), np.zeros(len(RIDGES))
         Y = Y.toarray() if sparse.issparse(Y) else Y
         for _, own, new in distinct_folds(rows.X, rows.labels, RIDGE_FOLDS):
-            part = Rows(rows.X[own], rows.labels.held().take(own))
+            part = rows.part(own)
             leaves, R = self._grown(part, min(RIDGE_TREES, int(self.n_estimators)))
-            R = CentredMatrix.centred(R, part.ones)
-            small = min(R.shape)
-            gram = R.gram() if small == R.shape[1] else R.outer_gram()
-            for i, ridge in enumerate(RIDGES * R.squared_norm() / small):
-                W, level = ridge_solve(R, Y[own], ridge, gram=gram)
-                errors[i] += np.sum((leaves.features(rows.X[new]) @ W + level - Y[new]) ** 2)
+            w = None if part.counts is None else part.counts
+            R = CentredMatrix.centred(R, part.times)
+            gram = R.gram(w) if R.shape[1] <= R.shape[0] else R.outer_gram(w)
+            for i, ridge in enumerate(RIDGES * R.squared_norm(w) / min(part.times.sum(), R.shape[1])):
+                W, level = ridge_solve(R, Y[own], ridge, gram=gram, weights=w)
+                left = leaves.features(rows.X[new]) @ W + level - Y[new]
+                errors[i] += np.sum(rows.times[new] @ left**2)
         return float(RIDGES[best_ridge(RIDGES, errors)])
 
     def lift(self, X: Any) -> Any:
@@ -230,7 +256,7 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
         """The places of fit's rows, and the factor of new rows."""
         super().learn(rows, found)
         self._places[np.diff(self.prepared_.training.indptr) == 0] = 0.0
-        self.scale_ = scale_of_new_rows(found, rows.labels) if self._matches(rows.labels) else 1.0
+        self.scale_ = scale_of_new_rows(found, rows) if self._matches(rows.labels) else 1.0
 
     def output_readout(self) -> None:
         """None: a ridge on the embedding predicts numbers from leaves, better than the ridge of the method."""
@@ -242,29 +268,31 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
         return self.scale_ * super().new_places(X)
 
 
-def scale_of_new_rows(found: Any, labels: Targets) -> float:
+def scale_of_new_rows(found: Any, rows: Rows) -> float:
     """How much farther from the mean a row of fit is placed than the other rows would place it. The root of the
     variance of all components over that of the same with each row left out; of OPLS, for other methods with its
     constraint. 1 where the constraint has no closed form of it. The same for every number of components, so that the
     first of them are those of a fit with fewer."""
-    targets = forest_targets(labels, labels.Y)
+    targets, w = forest_targets(rows.labels, rows.labels.Y), rows.times
     targets = targets.toarray() if sparse.issparse(targets) else targets
     values = left_out(found, targets)
     if values is None:
         return 1.0
-    C = range_basis(symmetrise(targets.T @ values[0]))
-    own, without = (float((each @ C).var(axis=0).sum()) for each in values)
+    C = range_basis(symmetrise(targets.T @ (w[:, None] * values[0])))
+    own, without = (float((w @ (each @ C - w @ (each @ C) / w.sum()) ** 2).sum()) for each in values)
     return float(np.sqrt(own / without)) if without > 0 else 1.0
 
 
-def averaged_rows(X: Any, Y: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct rows of X in order of appearance, each with the mean of Y over the rows that are equal to it."""
+def averaged_rows(X: Any, Y: Any, times: np.ndarray | None = None) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """The distinct rows of X in order of appearance, each with the mean of Y over the rows that are equal to it, and
+    their number; ``times``: how often each row occurs."""
     first, number = np.unique(SeenRows(X).find(X), return_inverse=True)
-    counts = np.bincount(number)
-    member = sparse.csr_array((np.ones(len(number)), (number, np.arange(len(number)))), shape=(len(first), len(number)))
+    times = np.ones(len(number)) if times is None else times
+    counts = np.bincount(number, times)
+    member = sparse.csr_array((times, (number, np.arange(len(number)))), shape=(len(first), len(number)))
     total = member @ Y
     total = total.toarray() if sparse.issparse(total) else total
-    return X[first], total / counts[:, None], counts.astype(np.float64), number
+    return X[first], total / counts[:, None], counts, number
 
 
 def distinct_folds(X: Any, labels: Targets, n_folds: int, seed: int = 0) -> list[Split]:

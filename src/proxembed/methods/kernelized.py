@@ -254,6 +254,9 @@ class Kernelized(TemplateWrapper, labels="multi"):
         """Width and prototypes are chosen by the rows, too."""
         return self.weighs_rows
 
+    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        return self.inner().count_rows(rows, counts)
+
     def default_method(self) -> SpectralEmbedder:
         return OPLS()
 

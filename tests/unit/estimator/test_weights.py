@@ -35,6 +35,7 @@ from proxembed import (
     PLS,
     SFEHS,
     CopyLDA,
+    ForestLeaves,
     Isomap,
     Kernelized,
     PCovR,
@@ -127,6 +128,7 @@ def test_whole_weights_are_repeats_and_zero_is_absence(turn):
         (Kernelized(FDA(ridge=0.1), tau=20.0), CLASSES),
         (Kernelized(PCA(n_components=2), tau=20.0), None),
         (Kernelized(MLLS(), kernel="linear"), LABELS),
+        (Kernelized(MESD(FDA(ridge=0.1), weighting="printed"), tau=20.0), LABELS),
     ],
 )
 def test_kernels_of_weighted_rows_are_those_of_repeats(method, y, monkeypatch):
@@ -157,6 +159,29 @@ def test_graphs_of_weighted_rows_are_those_of_distinct_rows(method):
     assert_alike(clone(method).fit(WIDE, sample_weight=W), clone(method).fit(WIDE[copies]), WIDE)
     with pytest.raises(ValueError, match="OLPP takes no sample_weight: its graph holds all rows"):
         OLPP(graph="full").fit(WIDE, sample_weight=W)
+
+
+def test_forests_count_rows_by_their_weights(monkeypatch):
+    copies, many = np.repeat(np.arange(N), W), (RNG.random((N, 55)) < 0.4).astype(int)
+    unknown = np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
+    unknown[:, 0] = LABELS[:, 0]
+    settings = {"n_estimators": 12, "n_components": 1}
+    cases: list = [({}, LABELS), ({"rows": "oob"}, CLASSES), ({"ridge": "folds"}, NUMBERS), ({}, many), ({}, unknown)]
+    cases += [({"method": method}, LABELS) for method in (MLDA(ridge=0.1), MDDM(), MESD(FDA(), weighting="printed"))]
+    cases += [({"ridge": "folds", "match_scale": True, "rows": "oob", "n_estimators": 3}, NUMBERS)]
+    for own, y in cases:
+        weighted = ForestLeaves(**settings | own).fit(TALL, y, sample_weight=W)
+        repeated = ForestLeaves(**settings | own).fit(TALL[copies], y[copies])
+        new = np.vstack([TALL, TALL + 0.1])
+        assert_alike(weighted, repeated, new)
+        assert weighted.scale_ == pytest.approx(repeated.scale_, rel=1e-9)
+        if "ridge" not in own:
+            with monkeypatch.context() as patch:
+                patch.setattr(ForestLeaves, "merges_rows", False)
+                apart = ForestLeaves(**settings | own).fit(TALL[copies], y[copies])
+            assert_alike(weighted, apart, TALL[W > 0])
+    with pytest.raises(ValueError, match="ForestLeaves takes no sample_weight: .*; use OPLS"):
+        ForestLeaves(NPP()).fit(TALL, LABELS, sample_weight=W)
 
 
 def test_edges_count_as_often_as_both_of_their_rows():

@@ -498,32 +498,34 @@ def principal_axes(
 def left_out(found: Solution, T: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Fitted values of T (n, q) and their leave-one-out values; None where the constraint is neither c S + r I nor I.
     Under c S + r I, S the scatter of the rows, they are those of ridge regression, whose leave-one-out is (z - h t) /
-    (1 - h) with the leverages h. Under a multiple of I they are K T, which without row i lacks K_ii t_i."""
+    (1 - h) with the leverages h. Under a multiple of I they are K T, which without row i lacks K_ii t_i. A row that
+    occurs several times is left out whole."""
     problem: Any = found.problem
     template = problem.template
-    if problem.scatter is None or problem.weights is None or not problem.uniform:
+    w = np.ones(problem.n) if template.repeats is None else template.repeats
+    if problem.scatter is None or problem.weights is None or not np.array_equal(problem.weights, w):
         return None
-    T = T - T.mean(axis=0)
+    T = T - w @ T / w.sum()
     if problem.scatter == 0.0:
-        Z = problem.rows.dot(problem.rows.tdot(T))
-        blocks = problem.rows.blocks()
-        squares = np.diag(problem.gram) if problem.side == "rows" else np.hstack([row_squares(X) for _, X in blocks])
+        Z = problem.rows.dot(problem.rows.tdot(w[:, None] * T))
+        by_rows, blocks = problem.side == "rows", problem.rows.blocks()
+        squares = np.diag(problem.gram) if by_rows else np.hstack([row_squares(X) for _, X in blocks]) * w
         return Z, Z - squares[:, None] * T
     ridge = (template.b + found.ridge / problem.of_rows(1.0)) / problem.scatter
     factor = problem.shifted(ridge)
     if not factor.ok:
         return None
     Z, h = problem.rows.dot(problem.regression(T, ridge)), leverages(problem, ridge)
-    h = np.minimum(h + 1 / problem.n, ALMOST)[:, None]
+    h = np.minimum(h + w / w.sum(), ALMOST)[:, None]
     return Z, (Z - h * T) / (1 - h)
 
 
 def leverages(problem: Problem, ridge: float) -> np.ndarray:
-    """x_i'(S + ridge I)^-1 x_i of the centred rows, (n,)."""
+    """w_i x_i'(S + ridge I)^-1 x_i of the centred rows, which occur w_i times, (n,)."""
     factor = problem.shifted(ridge)
     if problem.side == "features":
         parts = [np.einsum("md,dm->m", block, factor.solve(block.T)) for _, block in problem.rows.blocks()]
-        return np.concatenate(parts)
+        return np.concatenate(parts) * (1.0 if problem.template.repeats is None else problem.template.repeats)
     h = np.empty(problem.n)
     for start in range(0, problem.n, LEVERAGE_ROWS):  # 1 - ridge times the diagonal of (K + ridge I)^-1
         part = np.arange(start, min(start + LEVERAGE_ROWS, problem.n))

@@ -14,6 +14,7 @@ from scipy import linalg, sparse
 from proxembed.algebra.arrays.blas import gram, matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix, block_rows, weighted_mean
 from proxembed.algebra.arrays.matrix import over, unit_of
+from proxembed.algebra.operators.structured import Repeats
 
 from .conjugate import conjugate_gradients
 from .coordinates import Coordinates
@@ -64,30 +65,42 @@ class Goal:
 
 
 def ridge_solve(
-    X: Any, T: Any, lam: float, *, center: bool = True, gram: np.ndarray | None = None
+    X: Any,
+    T: Any,
+    lam: float,
+    *,
+    center: bool = True,
+    gram: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + lam ||W||^2. ``center=False`` fits no
-    intercept; ``gram`` is the smaller (centred) Gram matrix where it is known. X may be a CentredMatrix already."""
+    intercept; ``gram`` is the smaller (centred) Gram matrix where it is known. X may be a CentredMatrix already.
+    ``weights``: how often each row counts, also in ``gram`` and in the mean of a CentredMatrix."""
     unit = 1.0 if isinstance(X, CentredMatrix) else unit_of(X)
     if unit != 1.0:
         gram = None if gram is None else gram / (unit * unit)
-        W, level = ridge_solve(over(X, unit), T, lam / (unit * unit), center=center, gram=gram)
+        W, level = ridge_solve(over(X, unit), T, lam / (unit * unit), center=center, gram=gram, weights=weights)
         return W / unit, level
-    rows = X if isinstance(X, CentredMatrix) else CentredMatrix.centred(X, np.ones(X.shape[0]) if center else None)
     n, d = X.shape
+    times = np.ones(n) if weights is None else weights
+    rows = X if isinstance(X, CentredMatrix) else CentredMatrix.centred(X, times if center else None)
     if not sparse.issparse(T) or d > n:
         T = T.toarray() if sparse.issparse(T) else np.asarray(T, dtype=np.float64)
-    level = np.asarray(T.mean(axis=0)).ravel() if center else np.zeros(T.shape[1])
+    level = np.asarray(T.mean(axis=0) if weights is None else weighted_mean(T, weights)).ravel()
+    level = level if center else np.zeros(T.shape[1])
+    if d <= n or min(n, d) > CHOLESKY_LIMIT:
+        moments = rows.tdot(T if weights is None else Repeats(weights).of(T))
     if min(n, d) > CHOLESKY_LIMIT:
-        W, _ = conjugate_gradients(rows, None, 1.0, lam, rows.tdot(T))
+        W, _ = conjugate_gradients(rows, weights, 1.0, lam, moments)
     elif d <= n:
-        G = (rows.gram() if gram is None else gram).copy()
+        G = (rows.gram(weights) if gram is None else gram).copy()
         G[np.diag_indices_from(G)] += lam
-        W = solve_definite(G, rows.tdot(T))
+        W = solve_definite(G, moments)
     else:
-        K = rows.outer_gram() if gram is None else gram.copy()
+        K = rows.outer_gram(weights) if gram is None else gram.copy()
         K[np.diag_indices_from(K)] += lam
-        W = rows.tdot(solve_definite(K, T - level))
+        root = np.sqrt(times)[:, None]
+        W = rows.tdot(root * solve_definite(K, root * (T - level)))
     return W, level - (rows.centre @ W if center else 0.0)
 
 
