@@ -262,8 +262,13 @@ class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=Tru
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the method, and what is made around it. X: (n, d) array or CSR. y: labels in any form that the method
         takes. Returns self."""
+        return self.fit_rows(X, y)
+
+    def fit_rows(self, X: Any, y: Any, times: np.ndarray | None = None) -> Self:
+        """``fit`` of rows that occur so many times."""
         with self._learning():
             rows = self._validate(X, y)
+            rows = rows if times is None else replace(rows, counts=times)
             self.resolve()
             if not hasattr(self.method_, "transform"):
                 name, own = type(self.method_).__name__, type(self).__name__

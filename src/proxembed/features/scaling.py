@@ -34,6 +34,7 @@ from proxembed.tables import TableRows
 
 QUANTILES = 1000  # of a column, at most
 BY_SUMS = ("center", "standard")  # kinds that rows in blocks can have, by their ``ColumnSums``
+WEIGHTED = (*BY_SUMS, "pca", "whiten", "tfidf")  # kinds whose statistics count rows
 WORDS = 0.2  # the largest share of nonzero entries of a dense matrix of words
 
 
@@ -63,7 +64,7 @@ class ColumnSums:
     """n rows, and of each column the mean, the sum of squares about it, the largest and the smallest entry. ``sparse``
     says whether the rows are; sums are float64, in two passes."""
 
-    n: int
+    n: float
     mean: np.ndarray
     squares: np.ndarray
     largest: np.ndarray
@@ -71,21 +72,24 @@ class ColumnSums:
     sparse: bool
 
     @classmethod
-    def of(cls, X: Matrix) -> ColumnSums:
-        """The sums of an array or CSR matrix."""
-        n, sparse = X.shape[0], sp.issparse(X)
+    def of(cls, X: Matrix, sample_weight: np.ndarray | None = None) -> ColumnSums:
+        """The sums of an array or CSR matrix, each row as often as it occurs."""
+        w, sparse = sample_weight, sp.issparse(X)
+        n = X.shape[0] if w is None else float(w.sum())
         largest, smallest = X.max(axis=0), X.min(axis=0)
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1) / n
+            sums = X.sum(axis=0, dtype=np.float64) if w is None else X.T @ w
+            mean = np.asarray(sums).reshape(-1) / n
             if sparse:
                 largest, smallest = largest.toarray().reshape(-1), smallest.toarray().reshape(-1)
-                squares = _sparse_squares(X, mean)
+                squares = _sparse_squares(X, mean, w)
             else:
                 total, squares = np.zeros_like(mean), np.zeros_like(mean)
-                for rows in row_blocks(n, X.shape[1]):
+                for rows in row_blocks(X.shape[0], X.shape[1]):
                     difference = X[rows] - mean
-                    total += difference.sum(axis=0)
-                    squares += np.einsum("ij,ij->j", difference, difference)
+                    own = difference if w is None else difference * w[rows, None]
+                    total += own.sum(axis=0)
+                    squares += np.einsum("ij,ij->j", difference, own)
                 mean += total / n
         return cls(n, mean, squares, largest, smallest, sparse)
 
@@ -137,11 +141,15 @@ def scaled_by_sums(step: Any) -> bool:
     return getattr(step, "kind", None) in BY_SUMS
 
 
-def _sparse_squares(X: sp.csr_array, mean: np.ndarray) -> np.ndarray:
+def _sparse_squares(X: sp.csr_array, mean: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
     """Sum of (x - mean)^2 over each column, the zeros that are not stored included."""
-    difference = X.data - mean[X.indices]
-    counts = np.bincount(X.indices, minlength=X.shape[1])
-    return np.bincount(X.indices, difference**2, minlength=X.shape[1]) + (X.shape[0] - counts) * mean**2
+    squares, times = (X.data - mean[X.indices]) ** 2, None
+    if sample_weight is not None:
+        times = np.repeat(sample_weight, np.diff(X.indptr))
+        squares = times * squares
+    n = X.shape[0] if sample_weight is None else sample_weight.sum()
+    counts = np.bincount(X.indices, times, minlength=X.shape[1])
+    return np.bincount(X.indices, squares, minlength=X.shape[1]) + (n - counts) * mean**2
 
 
 def scaling_none(X: Matrix) -> ScalingState:
@@ -154,40 +162,43 @@ def scaling_unit(X: Matrix) -> ScalingState:
     return ScalingState("unit", X.shape[1], unit=True)
 
 
-def scaling_center(X: Matrix, *, max_dense_bytes: int = MAX_DENSE_BYTES) -> ScalingState:
+def scaling_center(
+    X: Matrix, *, max_dense_bytes: int = MAX_DENSE_BYTES, sample_weight: np.ndarray | None = None
+) -> ScalingState:
     """Centred columns, J X; a sparse X becomes dense, within max_dense_bytes.  [mu2012defc]"""
     if sp.issparse(X):
         _check_centred(X, max_dense_bytes)
-    return ColumnSums.of(X).state("center")
+    return ColumnSums.of(X, sample_weight).state("center")
 
 
-def scaling_standard(X: Matrix) -> ScalingState:
+def scaling_standard(X: Matrix, *, sample_weight: np.ndarray | None = None) -> ScalingState:
     """Standardised columns, J X z^-1 with z the standard deviations (n - 1; 1 for a constant column). [mu2012defc] A
     sparse X is divided by z and not centred, so that it stays sparse: the methods centre for themselves."""
-    return ColumnSums.of(X).state("standard")
+    return ColumnSums.of(X, sample_weight).state("standard")
 
 
-def scaling_pca(X: Matrix, *, pca_var: float = 1.0) -> ScalingState:
+def scaling_pca(X: Matrix, *, pca_var: float = 1.0, sample_weight: np.ndarray | None = None) -> ScalingState:
     """Principal component scores, J X V, all components with a nonzero eigenvalue. [mu2012defc] ``pca_var`` below 1
     keeps the fewest leading components with that share of the variance. A sparse X is not densified: its scores are X V
     - mean V."""
-    mean, V, _ = _principal(X, "pca", pca_var)
+    mean, V, _ = _principal(X, "pca", pca_var, sample_weight)
     return ScalingState("pca", X.shape[1], mean=mean, axes=V)
 
 
-def scaling_whiten(X: Matrix, *, pca_var: float = 1.0) -> ScalingState:
+def scaling_whiten(X: Matrix, *, pca_var: float = 1.0, sample_weight: np.ndarray | None = None) -> ScalingState:
     """Whitened scores, J X V lam^-1/2 (lam the eigenvalues of the covariance, n - 1): covariance I.  [mu2012defc]"""
-    mean, V, s = _principal(X, "whiten", pca_var)
-    return ScalingState("whiten", X.shape[1], mean=mean, axes=V * (np.sqrt(X.shape[0] - 1) / s))
+    mean, V, s = _principal(X, "whiten", pca_var, sample_weight)
+    n = X.shape[0] if sample_weight is None else sample_weight.sum()
+    return ScalingState("whiten", X.shape[1], mean=mean, axes=V * (np.sqrt(max(n - 1, 1)) / s))
 
 
-def scaling_tfidf(X: Matrix) -> ScalingState:
+def scaling_tfidf(X: Matrix, *, sample_weight: np.ndarray | None = None) -> ScalingState:
     """Sublinear tf-idf of counts: (1 + log tf) (1 + log((1 + n) / (1 + df))), unit rows. Entries must be 0 or at least
     1; sparse X stays sparse."""
     _check_counts(X)
-    nonzero = X.indices[X.data != 0] if sp.issparse(X) else np.nonzero(X)[1]
-    df = np.bincount(nonzero, minlength=X.shape[1])
-    idf = np.log((1.0 + X.shape[0]) / (1.0 + df)) + 1.0
+    w = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+    df = np.asarray((X != 0).T @ w).ravel()
+    idf = np.log((1.0 + w.sum()) / (1.0 + df)) + 1.0
     return ScalingState("tfidf", X.shape[1], idf=idf, sublinear=True, unit=True)
 
 
@@ -248,11 +259,16 @@ def scaling_kind(X: Any) -> str:
     return scaling_kinds(X)[0]
 
 
-def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) -> Any:
-    """Learn a scaling from the rows of X.  [mu2012defc]"""
+def scaling_fit(
+    kind: str | Callable[..., ScalingState], X: Any, *, sample_weight: np.ndarray | None = None, **params: Any
+) -> Any:
+    """Learn a scaling from the rows of X, which occur ``sample_weight`` (n,) times each.  [mu2012defc]"""
     X = float_matrix(X)
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"X has shape {X.shape}; a scaling needs at least one row and one feature.")
+    if sample_weight is not None and (callable(kind) or kind == "quantile"):
+        name = "quantile" if isinstance(kind, str) else "that is a function"
+        raise ValueError(f"The scaling {name} takes no sample_weight; use 'standard' or 'pca' instead.")
     if callable(kind):
         state = call_user_function("kind", kind, X, **params)
         if not isinstance(state, ScalingState):
@@ -261,6 +277,8 @@ def scaling_fit(kind: str | Callable[..., ScalingState], X: Any, **params: Any) 
     if kind not in SCALINGS:
         raise ValueError(f"kind={kind!r} is not a scaling; choose one of {', '.join(SCALINGS)}, or pass a function.")
     check_arguments(kind, keyword_arguments(SCALINGS[kind]), params)
+    if sample_weight is not None and kind in WEIGHTED:
+        params = params | {"sample_weight": sample_weight}
     return SCALINGS[kind](X, **params)
 
 
@@ -319,11 +337,13 @@ def _normal_scores(X: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     return transformer.transform(X)
 
 
-def _principal(X: Matrix, kind: str, pca_var: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _principal(
+    X: Matrix, kind: str, pca_var: float, sample_weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean, principal axes and singular values, cut at the share pca_var of the variance."""
     if isinstance(pca_var, bool) or not isinstance(pca_var, int | float | np.number) or not 0 < pca_var <= 1:
         raise ValueError(f"pca_var={pca_var!r} is out of range: a share of the variance in (0, 1] is needed; 1 = all.")
-    mean, V, s = principal_axes(X)
+    mean, V, s = principal_axes(X, weights=sample_weight)
     if s.size == 0 or not (X.max(axis=0) != X.min(axis=0)).sum():
         raise ValueError(f"X has no variance (all rows are equal), so {kind!r} has no component: pass distinct rows.")
     if pca_var < 1:

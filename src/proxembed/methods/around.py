@@ -4,12 +4,13 @@ a read-out, and any method with another number of components."""
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import has_fit_parameter
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.pencil.linear import left_factor
@@ -19,6 +20,7 @@ from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.weights import checked_weights, present_rows, refuse_weights
 from proxembed.estimator.wrapper import FitWrapper, TemplateWrapper
 from proxembed.features.scaling import SCALINGS, scaling_apply, scaling_fit
 from proxembed.pairs.relation import column_deviations
@@ -70,6 +72,29 @@ class ComponentWrapper(FitWrapper, abstract=True):
         """Of ``n_components`` where these are given."""
         method = super().member(role)
         return method if self.n_components is None else method.set_params(n_components=self.n_components)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the method, and what is made around it. X: (n, d) array or CSR. y: labels in any form that the method
+        takes. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were absent; as the method takes
+        them. Returns self."""
+        if sample_weight is None:
+            return super().fit(X, y)
+        if not isinstance(self.inner(), SpectralEmbedder) and not has_fit_parameter(self.inner(), "sample_weight"):
+            refuse_weights(self)
+        weights = checked_weights(sample_weight, X, y if self.traits.labels is not None else None)
+        self.fit_rows(*present_rows(X, y, weights))
+        if self.method_.reading_so_far is not None:
+            self._reading_ = self.method_.reading_so_far
+        return self
+
+    @property
+    def why_unweighted(self) -> str:
+        """Why rows have no weights, where they have none."""
+        return f"{type(self.inner()).__name__} takes none"
+
+    def fit_inside(self, X: Any, rows: Rows) -> None:
+        """Fit the method to what was made of the rows."""
+        self.method_.fit(X, rows.labels, **({} if rows.counts is None else {"sample_weight": rows.counts}))
 
     @property
     def components_(self) -> np.ndarray:
@@ -129,13 +154,15 @@ class Scaled(ComponentWrapper, scales=True):
             raise ValueError(f"Scaled cannot wrap {name}, which has no components; put both steps in a Pipeline.")
 
     def fit_method(self, rows: Rows) -> None:
-        self.state_ = scaling_fit(self.kind, rows.X)
+        w = rows.counts
+        self.state_ = scaling_fit(self.kind, rows.X, sample_weight=w)
         X = scaling_apply(self.state_, rows.X)
-        self.axes_ = scaling_fit("pca", X, pca_var=float(self.pca_var)) if self.pca_var < 1 else None
+        share = float(self.pca_var)
+        self.axes_ = scaling_fit("pca", X, pca_var=share, sample_weight=w) if share < 1 else None
         projected = X if self.axes_ is None else scaling_apply(self.axes_, X)
-        self._deviations = column_deviations(X if self.state_.axes is None else rows.X)
-        self._projected_deviations = column_deviations(projected)
-        self.method_.fit(projected, rows.labels)
+        self._deviations = column_deviations(X if self.state_.axes is None else rows.X, w)
+        self._projected_deviations = column_deviations(projected, w)
+        self.fit_inside(projected, rows)
         self.n_components_ = int(self.method_.n_components_)
 
     def embed(self, X: Any) -> np.ndarray:

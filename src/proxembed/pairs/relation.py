@@ -264,16 +264,18 @@ def relation_effects(
     return _permutation_effects(lambda X: relation(kind, X, P, **params) @ weights.T, P, len(weights))
 
 
-def column_deviations(X: Matrix) -> np.ndarray:
-    """Standard deviation of each column, (d,); 0 for a constant one."""
+def column_deviations(X: Matrix, weights: np.ndarray | None = None) -> np.ndarray:
+    """Standard deviation of each column, (d,), each row as often as it occurs; 0 for a constant one."""
     unit = largest_entry(X) or 1.0
     X = X * (1.0 / unit) if np.isfinite(1.0 / unit) else X
-    mean = np.asarray(X.mean(axis=0)).reshape(-1)
+    n = X.shape[0] if weights is None else weights.sum()
+    mean = np.asarray(X.mean(axis=0) if weights is None else X.T @ weights / n).reshape(-1)
     if not sp.issparse(X):
-        return unit * np.sqrt(np.mean((X - mean) ** 2, axis=0))
-    stored = np.bincount(X.indices, minlength=X.shape[1])
-    squares = np.bincount(X.indices, weights=(X.data - mean[X.indices]) ** 2, minlength=X.shape[1])
-    return unit * np.sqrt((squares + (X.shape[0] - stored) * mean**2) / X.shape[0])
+        return unit * np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
+    times = np.ones(X.nnz) if weights is None else np.repeat(weights, np.diff(X.indptr))
+    stored = np.bincount(X.indices, times, minlength=X.shape[1])
+    squares = np.bincount(X.indices, times * (X.data - mean[X.indices]) ** 2, minlength=X.shape[1])
+    return unit * np.sqrt((squares + (n - stored) * mean**2) / n)
 
 
 def _sample(p: int, products: int) -> np.ndarray:

@@ -39,12 +39,14 @@ from proxembed import (
     Isomap,
     Kernelized,
     PCovR,
+    Scaled,
     Sliced,
 )
 from proxembed.algebra.arrays.matrix import equal_rows
 from proxembed.algebra.pencil.linear import RIDGE_GRID
 from proxembed.blocks import RowBlocks
 from proxembed.estimator.rows import Rows
+from proxembed.features.scaling import scaling_fit
 
 N = 22
 RNG = np.random.default_rng(3)
@@ -182,6 +184,28 @@ def test_forests_count_rows_by_their_weights(monkeypatch):
             assert_alike(weighted, apart, TALL[W > 0])
     with pytest.raises(ValueError, match="ForestLeaves takes no sample_weight: .*; use OPLS"):
         ForestLeaves(NPP()).fit(TALL, LABELS, sample_weight=W)
+
+
+def test_scalings_count_rows_by_their_weights():
+    copies, counts = np.repeat(np.arange(N), W), np.floor(np.abs(TALL))
+    cases: list = [(Scaled(PCA(n_components=2), "center"), X, None) for X in (TALL, WIDE)]
+    cases += [(Scaled(OPLS(n_components=2), pca_var=0.8), X, NUMBERS) for X in (TALL, SPARSE)]
+    cases += [(Scaled(OPLS(n_components=2), "whiten"), X, LABELS) for X in (TALL, WIDE)]
+    cases += [(Scaled(kind="pca"), SPARSE, LABELS), (Scaled(kind="tfidf"), counts, LABELS)]
+    cases += [(Scaled(OLPP(n_components=2)), TALL, None), (Scaled(ForestLeaves(n_estimators=5)), TALL, CLASSES)]
+    for method, X, y in cases:
+        weighted = clone(method).fit(X, y, sample_weight=W)
+        repeated = clone(method).fit(X[copies], None if y is None else y[copies])
+        new = X if y is not CLASSES else X[W > 0]
+        Z = repeated.transform(new)
+        np.testing.assert_allclose(np.abs(weighted.transform(new)), np.abs(Z), atol=1e-8 * np.abs(Z).max())
+        for own, same in zip(weighted.explain().features, repeated.explain().features, strict=True):
+            assert own[0] == same[0] and abs(own[1]) == pytest.approx(abs(same[1]), rel=1e-7)
+        if y is NUMBERS:
+            assert weighted.targets_[0].mean == pytest.approx(NUMBERS[copies, 0].mean(), rel=1e-12)
+    for method in (Scaled(kind="quantile"), Scaled(kind=lambda X: scaling_fit("none", X)), Scaled(Isomap())):
+        with pytest.raises(ValueError, match="takes no sample_weight"):
+            method.fit(TALL, LABELS, sample_weight=W)
 
 
 def test_edges_count_as_often_as_both_of_their_rows():

@@ -482,13 +482,14 @@ def rescaled(P: np.ndarray, eigenvalues: np.ndarray, scaling: str, sense: int = 
 
 
 def principal_axes(
-    X: Any, n_components: int | None = None, tol: float = RANGE_TOLERANCE
+    X: Any, n_components: int | None = None, tol: float = RANGE_TOLERANCE, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean (d,), principal axes V (d, r) and singular values s (r,) of the centred X, descending. Axes whose variance
-    is above ``tol`` times the largest are kept, at most ``n_components``."""
-    rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
+    is above ``tol`` times the largest are kept, at most ``n_components``. ``weights``: how often each row occurs."""
+    rows = CentredMatrix.centred(X, np.ones(X.shape[0]) if weights is None else weights)
     side = "features" if X.shape[1] <= X.shape[0] else "rows"
-    found = Coordinates(rows, None, rows.gram() if side == "features" else rows.outer_gram(), side)
+    gram = rows.gram(weights) if side == "features" else rows.outer_gram(weights)
+    found = Coordinates(rows, weights, gram, side)
     keep = int(np.count_nonzero(found.s**2 > tol * np.max(found.s**2, initial=0.0)))
     keep = keep if n_components is None else min(keep, n_components)
     mean: Any = rows.centre
