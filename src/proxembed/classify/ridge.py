@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from proxembed.algebra.arrays.centred import tall_dot
+from proxembed.algebra.arrays.centred import CentredMatrix, tall_dot
 from proxembed.algebra.operators.structured import Centering, LowRank
 from proxembed.algebra.pencil.linear import RIDGE_GRID, best_ridge, evenly_spaced, ridge_errors, ridge_loo, ridge_solve
 from proxembed.algebra.template import Template
@@ -32,22 +32,25 @@ def feature_variances(X: Any) -> np.ndarray:
     return X.var(axis=0, dtype=np.float64)
 
 
-def loo_penalty(X: Any, T: Any) -> float:
+def loo_penalty(X: Any, T: Any, weights: np.ndarray | None = None) -> float:
     """Penalty with the least leave-one-out error of the ridge regression of T on X, over a log grid. The grid runs from
     1e-6 to 1e2 in units of tr(Xc'Xc)/r, so that no scale of X is favoured. Where rows and features both exceed 2,000,
     the error is that of 2,000 evenly spaced rows: the best penalty, a ratio of variances, does not grow with their
-    number."""
+    number. ``weights``: how often each row counts, which is left out whole."""
     if min(X.shape) > LOO_ROWS:
         rows = evenly_spaced(X.shape[0], LOO_ROWS)
-        X, T = X[rows], T[rows]
-    ridges = _grid(X)
-    return 0.0 if ridges is None else float(ridges[best_ridge(ridges, ridge_loo(X, T, ridges))])
+        X, T, weights = X[rows], T[rows], None if weights is None else weights[rows]
+    ridges = _grid(X, weights)
+    return 0.0 if ridges is None else float(ridges[best_ridge(ridges, ridge_loo(X, T, ridges, weights=weights))])
 
 
-def _grid(X: Any) -> np.ndarray | None:
+def _grid(X: Any, weights: np.ndarray | None = None) -> np.ndarray | None:
     """The log grid in units of tr(Xc'Xc) / min(n, d); None where X does not vary."""
     n, d = X.shape
-    spread = n * float(feature_variances(X).sum())
+    if weights is None:
+        spread = n * float(feature_variances(X).sum())
+    else:
+        spread, n = CentredMatrix.centred(X, weights).squared_norm(weights), weights.sum()
     return None if n < 2 or spread == 0.0 else RIDGE_GRID * spread / min(n, d)
 
 
@@ -101,13 +104,15 @@ class Readout(NamedTuple):
         return Z @ self.coef + self.intercept
 
 
-def fit_readout(Z: Any, Y: Any, folds: np.ndarray | None = None) -> Readout:
+def fit_readout(Z: Any, Y: Any, folds: np.ndarray | None = None, weights: np.ndarray | None = None) -> Readout:
     """The ridge read-out of labels from rows: targets 1 and -1, the penalty of least error. Sparse Y (0 and 1) stays
-    sparse where the penalty is not chosen by folds."""
+    sparse where the penalty is not chosen by folds. ``weights``: how often each row counts, without folds."""
     if folds is not None and sp.issparse(Y):
         Y = Y.toarray()
     T = Y.astype(np.float64) if sp.issparse(Y) else 2.0 * Y - 1.0
-    penalty = loo_penalty(Z, T) if folds is None else fold_penalty(Z, T, folds)
+    penalty = loo_penalty(Z, T, weights) if folds is None else fold_penalty(Z, T, folds)
+    if weights is not None:
+        return Readout(*ridge_solve(Z, T, penalty, weights=weights), penalty)
     return readout_at(Z, Y, penalty)
 
 

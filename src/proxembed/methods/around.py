@@ -13,6 +13,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.matrix import equal_rows
+from proxembed.algebra.operators.structured import Repeats
 from proxembed.algebra.pencil.linear import left_factor
 from proxembed.classify.ridge import fit_readout
 from proxembed.estimator.base import Embedder, SpectralEmbedder
@@ -20,7 +22,7 @@ from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.weights import checked_weights, present_rows, refuse_weights
+from proxembed.estimator.weights import checked_weights, present_rows, refuse_weights, repeated_labels
 from proxembed.estimator.wrapper import FitWrapper, TemplateWrapper
 from proxembed.features.scaling import SCALINGS, scaling_apply, scaling_fit
 from proxembed.pairs.relation import column_deviations
@@ -32,13 +34,31 @@ from .dependence import OPLS
 _BOUNDED: dict[str, bool] = {}
 
 
-def readout_axes(Z: np.ndarray, labels: LabelMatrix) -> np.ndarray:
+def readout_axes(Z: np.ndarray, labels: LabelMatrix, times: np.ndarray | None = None) -> np.ndarray:
     """Axes V (k, min(k, c)) with V V' = B B', of the coefficients B (k, c) of the ridge read-out of labels from Z. Rows
     of Z V have the inner products, and the cosines, of rows of Z B: V = U S of the singular value decomposition B = U S
-    W'. The penalty is that of least leave-one-out error."""
+    W'. The penalty is that of least leave-one-out error. With ``times`` (how often each row occurs) all labels are
+    known."""
+    if times is not None:
+        return left_factor(fit_readout(Z, labels.Y.toarray(), weights=times).coef)
     known = np.flatnonzero(labels.rows_any)
     targets = labels.take(known).with_means().Y.toarray()
     return left_factor(fit_readout(Z[known], targets).coef)
+
+
+def distinct_rows(rows: Rows) -> tuple[np.ndarray, Any, np.ndarray | None]:
+    """The places of the distinct rows of which a label is known, their labels with unknown cells at means, and how
+    often each occurs; None where each occurs once."""
+    known = np.flatnonzero(rows.labels.rows_any)
+    labels, times = rows.labels.take(known), None if rows.counts is None else rows.counts[known]
+    if times is not None and isinstance(labels, LabelMatrix):
+        labels = labels.with_means(labels.means(times))
+    labels = labels.with_means()
+    equal = equal_rows(rows.X[known], labels.row_values)
+    if equal is not None:
+        first, place = equal
+        known, labels, times = known[first], labels.take(first), np.bincount(place, times).astype(np.float64)
+    return known, labels if times is None else repeated_labels(labels, times, whole=False), times
 
 
 def _has_components(estimator: Any) -> bool:
@@ -237,13 +257,13 @@ class ReadoutAxes(ComponentWrapper, each_size=True):
         return Z @ axes, Z_new @ axes
 
     def fit_method(self, rows: Rows) -> None:
-        self.method_.fit(rows.X, rows.labels)
-        Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
-        self.axes_ = readout_axes(Z, rows.label_matrix)
+        self.fit_inside(rows.X, rows)
+        index, labels, times = distinct_rows(rows)
+        Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)[index]
+        self.axes_ = readout_axes(Z, labels, times)
         self.n_components_ = self.axes_.shape[1]
-        known = np.flatnonzero(rows.labels.rows_any)
-        centred = CentredMatrix(Z[known], Z[known].mean(axis=0))
-        self.label_loadings_ = label_loadings(centred, rows.labels.take(known).with_means(), self.axes_.T)
+        centred = CentredMatrix.centred(Z, np.ones(len(Z)) if times is None else times)
+        self.label_loadings_ = label_loadings(centred, labels, self.axes_.T, None if times is None else Repeats(times))
 
     def embed(self, X: Any) -> np.ndarray:
         return np.asarray(self.method_.transform(X), dtype=np.float64) @ self.axes_

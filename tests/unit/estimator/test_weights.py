@@ -39,6 +39,7 @@ from proxembed import (
     Isomap,
     Kernelized,
     PCovR,
+    ReadoutAxes,
     Scaled,
     Sliced,
 )
@@ -206,6 +207,21 @@ def test_scalings_count_rows_by_their_weights():
     for method in (Scaled(kind="quantile"), Scaled(kind=lambda X: scaling_fit("none", X)), Scaled(Isomap())):
         with pytest.raises(ValueError, match="takes no sample_weight"):
             method.fit(TALL, LABELS, sample_weight=W)
+
+
+def test_readouts_count_rows_by_their_weights():
+    copies, unknown = np.repeat(np.arange(N), W), np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
+    unknown[0] = np.nan
+    cases: list = [(OPLS(), TALL, LABELS), (OPLS(ridge=0.1), WIDE, unknown), (CCA(ridge=0.1), TALL, NUMBERS)]
+    for method, X, y in [*cases, (Kernelized(tau=20.0, ridge=0.1), SPARSE, CLASSES)]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            weighted = ReadoutAxes(method).fit(X, y, sample_weight=W)
+            repeated = ReadoutAxes(method).fit(X[copies], y[copies])
+        Z = repeated.transform(X)
+        np.testing.assert_allclose(np.abs(weighted.transform(X)), np.abs(Z), atol=1e-7 * np.abs(Z).max())
+        loadings = np.abs(repeated.label_loadings_)
+        np.testing.assert_allclose(np.abs(weighted.label_loadings_), loadings, atol=1e-7)
 
 
 def test_edges_count_as_often_as_both_of_their_rows():

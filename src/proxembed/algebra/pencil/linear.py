@@ -112,11 +112,15 @@ def solve_definite(M: np.ndarray, E: np.ndarray) -> np.ndarray:
     return linalg.lstsq(M, E, cond=1e-12)[0]
 
 
-def ridge_loo(X: Any, T: Any, ridges: np.ndarray, *, center: bool = True) -> np.ndarray:
-    """Mean squared leave-one-out errors, one per ridge, of the ridge regression of T on X; ``ridges`` are absolute."""
+def ridge_loo(
+    X: Any, T: Any, ridges: np.ndarray, *, center: bool = True, weights: np.ndarray | None = None
+) -> np.ndarray:
+    """Mean squared leave-one-out errors, one per ridge, of the ridge regression of T on X; ``ridges`` are absolute.
+    ``weights``: how often each row counts, which is left out whole."""
     unit = unit_of(X)
-    rows = CentredMatrix.centred(over(X, unit), np.ones(X.shape[0]) if center else None)
-    return loo_errors(_smaller_side(rows, None), T, ridges / (unit * unit))
+    times = np.ones(X.shape[0]) if weights is None else weights
+    rows = CentredMatrix.centred(over(X, unit), times if center else None)
+    return loo_errors(_smaller_side(rows, weights), T, ridges / (unit * unit))
 
 
 def ridge_errors(X: Any, T: Any, X_new: Any, T_new: Any, ridges: np.ndarray) -> np.ndarray:
