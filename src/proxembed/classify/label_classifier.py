@@ -112,6 +112,15 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
     def _scores(self, X: Any) -> np.ndarray:
         """One score per label of checked rows, (m, c)."""
 
+    def linear_scores(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """W (d, c) and level (c,) of an indicator's scores X W - 1 level', where they are such and of so few labels
+        that those of all rows are kept; else None."""
+        return None
+
+    def labels_of(self, scores: np.ndarray) -> Any:
+        """The labels, in the form in which y came, that scores of ``linear_scores`` predict."""
+        return self._labels.decode(self._positive(scores))
+
     def _finite_scores(self, X: Any) -> np.ndarray:
         """The scores of checked rows, or a ValueError where they overflow."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -148,7 +157,7 @@ class LabelClassifier(ExactMatch, Estimator, ABC, abstract=True):
         if self._labels.form == "classes":
             return self.classes_[self._finite_scores(X).argmax(axis=1)]
         if len(self.classes_) <= MANY_LABELS:
-            return self._labels.decode(self._positive(self._finite_scores(X)))
+            return self.labels_of(self._finite_scores(X))
         positive = np.empty((X.shape[0], len(self.classes_)), dtype=bool)
         for start in range(0, len(positive), SCORED_ROWS):  # so that the scores of all rows are never kept
             part = slice(start, start + SCORED_ROWS)

@@ -207,6 +207,12 @@ class MultiOutputRidge(LabelClassifier):
         self._remember(labels)
         return self
 
+    def linear_scores(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """W (d, c) and level (c,) of an indicator's scores X W - 1 level'; None for classes, and for many labels."""
+        if type(self) is not MultiOutputRidge or not hasattr(self, "coef_") or self._labels.form == "classes":
+            return None
+        return (self.coef_, -self.intercept_) if len(self.classes_) <= MANY_LABELS else None
+
     def _scores(self, X: Any) -> np.ndarray:
         return X @ self.coef_ + self.intercept_ if sp.issparse(X) else tall_dot(X, self.coef_, -self.intercept_)
 

@@ -397,6 +397,13 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         sparse = isinstance(classifier, MultiOutputRidge) and Y.shape[1] > MANY_LABELS
         return sp.csr_array(Y, dtype=np.float64) if sparse else Y.toarray().astype(np.int64)
 
+    def linear_scores(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """W (d, c) and level (c,) of the scores X W - 1 level' of a ridge that is cut; None for other classifiers."""
+        if getattr(self, "cuts_", None) is None or not isinstance(self.classifier_, MultiOutputRidge):
+            return None
+        linear = self.classifier_.linear_scores()
+        return linear and (linear[0], linear[1] + self.cuts_)
+
     def _scores(self, X: Any) -> np.ndarray:
         return _label_scores(self.classifier_, X, len(self.classes_)) - self.cuts_
 

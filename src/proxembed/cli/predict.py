@@ -92,7 +92,7 @@ def decisions(
     names = [str(name) for name in classes] if classes.dtype.kind in "USO" or not known else known
     if found.ndim == 1:
         found, names = found[:, None], names[-1:]
-    found = found if scores else found.astype(np.uint8)
+    found = found if scores else found.astype(np.uint8, order="F")  # whose columns are written
     return dict(zip(names, found.T, strict=True)), {"scores" if scores else "Y": found, "label_names": names}
 
 

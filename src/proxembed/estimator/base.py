@@ -8,7 +8,7 @@ Parameters docs, the command-line name and the rows in the common tests come fro
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
@@ -599,16 +599,31 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             Z = self._product(X, X.dtype) if plain else self.embed(X)
         return in_range(Z, X, left_out=self.class_traits.direct, owner=name if plain else None)
 
-    def transform_blockwise(self, X: np.ndarray, each: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
-        """What ``transform`` makes of each(X), for a function of float64 rows, which it may write to, that leaves no
-        entry finite that is not. The rows go through it block by block of the product. None where the embedding is no
-        product, or ``transform`` would raise an error."""
+    def transform_blockwise(
+        self,
+        X: np.ndarray,
+        mean: np.ndarray | None,
+        std: np.ndarray | None,
+        readout: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> np.ndarray | None:
+        """What ``transform`` makes of (X - mean) / std, in one product with all factors. ``readout`` (W, level): of
+        this embedding Z the scores Z W - 1 level', in float64, where their product takes no more time than Z. None
+        where the embedding is no product, or ``transform`` or the scores may raise an error."""
         own = type(self).transform is SpectralEmbedder.transform and self.multiplies_rows
-        if not own or len(self.mean_) != X.shape[1] or not shows_entries(X, self.components_):
+        if not own or len(self.mean_) != X.shape[1]:
             return None
-        V = self.components_.T
+        V, dtype = self.components_.T, X.dtype
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = tall_dot(X, V, self.mean_ @ V, X.dtype, each)
+            level = self.mean_ @ V
+            if readout is not None:
+                (m, d), (k, c) = X.shape, readout[0].shape
+                if k != V.shape[1] or (m + k) * d * c > m * k * (d + c) or not shows_entries(X, V.T):
+                    return None
+                V, level, dtype = V @ readout[0], level @ readout[0] + readout[1], np.dtype(np.float64)
+            V = V if std is None else V / std[:, None]
+            if not shows_entries(X, V.T):
+                return None
+            Z = tall_dot(X, V, level, dtype, mean)
         return Z if all_finite(Z) else None
 
     @property

@@ -312,15 +312,6 @@ def scaling_apply(state: Any, X: Any, *, max_dense_bytes: int = MAX_DENSE_BYTES)
     return X
 
 
-def scaled_in_place(state: ScalingState, rows: np.ndarray) -> np.ndarray:
-    """The float64 rows themselves, by a scaling of one of ``BY_SUMS``; unlike ``scaling_apply`` without a copy."""
-    if state.mean is not None:
-        rows -= state.mean
-    if state.std is not None:
-        rows /= state.std
-    return rows
-
-
 def _dense(X: Matrix, limit: int) -> np.ndarray:
     if sp.issparse(X):
         guard_dense(X.shape, 'The normal scores of X (kind "standard" keeps it sparse)', limit, X.dtype.itemsize)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 
 from proxembed.blocks import is_dask
 from proxembed.classify import Thresholded
+from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.classify.ridge import fit_readout
 from proxembed.classify.score_products import FactoredScores, UnseenScores
 from proxembed.classify.thresholds import label_folds
@@ -27,7 +27,7 @@ from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import MethodWrapper
 from proxembed.execute.executor import own_configuration
-from proxembed.features.scaling import scaled_by_sums, scaled_in_place, scaling_kind
+from proxembed.features.scaling import scaled_by_sums, scaling_kind
 from proxembed.tables import TableRows
 from proxembed.tables.frames import frame_of, rows_of, with_columns
 from proxembed.tables.rows import matrix_by_name
@@ -86,9 +86,10 @@ class EmbeddingPipeline(Pipeline):
             part.__dict__.update({name: vars(self)[name] for name in kept if name in vars(self)})
         return part
 
-    def _at_once(self, X: Any) -> np.ndarray | None:
-        """The embedding of rows X by a product that scales them block by block, in less than half the time of one step
-        after the other; None where the steps are others, or are to say what is wrong with the rows."""
+    def _at_once(self, X: Any, readout: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray | None:
+        """The embedding of rows X, or its scores by a linear read-out, by one product with the scaling: less than half
+        the time of one step after the other. None where the steps are others, or are to say what is wrong with the
+        rows."""
         steps = [step for _, step in (self.steps[:-1] if self._reads_out() else self.steps)]
         if len(steps) != 2 or not (isinstance(steps[0], Scaling) and isinstance(steps[1], SpectralEmbedder)):
             return None
@@ -98,7 +99,13 @@ class EmbeddingPipeline(Pipeline):
             return None
         if any("_sklearn_output_config" in vars(step) for step in steps) or not _plain(X, state.n_features):
             return None
-        return embedding.transform_blockwise(X, partial(scaled_in_place, state))
+        return embedding.transform_blockwise(X, state.mean, state.std, readout)
+
+    def _scores_at_once(self, X: Any) -> np.ndarray | None:
+        """The scores of a linear read-out by one product for all steps; None where there is no such product."""
+        last = self.steps[-1][1]
+        linear = last.linear_scores() if self._reads_out() and isinstance(last, LabelClassifier) else None
+        return None if linear is None else self._at_once(X, linear)
 
     def set_output(self, *, transform: str | None = None) -> EmbeddingPipeline:
         """Set the container of the embedding: "default", "pandas" or "polars"; steps give each other arrays."""
@@ -188,8 +195,7 @@ class EmbeddingPipeline(Pipeline):
     def predict(self, X: Any, **params: Any) -> Any:
         """The labels of rows X: for one label column its values as they came in, (m,); else an indicator, (m, c)."""
         rows, values = self._columns(X), getattr(self, "label_values_", None)
-        Z = None if params else self._at_once(rows)
-        found = super().predict(rows, **params) if Z is None else self.steps[-1][1].predict(Z)
+        found = super().predict(rows, **params) if params else self._predicted(rows)
         if values is None:
             if hasattr(found, "iloc") and hasattr(X, "iloc"):
                 found.index = X.index
@@ -197,6 +203,14 @@ class EmbeddingPipeline(Pipeline):
         if self.label_names_ is not None:  # one label
             return values[np.asarray(found.toarray() if sparse.issparse(found) else found).ravel().astype(int)]
         return values[np.searchsorted(self.steps[-1][1].classes_, found)]
+
+    def _predicted(self, rows: Any) -> Any:
+        """The labels of rows, with as few products as there can be."""
+        last = self.steps[-1][1]
+        if (scores := self._scores_at_once(rows)) is not None:
+            return last.labels_of(scores)
+        Z = self._at_once(rows)
+        return super().predict(rows) if Z is None else last.predict(Z)
 
     @available_if(_last_has("predict_proba"))
     @own_configuration(keeps_routing=True)
@@ -215,6 +229,8 @@ class EmbeddingPipeline(Pipeline):
     def decision_function(self, X: Any, **params: Any) -> Any:
         """The scores of the labels of rows X."""
         rows = self._columns(X)
+        if not params and (scores := self._scores_at_once(rows)) is not None:
+            return scores
         Z = None if params else self._at_once(rows)
         return super().decision_function(rows, **params) if Z is None else self.steps[-1][1].decision_function(Z)
 

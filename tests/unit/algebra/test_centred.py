@@ -130,8 +130,9 @@ def test_tall_products_keep_double_precision_and_take_a_level_off(columns, threa
     assert_close(centred_module.tall_dot(X, V), X.astype(float) @ V)
     assert_close(centred_module.tall_dot(X, V, level), X.astype(float) @ V - level)
     kept = X.copy()
-    halved = centred_module.tall_dot(X, V, level, each=lambda rows: np.divide(rows, 2.0, out=rows))
-    assert_close(halved, X.astype(float) @ V / 2 - level)
+    shift = rng.normal(size=D)
+    for rows in (X, np.asfortranarray(X)):
+        assert_close(centred_module.tall_dot(rows, V, level, shift=shift), (X.astype(float) - shift) @ V - level)
     np.testing.assert_array_equal(X, kept)
 
 

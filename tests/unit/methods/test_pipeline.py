@@ -31,6 +31,7 @@ from proxembed.algebra.arrays import centred
 from proxembed.classify import Thresholded
 from proxembed.classify.thresholds import label_folds, tune_thresholds
 from proxembed.data import Dataset
+from proxembed.estimator.base import SpectralEmbedder
 from proxembed.features.scaling import scaling_kind
 from proxembed.measures.metrics import macro_f1
 from proxembed.methods.pipeline import (
@@ -99,6 +100,42 @@ def test_rows_embedded_at_once_are_those_of_one_step_after_the_other(kind, dtype
         assert found.dtype == wanted.dtype and np.abs(found - wanted).max() <= bound * np.abs(wanted).max()
     np.testing.assert_array_equal(model.predict(far), model.decision_function(far) > 0)
     np.testing.assert_array_equal(far, kept)
+
+
+@pytest.mark.parametrize(("dtype", "bound"), [("float64", 1e-10), ("float32", 1e-5)])
+@pytest.mark.parametrize("kind", ["standard", "center"])
+def test_scores_and_labels_by_one_product_are_those_of_one_step_after_the_other(kind, dtype, bound, monkeypatch):
+    far = (np.tile(X, (3, 1)) * np.arange(1, D + 1) + 1000.0).astype(dtype)
+    labels = np.tile(Y, (3, 1))
+    taken = []
+    whole = SpectralEmbedder.transform_blockwise
+    monkeypatch.setattr(
+        SpectralEmbedder, "transform_blockwise", lambda *given: taken.append(whole(*given)) or taken[-1]
+    )
+    for readout in (Thresholded(), MultiOutputRidge(min_one=True)):
+        model = embedding_pipeline(PCA(n_components=4), far, scaling=kind)
+        model.steps[-1] = ("readout", readout)
+        model.fit(far, labels)
+        wanted = steps_one_by_one(model, far)
+        for rows in (far, np.asfortranarray(far)):
+            taken.clear()
+            scores, predicted = model.decision_function(rows), model.predict(rows)
+            assert [each.shape for each in taken] == [scores.shape] * 2  # no embedding between
+            assert scores.dtype == wanted.dtype and np.abs(scores - wanted).max() <= bound * np.abs(wanted).max()
+            clear = np.abs(wanted) > bound * np.abs(wanted).max()
+            by_steps = readout.predict(model[:-1].transform(rows))
+            assert predicted.dtype == by_steps.dtype and ((predicted == by_steps) | ~clear).all()
+            np.testing.assert_array_equal(predicted, readout.labels_of(scores))
+
+
+def test_a_readout_without_one_product_is_taken_by_itself():
+    sets = [set(np.flatnonzero(row).tolist()) for row in Y]
+    model = embedding_pipeline(OPLS(n_components=2), X).fit(X, sets)
+    assert model.predict(X) == model[-1].predict(model[:-1].transform(X))
+    model = embedding_pipeline(OPLS(n_components=1), X).fit(X, Y[:, 0])
+    assert model[-1].linear_scores() is None  # classes: the classifier chooses among them
+    np.testing.assert_array_equal(model.predict(X), model[-1].predict(model[:-1].transform(X)))
+    assert Thresholded().linear_scores() is None and MultiOutputRidge().linear_scores() is None
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
@@ -290,16 +327,16 @@ def test_a_model_is_a_pipeline_that_embeds():
     """What scikit-learn asks of a pipeline, with and without a read-out."""
     model = fit_on(OPLS(n_components=2), named_data())
     Z = model["embedding"].transform(model["scaling"].transform(X))
-    np.testing.assert_array_equal(model.transform(X), Z)
-    np.testing.assert_array_equal(model[:-1].transform(X), Z)
+    for found in (model.transform(X), model[:-1].transform(X)):
+        np.testing.assert_allclose(found, Z, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(model.predict(X), model["readout"].predict(Z))
-    np.testing.assert_array_equal(model.decision_function(X), model["readout"].decision_function(Z))
+    np.testing.assert_allclose(model.decision_function(X), model["readout"].decision_function(Z), rtol=0, atol=1e-12)
     assert list(model.named_steps) == ["scaling", "embedding", "readout"] and isinstance(model, Pipeline)
     assert model.get_feature_names_out().tolist() == ["opls0", "opls1"] and model.n_features_in_ == D
     assert "scaling" in model._repr_html_() and repr(model).startswith("EmbeddingPipeline(steps=")
     again = clone(model).set_params(embedding__n_components=1).fit(X, Y)
     assert again.transform(X).shape == (N, 1) and model.transform(X).shape == (N, 2)
-    np.testing.assert_array_equal(clone(model).fit_transform(X, Y), Z)
+    np.testing.assert_allclose(clone(model).fit_transform(X, Y), Z, rtol=0, atol=1e-12)
     framed = clone(model).set_output(transform="pandas").fit(X, Y)
     assert framed.transform(X).columns.tolist() == ["opls0", "opls1"]
     np.testing.assert_array_equal(framed.predict(X), clone(model).fit(X, Y).predict(X))

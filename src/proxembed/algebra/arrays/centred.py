@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from threading import local
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -583,12 +584,12 @@ def tall_dot(
     V: np.ndarray,
     level: np.ndarray | None = None,
     dtype: Any = np.float64,
-    each: Callable[[np.ndarray], np.ndarray] | None = None,
+    shift: np.ndarray | None = None,
 ) -> np.ndarray:
-    """X V - 1 level', computed in float64 and given in ``dtype``. Rows of float32 are cast block by block; many rows
-    are blocks that threads share out, each with one thread of BLAS. ``each``: what a float64 copy of the rows of a
-    block goes through before the product; it may write to them."""
-    many, blockwise = X.size * V[:1].size >= THREADED, X.dtype != np.float64 or each is not None
+    """(X - 1 shift') V - 1 level', computed in float64 and given in ``dtype``. Rows of float32 are cast block by block,
+    in one block of each thread: a new one would cost more than the cast. Many rows are blocks that threads share
+    out, each with one thread of BLAS."""
+    many, blockwise = X.size * V[:1].size >= THREADED, X.dtype != np.float64 or shift is not None
     if not many and not blockwise:
         Z = matmul(X, V)
         if level is not None:
@@ -596,10 +597,16 @@ def tall_dot(
         return Z.astype(dtype, copy=False)
     Z, step = np.empty((len(X), *V.shape[1:]), dtype), block_rows(X.shape[1], CAST_BYTES if blockwise else BLOCK_BYTES)
 
+    order: Any = "F" if X.flags.f_contiguous else "C"
+    kept = local()
+
     def work(start: int) -> None:
-        rows = X[start : start + step].astype(np.float64, copy=each is not None)
+        rows = X[start : start + step]
         with np.errstate(over="ignore", invalid="ignore"):  # a thread does not have those of its caller
-            rows = rows if each is None else each(rows)
+            if blockwise:
+                if not hasattr(kept, "block"):
+                    kept.block = np.empty((min(step, len(X)), X.shape[1]), order=order)
+                rows = np.subtract(rows, 0.0 if shift is None else shift, out=kept.block[: len(rows)])
             found = rows @ V if many else matmul(rows, V)
             if level is not None:
                 found -= level
