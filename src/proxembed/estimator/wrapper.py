@@ -184,7 +184,7 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
 
     def fill_rule(self, labels: Targets) -> str | None:
         """As the wrapped method; a semi-supervised method takes unknown cells as they are."""
-        return None if self.method_.traits.keeps_unknown else super().fill_rule(labels)
+        return None if self.inner().traits.keeps_unknown else super().fill_rule(labels)
 
     def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
         """Where unknown cells are filled, rows without any known label are as new rows."""
