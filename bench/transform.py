@@ -3,13 +3,14 @@
 CPU seconds of both sides in turn, in one process. The ratio is the median of those of all turns, and its spread their
 quartiles. ``transform`` has k components of a fitted PCA, against scikit-learn's PCA.transform, or of a fitted LSI of
 sparse rows (80 entries a row), against TruncatedSVD.transform. PCA of float32 rows is fitted with 10 components,
-against scikit-learn's of as many at its defaults. MFA is fitted to rows of six classes, against the searches that this
-fit makes.
+against scikit-learn's of as many at its defaults. MFA is fitted to rows of six classes, dense and wide sparse ones (2 %
+filled), against the searches that this fit makes.
 """
 
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from measure import arguments, chosen, fix_threads, show, within
@@ -22,6 +23,7 @@ DENSE = {False: ((100_000, 100), (2_000, 100)), True: ((2_000, 20),)}
 SPARSE = {False: ((100_000, 20_000),), True: ((2_000, 1_000),)}
 SINGLE = {False: ((20_000, 200), (5_000, 500)), True: ((2_000, 50),)}
 LABELLED = {False: (6_000, 100), True: (600, 20)}
+WIDE, FILLED = {False: (6_000, 1_500), True: (600, 60)}, 0.02
 
 
 class Case(NamedTuple):
@@ -88,6 +90,7 @@ def float32(quick: bool) -> Iterator[Case]:
 
 def mfa(quick: bool) -> Iterator[Case]:
     import numpy as np
+    from scipy.sparse import csr_array, random_array
 
     from proxembed import MFA
     from proxembed.estimator.rows import Rows
@@ -97,8 +100,14 @@ def mfa(quick: bool) -> Iterator[Case]:
     draw = np.random.default_rng(0)
     y = draw.integers(0, 6, n)
     X = drawn((n, d)) + draw.standard_normal((6, d))[y]
-    name, searches = f"MFA, {n:,} x {d}, 6 classes", lambda: MFA().search(Rows(X, LabelMatrix.of(y)))
-    yield Case(name, lambda: MFA().fit(X, y), searches, SEARCH)
+    n, d = WIDE[quick]
+    labels = draw.integers(0, 6, n)
+    own = csr_array((np.ones(n), (np.arange(n), 5 * labels + draw.integers(0, 5, n))), shape=(n, d))
+    wide = csr_array(random_array((n, d), density=FILLED, format="csr", rng=0) + own)
+    for name, rows, classes in (("", X, y), (" sparse", wide, labels)):
+        searches = partial(lambda rows, classes: MFA().search(Rows(rows, LabelMatrix.of(classes))), rows, classes)
+        shape = f"MFA, {rows.shape[0]:,} x {rows.shape[1]:,}{name}, 6 classes"
+        yield Case(shape, partial(MFA().fit, rows, classes), searches, SEARCH)
 
 
 KINDS = {"dense": dense, "sparse": sparse, "float32": float32, "mfa": mfa}

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.linalg import eigh
 
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.operators.structured import Centering, Diagonal, LowRank
+from proxembed.algebra.operators.structured import Centering, Diagonal, Laplacian, LowRank, Sparse
+from proxembed.algebra.pencil.eigen import solve
 from proxembed.algebra.pencil.problem import Aim, Problem
 from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.algebra.template import Template
@@ -81,6 +84,24 @@ def test_one_pass_gives_the_products_of_several():
     np.testing.assert_allclose(joint.tdot(U), alone.tdot(U), rtol=0, atol=1e-12)
     np.testing.assert_allclose(joint.tdot(U), joint.tdot(U.copy()), rtol=0, atol=1e-12)
     np.testing.assert_allclose(joint.column_sums(), alone.column_sums(), rtol=0, atol=1e-12)
+
+
+def test_a_constraint_of_full_rank_shows_that_the_rows_span_the_features(monkeypatch):
+    """Then no Gram matrix is formed; the ridge and the eigenvalues are those of the dense pencil."""
+    rng = np.random.default_rng(0)
+    X, n = rng.random((60, 5)) * (rng.random((60, 5)) < 0.6), 60
+    path, apart = (sparse.diags_array([np.ones(n - far)] * 2, offsets=[-far, far]) for far in (1, 7))
+    pairs = sparse.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(n, n))
+    L = [Laplacian(Sparse(W)) for W in (apart, path)]
+    template = Template(L[0], L[1], b=0, offset=np.ones(n))
+    found = Problem(Template(L[0], Laplacian(Sparse(pairs)), b=0, offset=np.ones(n)), X, aim=Aim(2, 1e-3))
+    assert not found.shown_by_constraint and found.spans
+    monkeypatch.setattr(CentredMatrix, "gram", None)
+    found = solve(template, sparse.csr_array(X), 2, 1e-3)
+    A, B = (X.T @ one.todense(n) @ X for one in L)
+    ridge = 1e-3 * np.trace(B) / 5
+    np.testing.assert_allclose(found.ridge, ridge, rtol=1e-12)
+    np.testing.assert_allclose(found.eigenvalues, eigh(A, B + ridge * np.eye(5), eigvals_only=True)[:2:-1], rtol=1e-10)
 
 
 def test_shifted_spd_factorises_the_sum():

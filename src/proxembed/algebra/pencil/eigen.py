@@ -322,7 +322,7 @@ def _spanning(problem: Problem, ridge: float, k: int | None) -> Solution | None:
         problem.refuse_zero(float(np.trace(B)))
     A[np.diag_indices_from(A)] += template.a
     B[np.diag_indices_from(B)] += shift
-    if not SPD(B).full:
+    if not (problem.shown_by_constraint and shift >= 0) and not SPD(B).full:
         return None
     w, P = top_of_pencil(A, B, min(k, problem.d))
     residual = relative_residual(matmul(A, P), matmul(B, P), w, frobenius(A) / frobenius(B))

@@ -134,8 +134,22 @@ class Problem:
         least one is far above what counts for the rank."""
         if self.side != "features" or not self.plan.decomposes:
             return False
-        largest = np.array([np.trace(self.gram)])
-        return self.gram_factor.least > SURE * rank_threshold(largest, max(self.rows.shape), self.rows.noise)
+        return self.shown_by_constraint or self.gram_factor.least > self._sure_of_rank(float(np.trace(self.gram)))
+
+    @cached_property
+    def shown_by_constraint(self) -> bool:
+        """``spans`` by the matrix of a constraint that is one sparse matrix, R'BR <= ||B|| R'R, so that no Gram matrix
+        is formed where A does not hold it either."""
+        terms = [] if self.template.B is None else list(self.template.B.terms())
+        graph = terms[0][1].graph() if len(terms) == 1 and terms[0][0] > 0 else None
+        if graph is None or not self.uniform or self.side != "features" or self.includes_scatter:
+            return False
+        factor, size = SPD(self.sandwich(self.template.B)), terms[0][0] * float(abs(graph).sum(axis=1).max())
+        return factor.full and factor.least > size * self._sure_of_rank(self.rows.squared_norm())
+
+    def _sure_of_rank(self, trace: float) -> float:
+        """The eigenvalue of a Gram matrix of this trace above which it is far from what counts for the rank."""
+        return SURE * rank_threshold(np.array([trace]), max(self.rows.shape), self.rows.noise)
 
     @cached_property
     def rank(self) -> int:
@@ -269,7 +283,7 @@ class Problem:
 
     def refuse_zero(self, trace: float) -> None:
         """A ValueError where the constraint R'BR, of this trace, holds nothing but rounding."""
-        if trace > PLAIN * float(np.trace(self.gram)):
+        if self.shown_by_constraint or trace > PLAIN * float(np.trace(self.gram)):
             return
         weights: Any = sum(abs(c) * np.abs(leaf.diagonal(self.n)) for c, leaf in self.template.B.terms())
         if trace <= ROUNDING * np.sqrt(self.n) * self.rows.squared_norm(weights):
