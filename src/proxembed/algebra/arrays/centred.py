@@ -64,7 +64,8 @@ class CentredMatrix:
 
     def __init__(self, X: Any, mean: np.ndarray | None = None):
         self.X = self.given = X
-        self._mean, self._mean_weights = mean, None
+        self._mean = mean
+        self._mean_weights: np.ndarray | None = None
         self.taken: np.ndarray | None = None
         self.shape = X.shape
         self.sparse = sparse.issparse(X)
