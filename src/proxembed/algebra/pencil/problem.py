@@ -144,7 +144,8 @@ class Problem:
         graph = terms[0][1].graph() if len(terms) == 1 and terms[0][0] > 0 else None
         if graph is None or not self.uniform or self.side != "features" or self.includes_scatter:
             return False
-        factor, size = SPD(self.sandwich(self.template.B)), terms[0][0] * float(abs(graph).sum(axis=1).max())
+        B: Any = self.template.B
+        factor, size = SPD(self.sandwich(B)), terms[0][0] * float(abs(graph).sum(axis=1).max())
         return factor.full and factor.least > size * self._sure_of_rank(self.rows.squared_norm())
 
     def _sure_of_rank(self, trace: float) -> float:
