@@ -5,6 +5,7 @@ import json
 import math
 import platform
 import re
+import sys
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -74,6 +75,8 @@ STATE = (
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
 )
+# Parts of scikit-learn, without estimators, that import other libraries where these are installed.
+OTHER_ARRAYS = tuple(f"sklearn.externals.array_api_compat.{name}" for name in ("cupy", "dask", "torch"))
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 USE = """## Use
 `proxembed transform NAME.skops NEW -o z.csv` embeds new rows{predict}. In Python:
@@ -343,7 +346,7 @@ def load(path: str | Path) -> Any:
     ...     load(save(PCA(n_components=2).fit(np.eye(4)), Path(folder) / "model.skops")).n_components_
     2
     """
-    from skops import io as skops_io
+    skops_io = _skops()
 
     path = Path(path)
     content = path.read_bytes()
@@ -417,8 +420,20 @@ def _facts(source: Mapping[str, Any] | None) -> str:
         raise ValueError(f"source must be plain data (text, numbers, lists, dicts), but {error}.") from error
 
 
+def _skops() -> Any:
+    """skops.io, whose first import imports every package of scikit-learn, save those that import other libraries."""
+    left_out = [] if "skops.io" in sys.modules else [name for name in OTHER_ARRAYS if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(left_out))  # type: ignore[arg-type]  # None: an ImportError, which is passed over
+    try:
+        from skops import io
+    finally:
+        for name in left_out:
+            sys.modules.pop(name, None)
+    return io
+
+
 def _packed(model: Any, facts: str) -> bytes:
-    from skops import io as skops_io
+    skops_io = _skops()
 
     buffer = io.BytesIO()
     try:
@@ -517,7 +532,7 @@ def _check_sizes(content: bytes, path: Path) -> None:
 def _refuse_foreign(content: bytes, path: Path) -> set[str]:
     """Raise where the model holds classes or functions beyond the trusted ones, none of which is imported; else the
     trusted ones that it holds."""
-    from skops import io as skops_io
+    skops_io = _skops()
 
     try:
         held = set(skops_io.get_untrusted_types(data=content))

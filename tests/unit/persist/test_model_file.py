@@ -208,6 +208,7 @@ def test_loading_imports_the_modules_of_the_model_alone(path):
         "load(sys.argv[1]).predict([[0.0] * int(sys.argv[2])])\n"
         "later = ('proxembed.evaluate.rivals.forests', 'proxembed.study.embedding_search')\n"
         "assert not any(name in sys.modules for name in later)\n"
+        "assert 'dask' not in sys.modules and None not in sys.modules.values()\n"
         "held = {'proxembed.evaluate.rivals.forests.ForestScores', 'proxembed.methods.os.system', 'os.system'}\n"
         "assert held & trusted_names(held) == {'proxembed.evaluate.rivals.forests.ForestScores'}\n"
         "assert not any(name in sys.modules for name in later[1:])\n"
