@@ -397,8 +397,7 @@ def diagnose(
     parts = [_half(X.shape[0], groups, random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
     scored = _folds_of_shuffles(true, labels.c)
-    own, work = [splits[fold] for fold in scored], {SHUFFLE: orders, HALF: parts}
-    refits = _Refits(method, X, y, labels, own, measure, whole, work)
+    refits = _Refits(method, X, y, labels, [splits[j] for j in scored], measure, whole, {SHUFFLE: orders, HALF: parts})
     null, cosines = _refitted(refits, n_jobs, store)
     return Diagnosis(
         measure=measure.name,
