@@ -33,7 +33,8 @@ def with_few_rivals(patch):
     whole = arms.entrants
 
     def entrants(*given, **named):
-        return tuple(entrant for entrant in whole(*given, **named) if entrant.rival.cut == "never")
+        taking_part = [entrant for entrant in whole(*given, **named) if entrant.rival.cut == "never"]
+        return tuple(entrant for entrant in taking_part if entrant.rival.title != "forest proximity")
 
     for module in (arms, plan):
         patch.setattr(module, "entrants", entrants)

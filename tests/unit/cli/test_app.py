@@ -14,6 +14,7 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 import proxembed
+from designs import in_turn
 from proxembed.cli import app
 from proxembed.cli.app import GROUPS
 
@@ -105,7 +106,7 @@ def process(words, **pipes):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes that nobody reads end a program in this way on POSIX")
-@pytest.mark.parametrize("words", [["--help"], ["methods"]])
+@in_turn("words", [["--help"], ["methods"]], 2)
 def test_where_nobody_reads_the_program_ends_quietly(words):
     read, write = os.pipe()
     os.close(read)
@@ -117,7 +118,7 @@ def test_where_nobody_reads_the_program_ends_quietly(words):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
-@pytest.mark.parametrize("words", [["--help"], ["methods", "--json"]])
+@in_turn("words", [["--help"], ["methods", "--json"]], 2)
 def test_an_output_that_cannot_be_printed_is_one_line_and_code_2(words):
     with open("/dev/full", "wb") as full:
         done = process(words, stdout=full)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from designs import each_value, in_turn
 from proxembed.cli import app
 from proxembed.cli.terminal import exit_code, interruptible
 from proxembed.evaluate.results import Results
@@ -106,7 +107,7 @@ def check_record(out, missing):
     assert [part for part in sections if record[part] is None] == list(missing)
 
 
-@pytest.mark.parametrize("phase", SEARCH)
+@in_turn("phase", list(SEARCH), 2, ["comparison", "page"])
 def test_an_interruption_of_the_search_keeps_what_was_finished(unsplit, out, monkeypatch, phase):
     room, name, before, after, missing = SEARCH[phase]
     found = interrupted(monkeypatch, room, name, seen=lambda: of_this_run(out))
@@ -125,7 +126,7 @@ def test_an_interruption_of_the_search_keeps_what_was_finished(unsplit, out, mon
         assert load(out / "model.skops").predict(np.zeros((1, 6))).shape == (1, 3)
 
 
-@pytest.mark.parametrize("phase", COMPARE)
+@in_turn("phase", list(COMPARE), 2, ["summary"])
 def test_an_interruption_of_the_comparison_keeps_what_was_finished(file, out, monkeypatch, phase):
     room, name, before, after, missing = COMPARE[phase]
     found = interrupted(monkeypatch, room, name, seen=lambda: of_this_run(out))
@@ -138,6 +139,7 @@ def test_an_interruption_of_the_comparison_keeps_what_was_finished(file, out, mo
     check_record(out, missing)
 
 
+@each_value
 @pytest.mark.parametrize("verb", ["search", "compare"])
 @pytest.mark.parametrize("phase", ["summary", "page"])
 def test_a_second_interruption_leaves_what_is_on_disk(unsplit, file, out, monkeypatch, verb, phase):
@@ -232,7 +234,7 @@ def test_a_signal_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeyp
     assert last.startswith("proxembed: interrupted; the best so far (") and "Traceback" not in done.output, done.output
 
 
-@pytest.mark.parametrize("name", SIGNALS)
+@in_turn("name", SIGNALS, 3)
 def test_a_signal_after_the_comparison_keeps_it_with_the_model_and_the_page(
     unsplit, tmp_path, monkeypatch, usual_handlers, name
 ):

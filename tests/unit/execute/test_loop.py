@@ -17,6 +17,7 @@ from joblib import parallel_config
 
 import proxembed
 from clocks import set_clock
+from designs import WHOLE
 from proxembed.execute import clock
 from proxembed.execute.ledger import Ledger
 from proxembed.execute.loop import Evaluator, Loop, OneBatch, Strategy, Trial, Work
@@ -201,5 +202,6 @@ def test_what_a_killed_process_has_finished_is_not_done_again_by_the_next_ones(t
     assert run(3) == ["0", "1", "2"]
     with open(tmp_path / "ledger", "ab") as file:
         file.write(b'{"id": "torn')
-    assert run(7) == ["3", "4", "5", "6"]
-    assert run(None) == ["7", "8", str([step**2 for step in range(9)])]
+    if WHOLE:
+        assert run(5) == ["3", "4"]
+    assert run(None) == [*"345678"[2 * WHOLE :], str([step**2 for step in range(9)])]
