@@ -225,6 +225,8 @@ def weighted_rows(method: Any, rows: Rows, weights: np.ndarray | None, merge: bo
     equal = equal_rows(rows.X, None if rows.labels is None else rows.labels.row_values) if merge else None
     if equal is not None:
         first, place = equal
+        if len(first) == 1:
+            raise ValueError(CONSTANT)
         weights = np.bincount(place, weights).astype(np.float64)
         rows = rows.take(first)
     if weights is None or bool(np.all(weights == 1.0)):
