@@ -1,6 +1,6 @@
 """PredictsOutputs: the linear read-out of numbers of a method, with predict, coef_, intercept_ and score."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -31,6 +31,11 @@ def fitted_to_outputs(estimator: Any) -> bool:
     return True
 
 
+def _may_predict(estimator: Any) -> bool:
+    """Whether an estimator predicts, or is not fitted yet: cross-validation asks for its score before it fits."""
+    return estimator.reading_so_far is None or fitted_to_outputs(estimator)
+
+
 def _knows_ranges(estimator: Any) -> bool:
     """Whether an estimator knows the ranges of the scores of its training rows; the error says why not."""
     if "_score_ranges_" not in vars(estimator):
@@ -42,7 +47,9 @@ def _knows_ranges(estimator: Any) -> bool:
 
 
 class KnowsRanges(SpectralEmbedder, abstract=True):
-    """A method that counts new rows beyond its training rows."""
+    """A method that predicts numbers: the score of its predictions, and new rows beyond its training rows."""
+
+    predict: ClassVar[Any]
 
     def learn_ranges(self, rows: Rows, found: Solution) -> None:
         """Keep the range of each score of the rows, where y holds numbers and the rows are in memory."""
@@ -55,6 +62,15 @@ class KnowsRanges(SpectralEmbedder, abstract=True):
         super().shorten(short, k)
         if "_score_ranges_" in vars(self):
             short._score_ranges_ = self._score_ranges_[:, :k]
+
+    @available_if(_may_predict)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The mean over the columns of y of R2 (numbers and ranks) and of accuracy (classes and labels), over the known
+        cells. X: (m, d), y: as fit takes it, sample_weight: (m,) numbers >= 0, how often each row counts."""
+        check_is_fitted(self, "n_components_")
+        weights = None if sample_weight is None else checked_weights(sample_weight, X, y)
+        predicted = self.predict(X)
+        return self._reading_.score(y, predicted, weights)
 
     @available_if(_knows_ranges)
     def outside_training(self, X: Any) -> Any:
@@ -118,10 +134,3 @@ class PredictsOutputs(KnowsRanges, abstract=True):
         checked = self._input(X, reset=False)
         raw = CentredMatrix(checked, self.mean_).dot(self.weights_in_units()) + self._reading_.level
         return self._reading_.decoded(in_range(raw, checked, np.float64), self.extrapolate, index)
-
-    @available_if(fitted_to_outputs)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The mean over the columns of y of R2 (numbers and ranks) and of accuracy (classes and labels), over the known
-        cells. X: (m, d), y: as fit takes it, sample_weight: (m,) numbers >= 0, how often each row counts."""
-        weights = None if sample_weight is None else checked_weights(sample_weight, X, y)
-        return self._reading_.score(y, self.predict(X), weights)

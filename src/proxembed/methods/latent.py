@@ -20,11 +20,11 @@ from proxembed.classify.label_classifier import fitted_to_labels
 from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.known_blocks import refuse_once
-from proxembed.estimator.predicts import EXTRAPOLATE_DOC, KnowsRanges, fitted_to_outputs
+from proxembed.estimator.predicts import EXTRAPOLATE_DOC, KnowsRanges
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import SummedRows, summed_rows
 from proxembed.estimator.validation import in_range
-from proxembed.estimator.weights import checked_weights, without_weights
+from proxembed.estimator.weights import without_weights
 from proxembed.params import log, param
 from proxembed.targets.outputs import OutputReading
 
@@ -386,10 +386,3 @@ class MLLS(KnowsRanges, labels="multi", takes_shares=True, takes_numbers=True, f
         if self._labels.form == "classes":
             return self._labels.decode(np.eye(scores.shape[1])[scores.argmax(axis=1)])
         return self._labels.decode(scores >= 0.5)
-
-    @available_if(fitted_to_outputs)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The mean over the columns of y of R2 (numbers and ranks) and of accuracy (classes and labels), over the known
-        cells. X: (m, d), y: as fit takes it, sample_weight: (m,) numbers >= 0, how often each row counts."""
-        weights = None if sample_weight is None else checked_weights(sample_weight, X, y)
-        return self._reading_.score(y, self.predict(X), weights)

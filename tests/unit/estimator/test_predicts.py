@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
+from sklearn.model_selection import cross_val_score
 
 import proxembed
 from proxembed import CCA, MLLS, OPLS, PLS, Kernelized, PCovR, RowBlocks
@@ -154,7 +156,7 @@ def test_labels_have_no_predictions_of_numbers(cls):
         assert not hasattr(model, "score")
         assert all(hasattr(model, name) is (cls is MLLS) for name in ("predict", "coef_", "intercept_"))
     assert not hasattr(MLLS().fit(X, Y), "decision_function")
-    assert not hasattr(cls(), "targets_") and not hasattr(cls(), "score")
+    assert not hasattr(cls(), "targets_") and hasattr(cls(), "score")
 
 
 @each
@@ -203,3 +205,13 @@ def test_wrappers_scale_as_their_method():
     assert [output.scale for output in one.targets_] == [1.0] * 3
     np.testing.assert_allclose([output.scale for output in other.targets_], 1 / Y.std(axis=0))
     assert not np.allclose(one.eigenvalues_, other.eigenvalues_)
+
+
+def test_scores_are_asked_for_before_a_fit_and_right_after_a_part():
+    X, Y = RNG.normal(size=(N, 4)), RNG.normal(size=(N, 2))
+    assert np.isfinite(cross_val_score(OPLS(), X, Y, cv=2)).all()
+    part = OPLS(ridge=0.1).partial_fit(X, Y)
+    assert part.score(X, Y) == pytest.approx(OPLS(ridge=0.1).fit(X, Y).score(X, Y))
+    assert not hasattr(OPLS().fit(X, Y > 0), "score")
+    with pytest.raises(NotFittedError):
+        OPLS().score(X, Y)
