@@ -17,7 +17,7 @@ from proxembed.targets.labels import LabelMatrix
 
 METHODS = [
     LFDA(n_neighbors=3), LFDA(n_neighbors=3, scope="global"), LFDA(affinity="constant"),
-    MFA(n_friends=3, n_enemies=8), MFA(n_friends=3, n_enemies=4, pairs="point"),
+    MFA(n_friends=3, n_enemies=8, ridge=1e-6), MFA(n_friends=3, n_enemies=4, pairs="point", ridge=1e-6),
     DLA(n_friends=3, n_enemies=4),
     DNE(n_neighbors=4), DNE(n_neighbors=4, scope="class"),
     OLPPR(n_neighbors=4), OLPPR(n_neighbors=4, ws="indicator", balance="trace"),

@@ -24,7 +24,6 @@ FIXTURES = {
     "tall": strategies.features_dense(60, 9, 2),
     "wide": strategies.features_dense(30, 60, 1),
     "text": strategies.features_text(50, 300, 4),
-    "duplicate rows": strategies.features_duplicate_rows(36, 8, 5),
 }
 on_fixtures = pytest.mark.parametrize("X", FIXTURES.values(), ids=FIXTURES)
 
@@ -352,7 +351,7 @@ def test_a_disconnected_graph_has_a_component_without_cost_where_the_features_te
 
 
 def test_duplicates_are_neighbours_at_distance_zero():
-    X = FIXTURES["duplicate rows"]
+    X = strategies.features_duplicate_rows(36, 8, 5)
     graph = Rows(X, None).graph("undirected", 1)
     assert np.all(graph[np.arange(12), np.arange(24, 36)] == 0.0)
     Z = OLPP(n_components=3).fit_transform(X)

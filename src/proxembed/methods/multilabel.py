@@ -4,11 +4,14 @@ it."""
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from proxembed.algebra.operators.structured import Laplacian
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.weights import WeightedRows
 from proxembed.estimator.wrapper import TemplateWrapper, innermost, refuse_features
 from proxembed.params import methods, param
 
@@ -81,6 +84,9 @@ class MESD(
         doc="What is orthonormal: as the wrapped method has it, or the embedding of all copies, B = diag(m), m the "
         "labels per row; about the copies' mean, up to the ridge.",
     )
+
+    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        return WeightedRows.of(rows, counts, whole=self.weighting != "none")
 
     @property
     def traits(self) -> Traits:

@@ -144,7 +144,7 @@ def model_card(
         f"{datetime.now(UTC).date().isoformat()}.",
         "## Steps\n" + "\n".join(f"{number}. {_code(repr(step))}" for number, step in enumerate(steps, 1)),
         "## Data\n" + ("Not recorded." if dataset is None else _data_lines(dataset, steps[0], sampled)),
-        "## Evidence\n" + _evidence(summary),
+        "## Evidence\n" + _evidence(summary, dataset is not None and dataset.outputs is not None),
         _use(chosen, dataset),
         LIMITS,
     ]
@@ -208,9 +208,10 @@ def _use(model: Any, dataset: Any) -> str:
     return USE.format(predict=predict, call=call, columns=columns)
 
 
-def _evidence(summary: Mapping[str, Any] | None) -> str:
+def _evidence(summary: Mapping[str, Any] | None, numbers: bool) -> str:
     if summary is None:
-        return "Not evaluated: compare it with honest rivals before use (`proxembed compare`)."
+        compare = "" if numbers else ": compare it with honest rivals before use (`proxembed compare`)"
+        return f"Not evaluated{compare}."
     verdict, names = summary["verdict"], summary["measures"]
     head = "| arm | k | " + " | ".join(map(_plain, names)) + " |\n|" + "---|" * (2 + len(names))
     goals = [
