@@ -97,7 +97,7 @@ def test_tables_with_names_and_classes():
 def test_numbers_and_classes_of_pieces(name, tmp_path):
     """A table of classes and numbers in partitions, in a Parquet file, and in parts that are added, some of them
     pieces."""
-    method = {"OPLS": OPLS(ridge=0.1), "PLS": PLS()}[name]
+    method = {"OPLS": OPLS(ridge=0.1, unknown="mean"), "PLS": PLS(unknown="mean")}[name]
     y = pd.DataFrame({"kind": CLASSES, "size": np.where(np.arange(N) % 5 == 0, np.nan, X[:, 0] + 1e3)})
     order = np.argsort(CLASSES, kind="stable")  # a partition has one class or two
     rows, y = pd.DataFrame(X[order], columns=FEATURES), y.iloc[order].reset_index(drop=True)
