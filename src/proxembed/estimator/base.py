@@ -277,7 +277,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         return labels.drop_empty()
 
     def fill_rule(self, labels: Targets) -> str | None:
-        """How fit fills the unknown cells of these targets: "fill" or "mean"; None where none is filled."""
+        """How fit fills the unknown cells of these targets: "fill" or "mean"; None leaves them as they are."""
         traits = self.traits
         if labels.unknown is None or not traits.fills_unknown:
             return None
@@ -464,7 +464,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         return self.follows_from_sums
 
     def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
-        """Distinct rows that occur so many times, as the steps of a fit take them."""
+        """Distinct rows with the number of times that each occurs, as the steps of a fit take them."""
         return WeightedRows.of(rows, counts, self.traits.from_sums == "labels")
 
     @property

@@ -284,7 +284,7 @@ class Rows:
         return self._kept(("copied", weighting, copies, enemy), None, work)
 
     def relabelled(self, arguments: tuple[Any, ...], setting: Any, made: Callable[[Any], Any]) -> Rows:
-        """The rows with labels made of theirs; the same object for the same arguments and the same setting."""
+        """The rows with labels made of their labels; the same object for the same arguments and the same setting."""
         return self._kept(arguments, setting, lambda: replace(self, labels=made(self.labels)))
 
     def unlabelled(self) -> Rows:

@@ -183,7 +183,7 @@ class WeightedRows(BlockRows):
 
     @classmethod
     def of(cls, rows: Rows, counts: np.ndarray, whole: bool) -> WeightedRows:
-        """Rows in memory that occur so many times."""
+        """Rows in memory with the number of times that each occurs."""
         labels = None if rows.labels is None else repeated_labels(rows.labels, counts, whole)
         more: dict[str, Any] = {"plain": rows.labels, "whole": whole}
         return cls(rows.X, labels, origin=rows.origin, counts=counts, count=float(counts.sum()), **more)

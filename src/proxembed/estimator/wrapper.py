@@ -265,7 +265,7 @@ class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=Tru
         return self.fit_rows(X, y)
 
     def fit_rows(self, X: Any, y: Any, times: np.ndarray | None = None) -> Self:
-        """``fit`` of rows that occur so many times."""
+        """``fit`` of rows with the number of times that each occurs."""
         with self._learning():
             rows = self._validate(X, y)
             rows = rows if times is None else replace(rows, counts=times)

@@ -108,14 +108,14 @@ class KnownRows:
         return found
 
     @property
-    def known(self) -> np.ndarray:
+    def known_rows(self) -> np.ndarray:
         """The numbers of the known rows."""
         return np.flatnonzero(self.weights)
 
     def errors(self, target: Any, ridges: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Squared leave-one-out errors of the known cells of the target (n, q), added up, one per ridge, and the
         solutions of the smaller side under each ridge (side, ridges, q), where it was decomposed for them."""
-        known, w = self.known, self.weights
+        known, w = self.known_rows, self.weights
         cells = len(known) * target.shape[1]
         if len(known) < 2:
             return np.zeros(len(ridges)), None
@@ -137,7 +137,7 @@ class KnownRows:
     def predictions(self, target: Any, ridge: float, solved: np.ndarray | None = None) -> np.ndarray:
         """The regression of the known cells of the target (n, q), for the hidden rows; ``solved``: the solution of the
         smaller side (side, q), where it is known."""
-        known, w = self.known, self.weights
+        known, w = self.known_rows, self.weights
         if len(known) < 2:
             level = np.asarray(target.sum(axis=0), dtype=np.float64).ravel()  # of one row, or of none
             return np.tile(level, (len(self.hidden), 1))
@@ -166,10 +166,10 @@ class KnownRows:
     def _gram(self) -> np.ndarray:
         """The d x d Gram matrix of the known rows about their mean."""
         if len(self.hidden) > self.rows.X.shape[0] // 2:
-            return self._taken(self.known).gram().copy()
+            return self._taken(self.known_rows).gram().copy()
         hidden = self.rows.centred.take(self.hidden)
         shift = hidden.tdot(np.ones(len(self.hidden)))
-        return self.rows.gram - hidden.gram() - np.outer(shift, shift) / len(self.known)
+        return self.rows.gram - hidden.gram() - np.outer(shift, shift) / len(self.known_rows)
 
     def _kernel(self, rows: CentredMatrix, known: np.ndarray) -> np.ndarray:
         """The Gram matrix of the known rows about their mean, row by row."""
