@@ -305,7 +305,7 @@ def _labels(
             file.path,
             None,
             f"no labels are named among its columns {shown}{', ...' if len(file.names) > 6 else ''}",
-            "name them or give a pattern, such as labels='topic_*'",
+            "name them or give a pattern, such as labels='topic_*', or targets='temp*' for numbers",
         )
         error.options = likely_labels(parts[0].cells)
         raise error
