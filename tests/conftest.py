@@ -14,9 +14,10 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 from configurations import NAMED, configured  # noqa: E402
+from designs import WHOLE  # noqa: E402
 from proxembed.algebra.arrays.blas import one_pool, one_thread  # noqa: E402
 
-settings.register_profile("suite", max_examples=40, deadline=None)
+settings.register_profile("suite", max_examples=40 if WHOLE else 20, deadline=None)
 settings.load_profile("suite")
 
 

@@ -72,7 +72,7 @@ def test_there_are_estimators_to_check():
     assert {"PCA", "OPLS", "MESD"} <= {type(estimator).__name__ for estimator in estimators()}
 
 
-SHARE = 12
+SHARE = 20
 RENAMED = {_CanonicalCorrelation: CCA, _LocalFisher: SELF}
 
 

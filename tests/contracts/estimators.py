@@ -76,11 +76,11 @@ def role(cls: type) -> tuple:
     return issubclass(cls, SpectralEmbedder), kind(cls), hasattr(cls, "transform"), predicts_labels(cls)
 
 
-# One class per role: in every test. `several` and its like add one in three of the others, in rotation over the tests:
+# One class per role: in every test. `several` and its like add one in six of the others, in rotation over the tests:
 # for rules that one place of the package keeps for all classes.
 REPRESENTATIVES = {role(cls): cls for cls in EVERY if cls.__name__ not in BUDGETS}.values()
 several, several_spectral, several_supervised, several_labelled, several_multi = (
-    in_turn("cls", group, 3, REPRESENTATIVES, ids=lambda c: c.__name__)
+    in_turn("cls", group, 6, REPRESENTATIVES, ids=lambda c: c.__name__)
     for group in (EVERY, SPECTRAL, SUPERVISED, LABELLED, MULTI)
 )
 

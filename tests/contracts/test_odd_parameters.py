@@ -32,7 +32,7 @@ FEW = {
 }
 PARAMETERS = [(cls, name) for cls in EVERY for name in cls().get_params(deep=False)]
 parameters, some_parameters = (
-    covered("cls,name", PARAMETERS, ids=lambda v: getattr(v, "__name__", v), of=of) for of in (1, 2)
+    covered("cls,name", PARAMETERS, ids=lambda v: getattr(v, "__name__", v), of=of) for of in (1, 3)
 )
 ODD = [10**400, -(10**400), 10**5000, Fraction(1, 3), Fraction(10**400, 3), Decimal("0.5"), np.longdouble("1e4000"), 1j]
 ENDLESS = {("DEFC", "max_seconds"), ("DEFC", "cache_bytes"), ("EmbeddingSearch", "max_seconds")}  # documented: no bound

@@ -126,7 +126,7 @@ ODD = st.text(alphabet="{} ,012", max_size=9).map(lambda text: "{" + text + "}")
 
 
 @pytest.mark.parametrize("method", ["_whole_numbers", "_any_numbers", "plain"])
-@settings(max_examples=400 if WHOLE else 100, deadline=None)
+@settings(max_examples=400 if WHOLE else 50, deadline=None)
 @given(rows=st.lists(SHAPES | ODD | ODD.map(lambda row: row[1:]), min_size=1, max_size=4))
 @example(rows=["{5}", "{ 1,2 3}"])
 @example(rows=["5{0 1}", "{0 }"])
@@ -160,7 +160,7 @@ def test_a_fault_is_named_by_its_line_whatever_the_blocks(tmp_path, monkeypatch)
 
 
 once = settings(deadline=None)  # the first example pays for importing scikit-learn
-often = settings(max_examples=200 if WHOLE else 50, deadline=None)
+often = settings(max_examples=200 if WHOLE else 25, deadline=None)
 
 
 @pytest.mark.parametrize("name", ["t.arff", "t.svm", "t.npz", "t.arff.gz", "t.svm.gz"])

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from designs import WHOLE
 from proxembed.cli.options import option_words
 from proxembed.data import Columns, DataError, Dataset, read
 from proxembed.data.errors import TableFaults
@@ -322,7 +323,7 @@ BITS += ["\u00e9", "\ufeff", "2024-01-31", "-", "e9", "|", "\t", "a;b"]
 
 
 @pytest.mark.parametrize("head", ["", HEAD, "y,x\n1,2\n0,5\n"])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 if WHOLE else 50, deadline=None)
 @given(pieces=st.lists(st.sampled_from(BITS), max_size=30), separator=st.sampled_from([None, ";", ""]))
 def test_near_misses_raise_nothing_but_data_errors(head, pieces, separator):
     attempt(".csv", (head + "".join(pieces)).encode(), Columns(labels=("y",), separator=separator))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import strategies
-from designs import pairwise
+from designs import WHOLE, pairwise
 from oracles import label_similarities as oracle
 from proxembed.proximity.combine import checked_weights, combine, combine_grouped, unit_weights
 from proxembed.proximity.label_similarity import label_similarity
@@ -33,7 +33,7 @@ power = st.floats(0.0, 4.0)
 
 
 @given(unit, unit, power, power, st.floats(0.0, 20.0))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 if WHOLE else 50, deadline=None)
 def test_priority_lies_between_its_bounds(weight, likeness, a, b, beta):
     psi = combine("priority", np.array([weight]), np.array([likeness]), a=a, b=b, beta=beta)[0]
     top = likeness**a if likeness > 0 else 0.0

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import strategies
-from designs import pairwise
+from designs import WHOLE, pairwise
 from oracles import local
 from proxembed.proximity import labelled
 from proxembed.proximity.labelled import enemies, friends
@@ -47,9 +47,10 @@ def seen(X, Y, *options) -> np.ndarray:
 @pytest.mark.parametrize("offset", [0.0, 0.1], ids=["whole numbers", "fractions"])
 def test_links_are_those_of_the_definition(singles, K, by, offset):
     X, Y = grid(40, 4, 1) + offset, many_labels(40, singles, 2)
-    for link, copies, enemy in itertools.product(
-        ("directed", "undirected"), ("distinct", "count"), ("any", "disjoint")
-    ):
+    settings = itertools.product(("directed", "undirected"), ("distinct", "count"), ("any", "disjoint"))
+    for place, (link, copies, enemy) in enumerate(settings):
+        if not WHOLE and place.bit_count() % 2 != singles // 4 % 2:
+            continue  # every two values occur together in either half of the product
         expected = seen(X, Y, K, by, link, copies, enemy)
         for rows in (X, sparse.csr_array(X)):
             found = enemies(rows, LabelMatrix.of(Y), K, by, link=link, copies=copies, enemy=enemy)

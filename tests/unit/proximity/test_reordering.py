@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from designs import each_value
+from designs import WHOLE, each_value
 from proxembed.proximity.reordering import covat, even_sample, ivat, vat
 
 
@@ -54,7 +54,7 @@ def test_vat_is_the_walk_of_its_definition(n):
     np.testing.assert_array_equal(found.matrix, D[np.ix_(found.rows, found.rows)])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60 if WHOLE else 25)
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_ties_follow_the_rule(n, seed):
     """Few distinct values: nearly every step is a tie."""
@@ -82,7 +82,7 @@ def test_ivat_holds_the_minimax_distances(n):
     assert (found.matrix <= plain.matrix).all() and np.array_equal(found.matrix, found.matrix.T)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60 if WHOLE else 25)
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_ivat_holds_them_with_ties_too(n, seed):
     D = np.random.default_rng(seed).integers(0, 4, size=(n, n)).astype(float)

@@ -78,7 +78,7 @@ def reading(d):
 
 
 @pytest.mark.parametrize(
-    ("made", "most"), [(state, 5000), (encoder, 1000), (reading, 1000)], ids=["state", "encoder", "reading"]
+    ("made", "most"), [(state, 2000), (encoder, 400), (reading, 400)], ids=["state", "encoder", "reading"]
 )
 def test_the_operations_grow_linearly_with_the_columns(made, most):
     made(10)()  # imports

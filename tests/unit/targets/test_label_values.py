@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from designs import WHOLE
 from proxembed import load, save, unlabelled
 from proxembed.classify import LabelKNN, MultiOutputRidge, cross_fitted_scores, tune_thresholds
 from proxembed.measures.metrics import macro_average_precision
@@ -195,7 +196,7 @@ SCALARS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 if WHOLE else 50, deadline=None)
 @given(st.lists(SCALARS, min_size=1, max_size=8).filter(lambda y: any(v is not None for v in y)), st.booleans())
 def test_whole_numbers_of_any_size_round_trip(y, as_array):
     known = [value for value in y if value is not None and value != -1]
@@ -206,7 +207,7 @@ def test_whole_numbers_of_any_size_round_trip(y, as_array):
     assert labels.decode(labels.Y).tolist() == known
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100 if WHOLE else 40, deadline=None)
 @given(st.lists(st.text(alphabet="ab\0", max_size=3), min_size=1, max_size=8))
 def test_text_round_trips(y):
     labels = LabelMatrix.of(y)

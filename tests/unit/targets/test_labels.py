@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from designs import WHOLE
 from proxembed.targets.labels import LabelMatrix
 
 NAN = float("nan")
@@ -309,7 +310,7 @@ def test_decode_of_empty_labels_keeps_their_columns():
 INDICATOR = hnp.arrays(np.int64, st.tuples(st.integers(1, 8), st.integers(2, 12)), elements=st.integers(0, 1))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if WHOLE else 25, deadline=None)
 @given(INDICATOR, st.sampled_from([np.asarray, sp.csr_array, sp.csc_matrix, pd.DataFrame, lambda Y: Y.astype(bool)]))
 def test_indicators_round_trip(table, storage):
     labels = LabelMatrix.of(storage(table))
@@ -317,14 +318,14 @@ def test_indicators_round_trip(table, storage):
     assert labels.nt == table.sum() == labels.m.sum()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if WHOLE else 25, deadline=None)
 @given(st.lists(st.sets(st.text(max_size=5), max_size=4), min_size=1, max_size=8).filter(any))
 def test_sets_round_trip(sets):
     labels = LabelMatrix.of(sets)
     assert labels.decode(labels.Y) == sets
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if WHOLE else 25, deadline=None)
 @given(
     st.lists(st.one_of(st.none(), st.integers(0, 50)), min_size=1, max_size=12).filter(
         lambda y: any(v is not None for v in y)
@@ -337,7 +338,7 @@ def test_classes_round_trip(y):
     assert labels.decode(labels.Y)[known].tolist() == [y[i] for i in known]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if WHOLE else 25, deadline=None)
 @given(INDICATOR, st.integers(0, 2**16))
 def test_unknown_cells_round_trip(table, seed):
     hole = np.random.default_rng(seed).random(table.shape) < 0.3
@@ -349,7 +350,7 @@ def test_unknown_cells_round_trip(table, seed):
     assert (labels.unknown is None) == (not hole.any())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if WHOLE else 25, deadline=None)
 @given(INDICATOR)
 def test_groups_drop_empty_and_expand_agree_with_the_table(table):
     labels = LabelMatrix.of(table)

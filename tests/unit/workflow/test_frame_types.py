@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 import proxembed
+from designs import in_turn
 from proxembed import OPLS, TableEncoder, load, save
 from proxembed.methods.pipeline import fit_on
 from proxembed.workflow.labelled_data import labelled_data
@@ -150,7 +151,7 @@ SEVERAL = {
 }
 
 
-@pytest.mark.parametrize("name", SEVERAL)
+@in_turn("name", list(SEVERAL), 2)
 def test_a_searched_frame_is_transformed_to_the_stored_embedding(name, tmp_path):
     X = SEVERAL[name]
     found = proxembed.search(X, Y, **SEARCH)
