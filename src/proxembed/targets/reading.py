@@ -228,17 +228,18 @@ def _kinds(columns: list[Cells], target_type: Any, single: bool, block: bool) ->
         found = set(np.concatenate([column.known_values for column in columns]).tolist())
         if {-1.0, 0.0} <= found:
             raise ValueError(f"{mixed_signs(found)} If they are numbers, pass target_type='real'.")
-    return [_kind(column, word, single, binary, block) for column, word in zip(columns, words, strict=True)]
+    zero_one = all(column.binary for column in columns if column.what == "number")
+    return [_kind(column, word, single, zero_one, block) for column, word in zip(columns, words, strict=True)]
 
 
-def _kind(column: Cells, word: str | None, single: bool, binary: bool, block: bool) -> str:
+def _kind(column: Cells, word: str | None, single: bool, zero_one: bool, block: bool) -> str:
     if word is not None:
         return {"real": _as_real, "classes": _as_classes, "labels": _as_labels}[word](column)
     if column.what != "number":
         return {"ordered": "ranks", "bool": "labels"}.get(column.what, "classes")
     if single:
         return "real" if _is_real(column, block) else "classes"
-    return "labels" if binary else "real"
+    return "labels" if zero_one else "real"
 
 
 def _as_real(column: Cells) -> str:

@@ -301,3 +301,11 @@ def test_whole_numbers_of_few_rows_are_classes_with_a_warning():
 def test_label_readers_refuse_numbers():
     with pytest.raises(ValueError, match="target_type='real': labels are needed here"):
         LabelMatrix.of(WHOLE, "real")
+
+
+def test_zero_and_one_are_labels_where_no_column_holds_other_numbers():
+    table = pd.DataFrame({"p": [True, False, True, False], "q": ["a", "b", "c", "a"], "r": [0, 1, 1, 0]})
+    kinds = [output.kind for output in read_targets(table).reading.outputs(None)]
+    assert kinds == ["labels", "classes", "labels"]
+    with_numbers = [output.kind for output in read_targets(table.assign(s=[0.5, 1.5, 2.0, 3.0])).reading.outputs(None)]
+    assert with_numbers == ["labels", "classes", "real", "real"]
