@@ -91,13 +91,18 @@ def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[No
         else:
             stop()
 
-    signal.signal(number, ring)
-    signal.setitimer(timer, seconds, AGAIN)
     try:
+        signal.signal(number, ring)
+        signal.setitimer(timer, seconds, AGAIN)
         yield
     finally:
-        signal.setitimer(timer, 0)
-        signal.signal(number, signal.SIG_DFL)
+        try:
+            signal.setitimer(timer, 0)
+        except BaseException:  # it has rung once more
+            signal.setitimer(timer, 0)
+            raise
+        finally:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)

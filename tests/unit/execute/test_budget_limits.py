@@ -23,6 +23,23 @@ def test_work_is_stopped_in_the_main_thread(monkeypatch):
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+def test_a_timer_that_rings_as_it_is_taken_away_leaves_nothing(monkeypatch):
+    set_clock(monkeypatch)
+    taken, real = [], signal.setitimer
+
+    def setitimer(timer, *seconds):
+        if seconds == (0,) and not taken:
+            taken.append(timer)
+            signal.raise_signal(signal.SIGALRM)
+        real(timer, *seconds)
+
+    monkeypatch.setattr(signal, "setitimer", setitimer)
+    with pytest.raises(OutOfBudget), Budget(100).limit():
+        ring(signal.ITIMER_REAL, signal.SIGALRM, 100)
+    assert taken and signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
 def test_elsewhere_work_that_ended_too_late_does_not_count(monkeypatch):
     found, clock = [], set_clock(monkeypatch)
 
