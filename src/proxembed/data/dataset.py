@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,8 +15,10 @@ from scipy import sparse
 from proxembed.data.errors import DataError, shorten
 from proxembed.tables import TableRows
 from proxembed.tables.rows import small_indices
+from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.reading import read_targets
+from proxembed.targets.targets import Targets
 from proxembed.targets.values import classes_of, missing_entries
 
 Matrix: TypeAlias = Any  # an array of floats or a csr_array; scipy.sparse is untyped
@@ -224,6 +227,11 @@ class Dataset:
         y = self.Y.toarray().astype(np.float64)
         y[self.unknown.toarray()] = np.nan
         return y if y.shape[1] > 1 else sparse.csc_array(y)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """The targets of all rows: a `LabelMatrix`, or the outputs."""
+        return LabelMatrix.of(self.y) if self.outputs is None else self.outputs
 
     def take(self, rows: ArrayLike) -> Dataset:
         """Data set of the chosen rows, in the order given; the split follows the rows.
