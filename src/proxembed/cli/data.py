@@ -63,9 +63,6 @@ def next_step(dataset: Dataset, file: str, groups: str | None) -> str:
     """The search command to run next, or what must be fixed before."""
     from proxembed.workflow.labelled_data import check_labels
 
-    if dataset.outputs is not None:
-        words = shlex.split(command())
-        return f"next: {shlex.join([words[0], 'fit', *(word for word in words[2:] if word != '--json')])}"
     try:
         check_labels(dataset, file)
     except ValueError as error:

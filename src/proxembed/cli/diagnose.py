@@ -55,7 +55,7 @@ def diagnose(
         dataset = dataset_from(file, **columns) if large is None else large.sample
         dataset = checked_data(dataset, file)
         parameters = dict(map(setting, settings or []))
-        estimator = method_with(method, size, parameters, seed, several_labels=not dataset.single_label)
+        estimator = method_with(method, size, parameters, seed, several_labels=dataset.several_labels)
         options = {name: given[name] for name in ("measure", "seed", "n_jobs")}
         options |= {"n_shuffles": shuffles, "n_resamples": halves}
         with notes(), Console(stderr=True, quiet=json_output).status(f"diagnosing {title_of(estimator)}"):

@@ -72,7 +72,7 @@ def fit(
     with refusals():
         from proxembed.estimator.catalogue import title_of
         from proxembed.persist import check_model_path
-        from proxembed.workflow.labelled_data import check_targets
+        from proxembed.workflow.labelled_data import check_labels
         from proxembed.workflow.large_fit import fits_from_sums
         from proxembed.workflow.one_fit import fit_and_save, method_with, training_rows
 
@@ -89,7 +89,7 @@ def fit(
         dataset = dataset_from(file, **columns) if large is None else large.sample
         path = check_model_path(out or Path(f"{dataset.name}.skops"))
         dataset = training_rows(dataset) if standard else dataset
-        check_targets(dataset, file)
+        check_labels(dataset, file)
         single = dataset.single_label if large is None else large.table.single_label
         estimator = made(several_labels=not single and dataset.outputs is None)
         with notes(), fitting(title_of(estimator), large is not None, json_output, dask) as progress:

@@ -212,6 +212,11 @@ class Dataset:
         return self.outputs is None and self.unknown is None and bool((self.Y.sum(axis=1, dtype=np.int64) == 1).all())
 
     @property
+    def several_labels(self) -> bool:
+        """Whether a row may have several labels, or none; False of outputs."""
+        return self.outputs is None and not self.single_label
+
+    @property
     def of_classes(self) -> bool:
         """Whether every row has exactly one label, or an unknown one: the labels are the classes of one column."""
         return self.single_label or (self.values is not None and len(self.label_names) > 1)

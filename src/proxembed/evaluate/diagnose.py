@@ -22,10 +22,17 @@ from proxembed.estimator.base import Estimator
 from proxembed.execute.executor import callers_configuration, own_configuration
 from proxembed.execute.ledger import digest
 from proxembed.execute.loop import Evaluator, Loop, OneBatch, Trial, Work
-from proxembed.measures.measures import AVERAGE_PRECISION, Measure, measure_of
+from proxembed.measures.measures import (
+    AVERAGE_PRECISION,
+    DEFAULT_NEIGHBORS,
+    Measure,
+    measure_for,
+    measures_of_kind,
+)
 from proxembed.measures.metrics import average_precision
 from proxembed.measures.neighbors import new_neighbor_weights
-from proxembed.methods.around import embedded, with_size
+from proxembed.measures.outputs import near_outputs, q2_each
+from proxembed.methods.around import embedded, fitted_embedding, with_size
 from proxembed.methods.pipeline import embedding_part
 from proxembed.params import accept_classes
 from proxembed.splits.shuffles import COUNTED, ROWS, LabelShuffle, checked_units
@@ -33,9 +40,12 @@ from proxembed.splits.splits import Split, as_splits, crossfit, crossfit_blocks,
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
+from proxembed.targets.outputs import Outputs
+from proxembed.targets.reading import holds_numbers, read_targets
+from proxembed.targets.targets import Targets
 
 from .part import make_part, unscaled_part
-from .scoring import Readings
+from .scoring import OutputReadings, Readings
 
 
 def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, groups: Any = None) -> Any:
@@ -92,9 +102,15 @@ def checked_rows(X: Any, y: Any) -> tuple[Any, np.ndarray]:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
     if y is None:
         raise ValueError("y is None; pass the labels of the rows of X.")
-    labels = LabelMatrix.of(y)
+    labels = targets_of(y)
     check_consistent_length(X, labels.Y)
     return X, labels.rows_any
+
+
+def targets_of(y: Any, target_type: Any = None) -> Targets:
+    """The outputs where y holds numbers, else the labels in any form."""
+    found = read_targets(y, target_type) if isinstance(y, Outputs) or holds_numbers(y, target_type) else None
+    return found if isinstance(found, Outputs) else LabelMatrix.of(y, target_type)
 
 
 SHOWN = 160  # characters of another library's message
@@ -150,7 +166,7 @@ def embedding_method(estimator: Any, X: Any, y: Any) -> Any:
             )
         return tried
     remedy = "give it labels of the kind that it takes, or wrap it in a class with fit(X) and transform(X)"
-    if LabelMatrix.of(y).several:
+    if not isinstance(y, Outputs) and LabelMatrix.of(y).several:
         remedy = "rows with several labels need a method that takes them, such as OPLS() or MESD(FDA())"
     raise ValueError(
         f"{type(last).__name__} cannot be fitted on these rows and labels, or cannot embed rows: {_line(errors[0])}; "
@@ -165,6 +181,8 @@ def last_step(method: Any) -> Any:
 
 def _forms(y: Any) -> list[str]:
     """The forms of labels to try, in order."""
+    if isinstance(y, Outputs):
+        return ["numbers"]
     labels = LabelMatrix.of(y)
     classes = labels.form == "classes" and not isinstance(y, LabelMatrix)
     first = "given" if classes or isinstance(y, np.ndarray) or hasattr(y, "iloc") else "dense"
@@ -174,6 +192,9 @@ def _forms(y: Any) -> list[str]:
 def _in_form(y: Any, form: str) -> Any:
     if form == "given":
         return y
+    if form == "numbers":
+        F = read_targets(y).with_means().Y.toarray()
+        return F[:, 0] if F.shape[1] == 1 else F
     labels = LabelMatrix.of(y)
     if form == "codes":
         return labels.Y.tocsr().indices.astype(np.int64)
@@ -233,6 +254,9 @@ class Diagnosis:
     tested : float or None
         What the values of the shuffles are compared with. With more than 1,000 labels both are of the first fold alone;
         None: ``held_out``.
+    permuted : tuple of (float, float, float)
+        Of each shuffle of numbers: the measure on held-out rows, on the rows of fit, and the mean over the outputs of
+        the absolute correlation of shuffled and true values. Empty for labels.
 
     Examples
     --------
@@ -260,6 +284,7 @@ class Diagnosis:
     distinct: int = COUNTED
     failed_shuffles: int = 0
     tested: float | None = None
+    permuted: tuple[Sequence[float], ...] = ()
 
     @property
     def optimism(self) -> float:
@@ -288,6 +313,7 @@ class Diagnosis:
             "distinct": self.distinct,
             "n": self.n,
             "n_all": self.n_all,
+            "permuted": [list(each) for each in self.permuted],
         }
 
 
@@ -383,10 +409,10 @@ def diagnose(
     (True, True, True)
     """
     _check(n_shuffles, n_resamples, seed)
-    measure = _checked_measure(measure)
     X, y, n_all = _looked_at(X, y, sample_rows, seed, groups is None and times is None)
     groups, times = checked_units(groups, times, X.shape[0])
-    labels = LabelMatrix.of(y, target_type or getattr(last_step(estimator), "target_type", None))
+    labels = targets_of(y, target_type or getattr(last_step(estimator), "target_type", None))
+    measure, y = _checked_measure(measure, labels), labels if isinstance(labels, Outputs) else y
     method = accept_classes(clone(embedding_method(estimator, X, y)))
     folds = partial(labelled_folds, labels, n_folds, groups=groups, times=times, seed=seed)
     splits = folds() if cv is None else as_splits(cv, X, y, groups)
@@ -412,6 +438,7 @@ def diagnose(
         embedding=crossfit_embedding(method, X, y, splits) if crossfit else None,
         held_out=_mean([fold.held_out for fold in true]),
         **_tested(_mean([true[fold].held_out for fold in scored]), null, shuffle),
+        permuted=tuple(found for found in null if found is not None) if isinstance(labels, Outputs) else (),
     )
 
 
@@ -422,9 +449,9 @@ def _folds_of_shuffles(true: "Sequence[_Fold]", c: int) -> list[int]:
     return [next((number for number, fold in enumerate(true) if np.isfinite(fold.held_out)), 0)]
 
 
-def _tested(tested: float, values: list[float | None], shuffle: LabelShuffle) -> dict[str, Any]:
+def _tested(tested: float, values: list[Any], shuffle: LabelShuffle) -> dict[str, Any]:
     """The test of a held-out value against those of shuffled labels, as fields of a diagnosis."""
-    null = [value for value in values if value is not None]
+    null = [value[0] if isinstance(value, list) else value for value in values if value is not None]
     failed = len(values) - len(null)
     p = (1 + failed + sum(value >= tested for value in null)) / (1 + len(values))
     return {
@@ -471,13 +498,14 @@ def diagnosed_by(measure: Measure) -> bool:
     return measure.reads in ("scores", "neighbors") and not measure.loss
 
 
-def _checked_measure(measure: str | Measure | Callable[..., Any] | None) -> Measure:
+def _checked_measure(measure: str | Measure | Callable[..., Any] | None, targets: Targets) -> Measure:
     """The measure, by which a diagnosis can go."""
-    chosen = measure_of(AVERAGE_PRECISION if measure is None else measure)
+    numbers = isinstance(targets, Outputs)
+    chosen, kind = measure_for(measure, numbers), measures_of_kind(numbers)
     if not diagnosed_by(chosen):
         raise ValueError(
-            f"measure={measure!r} reads neither scores nor neighbours, or is a loss; use {AVERAGE_PRECISION!r}, "
-            "'Jaccard@10', or a function of (Y, S)."
+            f"measure={measure!r} reads neither scores nor neighbours, or is a loss; use {kind.predict!r}, "
+            f"{kind.near.format(DEFAULT_NEIGHBORS)!r}, or a function of (Y, S)."
         )
     return chosen
 
@@ -491,13 +519,16 @@ class _Fold:
     each: np.ndarray
 
 
-def _scores(method: Any, X: Any, y: Any, labels: LabelMatrix, splits: list[Split], measure: Measure) -> list[_Fold]:
+def _scores(method: Any, X: Any, y: Any, labels: Targets, splits: list[Split], measure: Measure) -> list[_Fold]:
     """The scores of a method on each split, labels as they were given; of all features, scaled, where it is None."""
     return [_score(readings, measure) for readings in _readings(method, X, y, labels, splits)]
 
 
-def _readings(method: Any, X: Any, y: Any, labels: LabelMatrix, splits: list[Split]) -> Iterator[Readings]:
+def _readings(method: Any, X: Any, y: Any, labels: Targets, splits: list[Split]) -> Iterator[Readings]:
     """What the read-outs of a method predict on each split; of many labels in single precision."""
+    if isinstance(labels, Outputs):
+        yield from _output_readings(method, X, labels, splits)
+        return
     dtype = np.float32 if labels.c > MANY_LABELS else np.float64
     for train, held_out in ((split.train, split.held_out) for split in splits):
         if method is None:
@@ -506,6 +537,19 @@ def _readings(method: Any, X: Any, y: Any, labels: LabelMatrix, splits: list[Spl
         else:
             part = unscaled_part(X, labels, train, held_out, given=take_labels(y, train))
             yield Readings(*embedded(method, *part.rows_for(method)), part, dtype=dtype)
+
+
+def _output_readings(method: Any, X: Any, outputs: Outputs, splits: list[Split]) -> Iterator[Readings]:
+    """The same of numbers."""
+    for train, held_out in ((split.train, split.held_out) for split in splits):
+        if method is None:
+            part = make_part(X, outputs, train, held_out)
+            yield OutputReadings(part.X, part.X_held_out, part)
+        else:
+            part = unscaled_part(X, outputs, train, held_out)
+            model, Z, Z_held_out = fitted_embedding(method, *part.rows_for(method))
+            own = last_step(model)
+            yield OutputReadings(Z, Z_held_out, part, model=own if hasattr(own, "output_readout") else None)
 
 
 def _held_out(readings: Readings, measure: Measure) -> float:
@@ -517,6 +561,9 @@ def _held_out(readings: Readings, measure: Measure) -> float:
 def _score(readings: Readings, measure: Measure) -> _Fold:
     """The scores of one embedding."""
     part = readings.part
+    if isinstance(readings, OutputReadings):
+        each = q2_each(part.Y_held_out, readings.scores)
+        return _Fold(_held_out(readings, measure), _own_rows(readings, measure), each)
     if measure.reads == "neighbors":
         Y, _, *cells = readings.neighbors(measure.n_neighbors)
         own: Any = (Y, new_neighbor_weights(readings.Z, readings.Z, measure.n_neighbors), *cells)
@@ -530,6 +577,15 @@ def _score(readings: Readings, measure: Measure) -> _Fold:
     return _Fold(held_out, measure.value(part.indicator, own, known=part.known_cells)[0], each)
 
 
+def _own_rows(readings: OutputReadings, measure: Measure) -> float:
+    """A measure of numbers on the rows of fit."""
+    cells = readings.part.Y
+    if measure.reads != "neighbors":
+        return measure.value(cells, readings.fitted_scores)[0]
+    near = new_neighbor_weights(readings.Z, readings.Z, measure.n_neighbors, metric=readings.metric)
+    return measure.value(cells, near_outputs(near, cells.F, cells.known))[0]
+
+
 @dataclass(frozen=True)
 class _Refits(Evaluator):
     """Fits on shuffled labels and on halves of the rows: a configuration is one of the two, a step its number."""
@@ -537,7 +593,7 @@ class _Refits(Evaluator):
     method: Any
     X: Any
     y: Any
-    labels: LabelMatrix
+    labels: Targets
     splits: list[Split]
     measure: Measure
     whole: np.ndarray
@@ -576,17 +632,26 @@ def _refitted(refits: _Refits, n_jobs: int | None, store: Any) -> tuple[list[Any
     return null, cosines
 
 
-def _null(asked: _Refits, order: np.ndarray) -> float | None:
+def _null(asked: _Refits, order: np.ndarray) -> Any:
     """The held-out value of one shuffle of the labels; with the components that there are if these are fewer than asked
     for. None if a fold cannot be fitted, or none can be scored."""
     y, labels = take_labels(asked.y, order), asked.labels.take(order)
     for method in (asked.method, with_size(asked.method, None)):
         try:
             folds = _readings(method, asked.X, y, labels, asked.splits)
+            if isinstance(labels, Outputs):
+                scored = [(_held_out(each, asked.measure), _own_rows(each, asked.measure)) for each in folds]
+                return [*map(_mean, zip(*scored, strict=True)), _likeness(asked.labels, labels)]
             return _mean([_held_out(readings, asked.measure) for readings in folds])
         except ValueError:
             continue
     return None
+
+
+def _likeness(true: Any, shuffled: Any) -> float:
+    """The mean over the columns of F of the absolute correlation of true and shuffled values."""
+    pairs = np.stack([_unit(each.with_means().Y.toarray()) for each in (true, shuffled)])
+    return float(np.abs((pairs[0] * pairs[1]).sum(axis=0)).mean())
 
 
 def _mean(values: Any) -> float:
@@ -597,12 +662,18 @@ def _mean(values: Any) -> float:
     return float(np.mean(values))
 
 
-def _worse(labels: LabelMatrix, raw: list[_Fold], true: list[_Fold]) -> tuple[dict[str, Any], ...]:
+def _worse(labels: Any, raw: list[_Fold], true: list[_Fold]) -> tuple[dict[str, Any], ...]:
     each = [np.array([fold.each for fold in folds]) for folds in (raw, true)]
     seen = np.isfinite(each[0]).sum(axis=0)
     before, after = (np.nansum(values, axis=0) / np.maximum(seen, 1) for values in each)
     lost = np.flatnonzero((seen > 0) & (before - after > WORSE_BY))
     order = lost[np.argsort((after - before)[lost], kind="stable")]
+    if isinstance(labels, Outputs):
+        names, known = [str(column.name) for column in labels.layout.columns], (~labels.dense_holes()).sum(axis=0)
+        return tuple(
+            {"label": names[j], "n": int(known[j]), "raw": float(before[j]), "embedded": float(after[j])}
+            for j in order
+        )
     return tuple(
         {"label": str(labels.classes_[j]), "n": int(labels.nk[j]), "raw": float(before[j]), "embedded": float(after[j])}
         for j in order

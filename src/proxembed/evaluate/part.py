@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
 
 from proxembed.classify.ridge import fit_readout, loo_penalty, ridge_fit
 from proxembed.estimator.base import Estimator
@@ -13,12 +14,14 @@ from proxembed.estimator.traits import Traits
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
 from proxembed.features.table import features_fit
 from proxembed.measures.metrics import macro_average_precision
+from proxembed.measures.outputs import OutputCells
 from proxembed.splits.shuffles import LabelShuffle
 from proxembed.splits.splits import Split
 from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
-from proxembed.targets.targets import Targets, rows_with_known_cell
+from proxembed.targets.outputs import Outputs
+from proxembed.targets.targets import Targets
 
 INNER_FOLDS = 3
 CHOICE_ROWS, CHOICE_LABELS, CHOICE_FOLDS = 600, 30, 3
@@ -34,12 +37,15 @@ class Unscaled(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """One split with its features scaled by the training rows: what a comparison and a search score embeddings on."""
+    """One split with its features scaled by the training rows: what a comparison and a search score embeddings on.
+
+    ``labels`` are those of the training rows, or their outputs; ``Y_held_out`` of labels a bool array, of outputs their
+    cells in F, by the means and factors ``standard`` of the training rows."""
 
     X: Any
-    labels: LabelMatrix
+    labels: Targets
     X_held_out: Any
-    Y_held_out: np.ndarray
+    Y_held_out: Any
     name: str = ""
     scaling: str = "none"
     groups: Any = None
@@ -49,10 +55,19 @@ class Part:
     known_held_out: np.ndarray | None = None
     unscaled: "Unscaled | None" = None
     given: Any = None
+    standard: Any = None  # (level, scale) of outputs
+
+    @property
+    def outputs(self) -> Outputs | None:
+        """The outputs of the training rows; None where they have labels."""
+        return self.labels if isinstance(self.labels, Outputs) else None
 
     def rows_for(self, estimator: Any) -> tuple[Any, Any, Any]:
         """Training rows, their labels and held-out rows for an estimator: unscaled if it scales for itself."""
         y = self.labels if self.given is None and isinstance(estimator, Estimator) else self.y
+        last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+        if self.outputs is not None and hasattr(last, "target_scaling"):
+            y = self.outputs.rescaled(last.target_scaling())
         if self.unscaled is None or not getattr(estimator, "traits", Traits()).scales:
             return self.X, y, self.X_held_out
         return self.unscaled.X[self.unscaled.train], y, self.unscaled.X[self.unscaled.held_out]
@@ -72,17 +87,19 @@ class Part:
 
     @cached_property
     def known_rows(self) -> np.ndarray:
-        """Numbers of the training rows that read-outs learn from, see ``LabelMatrix.rows_any``."""
+        """Numbers of the training rows that read-outs learn from, see ``Targets.rows_any``."""
         return np.flatnonzero(self.labels.rows_any)
 
     @cached_property
-    def read(self) -> LabelMatrix:
-        """Labels of these rows."""
+    def read(self) -> Any:
+        """Labels or outputs of these rows."""
         return self.labels.take(self.known_rows)
 
     @cached_property
-    def Y(self) -> sp.csr_array:
-        """Labels of these rows, 0 or 1, and 0 where unknown."""
+    def Y(self) -> Any:
+        """Labels of these rows, 0 or 1, and 0 where unknown; of outputs their cells."""
+        if self.outputs is not None:
+            return cells_of(self.read, self.standard)
         return sp.csr_array(self.read.Y).astype(np.uint8)
 
     @cached_property
@@ -96,14 +113,16 @@ class Part:
         return self.Y.toarray().astype(bool)
 
     @cached_property
-    def held_out_sets(self) -> sp.csr_array:
-        """Labels of the held-out rows, sparse."""
-        return sp.csr_array(self.Y_held_out)
+    def held_out_sets(self) -> Any:
+        """Labels of the held-out rows, sparse; of outputs their cells."""
+        return self.Y_held_out if self.outputs is not None else sp.csr_array(self.Y_held_out)
 
     @cached_property
     def targets(self) -> Any:
         """Labels of these rows for a read-out, (rows, c), sparse where there are many: an unknown cell is the mean of
-        its label."""
+        its label, or of its column of F."""
+        if self.outputs is not None:
+            return self.Y.F
         if self.known_cells is not None:
             return self.read.with_means().Y.toarray()
         return self.Y if self.many_labels else self.indicator
@@ -115,8 +134,10 @@ class Part:
 
     @property
     def y(self) -> Any:
-        """Labels of all training rows as they were given, else 0 or 1, and NaN where unknown."""
-        return self.labels.indicator if self.given is None else self.given
+        """Labels of all training rows as they were given, else 0 or 1, and NaN where unknown; or the outputs."""
+        if self.outputs is not None:
+            return self.outputs
+        return self.labels.indicator if self.given is None else self.given  # type: ignore[attr-defined]  # labels
 
     @cached_property
     def inner(self) -> np.ndarray:
@@ -130,8 +151,14 @@ class Part:
         return {"train": self.X.shape[0], "held_out": len(self.rows)}
 
 
+def cells_of(outputs: Any, standard: tuple[np.ndarray, np.ndarray]) -> OutputCells:
+    """The cells of outputs by means and factors of training rows."""
+    own = outputs.in_standard(*standard)
+    return OutputCells(own.Y.toarray(), own.layout.owners, *standard, own.known_cells)
+
+
 def make_part(
-    X: Any, labels: LabelMatrix, train: np.ndarray, held_out: np.ndarray, kind: str | None = None, **facts: Any
+    X: Any, labels: Targets, train: np.ndarray, held_out: np.ndarray, kind: str | None = None, **facts: Any
 ) -> Part:
     """Take the rows of a split and scale them, with figures of the training rows alone."""
     part = unscaled_part(X, labels, train, held_out, **facts)
@@ -143,16 +170,20 @@ def make_part(
     return replace(part, X=scaled[0], X_held_out=scaled[1], scaling=kind, unscaled=own)
 
 
-def unscaled_part(X: Any, labels: LabelMatrix, train: np.ndarray, held_out: np.ndarray, **facts: Any) -> Part:
+def unscaled_part(X: Any, labels: Targets, train: np.ndarray, held_out: np.ndarray, **facts: Any) -> Part:
     """The rows of a split as they are; ``facts`` are further arguments of ``Part``."""
     truth = labels.take(held_out)
+    if isinstance(labels, Outputs):
+        own = labels.take(train)
+        facts["standard"] = own.level_and_scale
+        return Part(X[train], own, X[held_out], cells_of(truth, own.level_and_scale), **facts)
     facts["known_held_out"] = truth.known_cells
     return Part(X[train], labels.take(train), X[held_out], truth.Y.toarray() > 0, **facts)
 
 
 def rows_scored(dataset: Any) -> np.ndarray:
-    """Mask of the rows that can be scored, see ``targets.targets.rows_with_known_cell``."""
-    return rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])
+    """Mask of the rows that can be scored, see ``Targets.rows_any``."""
+    return dataset.targets.rows_any
 
 
 def several_groups(dataset: Any, train: np.ndarray) -> np.ndarray | None:
@@ -180,7 +211,7 @@ def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
             "it needs 2 and 1. Take fewer folds, or label more rows."
         )
     facts = {"name": split.name, "rows": held_out, "seed": seed, **units_of(dataset, train)}
-    return make_part(dataset.X, LabelMatrix.of(dataset.y), train, held_out, **facts)
+    return make_part(dataset.X, dataset.targets, train, held_out, **facts)
 
 
 def choose_scaling(X: Any, labels: Targets, groups: Any = None, seed: int = 0) -> str:

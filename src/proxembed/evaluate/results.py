@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.classify.score_products import FactoredScores
-from proxembed.measures.measures import MEASURES, is_jaccard, is_loss
+from proxembed.measures.measures import MEASURES, is_loss, is_near
 from proxembed.measures.metrics import average_precision
 from proxembed.targets.known import known_cells
 from proxembed.targets.values import dense_labels
@@ -35,7 +35,7 @@ def sign_of(name: str) -> float:
 def best_of(name: str) -> float:
     """The best value of a measure with its read-out; inf of a user's function, which may have no bound."""
     measure = name.rpartition(" (")[0]
-    return MEASURES[measure].best if measure in MEASURES else 1.0 if is_jaccard(measure) else np.inf
+    return MEASURES[measure].best if measure in MEASURES else 1.0 if is_near(measure) else np.inf
 
 
 def reason_of(error: Exception) -> str:
@@ -84,6 +84,8 @@ class Results:
     measure: Any = None
     few: dict[str, str | None] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)  # by fold, in the measure of predictions
+    same_rows: dict[str, float] = field(default_factory=dict)  # by fold, in the measure of neighbours
+    truth: Any = None  # of outputs the cells of the test rows, by the means and factors of their training rows
 
 
 def predictions_npz(results: Results) -> bytes:

@@ -16,13 +16,16 @@ from proxembed.execute.executor import Progress, in_this_process, silent
 from proxembed.execute.ledger import digest
 from proxembed.execute.loop import Evaluator, Loop, Strategy, Trial, Work
 from proxembed.measures.measures import (
-    AVERAGE_PRECISION,
-    JACCARD,
+    ANY,
+    LABELS,
     MEASURES,
-    NEW_JACCARD,
+    NUMBERS,
+    KindOfMeasures,
     Measure,
-    is_jaccard,
+    is_near,
+    measure_for,
     measure_of,
+    measures_of_kind,
 )
 from proxembed.measures.metrics import row_jaccard, same_rows
 from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kind, standard_split
@@ -32,7 +35,7 @@ from proxembed.targets.values import dense_labels
 from .arms import ALL_FEATURES, Arm
 from .compare import BEST_METHOD, SIDES
 from .constant import Cells, Constant, constant_prediction
-from .part import Part, prepare, rows_scored
+from .part import Part, cells_of, prepare, rows_scored
 from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
 from .scoring import BY_KEY, Measures, Pairs, Scores, lost, score
 from .verdict import FOLDS, TEST_ROWS, too_few
@@ -164,7 +167,7 @@ def taking_part(split: Split, train: np.ndarray | None, held_out: np.ndarray | N
 def _check(dataset: Any) -> None:
     if not rows_scored(dataset).any():
         raise ValueError(f"{dataset.name} has no known label, so that nothing can be scored; label some rows.")
-    if dataset.Y.sum() == 0:
+    if dataset.outputs is None and dataset.Y.sum() == 0:
         raise ValueError(f"{dataset.name} has no row with a label; check which columns hold the labels.")
 
 
@@ -178,7 +181,7 @@ def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, stor
     described = protocol.describe()
     described["splitting"]["kind"] = splitting_kind(dataset, protocol.splitting)
     facts = {**dataset.describe(), "label_counts": counts}
-    results = Results(dataset=facts, protocol=described, measure=measure_of(protocol.measure))
+    results = Results(dataset=facts, protocol=described, measure=protocol.primary)
     _collect(protocol, dataset, splits, results, progress or silent, store)
     if facts["rows_partly_known"]:
         results.notes.insert(0, KNOWN_CELLS.format(partly=facts["rows_partly_known"], rows=facts["n"]))
@@ -210,9 +213,7 @@ def _collect(
         if len(finished) == len(arms.trials):
             results.folds[split.name] = found.sizes
         if finished:
-            same = same_rows_similarity(protocol, dataset, split.train, found.rows)
-            results.similarity[SAME_ROWS, None, split.name] = same
-            results.constants[split.name] = constant_of(protocol, dataset, split.train, found.rows)
+            add_constants(results, protocol, dataset, split, found.rows)
     results.interrupted = loop.interrupted
     results.preprocessing = _shared_scaling(results.scalings)
     results.notes = [*dict.fromkeys(protocol.notes), *merged_notes(notes)]
@@ -225,6 +226,23 @@ def _shared_scaling(scalings: dict[str, str]) -> str:
     """The scaling of the training part of the test rows (the largest part), else the most frequent one of the folds."""
     most = Counter(scalings[name] for name in sorted(scalings)).most_common(1)
     return scalings.get(TEST, most[0][0] if most else "")
+
+
+def add_constants(results: Results, protocol: Protocol, dataset: Any, split: Split, rows: Any) -> None:
+    """Add the baselines without features: one list of neighbours, and one prediction for every held-out row."""
+    name = split.name
+    if dataset.outputs is not None:  # by definition both are 0
+        train, truth = (dataset.targets.take(part) for part in (split.train, rows))
+        cells = cells_of(truth, train.level_and_scale)
+        none = np.zeros(cells.shape)
+        listed = np.stack([none, none, none + 1.0], axis=1)
+        results.similarity[SAME_ROWS, None, name], results.same_rows[name] = listed, 0.0
+        results.constants[name] = Constant(0.0, none[:1].ravel())
+        results.truth = cells if name == TEST else results.truth
+        return
+    same = same_rows_similarity(protocol, dataset, split.train, rows)
+    results.similarity[SAME_ROWS, None, name], results.same_rows[name] = same, float(same.mean())
+    results.constants[name] = constant_of(protocol, dataset, split.train, rows)
 
 
 def same_rows_similarity(protocol: Protocol, dataset: Any, train: np.ndarray, rows: Any) -> np.ndarray:
@@ -275,15 +293,16 @@ class Protocol:
     max_seconds: float | None = None
     contrasts: tuple[tuple[str, str], ...] = ((BEST_METHOD, ALL_FEATURES),)
     keep_predictions: bool = True
-    measure: str | Measure | Callable[..., Any] = AVERAGE_PRECISION
+    measure: str | Measure | Callable[..., Any] | None = None
     notes: tuple[str, ...] = ()
     train_rows: np.ndarray | None = None
     test_rows: np.ndarray | None = None
     decided: tuple[str, ...] | None = None
     deadline: float | None = None
+    numbers: bool = False
 
     def __post_init__(self) -> None:
-        measure_of(self.measure)
+        object.__setattr__(self, "measure", measure_for(self.measure, self.numbers))
         names = self.names
         if not names or len(set(names)) < len(names):
             raise ValueError(f"arms must be at least one, with different names; got {names}.")
@@ -306,21 +325,32 @@ class Protocol:
     @property
     def measures(self) -> tuple[tuple[str, str], ...]:
         """Pairs (measure, read-out): the primary one, then those that need no threshold."""
-        primary = measure_of(self.measure)
+        primary, usual = self.primary, self.kind.predict
         first = primary.name, NEIGHBORS if primary.goal == "neighbours" else RIDGE
-        near = ((name, NEIGHBORS) for name in (AVERAGE_PRECISION, *(each.name for each in self.neighbor_measures)))
-        return tuple(dict.fromkeys((first, (AVERAGE_PRECISION, RIDGE), *near)))
+        shared = () if self.numbers else (usual,)  # neighbours vote for labels
+        near = ((name, NEIGHBORS) for name in (*shared, *(each.name for each in self.neighbor_measures)))
+        return tuple(dict.fromkeys((first, (usual, RIDGE), *near)))
+
+    @property
+    def primary(self) -> Measure:
+        """The measure that decides."""
+        return measure_of(self.measure)  # type: ignore[arg-type]  # set by ``__post_init__``
+
+    @property
+    def kind(self) -> KindOfMeasures:
+        """The names of the measures of labels, or of numbers."""
+        return measures_of_kind(self.numbers)
 
     @property
     def neighbor_measure(self) -> Measure:
-        """The Jaccard measure of neighbours: the primary one, or that of ``n_neighbors``."""
-        primary = measure_of(self.measure)
-        return primary if is_jaccard(primary.name) else measure_of(JACCARD.format(self.n_neighbors))
+        """The measure of neighbours: the primary one, or that of ``n_neighbors``."""
+        primary = self.primary
+        return primary if is_near(primary.name) else measure_of(self.kind.near.format(self.n_neighbors))
 
     @property
     def new_neighbor_measure(self) -> Measure:
-        """The Jaccard measure of held-out rows among themselves, for as many neighbours."""
-        return measure_of(NEW_JACCARD.format(self.neighbor_measure.n_neighbors))
+        """The measure of held-out rows among themselves, for as many neighbours."""
+        return measure_of(self.kind.new.format(self.neighbor_measure.n_neighbors))
 
     @property
     def neighbor_measures(self) -> tuple[Measure, Measure]:
@@ -334,13 +364,13 @@ class Protocol:
 
     def measure_named(self, name: str) -> Measure:
         """The measure of a pair: the primary one may be a function of the user's."""
-        primary = measure_of(self.measure)
-        return primary if primary.name == name else measure_of(name)
+        return self.primary if self.primary.name == name else measure_of(name)
 
     @property
     def further_measures(self) -> tuple[tuple[str, str], ...]:
         """Further pairs (measure, read-out): of decisions by the shared threshold rule, and of probabilities."""
-        pairs = ((measure.name, RIDGE) for measure in MEASURES.values() if measure.further)
+        takes = (ANY, NUMBERS if self.numbers else LABELS)
+        pairs = ((measure.name, RIDGE) for measure in MEASURES.values() if measure.further and measure.takes in takes)
         return tuple(pair for pair in pairs if pair not in self.measures)
 
     def further_of(self, arm: Arm) -> tuple[tuple[str, str], ...]:
@@ -349,7 +379,8 @@ class Protocol:
 
     def refitted(self, arm: Arm) -> bool:
         """Whether cuts are tuned by fits on inner folds: where the arm's decisions or the primary measure need them."""
-        return bool(self.further_of(arm)) or measure_of(self.measure).reads in ("labels", "probabilities")
+        decided = self.primary.reads in ("labels", "probabilities")
+        return not self.numbers and (bool(self.further_of(arm)) or decided)
 
     def measures_of(self, arm: Arm) -> Measures:
         """What is measured of an arm on each split."""

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from proxembed.classify.ridge import Readout, fit_readout, readout_at
+from proxembed.classify.ridge import Readout, chosen_penalty, fit_readout, fold_penalty, readout_at, ridge_fit
 from proxembed.classify.score_products import FactoredScores
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.estimator.traits import Traits
@@ -28,8 +28,10 @@ from proxembed.execute.ledger import as_json
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
 from proxembed.measures.metrics import macro_average_precision, platt_apply, platt_fit, row_jaccard
 from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
-from proxembed.methods.around import bounded_by_labels, embedded, with_size
-from proxembed.methods.pipeline import fold_scores, unseen_embeddings
+from proxembed.measures.outputs import near_outputs
+from proxembed.methods.around import bounded_by_labels, fitted_embedding, with_size
+from proxembed.methods.output_readout import OutputReadout
+from proxembed.methods.pipeline import extrapolates, fold_scores, unseen_embeddings
 
 from .arms import Arm
 from .part import Part
@@ -135,12 +137,14 @@ def lost(arm: Arm, part: Part, measures: Measures, reason: str) -> Scores:
 
 
 class Embedding(NamedTuple):
-    """The embeddings of training and held-out rows, with all components; ``at_size`` makes those of another size."""
+    """The embeddings of training and held-out rows, with all components; ``at_size`` makes those of another size;
+    ``model``: what was fitted, where its own read-out predicts."""
 
     Z: Any
     Z_held_out: Any
     bounded: bool = False
     at_size: Callable[[Any, Any], tuple[Any, Any]] | None = None
+    model: Any = None
 
     def at(self, width: int) -> tuple[Any, Any]:
         """Those of a number of components."""
@@ -159,12 +163,13 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
         estimator, at_size = whole.member(), lambda Z, Z_held_out: whole.at_size(Z, Z_held_out, part.labels)
 
     def fit(k: int | None, bounded: bool = False) -> Embedding:
-        Z, Z_held_out = embedded(with_size(estimator, k), *part.rows_for(estimator))
+        model, Z, Z_held_out = fitted_embedding(with_size(estimator, k), *part.rows_for(estimator))
         if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
             raise FloatingPointError("the embedding holds NaN or infinity")
         if at_size is not None:
             Z, Z_held_out = Z[:, :most], Z_held_out[:, :most]
-        return Embedding(Z, Z_held_out, bounded, at_size)
+        predicts = part.outputs is not None and at_size is None and hasattr(model, "output_readout")
+        return Embedding(Z, Z_held_out, bounded, at_size, model if predicts else None)
 
     own = estimator.n_components
     limit = min(most, max(part.X.shape[1], own if isinstance(own, Integral) else 0), part.X.shape[0] - 1)
@@ -222,6 +227,8 @@ class Measured(NamedTuple):
 
 class Readings:
     """What the read-outs of one embedding predict for the held-out rows, each computed when it is first used."""
+
+    metric = "cosine"
 
     def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: Placed | None = None, dtype: Any = np.float32):
         self.Z, self.Z_held_out, self.part, self.placed = Z[part.known_rows], Z_held_out, part, placed
@@ -296,19 +303,22 @@ class Readings:
         """Labels of the training rows, the weights of the k nearest of each held-out row, and which cells are known."""
         if k not in self._near:
             started = time.perf_counter()
-            self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k)
+            self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k, metric=self.metric)
             self._seconds[k] = time.perf_counter() - started
         return (self.part.Y, self._near[k], *(() if self.part.known_cells is None else (self.part.known_cells,)))
 
     def new_neighbors(self, measure: Measure) -> tuple[Any, ...] | None:
         """As ``neighbors``, of the other held-out rows; None where there are too few."""
-        k, Y = measure.n_neighbors, self.part.held_out_sets
+        Y = self.part.held_out_sets
         if not measure.is_defined(Y):
             return None
-        if k not in self._near_new:
-            self._near_new[k] = new_neighbor_weights(self.Z_held_out, self.Z, k)
+        self._find_new(k := measure.n_neighbors)
         known = self.part.known_held_out
         return (Y, self._near_new[k], *(() if known is None else (known,)))
+
+    def _find_new(self, k: int) -> None:
+        if k not in self._near_new:
+            self._near_new[k] = new_neighbor_weights(self.Z_held_out, self.Z, k, metric=self.metric)
 
     def query_seconds(self, k: int) -> float:
         """Seconds that 1,000 queries for the k nearest training rows take, by those of the held-out rows."""
@@ -335,27 +345,35 @@ class Readings:
 
     def measured(self, measures: Measures, pairs: Pairs) -> Measured:
         """The values of measures on the held-out rows, and what else is kept of these."""
-        part, values = self.part, {}
-        for measure, readout in pairs:
-            if readout == NEIGHBORS and measure.reads == "scores":
-                near = self.neighbors(measures.n_neighbors)[1]
-                reading = neighbor_scores(near, part.Y, part.known_cells)
-            else:
-                reading = self.of(measure)
-            sets = measure.goal == "neighbours" and part.known_held_out is None
-            truth = part.held_out_sets if sets else part.Y_held_out
-            values[measure.name, readout] = measure.value(truth, reading, measures.min_positives, part.known_held_out)
+        part = self.part
+        values = {(measure.name, readout): self.value(measure, readout, measures) for measure, readout in pairs}
         if measures.similarities is None:
             return Measured(values)
-        measure, new = measures.similarities
-        k = measure.n_neighbors
-        similarity, new_similarity = (
-            None if near is None else row_jaccard(part.held_out_sets, *near, known=part.known_held_out)
-            for near in (self.neighbors(k), self.new_neighbors(new))
-        )
+        k = measures.similarities[0].n_neighbors
+        similarity, new_similarity = self.similarities(*measures.similarities)
         kept = None if measures.test_alone and part.many_labels and part.name != TEST else self.kept_scores
-        hub = hub_share(self.neighbors(k)[1], k)
+        self.neighbors(k)
+        hub = hub_share(self._near[k], k)
         return Measured(values, kept, similarity, new_similarity, hub, self.query_seconds(k))
+
+    def value(self, measure: Measure, readout: str, measures: Measures) -> tuple[float, int]:
+        """The value of a measure on the held-out rows, and the number of labels that it rests on."""
+        part = self.part
+        if readout == NEIGHBORS and measure.reads == "scores":
+            near = self.neighbors(measures.n_neighbors)[1]
+            reading = neighbor_scores(near, part.Y, part.known_cells)
+        else:
+            reading = self.of(measure)
+        sets = measure.goal == "neighbours" and part.known_held_out is None
+        truth = part.held_out_sets if sets else part.Y_held_out
+        return measure.value(truth, reading, measures.min_positives, part.known_held_out)
+
+    def similarities(self, measure: Measure, new: Measure) -> tuple[Any, Any]:
+        """How alike the labels of each held-out row and its neighbours are, and of those among the held-out rows."""
+        sets, known = self.part.held_out_sets, self.part.known_held_out
+        near, among = self.neighbors(measure.n_neighbors), self.new_neighbors(new)
+        own = row_jaccard(sets, *near, known=known)
+        return own, None if among is None else row_jaccard(sets, *among, known=known)
 
 
 class ScoreReadings(Readings):
@@ -379,6 +397,108 @@ class LookupReadings(ScoreReadings):
         super().__init__(Z, Z_held_out, part)
         known = True if part.known_cells is None else part.known_cells
         self.Z, self.Z_held_out = np.where(known, self.Y, Z + 0.5), Z_held_out + 0.5
+
+
+class OutputReadings(Readings):
+    """Readings of an embedding where y holds numbers: scores are predictions of F, cut to the range of the training
+    rows, by the read-out of the fitted ``model`` (None: a ridge regression on the embedding)."""
+
+    def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None, model: Any = None):
+        super().__init__(Z, Z_held_out, part, dtype=np.float64)
+        self.model = model
+        if model is not None and distances_predict(model):
+            self.metric = "euclidean"
+
+    @cached_property
+    def output_readout(self) -> OutputReadout | None:
+        """The read-out of the model that is fitted to these components."""
+        if self.model is None:
+            return None
+        return OutputReadout().fit(self.Z, self.part.read, self.model, self.Z.shape[1])
+
+    @cached_property
+    def readout(self) -> Readout:
+        """The ridge regression of F on the embedding, its penalty by the inner folds where groups are together."""
+        F = self.targets
+        penalty = chosen_penalty("auto", self.Z, F) if self.folds is None else fold_penalty(self.Z, F, self.folds)
+        return Readout(*ridge_fit(self.Z, F, penalty), penalty)
+
+    @cached_property
+    def scores(self) -> np.ndarray:
+        """Predictions of F for the held-out rows, (m, r)."""
+        return self.predictions(self.Z_held_out)
+
+    @property
+    def fitted_scores(self) -> np.ndarray:
+        """Predictions of F for the training rows, (n, r)."""
+        return self.predictions(self.Z)
+
+    @property
+    def factored(self) -> None:
+        return None
+
+    def predictions(self, Z: Any) -> np.ndarray:
+        """Predictions of F of rows of the embedding."""
+        level, scale = self.part.standard
+        own = self.output_readout
+        F = self.readout.scores(Z) if own is None else (own.values(Z) - level) * scale
+        return F if self.model is not None and extrapolates(self.model) else within_range(F, self.part)
+
+    def neighbors(self, k: int) -> np.ndarray:
+        """Moments of the outputs of the k nearest training rows, (m, 3, r)."""
+        if k not in self._near:
+            started = time.perf_counter()
+            self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k, metric=self.metric)
+            self._seconds[k] = time.perf_counter() - started
+        return near_outputs(self._near[k], self.part.Y.F, self.part.Y.known)
+
+    def new_neighbors(self, measure: Measure) -> np.ndarray | None:
+        """The same of the other held-out rows; None where there are too few."""
+        cells = self.part.Y_held_out
+        if not measure.is_defined(cells):
+            return None
+        self._find_new(k := measure.n_neighbors)
+        return near_outputs(self._near_new[k], cells.F, cells.known)
+
+    def value(self, measure: Measure, readout: str, measures: Measures) -> tuple[float, int]:
+        return measure.value(self.part.Y_held_out, self.of(measure))
+
+    def similarities(self, measure: Measure, new: Measure) -> tuple[Any, Any]:
+        """Moments of the outputs of neighbours, from which A@k follows under any weights of the held-out rows."""
+        return self.neighbors(measure.n_neighbors), self.new_neighbors(new)
+
+
+class OutputScoreReadings(OutputReadings):
+    """Readings of a rival's own predictions of F, which serve as its embedding, too."""
+
+    metric = "euclidean"
+
+    def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None, model: None = None):
+        self.Z, self.Z_held_out, self.part, self.model, self.folds = Z, Z_held_out, part, None, None
+
+    def predictions(self, Z: Any) -> np.ndarray:
+        """The rows themselves."""
+        return within_range(Z, self.part)
+
+
+class OutputLookupReadings(OutputScoreReadings):
+    """Readings of a lookup: new rows stand at their predictions, training rows at their outputs."""
+
+    def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: None = None, model: None = None):
+        super().__init__(part.Y.F, Z_held_out, part)
+
+
+def within_range(F: np.ndarray, part: Part) -> np.ndarray:
+    """Predictions of F within the range of the training rows."""
+    level, scale = part.standard
+    low, high = ((end - level) * scale for end in part.labels.ranges)  # type: ignore[attr-defined]  # of outputs
+    return np.clip(F, low, high)
+
+
+def distances_predict(model: Any) -> bool:
+    """Whether distances in an embedding are those of its predictions: its components are scaled by eigenvalues."""
+    scaling = getattr(model, "scaling", None)
+    return scaling == "eigenvalue" or (scaling == "auto" and model.traits.numbers_scaling == "eigenvalue")
 
 
 class _Timed(NamedTuple):
@@ -412,11 +532,13 @@ def _fit_and_measure(
         return
     embedding, placed = fitted.found
     scores.bounded = embedding.bounded
-    kind: Any = ScoreReadings if arm.predicts else Readings
-    known: dict[int, _Timed] = {}
+    numbers, known = part.outputs is not None, {}
+    kinds: Any = (OutputScoreReadings, OutputReadings) if numbers else (ScoreReadings, Readings)
+    kind, lookup = kinds[not arm.predicts], OutputLookupReadings if numbers else LookupReadings
+    own = (embedding.model,) if numbers else ()
 
     def measured(kind: Any, width: int, pairs: Pairs) -> Measured:
-        return kind(*embedding.at(width), part, placed).measured(measures, pairs)
+        return kind(*embedding.at(width), part, placed, *own).measured(measures, pairs)
 
     def add(arm: Arm, k: int | None, width: int, pairs: Pairs, done: _Timed) -> None:
         _add(scores, arm, k, width, part, measures, pairs, done._replace(seconds=fitted.seconds + done.seconds))
@@ -428,7 +550,7 @@ def _fit_and_measure(
             known[width] = _Timed.of(budget, measured, kind, width, measures.pairs + measures.further)
         add(arm, k, width, measures.pairs + measures.further, known[width])
     if arm.lookup is not None:
-        done = _Timed.of(budget, measured, LookupReadings, every, measures.pairs)
+        done = _Timed.of(budget, measured, lookup, every, measures.pairs)
         add(arm.lookup, None, every, measures.pairs, done)
 
 
@@ -474,6 +596,8 @@ def _add_lost(scores: Scores, arm: Arm, part: Part, measures: Measures, sizes: t
 
 def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Scores of the training rows with known labels, by models that have not seen them, and of the held-out rows."""
+    if part.outputs is not None:
+        return fitted_factors(arm, part)
     X, Y = part.X[part.known_rows], part.Y.toarray()
     y = Y if part.known_cells is None else part.read.indicator
     estimator = _chosen(arm, X, Y, y, part.inner)
@@ -483,6 +607,18 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
         own = _cross_fitted(estimator, X, y, part.inner)
     own = own[:, -Y.shape[1] :]  # a single column is two classes, of which the second is the label
     return own, _label_scores(model, part.X_held_out, Y.shape[1])
+
+
+def fitted_factors(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    """The same of a rival of numbers, in F of the training rows."""
+    X, y, (level, scale) = part.X[part.known_rows], part.read, part.standard
+    model = clone(arm.estimator).fit(X, y)
+    own = getattr(model, "own_factor_", None)
+    found = model.predict_factor(X) if own is None else own, model.predict_factor(part.X_held_out)
+    mean, factor = y.level_and_scale
+    units = (np.divide(F, factor, out=np.zeros(F.shape), where=factor > 0) + mean for F in found)
+    first, second = ((each - level) * scale for each in units)
+    return first, second
 
 
 def _chosen(arm: Arm, X: Any, Y: np.ndarray, y: np.ndarray, inner: np.ndarray) -> Any:

@@ -24,7 +24,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from proxembed.measures.measures import AVERAGE_PRECISION, NEW_JACCARD, Measure, is_jaccard, measure_of
+from proxembed.measures.measures import AVERAGE_PRECISION, Measure, is_near, is_new_near, measure_of
+from proxembed.measures.outputs import OutputCells, agreement_each, mean_over_outputs, q2_each
 from proxembed.measures.statistics import (
     DrawnPrecision,
     drawn_precision,
@@ -52,6 +53,7 @@ TOLERANCE, SIGNIFICANT, EQUAL = 0.03, 0.05, 1e-9
 BETTER, LEVEL, WORSE, CANNOT_TELL = "better", "level", "worse", "cannot tell"
 FOLDS, TEST_ROWS = "folds", "test rows"
 GROUP, PERIOD = "group", "independent period"  # of rows that vary together
+OUTPUT_GAINS = {"Q2": q2_each, "A": agreement_each, "new-new A": agreement_each}  # by the name before "@"
 LEAST_ROWS, LEAST_RARER = 20, 5  # scored rows of a verdict: all, and of the rarer of two classes
 
 
@@ -355,12 +357,12 @@ def top(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 def neighbor_measure(names: list[str]) -> str:
     """The measure of neighbours among the names."""
-    return next((name for name in names if is_jaccard(name)), names[-1])
+    return next((name for name in names if is_near(name)), names[-1])
 
 
 def new_neighbor_measure(names: list[str]) -> str | None:
     """The measure of new rows among themselves among the names; None where there is none."""
-    return next((name for name in names if name.startswith(NEW_JACCARD.format(""))), None)
+    return next((name for name in names if is_new_near(name)), None)
 
 
 def predict_measure(names: list[str]) -> str:
@@ -371,12 +373,12 @@ def predict_measure(names: list[str]) -> str:
 def too_few(dataset: Any, rows: np.ndarray) -> str | None:
     """Why scored rows are too few for a verdict; None if they are enough."""
     rows = np.unique(rows)
-    labels, unit = LabelMatrix.of(dataset.y).take(rows), _units(dataset, rows)
+    labels, unit = dataset.targets.take(rows), _units(dataset, rows)
     if unit is not None and (count := len(np.unique(unit))) < LEAST_GROUPS:
         return _few(count, PERIOD if dataset.groups is None else GROUP, " of scored rows", LEAST_GROUPS)
     if labels.n < LEAST_ROWS:
         return _few(labels.n, "scored row", "", LEAST_ROWS)
-    if labels.c > 2 or labels.c == 2 and not dataset.single_label:
+    if not isinstance(labels, LabelMatrix) or labels.c > 2 or labels.c == 2 and not dataset.single_label:
         return None
     known = labels.n if labels.unknown is None else labels.n - int(labels.unknown[:, [0]].sum())
     rarer = min(int(labels.nk[0]), known - int(labels.nk[0]))
@@ -391,7 +393,7 @@ def _units(dataset: Any, rows: np.ndarray) -> np.ndarray | None:
         return np.asarray(dataset.groups)[rows]
     if dataset.times is None:
         return None
-    return time_periods(LabelMatrix.of(dataset.y).take(rows), np.asarray(dataset.times)[rows])
+    return time_periods(dataset.targets.take(rows), np.asarray(dataset.times)[rows])
 
 
 def _few(count: int, noun: str, what: str, least: int) -> str:
@@ -447,8 +449,9 @@ class TestGains:
         self.results, self.there, self.few = results, TEST in results.folds, results.few.get(TEST_ROWS)
         self._precisions: dict[tuple[str, int | None], DrawnPrecision] = {}
         if self.there:
-            rows = results.held_out[TEST]
-            self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
+            rows, self.truth = results.held_out[TEST], results.truth
+            if self.truth is None:
+                self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
             self.known_cells = known_cells(dataset.unknown, rows)
             self.groups = _units(dataset, rows)
             self.drawn = drawn_weights(len(rows), self.groups)
@@ -468,7 +471,9 @@ class TestGains:
         ours, theirs = (top(side, name) for side in (entries, others))
         measure_name, readout = name[:-1].rsplit(" (", 1)
         found: dict[str, Any] | None
-        if readout == NEIGHBORS and is_jaccard(measure_name):
+        if isinstance(self.truth, OutputCells) and (each := OUTPUT_GAINS.get(measure_name.partition("@")[0])):
+            found = self._output_gain(each, self._kept(measure_name), ours, theirs)
+        elif readout == NEIGHBORS and is_near(measure_name):
             found = self._paired(self.results.similarity, ours, theirs)
         elif readout == NEIGHBORS and measure_of(measure_name).reads == "new neighbors":
             similarity = self.results.new_similarity
@@ -480,6 +485,26 @@ class TestGains:
         told = self.units > 1 and self.few is None  # one group cannot be drawn again
         found = found if told else {**found, "interval": None, "p": None}
         return {**found, "rows": len(self.truth), "units": None if self.groups is None else [self.units, self.unit]}
+
+    def _kept(self, measure: str) -> Mapping[Any, Any]:
+        """What a measure of outputs follows from: predictions, or moments of neighbours."""
+        kept = self.results.new_similarity if is_new_near(measure) else self.results.similarity
+        return kept if "@" in measure else self.results.predictions
+
+    def _output_gain(
+        self, each: Any, kept: Mapping[Any, Any], ours: dict[str, Any], theirs: dict[str, Any]
+    ) -> dict[str, Any] | None:
+        """The gain in a measure of outputs, with rows (whole groups) drawn again; a failed arm is at 0."""
+        draws = []
+        for entry in (ours, theirs):
+            found = kept.get((entry["arm"], entry["k"], TEST))
+            if found is None and entry["arm"] != SAME_ROWS and not entry.get("failures"):
+                return None  # too few rows for the measure
+            none = np.zeros((len(self.drawn) + 1, 1))
+            weights = np.vstack([np.ones(len(self.truth)), self.drawn])
+            draws.append(none if found is None else mean_over_outputs(each(self.truth, found, weights))[:, None])
+        moved = (draws[0] - draws[1])[:, 0]
+        return t_tested(float(moved[0]), float(np.nanstd(moved[1:], ddof=1)), self.units)
 
     def _measure(self, name: str) -> Measure:
         primary = self.results.measure
@@ -632,7 +657,7 @@ def constant_entry(results: Results, folds: list[str], near: str, predict: str) 
     """The baseline that no feature has a part in, as an entry of the leaderboard: the same training rows for every
     query, and one prediction for every row."""
     values: dict[str, dict[str, float | None]] = {
-        near: {fold: float(S.mean()) for (arm, _, fold), S in results.similarity.items() if arm == SAME_ROWS},
+        near: dict(results.same_rows),
         predict: {fold: constant.value for fold, constant in results.constants.items()},
     }
     scores = {}

@@ -4,9 +4,9 @@ Further measures join by ``register``; a function of the held-out labels and the
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from .metrics import (
     rarest_average_precision,
     subset_accuracy,
 )
+from .outputs import OutputCells, agreement, q2, r2, spearman
 
 READS = ("scores", "labels", "probabilities", "neighbors", "new neighbors")
 AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@{}"
@@ -37,6 +38,8 @@ NEW_JACCARD = "new-new Jaccard@{}"  # of new rows among themselves
 ENOUGH = 5  # rows per neighbour, below which nearly all rows would be neighbours of each other
 MACRO_F1, MICRO_F1 = "macro F1", "micro F1"
 MACRO_AUC, RAREST = "macro AUC", "average precision of the rarest label"
+Q2, AGREEMENT, NEW_AGREEMENT = "Q2", "A@{}", "new-new A@{}"  # of numbers
+LABELS, NUMBERS, ANY = "labels", "numbers", "any"  # what a measure takes
 DEFAULT_NEIGHBORS = 10
 ALL_NEIGHBORS = 100  # training rows of one class each from which on neighbours are 10 whatever the classes
 
@@ -93,6 +96,9 @@ class Measure:
         Unit of its values, for an axis; "": "0 to 1" if these are its worst and best values.
     further : bool, default=False
         Whether a comparison scores it beside the measure that decides.
+    takes : {"labels", "numbers", "any"}, default="labels"
+        Of "numbers", ``function`` reads `measures.outputs.OutputCells` beside predictions of F or moments of
+        neighbours; of "any" it gets labels and scores, or numbers and their predictions in units, NaN where unknown.
 
     Raises
     ------
@@ -120,6 +126,7 @@ class Measure:
     over: str = "labels"
     unit: str = ""
     further: bool = False
+    takes: str = LABELS
 
     def __post_init__(self) -> None:
         if self.reads not in READS:
@@ -134,6 +141,10 @@ class Measure:
         """The value on held-out rows, of known cells where some are unknown, and the number of labels it rests on."""
         if self.reads == "new neighbors" and reading is None:
             return np.nan, Y.shape[1]
+        if isinstance(Y, OutputCells):
+            read = (Y.in_units(Y.F), Y.in_units(reading)) if self.takes == ANY else (Y, reading)
+            found = self.function(*read)
+            return (float(found[0]), int(found[1])) if isinstance(found, tuple) else (float(found), Y.shape[1])
         if known is not None and self.goal == "predict":
             return self._value_of_cells(Y, reading, least, known)
         options = {"min_positives": least} if self.takes_least else {}
@@ -164,7 +175,9 @@ class Measure:
         return (float(np.mean(values)), len(values)) if values else (np.nan, 0)
 
     def is_defined(self, Y: Any, least: int = 1) -> bool:
-        """Whether the measure has a value on held-out rows of labels Y."""
+        """Whether the measure has a value on held-out rows of labels Y, or of numbers."""
+        if isinstance(Y, OutputCells):
+            return bool(self.defined(np.ones(Y.shape[1]), len(Y), least).any())
         return bool(self.defined(np.asarray(Y.sum(axis=0)).ravel(), Y.shape[0], least).any())
 
     def score(self, value: float) -> float:
@@ -239,6 +252,18 @@ for _measure in (
         further=True,
     ),
     Measure("calibration error", "probabilities", calibration_error, loss=True, worst=1.0, best=0.0, further=True),
+    Measure(Q2, "scores", q2, takes=NUMBERS, unit="at most 1"),
+    Measure("R2", "scores", r2, takes=NUMBERS, unit="at most 1", further=True),
+    Measure("Spearman", "scores", spearman, worst=-1.0, takes=NUMBERS, unit="-1 to 1", further=True),
+    Measure(AGREEMENT.format(DEFAULT_NEIGHBORS), "neighbors", agreement, takes=NUMBERS, unit="at most 1"),
+    Measure(
+        NEW_AGREEMENT.format(DEFAULT_NEIGHBORS),
+        "new neighbors",
+        agreement,
+        defined=partial(enough_rows, n_neighbors=DEFAULT_NEIGHBORS),
+        takes=NUMBERS,
+        unit="at most 1",
+    ),
 ):
     register(_measure)
 
@@ -249,20 +274,48 @@ def measure_of(measure: str | Measure | Callable[[Any, Any], float]) -> Measure:
         return measure
     if callable(measure):
         name = getattr(measure, "__name__", type(measure).__name__)
-        return Measure(name, "scores", partial(call_user_function, "measure", measure), best=np.inf)
+        return Measure(name, "scores", partial(call_user_function, "measure", measure), best=np.inf, takes=ANY)
     if isinstance(measure, str):
         if measure in MEASURES:
             return MEASURES[measure]
-        k: Any = measure.partition("@")[2]
-        if k.isascii() and k.isdigit() and int(k) > 0:
-            k = int(k)
-            if measure == JACCARD.format(k):
-                return Measure(measure, "neighbors", jaccard_at_k, n_neighbors=k)
-            if measure == NEW_JACCARD.format(k):
-                defined = partial(enough_rows, n_neighbors=k)
-                return Measure(measure, "new neighbors", jaccard_at_k, defined=defined, n_neighbors=k)
+        kind, _, k = measure.partition("@")
+        like = MEASURES.get(f"{kind}@{DEFAULT_NEIGHBORS}")
+        if like is not None and k.isascii() and k.isdigit() and int(k) > 0:
+            defined = partial(enough_rows, n_neighbors=int(k)) if like.reads == "new neighbors" else like.defined
+            return replace(like, name=f"{kind}@{int(k)}", defined=defined, n_neighbors=int(k))
     names = ", ".join(MEASURES)
     raise ValueError(f"measure={safe_repr(measure)} is unknown; use one of {names}, or a function of (Y, S).")
+
+
+class KindOfMeasures(NamedTuple):
+    """The names of the measures that judge targets of one kind: predictions, neighbours, new rows among themselves."""
+
+    predict: str
+    near: str
+    new: str
+
+
+OF_LABELS = KindOfMeasures(AVERAGE_PRECISION, JACCARD, NEW_JACCARD)
+OF_NUMBERS = KindOfMeasures(Q2, AGREEMENT, NEW_AGREEMENT)
+
+
+def measures_of_kind(numbers: bool) -> KindOfMeasures:
+    """The names of the measures of labels, or of numbers."""
+    return OF_NUMBERS if numbers else OF_LABELS
+
+
+def measure_for(measure: Any, numbers: bool) -> Measure:
+    """The measure of a name for targets of this kind, None: the usual one of predictions; a ValueError for a measure of
+    the other kind."""
+    kind = measures_of_kind(numbers)
+    found = measure_of(kind.predict if measure is None else measure)
+    if found.takes in (ANY, NUMBERS if numbers else LABELS):
+        return found
+    near = kind.near.format(found.n_neighbors)
+    use = near if found.goal == "neighbours" else f"{kind.predict} or {near}"
+    if numbers:
+        raise ValueError(f"{found.name} needs labels; y holds numbers: use {use}.")
+    raise ValueError(f"{found.name} needs numbers; y holds labels: use {use}.")
 
 
 def neighbors_of(dataset: Any, train: np.ndarray) -> int:
@@ -273,20 +326,19 @@ def neighbors_of(dataset: Any, train: np.ndarray) -> int:
     return int(min([DEFAULT_NEIGHBORS, *sizes[sizes > 1]]))
 
 
-def is_jaccard(name: str) -> bool:
-    """Whether a measure is Jaccard@k of some k."""
-    return name.startswith(JACCARD.format(""))
+def is_near(name: str) -> bool:
+    """Whether a measure is Jaccard@k or A@k of some k, the likeness of a row and its nearest training rows."""
+    return name.startswith((JACCARD.format(""), AGREEMENT.format("")))
 
 
-def jaccard_of_numbers(name: str) -> str:
-    """The error of Jaccard@k where y holds numbers."""
-    return f"{name} needs labels; y holds numbers: use A@{name.partition('@')[2]}."
+def is_new_near(name: str) -> bool:
+    """Whether a measure is the same among new rows."""
+    return name.startswith((NEW_JACCARD.format(""), NEW_AGREEMENT.format("")))
 
 
 def unit_of_measure(name: str) -> str:
     """The range or unit of a measure in brackets, for an axis; empty for a user's function."""
-    known = name in MEASURES or is_jaccard(name.removeprefix(NEW_JACCARD.partition("Jaccard")[0]))
-    if not known:
+    if not (name in MEASURES or is_near(name) or is_new_near(name)):
         return ""
     measure = measure_of(name)
     unit = measure.unit or ("0 to 1" if {measure.worst, measure.best} == {0.0, 1.0} else "")

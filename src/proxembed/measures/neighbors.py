@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics.pairwise import euclidean_distances
 
 from proxembed.targets.values import dense_labels, sparse_labels
 
@@ -65,6 +66,17 @@ class _Rows:
         return -np.abs(np.arctan(self.Z / self.constant) - np.arctan(other.Z / other.constant).T)
 
 
+class _EuclideanRows(_Rows):
+    """Rows that are compared by their distances."""
+
+    def nearness(self, other: _Rows) -> np.ndarray:
+        """Minus the squared distances, in units of the mean square of an entry."""
+        return -euclidean_distances(self.Z, other.Z, squared=True) / (self.constant**2 or 1.0)
+
+
+METRICS = {"cosine": _Rows, "euclidean": _EuclideanRows}
+
+
 def _near(nearness: np.ndarray, k: int, error: float) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of entries among which each row's k largest are, and all that equal the last of them."""
     n = nearness.shape[1]
@@ -79,7 +91,7 @@ def _nearest(rows: "_Rows", train: "_Rows", k: int, own: np.ndarray | None = Non
     """Weights of the k nearest rows, without the row ``own`` of each; dense ones are looked for in float32, and
     compared in float64."""
     m, n = len(rows.norms), len(train.norms)
-    if not rows.sparse and rows.mean.size > 1:
+    if type(rows) is _Rows and not rows.sparse and rows.mean.size > 1:
         row, column = _near(_without(rows.half @ train.half.T, own), k, (rows.mean.size + 4) * 2.0**-23)
         if len(row) <= MOST_LOOKED_AT * m * k:
             value = np.einsum("ij,ij->i", rows.unit[row], train.unit[column])
@@ -115,7 +127,9 @@ def _shared(row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple
     return sp.csr_array((weights, (row, column)), shape=shape)
 
 
-def neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes: int = 2**26) -> sp.csr_array:
+def neighbor_weights(
+    Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes: int = 2**26, metric: str = "cosine"
+) -> sp.csr_array:
     """Weights of the nearest training rows by the cosine of the centred rows with one constant coordinate.
 
     Exact. Nearness is rounded to 12 decimals; training rows that tie at the last place share it, so that the result
@@ -132,6 +146,8 @@ def neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes
         Neighbours per row; all training rows when there are fewer.
     block_bytes : int, default=64 MiB
         Memory of one block of nearness.
+    metric : {"cosine", "euclidean"}, default="cosine"
+        That cosine, or the distance, as of embeddings whose distances are those of predictions.
 
     Returns
     -------
@@ -152,16 +168,19 @@ def neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes
     [[0.5, 0.25, 0.25, 0.0]]
     """
     Z, Z_train, mean = _checked(Z, Z_train, n_neighbors)
-    train = _Rows(Z_train, mean)
+    kind = METRICS[metric]
+    train = kind(Z_train, mean)
     step = max(1, block_bytes // (8 * Z_train.shape[0]))
     blocks = [
-        _nearest(_Rows(Z[start : start + step], mean, train.constant), train, min(n_neighbors, Z_train.shape[0]))
+        _nearest(kind(Z[start : start + step], mean, train.constant), train, min(n_neighbors, Z_train.shape[0]))
         for start in range(0, Z.shape[0], step)
     ]
     return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, Z_train.shape[0]))
 
 
-def new_neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes: int = 2**26) -> sp.csr_array:
+def new_neighbor_weights(
+    Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_bytes: int = 2**26, metric: str = "cosine"
+) -> sp.csr_array:
     """Weights of the nearest other rows of Z, by the metric of ``neighbor_weights``, which the training rows set.
 
     How near new rows are to each other: a supervised embedding places a training row partly by its own labels, a new
@@ -169,7 +188,7 @@ def new_neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_b
 
     Parameters
     ----------
-    Z, Z_train, n_neighbors, block_bytes : as of ``neighbor_weights``; all other rows of Z when these are fewer
+    Z, Z_train, n_neighbors, block_bytes, metric : as of ``neighbor_weights``; all other rows of Z when these are fewer
 
     Returns
     -------
@@ -192,10 +211,11 @@ def new_neighbor_weights(Z: Any, Z_train: Any, n_neighbors: int = 10, *, block_b
     if Z.shape[0] < 2:
         raise ValueError(f"Z has {Z.shape[0]} row, which has no other row near it; give at least 2.")
     Z, Z_train, mean = _checked(Z, Z_train, n_neighbors)
-    m, constant = Z.shape[0], _Rows(Z_train, mean).constant
-    rows, step = _Rows(Z, mean, constant), max(1, block_bytes // (8 * m))
+    kind, m = METRICS[metric], Z.shape[0]
+    constant = kind(Z_train, mean).constant
+    rows, step = kind(Z, mean, constant), max(1, block_bytes // (8 * m))
     parts = (np.arange(start, min(start + step, m)) for start in range(0, m, step))
-    blocks = [_nearest(_Rows(Z[own], mean, constant), rows, min(n_neighbors, m - 1), own) for own in parts]
+    blocks = [_nearest(kind(Z[own], mean, constant), rows, min(n_neighbors, m - 1), own) for own in parts]
     return sp.csr_array(sp.vstack(blocks))
 
 

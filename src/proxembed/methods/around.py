@@ -281,11 +281,16 @@ class ReadoutAxes(ComponentWrapper, each_size=True):
         return self.method_.feature_effects(weights)
 
 
-def embedded(method: Any, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Embeddings of the rows of a fit and of new rows, by a fitted clone of a method or of a pipeline of them."""
+def fitted_embedding(method: Any, X: Any, y: Any, X_new: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A fitted clone of a method or of a pipeline of them, and its embeddings of the rows of the fit and of new rows."""
     model = clone(method)
     Z = np.asarray(model.fit_transform(X, y), dtype=np.float64)
-    return Z, np.asarray(model.transform(X_new), dtype=np.float64)
+    return model, Z, np.asarray(model.transform(X_new), dtype=np.float64)
+
+
+def embedded(method: Any, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Embeddings of the rows of a fit and of new rows, by a fitted clone of a method or of a pipeline of them."""
+    return fitted_embedding(method, X, y, X_new)[1:]
 
 
 def embedded_within_bound(method: Any, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:

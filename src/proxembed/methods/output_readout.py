@@ -46,10 +46,12 @@ class OutputReadout(BaseEstimator):
         tags.target_tags.required = tags.target_tags.multi_output = True
         return tags
 
-    def fit(self, Z: Any, y: Outputs, embedding: Any = None) -> Self:
+    def fit(self, Z: Any, y: Outputs, embedding: Any = None, n_components: int | None = None) -> Self:
         """Learn the read-out. Z: (n, k) embedding of the rows, or a function without arguments that makes it. y: their
-        outputs. embedding: the fitted method, whose own read-out is taken if it has one."""
+        outputs. embedding: the fitted method, whose own read-out is taken if it has one, of its first ``n_components``
+        (None: all), which are then those of Z."""
         own = None if embedding is None else embedding.output_readout()
+        own = own if own is None or n_components is None else own.first(n_components)
         self.reading_ = y.reading
         if own is None:
             free = embedding is not None and embedding.traits.labels is None

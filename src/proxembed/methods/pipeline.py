@@ -380,11 +380,11 @@ def embedding_pipeline(
     first = TableEncoder() if isinstance(X, TableRows) else Scaling(kind)
     steps: list[tuple[str, Any]] = [("scaling", first), ("embedding", clone(method))]
     if readout:
-        steps.append(("readout", OutputReadout(_extrapolates(method)) if numbers else Thresholded()))
+        steps.append(("readout", OutputReadout(extrapolates(method)) if numbers else Thresholded()))
     return EmbeddingPipeline(steps)
 
 
-def _extrapolates(method: Any) -> bool:
+def extrapolates(method: Any) -> bool:
     """Whether predictions of a method, or of that inside it, may leave the range of the training rows."""
     while isinstance(method, MethodWrapper):
         method = method.inner(method.members[0])

@@ -7,7 +7,7 @@ from typing import Any
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.results import SAME_ROWS, sign_of
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, FOLDS, LEVEL, WORSE, feature_count, share_of
-from proxembed.measures.measures import is_jaccard
+from proxembed.measures.measures import is_near
 
 TITLES = {"neighbours": "Neighbours", "predict": "Predict", "compress": "Compress", "map": "Map"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
@@ -180,7 +180,7 @@ def _chance(goal: dict[str, Any]) -> str:
 
 def no_better(measure: str, value: float, chance: float, baseline: str) -> str:
     """That a baseline is no better than the constant one: there is no gain of which a share could be lost."""
-    constant = SAME_ROWS if is_jaccard(measure) else "one constant prediction"
+    constant = SAME_ROWS if is_near(measure) else "one constant prediction"
     do = "do" if baseline == ALL_FEATURES else "does"
     return f"{baseline} ({number(value)}) {do} no better than {constant} ({number(chance)}), so nothing can be told"
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from proxembed.evaluate.diagnose import LEAST_DISTINCT
 from proxembed.evaluate.verdict import TOLERANCE, loss_margin, new_neighbor_measure
-from proxembed.measures.measures import is_jaccard
+from proxembed.measures.measures import is_near
 from proxembed.splits.shuffles import GROUPS, TIMES, counted
 from proxembed.targets.labels import MANY_LABELS
 
@@ -37,7 +37,7 @@ def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
 def shown_measures(summary: dict[str, Any]) -> list[str]:
     """The measures of the tables: the primary one, that of neighbours and that of new rows among themselves."""
     names = summary["measures"]
-    near = [name for name in names[1:] if is_jaccard(name)]
+    near = [name for name in names[1:] if is_near(name)]
     shown = [names[0], *(near or names[1:])[:1], new_neighbor_measure(names)]
     return [name for name in dict.fromkeys(shown) if name is not None]
 

@@ -50,15 +50,17 @@ class Draws:
 
 
 FIRST = ("opls", "kernelized")
+OF_NUMBERS = (*FIRST, "views", "forestleaves")  # what a search for numbers tries; no method wins everywhere
 ANCHOR = "Kernelized(OPLS)"  # in default construction it is left for evidence only
 RIDGES = log(1e-6, 1e2)
 SIZES = (2, 5, 10, 20, 50, 100)
 VARIANCE = (0.8, 0.9, 0.95, 0.99)  # shares that principal components keep before a kernel
 
 
-def component_sizes(n_labels: int) -> tuple[int, ...]:
-    """Numbers of components worth trying: up to the number of labels (at least 10), and that number itself."""
-    sizes = {k for k in SIZES if k <= max(10, n_labels)}
+def component_sizes(n_labels: int, numbers: bool = False) -> tuple[int, ...]:
+    """Numbers of components worth trying: up to the number of labels (at least 10), and that number itself; of
+    ``numbers`` one component, too."""
+    sizes = {k for k in SIZES if k <= max(10, n_labels)} | ({1} if numbers else set())
     return tuple(sorted(sizes | ({n_labels} if 2 <= n_labels <= SIZES[-1] else set())))
 
 
@@ -71,6 +73,7 @@ class Candidate:
     fixed: tuple[tuple[str, Any], ...] = ()
     weighed: bool = False
     scalings: tuple[str, ...] = ()
+    numbers: bool = False
 
     @property
     def title(self) -> str:
@@ -83,7 +86,7 @@ class Candidate:
 
     def sample(self, draws: Draws) -> Embedder:
         """The method with parameters from their search ranges, those that are fixed, and a scaling."""
-        return self._made(sample(self.cls, draws, self.inner), draws)
+        return self._made(sample(self.cls, draws, self.inner, numbers=self.numbers), draws)
 
     def _made(self, method: Embedder, draws: Draws | None = None) -> Embedder:
         method.set_params(**{name: clone(value, safe=False) for name, value in self.fixed})
@@ -109,6 +112,8 @@ class Candidate:
             return False
         values = _bare(config).get_params()
         inner = self.inner is None or type(values["method"] or self.inner()) is self.inner
+        if self.numbers and not config.traits.takes_numbers:
+            return False
         return inner and all(values.get(name) == value for name, value in self.fixed)
 
 
@@ -126,9 +131,12 @@ def candidates(
     partly_labelled: bool = False,
     weighed: bool = False,
     scalings: tuple[str, ...] = (),
+    numbers: bool = False,
 ) -> tuple[Candidate, ...]:
     """The methods to search."""
-    if names is None:
+    if names is None and numbers:
+        names = OF_NUMBERS
+    elif names is None:
         names = [
             name.lower()
             for name, cls in estimators("method").items()
@@ -150,7 +158,7 @@ def candidates(
         fixed = named_members(arm.estimator) | settings(arm.estimator)
         if getattr(inner, "method", None) is not None:
             fixed = {"method__method": inner.method} | fixed
-        kept: dict[str, Any] = {"fixed": tuple(fixed.items()), "scalings": scalings}
+        kept: dict[str, Any] = {"fixed": tuple(fixed.items()), "scalings": scalings, "numbers": numbers}
         found[arm.name] = Candidate(type(arm.estimator), None if inner is None else type(inner), **kept)
     again = [replace(each, weighed=True) for each in found.values() if not each.cls.class_traits.each_size]
     return (*found.values(), *(again if weighed else ()))
@@ -167,23 +175,27 @@ def _extends(cls: type) -> bool:
     return any(spec.search == Methods("single") for _, spec in declared(cls).values())
 
 
-def sample(cls: type, draws: Draws, inner: type | None = None, path: str = "") -> Embedder:
-    """An unfitted estimator: every parameter that declares a search range takes a value from it."""
+def sample(cls: type, draws: Draws, inner: type | None = None, path: str = "", numbers: bool = False) -> Embedder:
+    """An unfitted estimator: every parameter that declares a search range takes a value from it; of ``numbers`` the
+    methods in a wrapper take these."""
     values, path = {}, f"{path}{cls.__name__}."
     for name, (_, spec) in declared(cls).items():
         if isinstance(spec.search, Methods):
-            values[name] = _inside(cls, spec.search, inner, draws, f"{path}{name}")
+            values[name] = _inside(cls, spec.search, inner, draws, f"{path}{name}", numbers)
         elif spec.search is not None:
             values[name] = _value(spec.search, draws, f"{path}{name}")
     return cls(**values)
 
 
-def _inside(cls: type, search: Methods, inner: type | None, draws: Draws, path: str) -> Embedder:
+def _inside(
+    cls: type, search: Methods, inner: type | None, draws: Draws, path: str, numbers: bool = False
+) -> Embedder:
     """The method in a wrapper; a name of its own for each attempt, as what a wrapper inside has drawn may not suit."""
     inside = [inner] if inner is not None else inner_classes(cls, search)
+    inside = [each for each in inside if each().traits.takes_numbers] if numbers else inside
     attempt, own = 0, path
     while True:
-        method = sample(inside[0] if len(inside) == 1 else draws.choice(own, inside), draws, path=f"{own}=")
+        method = sample(inside[0] if len(inside) == 1 else draws.choice(own, inside), draws, path=f"{own}=", numbers=numbers)
         if _takes(cls(), method):
             return method
         attempt, own = attempt + 1, f"{path}~{attempt + 1}"

@@ -22,13 +22,15 @@ from proxembed.evaluate.part import choose_scaling
 from proxembed.execute.budget import WorkBudget
 from proxembed.execute.ledger import Ledger, digest, opened
 from proxembed.features.scaling import scaling_choices
-from proxembed.measures.measures import is_jaccard, jaccard_of_numbers, measure_of
+from proxembed.measures.measures import Measure, measure_for, measure_of
 from proxembed.methods.pipeline import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, check_params, param, safe_repr
 from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits
 from proxembed.tables import TableRows
 from proxembed.targets.labels import LabelMatrix
-from proxembed.targets.reading import holds_numbers
+from proxembed.targets.outputs import OutputReading, Outputs
+from proxembed.targets.reading import read_targets
+from proxembed.targets.targets import Output, Targets
 
 from .candidates import FIRST, Candidate, candidates, component_sizes
 from .method_strategies import MethodStrategy
@@ -246,7 +248,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         words="a whole number of at least 1 or a list of such numbers",
         kw_only=False,
         doc="Size, or sizes to choose from; a method uses those that it has. None: 2, 5, 10, ... up to the number of "
-        "labels (at least 10).",
+        "labels or outputs (at least 10).",
     )
     max_seconds: float | None = param(
         default=60,
@@ -272,11 +274,13 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         "None: 5 folds from 1,000 rows, none below, or if ``cv`` is a splitter.",
     )
     measure: Any = param(
-        default="macro average precision",
+        default=None,
+        choices=(None,),
         words="a measure",
         kw_only=False,
-        doc='Name of a measure, such as "Jaccard@10" or "macro F1", a ``Measure``, or a function (Y, S) -> float of '
-        "held-out labels and ridge scores, larger being better. Scores of a loss have their sign changed.",
+        doc='Name of a measure, such as "Jaccard@10", "macro F1" or "A@10", a ``Measure``, or a function (Y, S) -> '
+        "float of held-out labels and ridge scores (or numbers and their predictions), larger being better. Scores of "
+        "a loss have their sign changed. None: macro average precision of labels, Q2 of numbers.",
     )
     random_state: Any = param(default=0, like=SEED, kw_only=False, doc="Seed of folds and drawn parameters.")
     n_jobs: int | None = param(default=1, like=JOBS, kw_only=False, doc="Number of fits at a time.")
@@ -317,8 +321,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         with learning(self, Exception):
             self._check()
             X = self._features(X, reset=True)
-            labels = self._labels(X, y)
-            sizes = self._sizes(labels.drop_empty().c)
+            labels = self._targets(X, y)
+            sizes = self._sizes(labels)
             study = self._searched(X, labels, groups, sizes)
             best = chosen(study.trials, self._map_size)
             if best is None:
@@ -336,7 +340,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _check(self) -> None:
         self._check_limits()
-        measure_of(self.measure)
+        if self.measure is not None:
+            measure_of(self.measure)
         self._strategy(MethodStrategy, "strategy")
         if self.methods is not None and not isinstance(self.methods, str | list | tuple | set | np.ndarray):
             raise ValueError(f"methods={safe_repr(self.methods)} must be a list of names of methods, or None for all.")
@@ -345,17 +350,19 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
                 f"max_seconds={self.max_seconds} and max_trials=None would never end the search; give one."
             )
 
-    def _labels(self, X: Any, y: Any) -> LabelMatrix:
+    def _targets(self, X: Any, y: Any) -> Targets:
         self._check_y(y)
-        if is_jaccard(name := measure_of(self.measure).name) and holds_numbers(y, self.target_type):
-            raise ValueError(jaccard_of_numbers(name))
-        labels = LabelMatrix.of(y, self.target_type)
+        labels = read_targets(y, self.target_type)
+        labels = labels if isinstance(labels, Outputs) else LabelMatrix.of(y, self.target_type)
+        self._reading_ = labels.reading
         if labels.n != X.shape[0]:
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
                 f"y has {labels.n}."
             )
         known = labels.take(np.flatnonzero(labels.rows_any))
+        if not known.differ and isinstance(labels, Outputs):
+            raise ValueError("Every column of y is constant.")
         if not known.differ:
             raise ValueError(
                 "y holds one class only in the rows with known labels, so that no embedding can serve it; "
@@ -363,19 +370,20 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             )
         return labels
 
-    def _sizes(self, n_labels: int) -> tuple[int, ...]:
+    def _sizes(self, labels: Targets) -> tuple[int, ...]:
         asked = self.n_components
         if asked is None:
-            return component_sizes(n_labels)
+            return component_sizes(labels.drop_empty().c, isinstance(labels, Outputs))
         sizes = tuple(asked) if isinstance(asked, list | tuple | set) or np.ndim(asked) == 1 else (asked,)
         if not sizes or not all(SIZE.permits(k) for k in sizes):
             raise ValueError(f"n_components={safe_repr(asked)} must be whole numbers of at least 1, or None.")
         return tuple(sorted({int(k) for k in sizes} | ({MAP_SIZE} if self.layouts else set())))
 
-    def _candidates(self, X: Any, labels: LabelMatrix) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
+    def _candidates(self, X: Any, labels: Targets) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
+        numbers = isinstance(labels, Outputs)
         several = not labels.take(np.flatnonzero(labels.rows_any)).one_hot
         partly = labels.unknown is not None
-        weighed = measure_of(self.measure).goal == "neighbours"
+        weighed = self._measure(labels).goal == "neighbours" and not numbers
         usual = () if isinstance(X, TableRows) else (self.scaling_,)
         scalings = tuple(dict.fromkeys([*usual, *scaling_choices(X)]))
         facts: dict[str, Any] = {
@@ -383,12 +391,17 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             "partly_labelled": partly,
             "weighed": weighed,
             "scalings": scalings,
+            "numbers": numbers,
         }
         pool = candidates(self.methods, **facts)
         opening = candidates(FIRST) if self.methods is None else pool[:1]
         return opening, pool
 
-    def _searched(self, X: Any, labels: LabelMatrix, groups: Any, sizes: tuple[int, ...]) -> Study:
+    def _measure(self, labels: Targets) -> Measure:
+        """The measure that decides for these targets."""
+        return measure_for(self.measure, isinstance(labels, Outputs))
+
+    def _searched(self, X: Any, labels: Targets, groups: Any, sizes: tuple[int, ...]) -> Study:
         seed = self._seed()
         known = None if groups is None else np.asarray(groups)[labels.rows_any]
         race = self._splits(X, labels, seed, groups, usual=fold_count(labels.n, known))
@@ -396,12 +409,12 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         folds = self._folds([*race, *final], X, labels, groups, seed)
         strategy = self._strategy(MethodStrategy, "strategy")(*self._candidates(X, labels))
         budget = self.max_work if isinstance(self.max_work, WorkBudget | None) else WorkBudget(float(self.max_work))
-        scores = FoldScores(folds, X.shape[0], sizes, measure_of(self.measure), budget, len(race), self.layouts)
+        scores = FoldScores(folds, X.shape[0], sizes, self._measure(labels), budget, len(race), self.layouts)
         work = None if budget is None else budget.work
         data = {"features": X, "labels": labels, "inner folds": race, "final folds": final, "scaling": self.scaling_}
         return self._study(scores, seed, strategy, data, max_trials=self.max_trials, max_work=work)
 
-    def _final_splits(self, X: Any, labels: LabelMatrix, seed: int, groups: Any, known: Any) -> list[Split]:
+    def _final_splits(self, X: Any, labels: Targets, seed: int, groups: Any, known: Any) -> list[Split]:
         """Folds for the final choice, if they differ from the folds of the race."""
         cv = self.final_cv
         if cv is None:
@@ -410,13 +423,13 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             return []
         return self._splits_of(cv, "final_cv", X, labels, (seed + FINAL_SEED) % 2**32, groups)
 
-    def _folds(self, splits: list[Split], X: Any, labels: LabelMatrix, groups: Any, seed: int) -> FoldParts:
+    def _folds(self, splits: list[Split], X: Any, labels: Targets, groups: Any, seed: int) -> FoldParts:
         """The folds, training rows in drawn order, so that the first of them stand for all."""
         rng, self.scaling_ = np.random.default_rng(seed), choose_scaling(X, labels, groups, seed)
         drawn = [Split(split.name, rng.permutation(split.train), split.held_out) for split in splits]
         return FoldParts(X, labels, drawn, self.scaling_)
 
-    def _keep(self, study: Study, best: Choice, X: Any, labels: LabelMatrix, groups: Any) -> None:
+    def _keep(self, study: Study, best: Choice, X: Any, labels: Targets, groups: Any) -> None:
         method = _sized(best.trial, best.k)
         others = [t for t in self._by_family(study, best).values() if t is not best.trial]
         sizes = [self._map_size or t.best(best.rung)[1] or None for t in others[: LEADERS - 1]]
@@ -434,7 +447,11 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         if not self.refit:
             return
         # last, so that a KeyboardInterrupt leaves what was searched
-        self.best_estimator_ = fit_model(embedding_pipeline(method, X, scaling=self.scaling_), X, labels, groups)
+        model = embedding_pipeline(method, X, scaling=self.scaling_, numbers=isinstance(labels, Outputs))
+        if isinstance(labels, Outputs):
+            self.best_estimator_ = model.fit(X, labels.rescaled(method.target_scaling()))
+            return
+        self.best_estimator_ = fit_model(model, X, labels, groups)
         self.classes_ = self.best_estimator_[-1].classes_
 
     def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
@@ -455,14 +472,28 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             families.insert(at, anchor)
         return {family: first[family] for family in families}
 
+    @property
+    def targets_(self) -> tuple[Output, ...]:
+        """How each column of y was read."""
+        check_is_fitted(self, "_reading_")
+        return self._reading_.outputs(getattr(self, "classes_", None))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose labels are all predicted; of numbers R2, the mean over the columns of y. X: (m, d)
+        array or sparse matrix. y: in the form of y in fit. sample_weight: (m,) array. Returns a float."""
+        if not isinstance(vars(self).get("_reading_"), OutputReading):
+            return super().score(X, y, sample_weight)
+        return self._reading_.score(y, self.predict(X), sample_weight)
+
     def transform(self, X: Any) -> Any:
         """The embedding of rows by the best estimator. X: (m, d) array or sparse matrix. Returns (m, k)."""
         X = self._new_rows(X)
         return self.best_estimator_[:-1].transform(X)
 
     def predict(self, X: Any) -> Any:
-        """Predict labels, in the form in which y came, by the thresholded read-out. X: (m, d) array or sparse matrix.
-        Returns classes (m,), an indicator (m, c) or a list of m sets."""
+        """Predict labels, in the form in which y came, by the thresholded read-out, or numbers in their units. X: (m, d)
+        array or sparse matrix. Returns classes (m,), an indicator (m, c), a list of m sets, or numbers as y had
+        them."""
         X = self._new_rows(X)
         return self.best_estimator_.predict(X)
 

@@ -23,7 +23,7 @@ from proxembed.measures.statistics import choose, expected_score, repeated_score
 from proxembed.methods.layout import Layout
 from proxembed.params import declared
 from proxembed.splits.splits import Split
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.targets import Targets
 
 from .candidates import ANCHOR, family_of, suited
 
@@ -33,7 +33,7 @@ CACHED_FOLDS = 5
 class FoldParts:
     """The parts of several folds, on all training rows of a fold or on the first of them; the latest are kept."""
 
-    def __init__(self, X: Any, labels: LabelMatrix, splits: Sequence[Split], kind: str):
+    def __init__(self, X: Any, labels: Targets, splits: Sequence[Split], kind: str):
         self.X, self.labels, self.splits, self.kind = X, labels, tuple(splits), kind
         self.rows = tuple(len(split.train) for split in self.splits)
         self._shapes: dict[tuple[int, int | None], tuple[Shape, int]] = {}

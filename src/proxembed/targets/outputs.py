@@ -366,6 +366,12 @@ class Outputs(Targets):
         scaling, weights = weights_of(scale_targets, self.layout.columns)
         return replace(self, scaling=scaling, weights=weights)
 
+    def in_standard(self, level: np.ndarray, scale: np.ndarray) -> Outputs:
+        """The known cells by means and factors of other rows, dense: what predictions of those rows are judged by."""
+        cells = self.cells.toarray() if self.is_sparse else self.cells
+        holes = None if self.holes is None else self.dense_holes()
+        return replace(self, cells=cells, holes=holes, filled=False, fill=None, kept=None, standard=(level, scale))
+
     def describe(self) -> list[dict[str, Any]]:
         """Per column of y its name, kind, range or classes, and number of unknown cells, as plain data."""
         (low, high), counts, found = self.ranges, self.dense_holes().sum(axis=0), []

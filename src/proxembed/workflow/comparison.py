@@ -32,7 +32,7 @@ from proxembed.report import worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits, standard_split
 
 from .labelled_data import check_labels, component_range, has_whole_rows, labelled_data, with_leaks
-from .options import CompareOptions, OptionError, call_text, on_requested_cluster
+from .options import CompareOptions, OptionError, call_text, measured_by, on_requested_cluster
 from .record import EVIDENCE, RunRecord, evidence_sections, model_section, retry_once, run_folder, run_head
 from .results import Comparison
 
@@ -192,7 +192,8 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
         n_jobs=options.n_jobs,
         max_seconds=options.max_seconds,
         contrasts=pairs_of(options.contrasts, arms),
-        measure=options.measure,
+        measure=measured_by(options, dataset, train),
+        numbers=dataset.outputs is not None,
         notes=left_out_rivals(dataset.X, dataset.Y, splits=splits, whole_rows=has_whole_rows(dataset)),
     )
 
@@ -203,7 +204,7 @@ def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int, splits: int 
     rivals = rival_arms(dataset.X, dataset.Y, seed, splits=splits, whole_rows=has_whole_rows(dataset))
     titles = [arm.name.lower() for arm in rivals if arm.largest is None]
     standing = {*RIVAL_WORDS, *titles, *(title.replace(" ", "") for title in titles)}
-    arms = method_arms([n for n in names if n.lower() not in standing], several_labels=not dataset.single_label)
+    arms = method_arms([n for n in names if n.lower() not in standing], several_labels=dataset.several_labels)
     rivals = without_duplicates(rivals, {arm.name for arm in arms})
     rival_names = {arm.name for arm in rivals}
     return tuple(arm for arm in arms if arm.name not in rival_names) + rivals

@@ -250,10 +250,11 @@ def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, li
 
 
 def check_labels(dataset: Dataset, file: object = "y") -> None:
-    """Raise ValueError for labels that hold nothing to learn: none given, the same in every row, or too few rows; and
-    for outputs, which are not judged as yet."""
+    """Raise ValueError for labels, or outputs, that hold nothing to learn: none given, the same in every row, or too few
+    rows."""
     if dataset.outputs is not None:
-        refuse_outputs(dataset, file)
+        check_outputs(dataset, file)
+        return
     known = np.flatnonzero(rows_scored(dataset))
     remedy = "check y" if file == "y" else "check which columns hold the labels (labels)"
     if not len(known):
@@ -276,15 +277,21 @@ def check_labels(dataset: Dataset, file: object = "y") -> None:
         raise ValueError(f"{file}: {same}; {remedy}.")
 
 
-def check_targets(dataset: Dataset, file: object) -> None:
-    """``check_labels``, for what also takes outputs."""
-    if dataset.outputs is None:
-        check_labels(dataset, file)
+def check_outputs(dataset: Dataset, file: object) -> None:
+    """Raise ValueError for outputs that hold nothing to learn."""
+    known = int(rows_scored(dataset).sum())
+    if known < LEAST_ROWS:
+        rows = f"{known} row{'s' * (known != 1)} with a known value"
+        raise ValueError(f"{file}: y has {rows}, and at least {LEAST_ROWS} are needed; add rows, or check y.")
+    if not dataset.targets.differ:
+        raise ValueError(f"{file}: every column of y is constant, so an embedding has nothing to show; check y.")
 
 
 def refuse_outputs(dataset: Dataset, file: object) -> None:
-    """Raise the ValueError of jobs that judge labels for numbers, and for classes of several columns."""
-    columns = dataset.outputs.layout.columns if dataset.outputs is not None else ()
+    """Raise the ValueError of a map for numbers, and for classes of several columns."""
+    if dataset.outputs is None:
+        return
+    columns = dataset.outputs.layout.columns
     number = next((column for column in columns if column.kind in ("real", "ranks")), None)
     if number is None:
         held = "several columns hold classes"
@@ -294,8 +301,8 @@ def refuse_outputs(dataset: Dataset, file: object) -> None:
         held = "it holds numbers"
     other = ", or read them as one label set (target_type='labels')" if number is None else ""
     raise ValueError(
-        f"{file}: {held}, which search, compare, diagnose and map do not judge yet: fit a method on them, by "
-        f"`proxembed fit` or in Python by fit_on(method, dataset), and predict{other}."
+        f"{file}: {held}, which map does not lay out yet: search for an embedding of them, by "
+        f"`proxembed search` or in Python by search(X, y){other}."
     )
 
 
@@ -334,7 +341,7 @@ def component_range(sizes: tuple[int, ...] | None, dataset: Dataset) -> tuple[in
     """The sizes asked for, or those that the search tries, as far as there are features."""
     d = n_features(dataset)
     if sizes is None:
-        return tuple(sorted({min(k, d) for k in component_sizes(dataset.Y.shape[1])}))
+        return tuple(sorted({min(k, d) for k in component_sizes(dataset.targets.c, dataset.outputs is not None)}))
     if sizes[-1] > d:
         reason = f"holds {sizes[-1]}, but the data have {d} features; take fewer components."
         raise OptionError("n_components", sizes, reason)
@@ -343,15 +350,13 @@ def component_range(sizes: tuple[int, ...] | None, dataset: Dataset) -> tuple[in
 
 def has_whole_rows(dataset: Dataset) -> bool:
     """Whether the labels of at least half of the rows with a known label are all known."""
-    if dataset.unknown is None:
-        return True
-    holes = dataset.unknown.sum(axis=1)
-    return bool(2 * np.count_nonzero(holes == 0) >= np.count_nonzero(holes < dataset.unknown.shape[1]))
+    targets = dataset.targets
+    return bool(2 * np.count_nonzero(targets.rows_known) >= np.count_nonzero(targets.rows_any))
 
 
 def leaks(dataset: Dataset) -> list[str]:
     """Notes on columns of a table that alone predict a label, with an area under the ROC curve above .99."""
-    if (dataset.source or {}).get("format") != "table":
+    if (dataset.source or {}).get("format") != "table" or dataset.outputs is not None:
         return []
     rows = np.arange(dataset.X.shape[0]) if dataset.train_idx is None else dataset.train_idx
     rows = rows[:: -(-len(rows) // MOST_ROWS)]

@@ -30,7 +30,7 @@ from proxembed.evaluate.verdict import summarise
 from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent
 from proxembed.execute.ledger import STUDY, Ledger, as_json, digest, read_header
-from proxembed.measures.measures import DEFAULT_NEIGHBORS, JACCARD, measure_of, neighbors_of
+from proxembed.measures.measures import measure_of, neighbors_of
 from proxembed.measures.statistics import choose
 from proxembed.methods.around import with_size
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labels
@@ -42,7 +42,7 @@ from .comparison import data_and_head, map_options
 from .engines import SearchFindings, run_engine
 from .labelled_data import component_range, has_test_rows, with_test_rows
 from .large_fit import LargeFit
-from .options import NEAR_GOALS, OptionError, SearchOptions, on_requested_cluster
+from .options import OptionError, SearchOptions, measured_by, on_requested_cluster
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
 from .record import (
     EVIDENCE,
@@ -98,7 +98,9 @@ def stored_study(
         progress(0, 0, f"the earlier search in {place.folder} is replaced")
     given = asdict(options) | {"measure": measure_of(options.measure).name}
     facts = {name: value for name, value in given.items() if name not in FREE}
+    outputs = None if dataset.outputs is None else np.asarray(dataset.outputs)
     arrays = (dataset.X, dataset.Y, dataset.unknown, dataset.train_idx, dataset.test_idx, dataset.groups, dataset.times)
+    arrays = (*arrays, *(() if outputs is None else (outputs,)))
     budget = {name: getattr(options, name) for name in BUDGET} | {"work": as_json(work)}
     ledger = Ledger(path, facts | {"data": digest(*arrays)}, resume=resume, budget=budget)
     try:
@@ -275,8 +277,7 @@ def run_search(
     started = clock.now() if started is None else started
     dataset, split = with_test_rows(dataset, options.seed)
     options = replace(options, folds=fold_limit(dataset, options.folds, split.train))
-    if options.goal in NEAR_GOALS and options.measure == JACCARD.format(DEFAULT_NEIGHBORS):
-        options = replace(options, measure=JACCARD.format(neighbors_of(dataset, split.train)))
+    options = replace(options, measure=measured_by(options, dataset, split.train))
     work = stored_work(Path(folder), options) if resume and folder is not None else None
     plan = make_plan(options, dataset, split, component_range(options.n_components, dataset), started, work)
     if plan.bounded:
@@ -362,6 +363,7 @@ def compare_leaders(job: Job) -> Results | None:
         seed=options.seed,
         n_jobs=options.n_jobs,
         measure=options.measure,
+        numbers=job.dataset.outputs is not None,
         notes=left_out_rivals(*data, **plan.rival_limits),
         train_rows=None if plan.cuts.rows is None else job.split.train,
         test_rows=None if plan.cuts.test_rows is None else job.split.held_out,

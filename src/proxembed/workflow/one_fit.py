@@ -32,7 +32,7 @@ from proxembed.splits.splits import Splitting, fold_limit, make_splits
 from proxembed.study.candidates import suited
 from proxembed.targets.labels import LabelMatrix
 
-from .labelled_data import check_labels, with_test_rows
+from .labelled_data import check_labels, refuse_outputs, with_test_rows
 from .large_fit import LargeFit
 from .options import LEAST_SHUFFLES, OptionError
 from .record import named_labels
@@ -181,9 +181,10 @@ def draw_map(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows."""
+    refuse_outputs(dataset, dataset.name)
     check_labels(dataset, dataset.name)
     dataset, split = with_test_rows(dataset, seed)
-    chosen = map_layout(method, layout, seed, len(split.train), several_labels=not dataset.single_label)
+    chosen = map_layout(method, layout, seed, len(split.train), several_labels=dataset.several_labels)
     part, progress = prepare(dataset, split, seed), progress or silent
     progress(0, 0, f"forecast: {forecast_text(chosen, shape_of(dataset.X[split.train], len(dataset.label_names)))}")
     maps = drawn_maps(chosen, part, progress=progress)

@@ -20,7 +20,8 @@ TRIED, TIME, JUDGED = "What is tried", "How long it takes", "How it is judged"  
 CLASSIFIERS = ("1nn", "flda", "svm")
 LEAST_SHUFFLES = 19
 NEAR_GOALS = ("neighbours", "map")
-AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@10"
+NEAR_MEASURES = ("Jaccard@", "A@")
+PREDICT_MEASURES = ("macro average precision", "Q2")
 
 
 class OptionError(ValueError):
@@ -119,13 +120,14 @@ class RunOptions:
         flags=("--jobs", "-j"),
         doc="Processes; 1 leaves all cores to each fit, -1 is one per core.",
     )
-    measure: str | Callable[..., Any] = param(
-        default=AVERAGE_PRECISION,
+    measure: str | Callable[..., Any] | None = param(
+        default=None,
+        choices=(None,),
         words="the name of a measure or a function (Y, S) -> float",
         panel=JUDGED,
         metavar="NAME",
-        doc="Measure that decides: {measures}; in Python also a function of held-out labels and their scores, larger "
-        "is better.",
+        doc="Measure that decides: {measures}; in Python also a function of held-out labels and their scores (or numbers "
+        "and their predictions), larger is better. None: macro average precision of labels, Q2 of numbers.",
     )
     tolerance: float = param(
         default=0.03,
@@ -150,7 +152,7 @@ class RunOptions:
         for name in declared(type(self)):
             check_option(type(self), name, getattr(self, name))
         check_cluster(self.dask)
-        if self.measure != AVERAGE_PRECISION:
+        if self.measure is not None:
             check_measure(self.measure)
         object.__setattr__(self, "methods", _methods(self.methods))
         object.__setattr__(self, "n_components", _sizes(self.n_components))
@@ -217,8 +219,8 @@ class SearchOptions(RunOptions):
         default=None,
         choices=(None, "predict", "neighbours", "map", "compress"),
         panel=JUDGED,
-        doc='Goal of the embedding, which sets the measure ("Jaccard@10" for neighbours and maps) and the choice; the '
-        "verdict covers all four. None: a search for predictions.",
+        doc='Goal of the embedding, which sets the measure (for neighbours and maps "Jaccard@10", of numbers "A@10") '
+        "and the choice; the verdict covers all four. None: a search for predictions.",
     )
     refit_all: bool = param(default=False, kind=bool, doc="Whether the last fit also uses the test rows of ``test``.")
 
@@ -234,14 +236,12 @@ class SearchOptions(RunOptions):
         """A goal has its measure, and a map its size; raise OptionError for others beside it."""
         if self.goal is None:
             return
-        measured: Any = JACCARD if self.goal in NEAR_GOALS else AVERAGE_PRECISION
-        if measured == JACCARD and str(self.measure).startswith("Jaccard@"):
-            measured = self.measure
-        if self.measure not in (AVERAGE_PRECISION, measured):
+        near = self.goal in NEAR_GOALS
+        fits = str(self.measure).startswith(NEAR_MEASURES) if near else self.measure in PREDICT_MEASURES
+        if self.measure is not None and not fits:
             raise OptionError(
                 "measure", self.measure, f"is not that of the goal {self.goal!r}; leave one of the two out."
             )
-        object.__setattr__(self, "measure", measured)
         if self.goal == "map" and self.n_components not in (None, (2,)):
             raise OptionError("n_components", self.n_components, "is not the size of a map, which is 2; leave it out.")
         if self.goal == "map":
@@ -257,7 +257,7 @@ class SearchOptions(RunOptions):
         if self.classifier is not None and self.engine != "defc":
             reason = "is an option of the engine 'defc'; name that engine, or leave it out."
             raise OptionError("classifier", self.classifier, reason)
-        if self.engine == "defc" and self.measure != AVERAGE_PRECISION:
+        if self.engine == "defc" and self.measure not in (None, PREDICT_MEASURES[0]):
             reason = "is the measure of a search of methods; the engine 'defc' has its own, leave one of the two out."
             raise OptionError("measure", self.measure, reason)
         if self.engine == "defc" and self.max_work is not None:
@@ -316,6 +316,20 @@ def check_measure(measure: Any) -> None:
     except ValueError as error:
         reason = f"is unknown; use one of {', '.join(MEASURES)}, or in Python a function of (Y, S)."
         raise OptionError("measure", measure, reason) from error
+
+
+def measured_by(options: RunOptions, dataset: Any, train: Any) -> str:
+    """The measure that decides for a data set with these training rows; an OptionError for one of other targets."""
+    from proxembed.measures.measures import measure_for, measures_of_kind, neighbors_of
+
+    numbers, measure = dataset.outputs is not None, options.measure
+    if measure is None and getattr(options, "goal", None) in NEAR_GOALS:
+        return measures_of_kind(numbers).near.format(neighbors_of(dataset, train))
+    try:
+        found = measure_for(measure, numbers)
+    except ValueError as error:
+        raise OptionError("measure", measure, f"does not suit y: {error}") from error
+    return found.name if isinstance(measure, str | None) else measure
 
 
 def known_strategies(engine: str) -> tuple[str, ...]:

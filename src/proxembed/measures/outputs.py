@@ -1,0 +1,139 @@
+"""Measures of outputs: how well numbers are predicted (Q2, R2), and how alike those of neighbours are (A@k).
+
+In: cells of the target factor F of held-out rows, their predictions, or moments of the outputs of their neighbours. Out:
+one value per output, of all rows or of each draw of rows. F is about the means of the training rows, so that 0 is the
+prediction without features; a class output has one column per class, whose errors are summed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+
+class OutputCells(NamedTuple):
+    """Cells of F of some rows: ``F`` (m, r), 0 where unknown; ``known`` (m, r), None: all; ``owner`` (r,): the number of
+    the output of each column; ``level`` and ``scale`` (r,): F is (value - level) * scale."""
+
+    F: np.ndarray
+    owner: np.ndarray
+    level: np.ndarray
+    scale: np.ndarray
+    known: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.F)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of F."""
+        return self.F.shape
+
+    @property
+    def mask(self) -> np.ndarray:
+        """1.0 where a cell is known, (m, r)."""
+        return np.ones(self.F.shape) if self.known is None else self.known.astype(np.float64)
+
+    def take(self, rows: Any) -> OutputCells:
+        """The cells of some rows."""
+        return self._replace(F=self.F[rows], known=None if self.known is None else self.known[rows])
+
+    def in_units(self, F: np.ndarray) -> np.ndarray:
+        """Values of F in the units of the outputs, NaN where a cell of these rows is unknown."""
+        values = np.divide(F, self.scale, out=np.zeros(F.shape), where=self.scale > 0) + self.level
+        return values if self.known is None else np.where(self.known, values, np.nan)
+
+    def per_output(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the columns of each output, (..., q)."""
+        return np.add.reduceat(values, np.flatnonzero(np.diff(self.owner, prepend=-1)), axis=-1)
+
+
+def near_outputs(weights: Any, F: np.ndarray, known: np.ndarray | None = None) -> np.ndarray:
+    """Of the neighbours of each row the mean of F, the mean of its squares and the share of known cells, (m, 3, r).
+    ``weights`` (m, n): sparse, its rows sum to 1."""
+    mask = np.ones(F.shape) if known is None else known.astype(np.float64)
+    own = F * mask
+    return np.stack([np.asarray(weights @ each) for each in (own, own * F, mask)], axis=1)
+
+
+def _weighted(cells: OutputCells, weights: np.ndarray | None) -> np.ndarray:
+    """How often each row counts, (b, m); once for all rows without weights."""
+    return np.ones((1, len(cells))) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
+def _explained(missed: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """1 - missed / total; NaN where the total is 0."""
+    return 1.0 - np.divide(missed, total, out=np.full(np.shape(missed), np.nan), where=total > 0)
+
+
+def q2_each(cells: OutputCells, predicted: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """1 - SSE / SS per output, SS about the means of the training rows: (q,), or (b, q) under ``weights`` (b, m)."""
+    W, mask = _weighted(cells, weights), cells.mask
+    missed, total = (cells.per_output(W @ (mask * each**2)) for each in (cells.F - predicted, cells.F))
+    found = _explained(missed, total)
+    return found[0] if weights is None else found
+
+
+def r2_each(cells: OutputCells, predicted: np.ndarray) -> np.ndarray:
+    """The same about the means of the rows that are scored, (q,)."""
+    mask = cells.mask
+    mean = (mask * cells.F).sum(axis=0) / np.maximum(mask.sum(axis=0), 1.0)
+    missed, total = (cells.per_output((mask * each**2).sum(axis=0)) for each in (cells.F - predicted, cells.F - mean))
+    return _explained(missed, total)
+
+
+def spearman_each(cells: OutputCells, predicted: np.ndarray) -> np.ndarray:
+    """The rank correlation of predicted and true values per output, (q,); of a class output the mean of its columns;
+    NaN where one of them does not vary."""
+    found = np.full(cells.shape[1], np.nan)
+    for j, rows in enumerate(cells.mask.T > 0):
+        ranks = np.array([rankdata(each[rows, j]) for each in (cells.F, predicted)])
+        if rows.any() and (np.ptp(ranks, axis=1) > 0).all():
+            found[j] = np.corrcoef(ranks)[0, 1]
+    known = np.isfinite(found)
+    counts = cells.per_output(known.astype(np.float64))
+    return _ratio(cells.per_output(np.where(known, found, 0.0)), counts)
+
+
+def agreement_each(cells: OutputCells, near: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """A@k per output: 1 - mean squared difference of a row and its neighbours over that of all pairs of a row and the
+    neighbours of any row.  [lin1989concordance]
+
+    0 is chance, and what one list of neighbours for every row gives; 1 is perfect. Of 0/1 outputs it is Cohen's kappa.
+    ``near``: of ``near_outputs``. Returns (q,), or (b, q) under ``weights`` (b, m); 0 where all values are equal."""
+    W, mask, F = _weighted(cells, weights), cells.mask, cells.F
+    mean, square, share = near[:, 0], near[:, 1], near[:, 2]
+    apart = cells.per_output(W @ (mask * (share * F**2 - 2 * F * mean + square)))
+    rows, own, squares, shares, means, theirs = (
+        W @ (mask * each) for each in (np.ones_like(F), F, F**2, share, mean, square)
+    )
+    pairs = cells.per_output((squares * shares - 2 * own * means + rows * theirs) / np.maximum(rows, 1.0))
+    found = np.where(pairs > 0, 1.0 - np.divide(apart, pairs, out=np.zeros_like(apart), where=pairs > 0), 0.0)
+    found = np.where(cells.per_output(rows) > 0, found, np.nan)
+    return found[0] if weights is None else found
+
+
+def _ratio(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.divide(one, other, out=np.full(np.shape(one), np.nan), where=other > 0)
+
+
+def mean_over_outputs(values: np.ndarray) -> Any:
+    """The mean over the outputs on which a value is defined, of one or of each draw; NaN without any."""
+    known = np.isfinite(values)
+    return _ratio(np.where(known, values, 0.0).sum(axis=-1), np.asarray(known.sum(axis=-1), dtype=np.float64))
+
+
+def _macro(each: Any) -> Any:
+    """The measure that is the mean over the outputs of one of these."""
+
+    def macro(cells: OutputCells, reading: Any) -> tuple[float, int]:
+        values = each(cells, reading)
+        return float(mean_over_outputs(values)), int(np.isfinite(values).sum())
+
+    macro.__name__, macro.__doc__ = each.__name__.removesuffix("_each"), each.__doc__
+    return macro
+
+
+q2, r2, spearman, agreement = (_macro(each) for each in (q2_each, r2_each, spearman_each, agreement_each))
