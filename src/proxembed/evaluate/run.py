@@ -375,7 +375,8 @@ class Protocol:
 
     def further_of(self, arm: Arm) -> tuple[tuple[str, str], ...]:
         """The further measures of an arm: none where its decisions are not asked for."""
-        return self.further_measures if self.decided is None or arm.name in self.decided else ()
+        all_arms = self.decided is None or self.numbers  # which need no further fits
+        return self.further_measures if all_arms or arm.name in (self.decided or ()) else ()
 
     def refitted(self, arm: Arm) -> bool:
         """Whether cuts are tuned by fits on inner folds: where the arm's decisions or the primary measure need them."""

@@ -63,7 +63,7 @@ def compare(
     folds: int = 5,
     seed: int = 0,
     n_jobs: int = 1,
-    measure: str | Callable[..., Any] = "macro average precision",
+    measure: str | Callable[..., Any] | None = None,
     tolerance: float = 0.03,
     dask: str | None = None,
     repeats: int = 1,
@@ -95,11 +95,12 @@ def compare(
         Seed of all that is drawn: folds, search, shuffles, rivals.
     n_jobs : -1 or an integer >= 1, default=1
         Processes; 1 leaves all cores to each fit, -1 is one per core.
-    measure : the name of a measure or a function (Y, S) -> float, default='macro average precision'
+    measure : None or the name of a measure or a function (Y, S) -> float, default=None
         Measure that decides: macro average precision, Jaccard@10, new-new Jaccard@10, macro F1, micro F1, subset
         accuracy, instance F1, instance precision, instance recall, instance accuracy, balanced accuracy, average
-        precision of the rarest label, macro AUC, micro AUC, Hamming loss, log-loss, calibration error; in Python also a
-        function of held-out labels and their scores, larger is better.
+        precision of the rarest label, macro AUC, micro AUC, Hamming loss, log-loss, calibration error, Q2, R2,
+        Spearman, A@10, new-new A@10; in Python also a function of held-out labels and their scores (or numbers and
+        their predictions), larger is better. None: macro average precision of labels, Q2 of numbers.
     tolerance : a number >= 0 and < 1, default=0.03
         Loss that counts as level, as a share of what all features gain over a constant prediction, and at most twice
         that share of what they miss.

@@ -2,7 +2,7 @@
 
 import difflib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -150,12 +150,12 @@ def _grouped(dataset: Dataset, groups: Any) -> Dataset:
     return replace(dataset, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
 
 
-def _of_arrays(X: Any, y: Any, groups: Any, target_type: str | None = None) -> Dataset:
+def _of_arrays(X: Any, y: Any, groups: Any, target_type: Any = None) -> Dataset:
     if y is None:
         raise ValueError("y=None: pass the labels of the rows of X.")
     if isinstance(groups, str):
         raise ValueError(f"groups={groups!r} names no column of X; pass an array of one group per row.")
-    labels = labels_of(y, Columns(target_type=target_type))
+    labels = labels_of(y, *_purposes({"target_type": target_type}))
     table, notes = table_and_notes(X)
     names: Any = None if table is None else [column.name for column in table.columns]
     dataset = Dataset(
@@ -183,8 +183,18 @@ def _numbers_in(y: Any, target_type: str | None) -> Outputs | None:
     return found if isinstance(found, Outputs) and found.numbers else None
 
 
-def labels_of(y: Any, columns: Columns) -> LabelColumns:
-    """The labels in y by the rules that hold for the label columns of a table."""
+def _purposes(given: dict[str, Any], **more: Any) -> tuple[Columns, Any]:
+    """The purposes of columns, and the kinds of the columns of y where ``target_type`` says that they hold numbers."""
+    kind = given.get("target_type")
+    if kind == "real" or isinstance(kind, Mapping):
+        return Columns(**{**given, "target_type": None}, **more), kind
+    return Columns(**given, **more), None
+
+
+def labels_of(y: Any, columns: Columns, kinds: Any = None) -> LabelColumns:
+    """The labels in y by the rules that hold for the label columns of a table; or numbers, if ``kinds`` say so."""
+    if kinds is not None and isinstance(found := read_targets(y, kinds), Outputs):
+        return LabelColumns.of_outputs(found)
     if (numbers := _numbers_in(y, columns.target_type)) is not None:
         return LabelColumns.of_outputs(numbers)
     named = label_columns(y)
@@ -200,8 +210,10 @@ def labels_of(y: Any, columns: Columns) -> LabelColumns:
 
 def frame_dataset(frame: Any, y: Any = None, *, groups: Any = None, **columns: Any) -> Dataset:
     """A DataFrame, read as a file of its columns is, with the labels in its columns or in y."""
-    purposes = Columns(**columns, groups=_of_column(groups))
-    dataset = read_table([FrameFile(frame)], purposes, "data", None if y is None else labels_of(y, purposes))
+    purposes, kinds = _purposes(columns, groups=_of_column(groups))
+    if kinds is not None and y is None:
+        raise ValueError(f"target_type={kinds!r} is of y; name the columns of numbers in the table by targets.")
+    dataset = read_table([FrameFile(frame)], purposes, "data", None if y is None else labels_of(y, purposes, kinds))
     return _grouped(dataset, groups)
 
 

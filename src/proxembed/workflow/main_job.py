@@ -138,7 +138,7 @@ def search(
     folds: int = 5,
     seed: int = 0,
     n_jobs: int = 1,
-    measure: str | Callable[..., Any] = "macro average precision",
+    measure: str | Callable[..., Any] | None = None,
     tolerance: float = 0.03,
     dask: str | None = None,
     engine: str = "methods",
@@ -180,11 +180,12 @@ def search(
         Seed of all that is drawn: folds, search, shuffles, rivals.
     n_jobs : -1 or an integer >= 1, default=1
         Processes; 1 leaves all cores to each fit, -1 is one per core.
-    measure : the name of a measure or a function (Y, S) -> float, default='macro average precision'
+    measure : None or the name of a measure or a function (Y, S) -> float, default=None
         Measure that decides: macro average precision, Jaccard@10, new-new Jaccard@10, macro F1, micro F1, subset
         accuracy, instance F1, instance precision, instance recall, instance accuracy, balanced accuracy, average
-        precision of the rarest label, macro AUC, micro AUC, Hamming loss, log-loss, calibration error; in Python also a
-        function of held-out labels and their scores, larger is better.
+        precision of the rarest label, macro AUC, micro AUC, Hamming loss, log-loss, calibration error, Q2, R2,
+        Spearman, A@10, new-new A@10; in Python also a function of held-out labels and their scores (or numbers and
+        their predictions), larger is better. None: macro average precision of labels, Q2 of numbers.
     tolerance : a number >= 0 and < 1, default=0.03
         Loss that counts as level, as a share of what all features gain over a constant prediction, and at most twice
         that share of what they miss.
@@ -213,8 +214,8 @@ def search(
     shuffles : an integer >= 0, default=20
         Number of label shuffles in the diagnosis, at least 19; 0 for no diagnosis.
     goal : None, 'predict', 'neighbours', 'map' or 'compress', default=None
-        Goal of the embedding, which sets the measure ("Jaccard@10" for neighbours and maps) and the choice; the verdict
-        covers all four. None: a search for predictions.
+        Goal of the embedding, which sets the measure (for neighbours and maps "Jaccard@10", of numbers "A@10") and the
+        choice; the verdict covers all four. None: a search for predictions.
     refit_all : True or False, default=False
         Whether the last fit also uses the test rows of ``test``.
     groups : array of shape (n,), column name or False, optional
@@ -458,29 +459,34 @@ def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tupl
 
 def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: RunRecord) -> Any:
     """Add what the test rows show of the choice, and its diagnosis, which is returned; None where it was not made."""
-    options, dataset, split = job.options, job.dataset, shown_rows(job)
-    diagnosis = None
+    dataset, diagnosis = job.dataset, None
     try:
         job.progress(0, 3, "the test rows")
-        cuts = job.plan.cuts
-        more: dict[str, Any] = {**map_options(record.results.rows, cuts.layouts), "decided": cuts.decisions}
-        if (stored := job.comparison) is not None:
-            key = [name, digest(sorted(method.get_params().items()), split, options.seed)]
-            more["keep"] = lambda fit, make: stored.remember(["test rows", *key, fit], make)
-        evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name, **more)
-        known = {(entry["arm"], entry["k"]) for entry in record.summary["leaderboard"]}
-        if (name, k) in known and TEST in record.results.folds:
-            raw, embedded = (
-                label_precisions(record.results, dataset.Y, *arm, [TEST], dataset.unknown)[0]
-                for arm in ((ALL_FEATURES, None), (name, k))
-            )
-            evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
-        record.add(**evidence_sections(evidence, dataset, "cosine" if job.found.adaptive is None else "gaussian"))
+        if dataset.outputs is None:
+            look_at_labels(job, name, method, k, record)
         diagnosis = None if record.results.interrupted else run_diagnosis(job, method, record.results.preprocessing)
         record.add(diagnosis=None if diagnosis is None else named_labels(diagnosis.describe(), dataset))
     except KeyboardInterrupt:
         record.results.interrupted = True
     return diagnosis
+
+
+def look_at_labels(job: Job, name: str, method: Any, k: int | None, record: RunRecord) -> None:
+    """Add the maps of the test rows, and what their labels show of the choice."""
+    options, dataset, split, cuts = job.options, job.dataset, shown_rows(job), job.plan.cuts
+    more: dict[str, Any] = {**map_options(record.results.rows, cuts.layouts), "decided": cuts.decisions}
+    if (stored := job.comparison) is not None:
+        key = [name, digest(sorted(method.get_params().items()), split, options.seed)]
+        more["keep"] = lambda fit, make: stored.remember(["test rows", *key, fit], make)
+    evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name, **more)
+    known = {(entry["arm"], entry["k"]) for entry in record.summary["leaderboard"]}
+    if (name, k) in known and TEST in record.results.folds:
+        raw, embedded = (
+            label_precisions(record.results, dataset.Y, *arm, [TEST], dataset.unknown)[0]
+            for arm in ((ALL_FEATURES, None), (name, k))
+        )
+        evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
+    record.add(**evidence_sections(evidence, dataset, "cosine" if job.found.adaptive is None else "gaussian"))
 
 
 def shown_rows(job: Job) -> Split:

@@ -233,7 +233,7 @@ def saved_model(
 
 def named_labels(diagnosis: dict[str, Any], dataset: Any) -> dict[str, Any]:
     """A diagnosis with the names of labels where it has the numbers of their columns."""
-    if dataset.of_classes:
+    if dataset.of_classes or dataset.outputs is not None:
         return diagnosis
     worse = [{**row, "label": dataset.label_names[int(row["label"])]} for row in diagnosis["worse_labels"]]
     return {**diagnosis, "worse_labels": worse}
