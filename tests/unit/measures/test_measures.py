@@ -15,7 +15,7 @@ from proxembed.data import Dataset
 from proxembed.measures.measures import (
     MEASURES,
     Measure,
-    is_jaccard,
+    is_near,
     is_loss,
     measure_of,
     neighbors_of,
@@ -129,7 +129,7 @@ def test_a_measure_is_undefined_where_no_label_allows_it():
 
 
 def test_what_a_name_says_of_its_measure():
-    assert is_jaccard("Jaccard@5") and not is_jaccard("macro F1")
+    assert is_near("Jaccard@5") and is_near("A@5") and not is_near("macro F1")
     assert is_loss("Hamming loss") and not is_loss("my function")
     assert measure_of("Jaccard@5").goal == "neighbours" and measure_of("macro F1").goal == "predict"
     units = [unit_of_measure(name) for name in ("macro F1", "log-loss", "new-new Jaccard@5", "my function")]
