@@ -73,10 +73,8 @@ class LargeTable:
         return replace(found, notes=(*self._notes, *found.notes))
 
     def _strata(self) -> sparse.csr_array:
-        """The groups of rows that a sample keeps: those of the labels, or the tenths of the outputs."""
-        if self.outputs is None:
-            return self.Y
-        return sparse.csr_array(self.outputs.fold_labels(np.arange(self.n)))
+        """The groups of rows that a sample keeps: those of the labels, or the fifths of each output."""
+        return self.Y if self.outputs is None else self.outputs.fold_labels(np.arange(self.n))
 
     def parts(self, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
         """Features and ids of all rows, read as ``source`` has it."""

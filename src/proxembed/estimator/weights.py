@@ -23,7 +23,7 @@ from proxembed.tables.frames import frame_of
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.output_totals import OutputBlock, OutputTotals
-from proxembed.targets.outputs import STRATA, strata_of
+from proxembed.targets.outputs import quantile_bins, strata_of
 from proxembed.targets.targets import Targets
 from proxembed.targets.totals import LabelBlock, LabelTotals
 
@@ -140,8 +140,14 @@ class RepeatedOutputs(OutputBlock):
     def strata(self) -> np.ndarray:
         return strata_of(self.Y.toarray())
 
-    def fold_labels(self, rows: np.ndarray) -> np.ndarray:
-        return self.strata()[rows, None] == np.arange(STRATA)
+    def fold_labels(self, rows: np.ndarray) -> sparse.csr_array:
+        """The fifth of each column of F in which a row lies."""
+        F, known = self.Y.tocsr()[rows].toarray(), np.ones(len(rows), dtype=bool)
+        return sparse.csr_array(sparse.hstack([quantile_bins(column, known) for column in F.T], format="csr"))
+
+    @property
+    def lone_numbers(self) -> np.ndarray | None:
+        return self.Y.toarray().ravel() if self.c == 1 else None
 
     def part(self, index: np.ndarray) -> RepeatedOutputs:
         """F of some of the rows, by the means and scales of all."""

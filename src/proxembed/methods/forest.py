@@ -302,7 +302,7 @@ def distinct_folds(X: Any, labels: Targets, n_folds: int, seed: int = 0) -> list
     n_folds = min(n_folds, len(each))
     if n_folds < 2:
         return []
-    Y = labels.fold_labels(each)
+    Y = labels.fold_labels(each).toarray() > 0
     folds = stratified_folds(Y[:, np.lexsort(Y)], n_folds, seed=seed)
     sides = [np.isin(number, fold.held_out) for fold in folds]
     return [Split(str(i), np.flatnonzero(~out), np.flatnonzero(out)) for i, out in enumerate(sides, start=1)]

@@ -10,6 +10,7 @@ from scipy.special import gammaln
 
 from proxembed.params import safe_repr
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.targets import Targets
 
 from .splits import Split
 
@@ -21,7 +22,7 @@ INDEPENDENT = 1.5  # rows for which labels stay alike, below which rows vary ind
 
 @dataclass(frozen=True)
 class LabelShuffle:
-    """Draws labels for rows as they could be if labels and features were independent.
+    """Draws labels (or numbers, whole rows of them) for rows as they could be if labels and features were independent.
 
     Blocks of a stratum exchange their labels: single rows, or all rows of a group. A block gets the labels of its donor
     in random order; a donor of another size gives a sample of its rows, without repeats as far as they suffice. In the
@@ -32,11 +33,11 @@ class LabelShuffle:
 
     unit: str
     strata: Sequence[Any]  # lists of int arrays, the rows of a block; of single rows an int array (blocks, 1)
-    labels: LabelMatrix
+    labels: Targets
 
     @classmethod
     def of(
-        cls, labels: LabelMatrix, splits: Sequence[Split] = (), *, groups: Any = None, times: Any = None
+        cls, labels: Targets, splits: Sequence[Split] = (), *, groups: Any = None, times: Any = None
     ) -> "LabelShuffle":
         """The shuffle of all rows with known labels; without times only rows that are held out together exchange."""
         known = np.flatnonzero(labels.rows_any)
@@ -75,7 +76,7 @@ class LabelShuffle:
 
     @cached_property
     def distinct(self) -> int:
-        """The number of different label matrices that the shuffles can give, counted up to 1,000,000."""
+        """The number of different matrices of labels that the shuffles can give, counted up to 1,000,000."""
         row = _codes(self.labels)
         if self.unit == TIMES:
             return min(_rotations([row[block] for block in self.strata[0]]), COUNTED)
@@ -122,8 +123,8 @@ def _in_order(rows: np.ndarray, groups: Any) -> Any:
     return [blocks[i] for i in np.argsort([place[block].mean() for block in blocks], kind="stable")]
 
 
-def _codes(labels: LabelMatrix) -> np.ndarray:
-    """For each row the number of its label set, its unknown cells included."""
+def _codes(labels: Targets) -> np.ndarray:
+    """For each row the number of its label set, or of its numbers, its unknown cells included."""
     own = labels.groups()[1]
     if labels.known_cells is None:
         return own
@@ -144,19 +145,19 @@ def _rotations(contents: list[np.ndarray]) -> int:
     return next(shift for shift in range(1, n + 1) if n % shift == 0 and (np.roll(keys, shift) == keys).all())
 
 
-def time_periods(labels: LabelMatrix, times: Any) -> np.ndarray | None:
+def time_periods(targets: Targets, times: Any) -> np.ndarray | None:
     """For each row the number of its period, (n,): periods vary independently, rows of one do not; None if rows do.
 
     A period is twice as long as labels stay alike: twice their integrated autocorrelation time, 1 + 2 sum rho_k up to
     the first rho_k that is no more than noise.
     """
-    frequent = labels.with_means().with_columns(np.argsort(-labels.nk, kind="stable")[:MEMORY_LABELS])
-    order, Y = np.argsort(np.asarray(times), kind="stable"), np.asarray(frequent.Y.toarray(), dtype=np.float64)
-    memory = _autocorrelation_time(Y[order])
+    columns = np.argsort(-targets.nk, kind="stable") if isinstance(targets, LabelMatrix) else np.arange(targets.c)
+    Y = targets.with_means().Y[:, columns[:MEMORY_LABELS]].toarray().astype(np.float64)
+    memory = _autocorrelation_time(Y[order := np.argsort(np.asarray(times), kind="stable")])
     if memory < INDEPENDENT:
         return None
-    unit = np.empty(labels.n, dtype=np.intp)
-    unit[order] = np.arange(labels.n) * max(int(labels.n / (2 * memory)), 1) // labels.n
+    unit = np.empty(targets.n, dtype=np.intp)
+    unit[order] = np.arange(targets.n) * max(int(targets.n / (2 * memory)), 1) // targets.n
     return unit
 
 

@@ -17,10 +17,11 @@ from proxembed.blocks.row_blocks import RowBlocks, length, some
 from proxembed.params import Param, accept_classes, safe_repr
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
-from proxembed.targets.targets import rows_with_known_cell
+from proxembed.targets.reading import holds_numbers, read_targets
+from proxembed.targets.targets import Targets
 from proxembed.targets.values import sparse_labels
 
-from .stratification import stratified_parts
+from .stratification import parts_along, stratified_parts
 
 SPLIT_KINDS = ("auto", "stratified", "groups", "time")
 LEAST_GROUPS = 5  # of scored rows, for a verdict: intervals of fewer hang on one or two of them
@@ -43,8 +44,10 @@ def stratified_folds(Y: Any, n_folds: int = 5, *, seed: int = 0, rows: Any = Non
 
     Parameters
     ----------
-    Y : array or sparse array of shape (n, c)
-        Labels, 0 or 1; rows without a label are spread evenly too.
+    Y : array or sparse array of shape (n, c), or Targets
+        Labels, 0 or 1; rows without a label are spread evenly too. Of targets that are one column of numbers each fold
+        takes one of every ``n_folds`` rows that are neighbours in order; of several columns the folds are stratified by
+        the fifths of each.
     n_folds : int, default=5
         Number of folds, from 2 to the number of rows.
     seed : int, default=0
@@ -70,14 +73,27 @@ def stratified_folds(Y: Any, n_folds: int = 5, *, seed: int = 0, rows: Any = Non
     >>> [Y[split.held_out].sum(axis=0).tolist() for split in stratified_folds(Y, 3)]
     [[2, 2], [2, 2], [2, 2]]
     """
-    Y = sparse_labels(Y)
-    rows = np.arange(Y.shape[0]) if rows is None else np.asarray(rows)
+    Y = Y if isinstance(Y, Targets) else sparse_labels(Y)
+    rows = np.arange(Y.n if isinstance(Y, Targets) else Y.shape[0]) if rows is None else np.asarray(rows)
     check_folds(n_folds, len(rows), "rows")
-    part = stratified_parts(Y[rows], np.full(n_folds, 1 / n_folds), seed)
+    part = _parts_alike(Y, rows, np.full(n_folds, 1 / n_folds), seed)
     splits = [Split(str(fold + 1), rows[part != fold], rows[part == fold]) for fold in range(n_folds)]
     if any(len(split.train) == 0 or len(split.held_out) == 0 for split in splits):
         raise ValueError(f"n_folds={n_folds} leaves an empty fold on {len(rows)} rows; take fewer folds.")
     return splits
+
+
+def _parts_alike(Y: Any, rows: np.ndarray, shares: Any, seed: int) -> np.ndarray:
+    """The part of each of some rows of labels or targets, so that the parts are alike in them."""
+    numbers = Y.lone_numbers if isinstance(Y, Targets) else None
+    if numbers is not None:
+        return parts_along(numbers[rows], shares, seed)
+    return stratified_parts(_labels_of(Y, rows), shares, seed)
+
+
+def _labels_of(Y: Any, rows: np.ndarray) -> sp.csr_array:
+    """The 0/1 labels of some rows by which they are stratified."""
+    return Y.fold_labels(rows) if isinstance(Y, Targets) else sp.csr_array(Y)[rows]
 
 
 def check_folds(n_folds: Any, most: int, what: str) -> None:
@@ -115,8 +131,8 @@ def group_folds(Y: Any, groups: Any, n_folds: int = 5, *, seed: int = 0, rows: A
 
     Parameters
     ----------
-    Y : array or sparse array of shape (n, c)
-        Labels, 0 or 1.
+    Y : array or sparse array of shape (n, c), or Targets
+        Labels, 0 or 1; of numbers the fifth of each column in which a row lies is its label.
     groups : array of shape (n,)
         The group of each row: an author, a patient, a site.
     n_folds : int, default=5
@@ -149,7 +165,7 @@ def group_folds(Y: Any, groups: Any, n_folds: int = 5, *, seed: int = 0, rows: A
     if count == 1:
         raise ValueError("the rows are of 1 group; folds of whole groups need at least 2, or leave the groups out.")
     check_folds(n_folds, count, "groups")
-    side = group_sides(sp.csr_array(Y)[rows], groups[rows], np.full(n_folds, 1 / n_folds), seed=seed)
+    side = group_sides(_labels_of(Y, rows), groups[rows], np.full(n_folds, 1 / n_folds), seed=seed)
     return [Split(str(f + 1), rows[side != f], rows[side == f]) for f in range(n_folds)]
 
 
@@ -231,19 +247,20 @@ class _Rows:
     kind: str
     rows: np.ndarray
     known: np.ndarray
-    Y: sp.csr_array
+    Y: Targets
     groups: Any  # array or None
     times: Any  # array or None
 
     @classmethod
     def of(cls, dataset: Any, splitting: Splitting, rows: Any = None) -> "_Rows":
-        groups, times = dataset.groups, dataset.times
-        rows = np.arange(dataset.Y.shape[0]) if rows is None else np.sort(np.asarray(rows))
-        known = rows[rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])[rows]]
+        groups, times, targets = dataset.groups, dataset.times, dataset.targets
+        rows = np.arange(targets.n) if rows is None else np.sort(np.asarray(rows))
+        known = rows[targets.rows_any[rows]]
         if len(known) < 2:
+            remedy = "Label more rows." if targets.noun == "label" else "Add rows with known numbers."
             raise ValueError(
                 f"{dataset.name} has {len(known)} rows that can be scored; splitting needs at least 2 with a known "
-                "label. Label more rows."
+                f"{targets.noun}. {remedy}"
             )
         kind = splitting_kind(dataset, splitting)
         if groups is not None and len(np.unique(groups)) == len(groups):
@@ -251,7 +268,7 @@ class _Rows:
                 f"groups of {dataset.name} holds one row a group, which groups nothing; name a column that rows share, "
                 "or leave the groups out."
             )
-        return cls(kind, rows, known, sp.csr_array(dataset.Y), groups, times)
+        return cls(kind, rows, known, targets, groups, times)
 
     def split(self, name: str, held_out: np.ndarray) -> Split:
         """The split with these held-out rows; all other rows are trained on, but for those that would leak."""
@@ -287,14 +304,14 @@ def splitting_kind(dataset: Any, splitting: Splitting) -> str:
 def make_splits(dataset: Any, splitting: Splitting | None = None, rows: Any = None) -> list[Split]:
     """Split a data set into training and held-out parts by a declared rule.
 
-    Only rows with a known label are held out; the others are in every training part. Two kinds of row are on
+    Only rows with a known label or number are held out; the others are in every training part. Two kinds of row are on
     neither side, because they would leak: one of a group that is held out and, in the order of time, one that is not
     earlier than every held-out row. Groups are kept whole in the order of time too.
 
     Parameters
     ----------
     dataset : proxembed.data.Dataset
-        Its ``Y``, ``unknown``, ``groups`` and ``times`` are used.
+        Its ``targets``, ``groups`` and ``times`` are used.
     splitting : Splitting, optional
         None for ``Splitting()``.
     rows : int array, optional
@@ -331,12 +348,11 @@ def make_splits(dataset: Any, splitting: Splitting | None = None, rows: Any = No
 
 
 def labelled_folds(
-    labels: LabelMatrix, n_folds: int, *, groups: Any = None, times: Any = None, seed: int = 0
+    targets: Targets, n_folds: int, *, groups: Any = None, times: Any = None, seed: int = 0
 ) -> list[Split]:
     """Folds of rows with their groups and times, by the rules of ``make_splits``."""
     kind = "time" if times is not None else "groups" if groups is not None else "stratified"
-    known = np.flatnonzero(labels.rows_any)
-    data = _Rows(kind, np.arange(labels.n), known, sp.csr_array(labels.Y), groups, times)
+    data = _Rows(kind, np.arange(targets.n), np.flatnonzero(targets.rows_any), targets, groups, times)
     return [data.split(fold.name, fold.held_out) for fold in _folds(data, Splitting(n_folds=n_folds, seed=seed), 0)]
 
 
@@ -344,7 +360,7 @@ def fold_limit(dataset: Any, n_folds: int, rows: Any = None) -> int:
     """The number of folds that the groups of a data set permit: at most as many as there are groups, at least 2."""
     if splitting_kind(dataset, Splitting()) != "groups":
         return n_folds
-    known = rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])
+    known = dataset.targets.rows_any
     known = np.flatnonzero(known) if rows is None else np.asarray(rows)[known[rows]]
     return max(2, min(n_folds, len(np.unique(dataset.groups[known]))))
 
@@ -405,7 +421,7 @@ def _held_out_groups(data: _Rows, share: float, seed: int) -> np.ndarray:
     names, sizes = np.unique(groups, return_counts=True)
     if len(names) < 2:
         raise ValueError("the rows are of 1 group; holding out whole groups needs at least 2, or leave the groups out.")
-    side = group_sides(data.Y[data.known], groups, [share, 1 - share], seed=seed)
+    side = group_sides(data.Y.fold_labels(data.known), groups, [share, 1 - share], seed=seed)
     if side.all():
         side = (groups != names[np.argmin(sizes)]).astype(np.intp)
     elif not side.any():
@@ -414,9 +430,9 @@ def _held_out_groups(data: _Rows, share: float, seed: int) -> np.ndarray:
 
 
 def _held_out_rows(data: _Rows, share: float, seed: int) -> np.ndarray:
-    Y = data.Y[data.known]
-    n, test = Y.shape[0], math.ceil(share * Y.shape[0])
-    held_out = np.flatnonzero(stratified_parts(Y, [(n - test) / n, test / n], seed) == 1)
+    n = len(data.known)
+    test = math.ceil(share * n)
+    held_out = np.flatnonzero(_parts_alike(data.Y, data.known, [(n - test) / n, test / n], seed) == 1)
     if not 0 < len(held_out) < n:
         raise ValueError(f"share={share} of {n} rows leaves an empty part; take another share.")
     return data.known[held_out]
@@ -547,6 +563,9 @@ def _out_of_fold(folded: Iterable[Any], placed: list[tuple[Any, Frame]]) -> Iter
 class StratifiedFolds(BaseCrossValidator):
     """Multi-label stratified folds for scikit-learn; unknown-label rows always train.  [sechidis2011stratification]
 
+    Of one column of numbers each fold takes one of every ``n_splits`` neighbouring values; several columns are
+    stratified by the fifths of each.
+
     Parameters
     ----------
     n_splits : int, default=5
@@ -568,12 +587,14 @@ class StratifiedFolds(BaseCrossValidator):
         self.random_state = random_state
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Parts:
-        """Yield (training rows, held-out rows); y: labels in any form, NaN for unknown; groups are ignored."""
+        """Yield (training rows, held-out rows); y: labels in any form or numbers, NaN for unknown; groups are
+        ignored."""
         Splitting("stratified", self.n_splits, self.n_repeats, self.random_state)
-        Y, known = _labels(type(self).__name__, y)
+        Y = _targets(type(self).__name__, y)
+        known = np.flatnonzero(Y.rows_any)
         for repeat in range(self.n_repeats):
             folds = stratified_folds(Y, self.n_splits, seed=self.random_state + repeat, rows=known)
-            yield from (_parts(Y.shape[0], fold) for fold in folds)
+            yield from (_parts(Y.n, fold) for fold in folds)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of splits: folds times repeats."""
@@ -581,7 +602,7 @@ class StratifiedFolds(BaseCrossValidator):
 
 
 class GroupFolds(BaseCrossValidator):
-    """Folds of whole groups for scikit-learn, labels spread as evenly as the groups permit.
+    """Folds of whole groups for scikit-learn, labels (or fifths of numbers) spread as evenly as the groups permit.
 
     Rows with unknown labels are never held out; they train in every fold but those that hold out their group.
 
@@ -605,13 +626,15 @@ class GroupFolds(BaseCrossValidator):
         self.random_state = random_state
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Parts:
-        """Yield (training rows, held-out rows); y: labels in any form; groups: the group of each row."""
+        """Yield (training rows, held-out rows); y: labels in any form or numbers; groups: the group of each
+        row."""
         if groups is None:
             raise ValueError("GroupFolds needs groups, the group of each row; pass groups=..., or use StratifiedFolds.")
         groups = np.asarray(groups)
-        Y, known = _labels(type(self).__name__, y)
-        if len(groups) != Y.shape[0]:
-            raise ValueError(f"groups has {len(groups)} entries but y {Y.shape[0]}; give one per row.")
+        Y = _targets(type(self).__name__, y)
+        if len(groups) != Y.n:
+            raise ValueError(f"groups has {len(groups)} entries but y {Y.n}; give one per row.")
+        known = np.flatnonzero(Y.rows_any)
         for fold in group_folds(Y, groups, self.n_splits, seed=self.random_state, rows=known):
             train, held_out = _parts(len(groups), fold)
             yield train[~np.isin(groups[train], groups[held_out])], held_out
@@ -650,11 +673,13 @@ def parts_of(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Any]:
         raise ValueError(f"cv={cv!r} does not split the {X.shape[0]} rows of X: {error}") from error
 
 
-def _labels(name: str, y: Any) -> tuple[sp.csr_array, np.ndarray]:
+def _targets(name: str, y: Any) -> Targets:
+    """y as numbers where it holds some; whole numbers that may be either are classes."""
     if y is None:
         raise ValueError(f"{name} requires y, because only rows with known labels can be held out; pass the labels.")
-    labels = LabelMatrix.of(y)
-    return sp.csr_array(labels.Y), np.flatnonzero(labels.rows_any)
+    if isinstance(y, Targets) or holds_numbers(y):
+        return read_targets(y)
+    return LabelMatrix.of(y)
 
 
 def _parts(n: int, fold: Split) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,6 @@
-"""Iterative stratification of rows with several labels, from sparse labels.  [sechidis2011stratification]
+"""Parts of rows alike in y: iterative stratification by sparse labels, and blocks of neighbours along one number.
+
+[sechidis2011stratification]
 
 The label with the fewest rows left is dealt out first, each of its rows to the part that lacks most rows of this label.
 The work grows with the entries of Y and with the square of the number of labels, by single passes over the labels.
@@ -37,6 +39,31 @@ def stratified_parts(Y: Any, shares: Any, seed: int = 0) -> np.ndarray:
     random.shuffle(order)
     part = np.empty(Y.shape[0], dtype=np.intp)
     part[order] = _dealt(sp.csr_array(Y[order]), np.asarray(shares, dtype=np.float64), random)
+    return part
+
+
+def parts_along(values: Any, shares: Any, seed: int = 0) -> np.ndarray:
+    """The part of each row, so that each part gets its share of the rows everywhere along sorted values.
+
+    Each part of m rows takes one from each of m ranges of equal numbers of neighbouring rows; of k equal parts each
+    takes one of any k neighbours that make up a range, at random. Rows of equal values are in random order.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    shares : sequence or array of float
+        The share of each part; they sum to 1.
+    seed : int, default=0
+
+    Returns
+    -------
+    int array of shape (n,)
+    """
+    random, n = np.random.RandomState(seed), len(values)
+    sizes = np.diff(np.rint(np.cumsum([0.0, *shares]) * n).astype(np.intp))
+    places = np.concatenate([(np.arange(size) + random.random_sample(size)) / max(size, 1) for size in sizes])
+    part = np.empty(n, dtype=np.intp)
+    part[np.lexsort((random.permutation(n), values))] = np.repeat(np.arange(len(sizes)), sizes)[np.argsort(places)]
     return part
 
 

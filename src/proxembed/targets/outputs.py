@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import rankdata
 
 from proxembed.algebra.pencil.fill import filled_cells
 from proxembed.algebra.pencil.symmetric import top
@@ -25,6 +26,7 @@ from .values import entries, missing_entries, unwrapped
 
 STANDARD, NONE = SCALES = ("standard", "none")
 STRATA = 10
+BINS = 5  # of a column of numbers, by which folds are stratified  [sechidis2011stratification]
 UNKNOWN = "unknown"  # the kind of a column without a known cell, in a block; other blocks tell it
 SHOWN_VALUES = 5
 COARSE = 64 * np.finfo(np.float64).eps  # of the size of a column: smaller deviations are rounding
@@ -339,8 +341,26 @@ class Outputs(Targets):
         """The rows by the tenth of the first principal score of F in which they lie."""
         return strata_of(self.with_means().Y.toarray())
 
-    def fold_labels(self, rows: np.ndarray) -> np.ndarray:
-        return self.strata()[rows, None] == np.arange(STRATA)
+    def fold_labels(self, rows: np.ndarray) -> sparse.csr_array:
+        """The fifth of the known cells of each column of numbers in which a row lies, and the classes and labels."""
+        some = self.take(rows)
+        holes, found = some._holes_of_columns, []
+        for _, column, own in self.layout.spans():
+            cells = some.raw[:, own]
+            cells = cells.toarray() if self.is_sparse else cells
+            if column.kind in ("classes", "labels") and not column.soft:
+                found.append(sparse.csr_array(cells > 0))
+                continue
+            unknown = np.zeros(len(cells), dtype=bool) if holes is None else holes[:, own]
+            unknown = unknown.toarray() if sparse.issparse(unknown) else unknown
+            found.append(quantile_bins(cells.ravel(), ~unknown.ravel()))
+        return sparse.csr_array(sparse.hstack(found, format="csr"))
+
+    @property
+    def lone_numbers(self) -> np.ndarray | None:
+        if self.numbers != 1 or len(self.layout.columns) != 1:
+            return None
+        return (self.raw.toarray() if self.is_sparse else self.raw).ravel()
 
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct rows of F."""
@@ -398,6 +418,14 @@ def strata_of(F: np.ndarray) -> np.ndarray:
     F = F - F.mean(axis=0)
     score = F @ top(F.T @ F, 1)[1][:, 0]
     return np.searchsorted(np.unique(np.quantile(score, np.arange(1, STRATA) / STRATA)), score)
+
+
+def quantile_bins(values: np.ndarray, known: np.ndarray) -> sparse.csr_array:
+    """The fifth of the known values in which each lies, as 0/1 columns (n, 5); equal values share one, by the mean of
+    their ranks, and unknown ones have none."""
+    rows = np.flatnonzero(known)
+    bins = (BINS * (rankdata(values[rows]) - 0.5) / max(len(rows), 1)).astype(np.intp)
+    return sparse.csr_array((np.ones(len(rows), dtype=bool), (rows, bins)), shape=(len(values), BINS))
 
 
 def output_words(facts: Mapping[str, Any]) -> str:

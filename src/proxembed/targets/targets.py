@@ -189,9 +189,14 @@ class Targets(ABC):
         """For each row the number of a group of rows of like targets, which samples keep in proportion."""
         return self.groups()[1]
 
-    def fold_labels(self, rows: np.ndarray) -> np.ndarray:
-        """Labels of some rows, bool (m, s), which stratified folds keep in proportion."""
-        return self.Y.tocsr()[rows].toarray() > 0
+    def fold_labels(self, rows: np.ndarray) -> sparse.csr_array:
+        """0/1 labels of some rows (m, s), unknown cells as 0, which stratified folds keep in proportion."""
+        return sparse.csr_array(self.Y)[rows]
+
+    @property
+    def lone_numbers(self) -> np.ndarray | None:
+        """The one column of numbers, (n,), along which folds take neighbouring rows each; None for other targets."""
+        return None
 
     def held(self) -> Targets:
         """The same, of which parts keep the means and scales of these rows."""

@@ -9,6 +9,7 @@ from scipy.signal import lfilter
 from proxembed.splits.shuffles import LabelShuffle, time_periods
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.reading import read_targets
 
 
 def column(*values):
@@ -154,3 +155,22 @@ def test_means_over_periods_have_the_variance_of_the_mean_of_all_rows():
         means.append(y.mean())
         claimed.append((sums**2).sum() / 1000**2)
     assert 0.5 < np.mean(claimed) / np.var(means) < 1.2  # 0.04 by rows
+
+
+def test_whole_rows_of_numbers_are_shuffled_as_labels_are():
+    y = np.array([[0.5, np.nan, 1], [0.5, 2, 1], [0.5, 2, 1], [7.5, np.nan, np.nan], [np.nan, np.nan, np.nan]])
+    shuffle = LabelShuffle.of(read_targets(y))
+    assert shuffle.distinct == 12 and all(order[4] == 4 for order in orders(shuffle))  # 4! / 2!, one row is unknown
+    order = shuffle.order(np.random.default_rng(1))
+    np.testing.assert_array_equal(np.asarray(read_targets(y).take(order)), y[order])
+    grouped = LabelShuffle.of(read_targets(y[:4]), groups=[0, 0, 1, 1])
+    assert {tuple(sorted(order[:2])) for order in orders(grouped)} == {(0, 1), (2, 3)}
+    in_time = LabelShuffle.of(read_targets(y[:4]), times=np.array([3.0, 1, 2, 4]))
+    assert {tuple(order) for order in orders(in_time)} == {(0, 1, 2, 3), (3, 2, 0, 1), (1, 0, 3, 2), (2, 3, 1, 0)}
+
+
+def test_numbers_have_periods_of_time():
+    slow = autocorrelated(np.random.default_rng(0), (2000, 3))
+    periods = time_periods(read_targets(slow), np.arange(2000))
+    assert 15 <= len(np.unique(periods)) <= 60
+    assert time_periods(read_targets(np.random.default_rng(1).normal(size=2000)), np.arange(2000)) is None

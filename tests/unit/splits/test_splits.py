@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -16,6 +17,8 @@ from proxembed.splits.splits import (
     time_cuts,
     time_folds,
 )
+from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.reading import read_targets
 
 N = 203
 
@@ -32,7 +35,17 @@ def data(Y, groups=None, times=None, unknown_rows=()):
         unknown[unknown_rows] = True
         Y = Y & ~unknown
         unknown = sp.csc_array(unknown)
-    return SimpleNamespace(name="made", Y=sp.csc_array(Y.astype(np.uint8)), unknown=unknown, groups=groups, times=times)
+    targets = LabelMatrix(sp.csc_array(Y.astype(np.uint8)), np.arange(Y.shape[1]), "indicator", unknown)
+    return SimpleNamespace(name="made", Y=targets.Y, targets=targets, groups=groups, times=times)
+
+
+def numbers(y, groups=None):
+    return SimpleNamespace(name="made", targets=read_targets(y), groups=groups, times=None)
+
+
+def spread(splits, F):
+    """The standard deviation of the means of the held-out rows, over splits, of standardised columns."""
+    return np.std([np.nanmean(F[split.held_out], axis=0) for split in splits], axis=0).mean()
 
 
 @pytest.fixture
@@ -248,3 +261,58 @@ def test_what_would_leak_or_cannot_be_done_is_refused_with_a_remedy(Y, groups, t
         holdout_split(data(Y), 1)
     with pytest.raises(ValueError, match="1 group; holding out whole groups needs at least 2"):
         holdout_split(data(Y, np.zeros(N)))
+
+
+def test_one_column_of_numbers_is_dealt_out_along_its_order():
+    """Of 6 neighbours each of 6 folds has one; a held-out part of 50 rows has one of any 4 or 5 neighbours."""
+    y = np.random.default_rng(0).gamma(1.0, size=210)
+    rank = np.argsort(np.argsort(y))
+    for fold in make_splits(numbers(y), Splitting(n_folds=6)):
+        assert sorted(rank[fold.held_out] // 6) == list(range(35))
+        assert len(fold.train) == 175
+    test = holdout_split(numbers(y), 50 / 210)
+    assert len(test.held_out) == 50 and np.diff(np.sort(rank[test.held_out])).max() < 2 * 210 / 50
+    ties = read_targets(np.where(np.arange(90) % 3, 0.5, 0.25))
+    shares = [np.mean(ties.raw[fold.held_out] == 0.25) for fold in stratified_folds(ties, 3)]
+    np.testing.assert_allclose(shares, 1 / 3, atol=0.05)
+
+
+def test_folds_of_numbers_are_more_alike_than_random_ones():
+    rng = np.random.default_rng(1)
+    Y = rng.normal(size=(150, 3)) @ rng.normal(size=(3, 3))
+    Y[rng.random(Y.shape) < 0.1] = np.nan
+    Y[:3] = np.nan
+    F = (Y - np.nanmean(Y, axis=0)) / np.nanstd(Y, axis=0)
+    for columns, rounds in (([0], 3), ([0, 1, 2], 3)):
+        given = numbers(Y[:, columns])
+        found = [make_splits(given, Splitting(seed=seed)) for seed in range(rounds)]
+        held_out = np.sort(np.concatenate([split.held_out for split in found[0]]))
+        np.testing.assert_array_equal(held_out, np.flatnonzero(np.isfinite(Y[:, columns]).any(axis=1)))
+        chance = []
+        for seed in range(rounds):
+            parts = np.array_split(np.random.default_rng(seed).permutation(held_out), 5)
+            chance.append(np.std([np.nanmean(F[part][:, columns], axis=0) for part in parts], axis=0).mean())
+        assert np.mean([spread(splits, F[:, columns]) for splits in found]) < 0.7 * np.mean(chance)
+
+
+def test_groups_of_numbers_stay_whole_and_share_their_fifths():
+    rng = np.random.default_rng(2)
+    groups = rng.integers(0, 40, 300)
+    y = rng.normal(size=40)[groups] + 0.3 * rng.normal(size=300)
+    splits = make_splits(numbers(y, groups), Splitting(n_folds=4))
+    for split in splits:
+        assert np.intersect1d(groups[split.train], groups[split.held_out]).size == 0
+    sides = [rng.permutation(40) % 4 for _ in range(5)]
+    chance = [np.std([y[side[groups] == part].mean() for part in range(4)]) for side in sides]
+    assert spread(splits, y[:, None]) < 0.7 * np.mean(chance)
+    test = holdout_split(numbers(y, groups), 0.3)
+    assert np.intersect1d(groups[test.train], groups[test.held_out]).size == 0
+    assert abs(len(test.held_out) - 90) < 15
+
+
+def test_fifths_share_equal_values_and_leave_unknown_ones_out():
+    table = pd.DataFrame({"a": [0.0, 0, 0, 0, 5, 7.5, 9, 9, np.nan, 1], "kind": list("uvuvuvuvuw")})
+    labels = read_targets(table).fold_labels(np.arange(10)).toarray()
+    assert labels[:, :5].sum(axis=0).tolist() == [0, 4, 1, 2, 2]
+    assert not labels[8, :5].any() and (labels[:4, :5] == labels[0, :5]).all() and (labels[6] == labels[7])[:5].all()
+    np.testing.assert_array_equal(labels[:, 5:].argmax(axis=1), [0, 1, 0, 1, 0, 1, 0, 1, 0, 2])

@@ -92,3 +92,13 @@ def test_cv_may_be_a_number_a_splitter_or_pairs(X, y):
 def test_bad_use_is_refused(X, y, run, message):
     with pytest.raises(ValueError, match=message):
         run(X, y)
+
+
+def test_numbers_are_dealt_out_along_their_order(X):
+    y = X[:, 0] * 7.5
+    for cv in (4, StratifiedFolds(4)):
+        for split in as_splits(cv, X, y):
+            assert sorted(np.argsort(np.argsort(y))[split.held_out] // 4) == list(range(15))
+    groups = np.arange(N) % 6
+    for train, held_out in GroupFolds(3).split(X, np.column_stack([y, X[:, 1]]), groups):
+        assert len(held_out) == 20 and np.intersect1d(groups[train], groups[held_out]).size == 0
