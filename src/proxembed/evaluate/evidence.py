@@ -1,11 +1,13 @@
 """What the test rows say of a chosen embedding: maps beside rivals and shuffled labels, each label's score."""
 
+import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from proxembed.classify.thresholds import tune_thresholds
@@ -15,18 +17,20 @@ from proxembed.execute.executor import Progress
 from proxembed.features.layouts import NeighborMap, layout_named
 from proxembed.measures.metrics import average_precision, jaccard_at_k, label_calibration_error, platt_apply, platt_fit
 from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
-from proxembed.methods.around import embedded_within_bound, with_size
+from proxembed.measures.outputs import agreement, near_outputs, r2
+from proxembed.methods.around import embedded_within_bound, fitted_embedding, with_size
 from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import unseen_scores
+from proxembed.methods.variance import LSI, PCA
 from proxembed.proximity.reordering import even_sample
 from proxembed.splits.splits import Split
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import sparse_labels
 
 from .arms import rival_arms
-from .part import Part, make_part, units_of
+from .part import Part, make_part, prepare, units_of
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
-from .scoring import Readings
+from .scoring import OutputReadings, Readings
 
 MOST_ROWS = 5000  # of either kind that figures are taken over
 HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads
@@ -163,6 +167,67 @@ class Evidence:
     features: Any
     embeddings: list[tuple[str, np.ndarray]]
     laid_out: list[tuple[str, np.ndarray, float | None, None]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class OutputEvidence:
+    """Planes of the test rows where y holds numbers: title, places and A@10 of each; ``fitted``: R2 of the training rows
+    per number of components."""
+
+    rows: np.ndarray
+    planes: list[tuple[str, np.ndarray, float]]
+    fitted: dict[int, float]
+
+
+def output_evidence(
+    method: Any,
+    dataset: Any,
+    split: Split,
+    sizes: Sequence[int],
+    *,
+    seed: int = 0,
+    name: str | None = None,
+    lay_out: bool = False,
+    keep: Keep = always_made,
+) -> OutputEvidence:
+    """Fit a method, PCA, and the method on shuffled outputs on the training rows, and place the test rows: in their first
+    two components, and in a layout of all components where there are more than two outputs."""
+    part = prepare(dataset, split, seed)
+    title = title_of(method) if name is None else name
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
+        plain = LSI() if sp.issparse(part.X) else PCA()
+        plane = clone(plain).set_params(n_components=_plane_size(part))
+        places = {
+            title_of(plain): keep("plane", lambda: _embedded(plane, part)),
+            title: keep("method", lambda: _embedded(method, part)),
+            f"{title} on shuffled outputs": keep("shuffled", lambda: _embedded(method, part.shuffled())),
+        }
+        planes = [_output_plane(name, *pair, part) for name, pair in places.items()]
+        if lay_out and part.outputs is not None and part.outputs.c > SHOWN:
+            for name, pair in list(places.items())[1:]:
+                laid = keep(f"layout, {name}", functools.partial(places_on_layout, *pair, part))
+                planes.append(_output_plane(f"layout of {name}", *laid, part, laid_out=True))
+        model, Z, Z_held_out = fitted_embedding(with_size(method, None), *part.rows_for(method))
+        own = model if hasattr(model, "output_readout") else None
+        fitted = {
+            k: r2(part.Y, OutputReadings(Z[:, :k], Z_held_out[:, :k], part, model=own).fitted_scores)[0]
+            for k in sizes
+            if k <= Z.shape[1]
+        }
+    return OutputEvidence(part.rows, planes, fitted)
+
+
+def _output_plane(title: str, Z: Any, Z_held_out: Any, part: Part, laid_out: bool = False) -> Any:
+    """The places of held-out rows in two coordinates, and their A@10 among the training rows there."""
+    rows = part.known_rows
+    if laid_out:
+        some = even_sample(len(rows), LAID_OUT)
+    else:
+        some, Z = np.arange(len(rows)), Z[rows]
+    plane, shown, cells = Z[:, :SHOWN], Z_held_out[:, :SHOWN], part.Y.take(some)
+    near = near_outputs(neighbor_weights(shown, plane, K, metric="euclidean"), cells.F, cells.known)
+    return title, shown, agreement(part.Y_held_out, near)[0]
 
 
 def held_out_evidence(

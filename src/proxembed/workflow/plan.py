@@ -89,6 +89,7 @@ class Plan:
     rivals: tuple[Entrant, ...]
     scalings: int = 1
     whole_rows: bool = True
+    numbers: bool = False  # predictions of numbers need no thresholds
     cuts: Cuts = field(init=False)
     phases: dict[str, float] = field(init=False)
     too_dear: list[str] = field(default_factory=list)
@@ -96,7 +97,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         options = self.options
-        self.cuts = Cuts(options.shuffles, options.folds, self.sizes)
+        self.cuts = Cuts(options.shuffles, options.folds, self.sizes, decisions=not self.numbers)
         self._settle(_likely(options))
 
     @property
@@ -255,7 +256,9 @@ class Plan:
             found.append(f"diagnosis on {cuts.diagnosis:,} rows")
         if not cuts.layouts:
             found.append("maps of the first two components only")
-        if not cuts.decisions:
+        if self.numbers:
+            pass
+        elif not cuts.decisions:
             found.append("no F1, Hamming loss and probabilities; no threshold and calibration error of single labels")
         elif cuts.leading:
             found.append("F1, Hamming loss and probabilities only of all features and the leading method")
@@ -334,8 +337,10 @@ def make_plan(
     known, least = (entrants(dataset.X, dataset.Y, options.seed, rows, **given) for rows in (None, FORESTS[-1]))
     pairs = zip(known[1:], least[1:], strict=True)
     rivals = tuple(each for each, smallest in pairs if not smallest.reason(rival_seconds(work)))
-    shape = shape_of(dataset.X, dataset.Y.shape[1])
-    return Plan(work, options, shape, split, sizes, started, rivals, len(scaling_kinds(dataset.X)), whole)
+    shape, scalings = shape_of(dataset.X, dataset.targets.c), len(scaling_kinds(dataset.X))
+    return Plan(
+        work, options, shape, split, sizes, started, rivals, scalings, whole, numbers=dataset.outputs is not None
+    )
 
 
 def rival_seconds(work: float) -> float:
