@@ -31,7 +31,7 @@ def record(data):
     part = drawn_part(standard_split(data), 90, None, seed=3)
     taken = {ALL_FEATURES, "label scores"}
     protocol = Protocol(
-        tuple(arm for arm in rival_arms(data.X, data.Y, seed=3) if arm.name in taken),
+        tuple(arm for arm in rival_arms(data.X, data.targets, seed=3) if arm.name in taken),
         (2, 5),
         splitting=Splitting(n_folds=2, seed=4),
         standard=True,

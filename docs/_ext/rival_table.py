@@ -19,10 +19,11 @@ PAGE = """# All rivals, measures and strategies
 
 A rival is what an embedding must beat. The list is in the order of importance: if a search is short of time, the last
 rivals are left out first. A rival that does not suit the data, or whose predicted time exceeds its share of the budget,
-takes no part; the page names it with the reason.
+takes no part; the page names it with the reason. Beside labels stand the rivals of labels, beside numbers (and classes in
+several columns) those of numbers.
 
-| rival | description | goals | reads | up to | left out |
-|---|---|---|---|---|---|
+| rival | description | goals | reads | beside | up to | left out |
+|---|---|---|---|---|---|---|
 {rivals}
 
 ## Measures
@@ -44,17 +45,29 @@ number of neighbours.
 """
 
 
+def reads(rival: type[Rival]) -> str:
+    """What a rival reads."""
+    if "labels" not in rival.takes:
+        return "features and numbers"
+    numbers = " or numbers" * ("numbers" in rival.takes and rival.class_traits.labels is not None)
+    rows = ", labels known in half of the rows" if rival.reads_whole_rows else ""
+    return LABELS[rival.class_traits.labels] + numbers + rows
+
+
 def rival_row(rival: type[Rival]) -> str:
     """The line of one rival."""
     limits = [f"{rival.most_labels:,} labels"] if rival.most_labels < inf else []
     limits += [f"{rival.most_rows:,} rows"] if rival.most_rows < inf else []
+    limits += [f"{rival.most_coefficients:,} features times outputs"] if rival.most_coefficients < inf else []
+    limits += [f"{rival.most_cells:,} rows times features times outputs"] if rival.most_cells < inf else []
     needs = " `proxembed[maps]`" if rival.library else ""
     name = " or ".join(rival.methods) or rival.title
     cells = [
         f"{name} and {rival.lookup}" if rival.lookup else name,
         sentence_of(rival) + needs,
         "maps" if rival.goal == "map" else "all",
-        LABELS[rival.class_traits.labels] + (", known in half of the rows" if rival.reads_whole_rows else ""),
+        reads(rival),
+        " and ".join(rival.takes),
         " and ".join(limits),
         CUT[rival.cut],
     ]

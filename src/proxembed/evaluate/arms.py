@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
 from proxembed.estimator.catalogue import estimators, method_named, method_names, name_of
 from proxembed.params import declared
+from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.outputs import Outputs
+from proxembed.targets.targets import Targets
 
 from .costs import KERNEL_ROWS, shape_of
 from .rivals.linear import AllFeatures
@@ -109,20 +111,22 @@ class Entrant:
         return self.lacks or (late if self.seconds > limit else "")
 
 
-def one_hot(Y: Any) -> bool:
-    """Whether each row of an indicator carries one label."""
-    return bool(np.all(np.asarray(Y.sum(axis=1)).ravel() == 1))
-
-
 def entrants(
-    X: Any, Y: Any = None, seed: int = 0, n_rows: int | None = None, splits: int = 1, whole_rows: bool = True
+    X: Any,
+    targets: Targets | None = None,
+    seed: int = 0,
+    n_rows: int | None = None,
+    splits: int = 1,
+    whole_rows: bool = True,
 ) -> tuple[Entrant, ...]:
-    """All rivals in the order of their importance, with what decides whether they take part."""
-    shape = shape_of(X, 1 if Y is None else Y.shape[1])
-    sparse, one_class = sp.issparse(X) or getattr(X, "is_sparse", False), Y is not None and one_hot(Y)
+    """All rivals of targets of a kind in the order of their importance, with what decides whether they take part."""
+    shape = shape_of(X, 1 if targets is None else targets.c)
+    sparse, numbers = sp.issparse(X) or getattr(X, "is_sparse", False), isinstance(targets, Outputs)
+    one_class = isinstance(targets, LabelMatrix) and bool((targets.m == 1).all())
     rows = FOREST_ROWS if n_rows is None else n_rows
-    facts = DataFacts(shape, sparse, one_class, whole_rows, seed, splits, rows)
-    return tuple(_entrant(rival, facts) for rival in rivals())
+    facts = DataFacts(shape, sparse, one_class, whole_rows, seed, splits, rows, numbers)
+    kind = "numbers" if numbers else "labels"
+    return tuple(_entrant(rival, facts) for rival in rivals() if kind in rival.takes)
 
 
 def _entrant(rival: type[Rival], facts: DataFacts) -> Entrant:

@@ -85,7 +85,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "board": views.board_view(summary["best"], shown[0], ALL_FEATURES),
         "sizes": views.with_gains(summary["leaderboard"], ALL_FEATURES),
         "base": ALL_FEATURES,
-        "predicting": and_words([rival.title for rival in rivals() if rival.predicts]),
+        "predicting": and_words(_predicting(summary["dataset"])),
         "fold_gain": views.fold_gain_text,
         "matrices": matrix_view(record.get("proximity")),
         "adaptive": adaptive_view(record.get("adaptive")),
@@ -107,6 +107,12 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "words": lambda value: "–" if value is None else json.dumps(value, ensure_ascii=False),
         "short": _heading,
     }
+
+
+def _predicting(dataset: dict[str, Any]) -> list[str]:
+    """The rivals of these targets that predict by themselves."""
+    kind = "numbers" if dataset.get("outputs") else "labels"
+    return [rival.title for rival in rivals() if rival.predicts and kind in rival.takes]
 
 
 def _heading(name: str) -> str:

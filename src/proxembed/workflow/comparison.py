@@ -195,14 +195,14 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
         contrasts=pairs_of(options.contrasts, arms),
         measure=measured_by(options, dataset, train),
         numbers=dataset.outputs is not None,
-        notes=left_out_rivals(dataset.X, dataset.Y, splits=splits, whole_rows=has_whole_rows(dataset)),
+        notes=left_out_rivals(dataset.X, dataset.targets, splits=splits, whole_rows=has_whole_rows(dataset)),
     )
 
 
 def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int, splits: int = 1) -> tuple[Arm, ...]:
     """The arms of the methods named; the rivals are always there, so that naming them changes nothing."""
     names = default_methods(dataset.X.shape[0]) if names is None else names
-    rivals = rival_arms(dataset.X, dataset.Y, seed, splits=splits, whole_rows=has_whole_rows(dataset))
+    rivals = rival_arms(dataset.X, dataset.targets, seed, splits=splits, whole_rows=has_whole_rows(dataset))
     titles = [arm.name.lower() for arm in rivals if arm.largest is None]
     standing = {*RIVAL_WORDS, *titles, *(title.replace(" ", "") for title in titles)}
     arms = method_arms([n for n in names if n.lower() not in standing], several_labels=dataset.several_labels)

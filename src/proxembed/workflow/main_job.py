@@ -329,7 +329,7 @@ class Job:
 def rivals_of(job: Job) -> tuple[Arm, ...]:
     """The rivals that the plan leaves in the comparison."""
     options, plan = job.options, job.plan
-    arms = rival_arms(job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest, **plan.rival_limits)
+    arms = rival_arms(job.dataset.X, job.dataset.targets, options.seed, plan.cuts.forest, **plan.rival_limits)
     leading = {name for name, _ in job.found.leaders}
     return tuple(arm for arm in without_duplicates(arms, leading) if arm.name not in plan.cuts.left_out)
 
@@ -351,7 +351,7 @@ def compare_leaders(job: Job) -> Results | None:
     if job.found.interrupted:
         return None
     options, found, plan = job.options, job.found, job.plan
-    data, rivals = (job.dataset.X, job.dataset.Y, options.seed, plan.cuts.forest), rivals_of(job)
+    data, rivals = (job.dataset.X, job.dataset.targets, options.seed, plan.cuts.forest), rivals_of(job)
     taken = {arm.name for arm in rivals}
     leaders = [embedding_arm(name, method) for name, method in found.leaders if name not in taken]
     deadline = plan.leave_for("diagnosis", "last fit and page")

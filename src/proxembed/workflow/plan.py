@@ -334,7 +334,7 @@ def make_plan(
         work = float(f"{left * machine_speed() * _processes(options):.3g}")
     whole = has_whole_rows(dataset)
     given: dict[str, Any] = {"splits": options.folds + 1, "whole_rows": whole}
-    known, least = (entrants(dataset.X, dataset.Y, options.seed, rows, **given) for rows in (None, FORESTS[-1]))
+    known, least = (entrants(dataset.X, dataset.targets, options.seed, rows, **given) for rows in (None, FORESTS[-1]))
     pairs = zip(known[1:], least[1:], strict=True)
     rivals = tuple(each for each, smallest in pairs if not smallest.reason(rival_seconds(work)))
     shape, scalings = shape_of(dataset.X, dataset.targets.c), len(scaling_kinds(dataset.X))

@@ -15,7 +15,7 @@ def test_logistic_regression_of_emails_is_above_all_features_as_they_are(data_fo
     split = standard_split(data)
     part, plain = prepare(data, split), make_part(data.X, LabelMatrix.of(data.Y), split.train, split.held_out, "none")
     ridge = fit_readout(plain.X, plain.Y.toarray()).scores(plain.X_held_out)
-    arm = next(arm for arm in rival_arms(data.X, data.Y) if arm.name == "logistic regression")
+    arm = next(arm for arm in rival_arms(data.X, data.targets) if arm.name == "logistic regression")
     _, scores = fitted_scores(arm, part)
     above, below = (macro_average_precision(part.Y_held_out, S).value for S in (scores, ridge))
     assert above > below

@@ -19,6 +19,8 @@ from proxembed.evaluate.arms import (
     method_arms,
     rival_arms,
 )
+from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.reading import read_targets
 
 
 def names(arms):
@@ -90,8 +92,7 @@ def test_a_map_is_fitted_at_the_sizes_that_it_has():
 
 
 def test_rivals_follow_the_kind_of_features_and_of_labels(maps):
-    one_class = np.eye(40)[:, :2].clip(0)
-    one_class[:, 1] = 1 - one_class[:, 0]
+    one_class = LabelMatrix.of(np.column_stack([np.arange(40) == 0, np.arange(40) != 0]).astype(int))
     X = np.ones((40, 3))
     every = stated(lambda rival: maps or rival.library is None)
     several = stated(lambda rival: (maps or rival.library is None) and rival.class_traits.labels != "single")
@@ -107,7 +108,7 @@ def test_rivals_follow_the_kind_of_features_and_of_labels(maps):
 
 
 def test_a_rival_that_takes_no_part_is_named_with_the_reason(maps):
-    X, Y = np.ones((30_000, 2)), sp.csr_array(np.ones((30_000, 3)))
+    X, Y = np.ones((30_000, 2)), LabelMatrix.of(np.ones((30_000, 3), dtype=int))
     told = " ".join(left_out_rivals(X, Y))
     assert "gradient boosting takes no part: 3 labels and 30,000 rows; it takes up to 20 and 20,000." in told
     assert "NCA takes no part: rows carry several labels or none." in told
@@ -124,11 +125,29 @@ def test_rivals_of_a_forecast_above_the_budget_take_no_part(maps):
     assert {"label scores", "forest proximity"} <= set(names(rival_arms(X, seconds=0.0))) < set(names(rival_arms(X)))
     assert "logistic regression takes no part: a forecast of" in " ".join(left_out_rivals(X, seconds=0.0))
     svm = next(each for each in entrants(X) if each.arm.name == SVM)
-    sizes = [(X, np.ones((500, 5)), 1), (np.ones((5000, 50)), None, 1), (X, None, 6)]
+    sizes = [(X, LabelMatrix.of(np.ones((500, 5), dtype=int)), 1), (np.ones((5000, 50)), None, 1), (X, None, 6)]
     dearer = [next(e for e in entrants(A, Y, splits=k) if e.arm.name == SVM) for A, Y, k in sizes]
     assert 0 < svm.seconds < min(each.seconds for each in dearer) and svm.reason(2 * svm.seconds)
     few, many = (len(rival_arms(X, splits=splits)) for splits in (1, 1000))
     assert many < few
+
+
+def test_numbers_have_rivals_of_their_own(maps):
+    rng = np.random.default_rng(0)
+    X, y = np.ones((300, 40)), rng.normal(size=(300, 3))
+    every = [entrant.arm.name for entrant in entrants(X, read_targets(y))]
+    shared = {"all features", "PCA", "random projection", "UMAP", "supervised UMAP", "t-SNE"}
+    predicting = {"ridge regression", "PLSRegression", "principal component regression", "random forest", "lasso"}
+    assert set(every) == shared | predicting | {"boosted regression", "PLS"} and every[0] == "all features"
+    assert set(every) & set(names(e.arm for e in entrants(X, LabelMatrix.of((y > 0).astype(int))))) == shared
+    arms = {arm.name: arm for arm in rival_arms(X, read_targets(y), whole_rows=False)}
+    assert all(arms[name].predicts and arms[name].sizes((1, 2)) == (None,) for name in predicting)
+    assert arms["ridge regression"].names[1] == "ridge lookup" and arms["random forest"].names[1] == "forest lookup"
+    assert arms["PLS"].sizes((1, 2, 5)) == (1, 2) and ("supervised UMAP" in arms) is maps
+    told = " ".join(left_out_rivals(np.ones((900, 400)), read_targets(rng.normal(size=(900, 8)))))
+    assert "lasso takes no part: 400 features times 8 outputs; it takes up to 3,000." in told
+    assert "boosted regression takes no part: 900 rows times 400 features times 8 outputs" in told
+    assert "logistic" not in told
 
 
 def test_the_rivals_that_place_rows_anew_for_each_size(monkeypatch):

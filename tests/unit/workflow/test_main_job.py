@@ -11,6 +11,7 @@ import proxembed
 from proxembed.evaluate import evidence
 from proxembed.evaluate.arms import rival_arms
 from proxembed.execute.ledger import STUDY
+from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job
 from runs import LAY_OUT
 
@@ -177,7 +178,7 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     Y = X[:, :3] > 0.2
     quick = {**QUICK, "methods": ["classicalmds"], "n_components": (1, 3), "max_trials": 1, "folds": 3, "shuffles": 0}
     monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: (raw, scores))
-    raw, scores = (arm for arm in rival_arms(X, Y) if arm.name in ("all features", "label scores"))
+    raw, scores = (arm for arm in rival_arms(X, LabelMatrix.of(Y)) if arm.name in ("all features", "label scores"))
     found = proxembed.search(X, Y, **quick, goal="predict", folder=tmp_path / "out")
     assert found.name == found.record["search"]["chosen"]["method"] == "label scores"
     k = found.record["summary"]["saved"]["k"]
@@ -198,7 +199,7 @@ def test_forest_scores_that_are_ahead_are_what_is_saved(monkeypatch, tmp_path):
     X = np.random.default_rng(0).normal(size=(400, 4))
     Y = np.abs(X[:, :3]) > 0.7
     quick = {**QUICK, "methods": ["opls"], "max_trials": 1, "folds": 3, "shuffles": 0}
-    arms = [arm for arm in rival_arms(X, Y) if arm.name in ("all features", "forest scores")]
+    arms = [arm for arm in rival_arms(X, LabelMatrix.of(Y)) if arm.name in ("all features", "forest scores")]
     monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: tuple(arms))
     found = proxembed.search(X, Y, **quick, goal="neighbours", folder=tmp_path / "out")
     saved = {"arm": "forest scores", "k": None, "rival": True}

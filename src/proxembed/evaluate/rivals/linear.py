@@ -13,6 +13,7 @@ from proxembed.estimator.catalogue import title_of
 from proxembed.estimator.rows import SeenRows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.validation import checked_features, in_range, learning
+from proxembed.methods.dependence import PLS
 from proxembed.methods.fisher import FDA
 from proxembed.methods.multilabel import MESD
 from proxembed.methods.variance import LSI, PCA
@@ -270,6 +271,7 @@ class AllFeatures(Rival):
     """The features themselves, scaled as for every arm."""
 
     title = "all features"
+    takes = ("labels", "numbers")
     position = 10
     cut = "never"
 
@@ -282,6 +284,7 @@ class RandomProjection(Rival):
     """The Gaussian random projection of scikit-learn."""
 
     title = "random projection"
+    takes = ("labels", "numbers")
     position = 70
     cut = "never"
 
@@ -310,6 +313,7 @@ class LargestVariance(MethodRival):
     """PCA, or LSI of sparse features."""
 
     title = "PCA"
+    takes = ("labels", "numbers")
     position = 20
     methods = ("PCA", "LSI")
 
@@ -329,3 +333,17 @@ class FisherPlane(MethodRival):
     @classmethod
     def build(cls, facts: DataFacts) -> Any:
         return FDA() if facts.one_class else MESD(FDA())
+
+
+class PLSPlane(MethodRival):
+    """The first two components of PLS."""
+
+    title = "PLS"
+    position = 145
+    takes = ("numbers",)
+    goal = "map"
+    class_traits = Traits(labels="multi")
+
+    @classmethod
+    def build(cls, facts: DataFacts) -> Any:
+        return PLS(deflation="simpls")

@@ -12,6 +12,8 @@ from proxembed.methods.variance import PCA
 from proxembed.params import SEED, check_params, param
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_labels
+from proxembed.targets.outputs import Outputs
+from proxembed.targets.targets import Targets
 
 from .rival import SIZE, DataFacts, RivalEmbedding
 
@@ -92,6 +94,7 @@ class MapRival(RivalEmbedding, labels=None, each_size=True, abstract=True):
     """Base of a rival that a library of layouts places."""
 
     share = 0.4
+    takes = ("labels", "numbers")
 
     @classmethod
     def forecast(cls, facts: DataFacts) -> float:
@@ -160,9 +163,9 @@ class UMAP(MapRival):
 
 
 class SupervisedUMAP(UMAP, labels="multi"):
-    """Supervised UMAP of umap-learn: a neighbour graph of the features crossed with one of the labels.
+    """Supervised UMAP of umap-learn: a neighbour graph of the features crossed with one of the labels or numbers.
 
-    Classes are compared as categories, label sets by the Jaccard distance. Training rows keep the places that UMAP gave
+    Classes are compared as categories, label sets by the Jaccard distance, standardised numbers by the Euclidean one. Training rows keep the places that UMAP gave
     them using their labels, so judge the map by held-out rows only. [mcinnes2018umap]
 
     Attributes
@@ -191,13 +194,22 @@ class SupervisedUMAP(UMAP, labels="multi"):
         self._check_installed()
         with learning(self):
             X = checked_features(self, X, reset=True)
-            known, labels = known_labels(self, X, y)
+            known, labels = self._known(X, y)
             target = labels.Y.toarray()
-            if labels.one_hot:
+            if isinstance(labels, Outputs):
+                Z = self._place(known, target, target_metric="l2")
+            elif labels.one_hot:
                 Z = self._place(known, target.argmax(axis=1), target_metric="categorical")
             else:
                 Z = self._place(known, target, target_metric="jaccard")
             return Z if known.shape[0] == X.shape[0] else self.transform(X)
+
+    def _known(self, X: Any, y: Any) -> tuple[Any, Targets]:
+        """The rows that are placed beside their targets: those of known labels, or with a known number."""
+        if not isinstance(y, Outputs):
+            return known_labels(self, X, y)
+        rows = np.flatnonzero(y.rows_any)
+        return X[rows], y.take(rows).with_means()
 
 
 class TSNE(MapRival):

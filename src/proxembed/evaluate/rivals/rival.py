@@ -4,17 +4,20 @@ from abc import abstractmethod
 from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.validation import checked_features, learning
+from proxembed.estimator.validation import checked_features, in_range, learning
 from proxembed.features.layouts import missing_library
 from proxembed.params import Param, check_params, declared
-from proxembed.targets.known import known_labels
+from proxembed.targets.known import known_labels, known_rows
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.outputs import Outputs
+from proxembed.targets.reading import read_targets
 
 from ..costs import Shape, fit_work, step_work, table
 
@@ -33,6 +36,7 @@ class DataFacts(NamedTuple):
     seed: int = 0
     splits: int = 1  # fits of the comparison
     forest_rows: int = FOREST_ROWS  # rows that forests are grown on at most
+    numbers: bool = False  # the targets are outputs: numbers, or columns of several kinds
 
 
 class Rival:
@@ -40,11 +44,14 @@ class Rival:
 
     title: ClassVar[str]  # its name on the leaderboard
     position: ClassVar[int] = 1000  # place in the list of rivals, of which the last are cut first
+    takes: ClassVar[tuple[str, ...]] = ("labels",)  # "labels", "numbers" or both: the targets beside which it stands
     goal: ClassVar[str | None] = None  # "map": it stands for maps alone, at two components; None: for every goal
     class_traits: ClassVar[Traits] = Traits()  # of an estimator, the keywords of its class statement
     reads_whole_rows: ClassVar[bool] = False  # True: it needs rows whose labels are all known
     most_labels: ClassVar[float] = inf
     most_rows: ClassVar[float] = inf
+    most_coefficients: ClassVar[float] = inf  # features times columns of targets
+    most_cells: ClassVar[float] = inf  # rows times features times columns of targets
     library: ClassVar[str | None] = None  # a layout whose library it needs
     share: ClassVar[float] = 1.0  # part of the budget of a rival that it may take
     label_wise: ClassVar[bool] = False  # True: its work grows with labels, of which there may be thousands
@@ -90,13 +97,17 @@ class Rival:
     @classmethod
     def lacks(cls, facts: DataFacts) -> str:
         """Why it does not suit the data; "" where it does."""
-        n, c = facts.shape.n, facts.shape.c
+        n, d, c = facts.shape.n, facts.shape.d, facts.shape.c
         if cls.library is not None and (library := missing_library(cls.library)) is not None:
             return f"{library} is not installed (pip install 'proxembed[maps]')"
         if cls.class_traits.labels == "single" and not facts.one_class:
             return "rows carry several labels or none"
-        if cls.reads_whole_rows and not facts.whole_rows:
+        if cls.reads_whole_rows and not facts.whole_rows and not facts.numbers:
             return "labels are all known in fewer than half of the rows"
+        if d * c > cls.most_coefficients:
+            return f"{d:,} features times {c:,} outputs; it takes up to {cls.most_coefficients:,}"
+        if n * d * c > cls.most_cells:
+            return f"{n:,} rows times {d:,} features times {c:,} outputs; it takes up to {cls.most_cells:,}"
         if c <= cls.most_labels and n <= cls.most_rows:
             return ""
         if cls.most_labels == inf:
@@ -155,3 +166,64 @@ class RivalScores(LabelClassifier, Rival, abstract=True):
     @abstractmethod
     def _fit(self, X: Any, labels: LabelMatrix) -> None:
         """Fit to checked rows and their labels."""
+
+
+class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
+    """Base of a rival that predicts numbers, and classes beside them by their indicators. A subclass defines
+    ``_fit(X, y)``, which may set ``own_factor_``, and ``_factor(X)``."""
+
+    role = "rival"
+    predicts = True
+    takes = ("numbers",)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to the rows with a known cell, others at the mean of their column. X: (n, d) array or sparse matrix; y:
+        numbers (n,) or (n, q), NaN where unknown, or outputs. Returns self."""
+        with learning(self):
+            check_params(self)
+            X = checked_features(self, X, reset=True)
+            name = type(self).__name__
+            if y is None:
+                raise ValueError(f"{name} requires y to be passed, but the target y is None; give numbers.")
+            outputs = read_targets(y, getattr(self, "target_type", None) or "real")
+            if not isinstance(outputs, Outputs):
+                raise ValueError(f"{name} takes numbers, and y holds labels: pass target_type='real'.")
+            check_consistent_length(X, outputs.cells)
+            rows = known_rows(name, outputs, stacklevel=3)
+            if len(rows) < 2:
+                raise ValueError(f"{name} needs at least 2 rows with known numbers; got {len(rows)} sample.")
+            outputs = outputs.take(rows)
+            self._reading_ = outputs.reading
+            self._fit(X[rows], outputs)
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, y: Outputs) -> None:
+        """Fit to checked rows and their outputs. ``own_factor_``: F of these rows by models that have not seen them."""
+
+    @abstractmethod
+    def _factor(self, X: Any) -> np.ndarray:
+        """F of checked rows."""
+
+    def predict_factor(self, X: Any) -> np.ndarray:
+        """Predictions (m, r) of the standardised factor F of the training rows, for rows X (m, d)."""
+        check_is_fitted(self)
+        X = checked_features(self, X, reset=False)
+        return in_range(self._factor(X), X, np.float64)
+
+    def predict(self, X: Any) -> Any:
+        """Predictions in the form and units of y, within the range of the training rows. X: (m, d)."""
+        F, scale = self.predict_factor(X), self._reading_.scale
+        raw = np.divide(F, scale, out=np.zeros_like(F), where=scale > 0) + self._reading_.level
+        return self._reading_.decoded(raw)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The mean over the columns of y of R2 (numbers and ranks) or accuracy, over the known cells. X: (m, d); y: in
+        the form of that of fit; sample_weight: (m,)."""
+        return self._reading_.score(y, self.predict(X), sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        return tags

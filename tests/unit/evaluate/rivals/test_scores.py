@@ -23,9 +23,10 @@ from proxembed.evaluate.scoring import ScoreReadings, fitted_scores
 from proxembed.evaluate.verdict import summarise
 from proxembed.measures.metrics import jaccard_at_k, macro_average_precision, row_jaccard
 from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
+from proxembed.targets.labels import LabelMatrix
 from proxembed.splits.splits import Split, Splitting, standard_split
 
-SMALL = [rival for rival in SMALL_RIVALS if rival.predicts]
+SMALL = [rival for rival in SMALL_RIVALS if rival.predicts and "labels" in rival.takes]
 
 
 def data(n=240, seed=0):
@@ -201,7 +202,7 @@ def test_a_comparison_scores_the_linear_svm_at_the_penalty_of_its_training_part(
     unknown = (np.arange(180)[:, None] % 3 == np.arange(3)) & partly
     dataset = Dataset(X, Y * ~unknown, train_idx=range(120), test_idx=range(120, 180), unknown=unknown)
     labels = np.where(unknown, np.nan, Y)
-    arms = [each.arm for each in entrants(X, Y) if each.arm.name == "linear SVM"]
+    arms = [each.arm for each in entrants(X, LabelMatrix.of(Y)) if each.arm.name == "linear SVM"]
     arms = Arm(ALL_FEATURES, None, rival=True), *arms
     results = run(Protocol(arms, (2,), splitting=Splitting(n_folds=2), standard=True), dataset)
     assert not any(row["failure"] for row in results.rows)
@@ -219,7 +220,7 @@ def test_label_lookup_places_training_rows_at_their_labels_and_grows_no_forest_o
     dataset = Dataset(X, Y, train_idx=range(120), test_idx=range(120, 180))
     fits, fit = [], ForestScores._fit
     monkeypatch.setattr(ForestScores, "_fit", lambda self, X, Y: fits.append(1) or fit(self, X, Y))
-    arms = [each.arm for each in entrants(X, Y) if each.arm.name == "forest scores"]
+    arms = [each.arm for each in entrants(X, LabelMatrix.of(Y)) if each.arm.name == "forest scores"]
     arms = (Arm(ALL_FEATURES, None, rival=True), *arms)
     results = run(Protocol(arms, (2,), splitting=Splitting(n_folds=2), standard=True), dataset)
     assert len(fits) == 3 and results.protocol["arms"] == [ALL_FEATURES, "forest scores", "label lookup"]
@@ -246,7 +247,7 @@ def test_neighbours_of_scores_are_those_of_rows_of_scores():
     assert readings.probabilities.min() >= 0 and readings.labels.shape == (20, 3)
 
 
-@pytest.mark.parametrize("estimator", [cls() for cls in RIVALS if cls.predicts], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", [cls() for cls in RIVALS if cls.predicts and "labels" in cls.takes], ids=lambda e: type(e).__name__)
 def test_a_single_column_of_labels_has_scores_in_one_column(estimator):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
