@@ -45,6 +45,7 @@ from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
 
 from .explain import Explanation, citation, cited_keys, explanation, label_loadings
+from .missing import missing_attribute
 from .nested import Nested
 from .partial_fits import PartialFits
 from .readout import ReadOut, projected_rows
@@ -140,8 +141,8 @@ class Estimator(BaseEstimator):
 
     @property
     def targets_(self) -> tuple[Output, ...]:
-        """How each column of y was read: an ``Output`` with name, kind, columns of the factor, mean, scale and the
-        number of unknown cells."""
+        """How each column of y was read: an ``Output`` with name, kind, columns of the factor, mean, scale (as
+        ``StandardScaler`` has ``scale_``) and the number of unknown cells."""
         reading = vars(self).get("_reading_")
         if reading is None:
             raise AttributeError(f"This {type(self).__name__} is not fitted to targets: it has no targets_.")
@@ -169,6 +170,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
     """Base of every embedding: input checks, tags, citation."""
 
     role = "features"
+
+    if not TYPE_CHECKING:  # to a type checker every name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            return missing_attribute(self, name)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ from proxembed.algebra.arrays.moments import Moments
 from proxembed.blocks import RowBlocks, blocks_of
 
 from .known_blocks import checked_block, known_blocks, refuse_other_features, refuse_outside
+from .missing import missing_attribute
 from .sums import Sums, from_sums_of_rows, sums_of_rows
 from .validation import forget
 from .weights import checked_weights, present_rows, refuse_weights_of_blocks
@@ -178,7 +179,7 @@ class PartialFits:
     def __getattr__(self, name: str) -> Any:
         unsolved = vars(self).get("_unsolved_", False) and name.endswith("_") and not name.startswith("_")
         if not unsolved or name in KEPT:
-            return object.__getattribute__(self, name)  # raises its own error, with the reason where it has one
+            return missing_attribute(self, name)
         sums = self._checked_sums()
         forget(self, KEPT)
         try:

@@ -14,6 +14,7 @@ from proxembed.params import param
 from proxembed.targets.outputs import OutputReading
 
 from .base import SpectralEmbedder
+from .missing import ALSO_PREDICTS
 from .rows import Rows
 from .validation import in_range
 from .weights import checked_weights
@@ -25,8 +26,9 @@ def fitted_to_outputs(estimator: Any) -> bool:
     """Whether an estimator is fitted to numbers, or to columns of several kinds; the error says that it is not."""
     if not isinstance(estimator.reading_so_far, OutputReading):
         raise AttributeError(
-            f"{type(estimator).__name__} predicts where it is fitted to numbers (target_type='real'). For labels put a "
-            "classifier behind it, such as proxembed.classify.Thresholded()."
+            f"{type(estimator).__name__} predicts where it is fitted to numbers: pass target_type='real' if y holds "
+            "measurements. For labels put a classifier behind it, such as proxembed.classify.Thresholded(). "
+            f"{ALSO_PREDICTS.format(type(estimator).__name__)}"
         )
     return True
 

@@ -116,9 +116,9 @@ class OutputTotals:
             raise ValueError(OTHER_COLUMNS.format(len(columns), len(kinds)))
         for column, kind in zip(columns, kinds, strict=True):
             if column.kind not in (kind, UNKNOWN):
-                refuse_kinds(column, KIND_NAMES[kind], self.layout.flat)
+                refuse_kinds(column, KIND_NAMES[kind], self.layout.alone)
         soft = next((column for column in columns if column.soft), columns[0])
-        refuse_kinds(soft, KIND_NAMES["labels"], self.layout.flat)
+        refuse_kinds(soft, KIND_NAMES["labels"], self.layout.alone)
 
     @property
     def _wide_known(self) -> np.ndarray:
@@ -309,7 +309,7 @@ def joined(one: Layout, other: Layout) -> Layout:
     if [column.name for column in one.columns] != [column.name for column in other.columns]:
         raise ValueError(OTHER_COLUMNS.format(len(one.columns), len(other.columns)))
     pairs = zip(one.columns, other.columns, strict=True)
-    return replace(one, columns=tuple(_joined_column(left, right, one.flat) for left, right in pairs))
+    return replace(one, columns=tuple(_joined_column(left, right, one.alone) for left, right in pairs))
 
 
 def _joined_column(left: Column, right: Column, alone: bool) -> Column:
@@ -329,7 +329,7 @@ def _joined_column(left: Column, right: Column, alone: bool) -> Column:
 
 
 def refuse_kinds(column: Column, other: str, alone: bool) -> None:
-    """A ValueError for a column of y that is ``other`` in other rows; ``alone``: y has one axis."""
+    """A ValueError for a column of y that is ``other`` in other rows; ``alone``: y is one column."""
     own = "memberships" if column.soft else KIND_NAMES[column.kind]
     word = "real" if "numbers" in (own, other) or column.soft else "classes"
     where = "y" if alone else f"y column {column.name!r}"

@@ -85,6 +85,11 @@ class Layout:
         return sum(column.size for column in self.columns)
 
     @property
+    def alone(self) -> bool:
+        """Whether y is one column that messages do not name."""
+        return self.frame is None and len(self.columns) == 1
+
+    @property
     def owners(self) -> np.ndarray:
         """For each column of F the number of its column of y."""
         return np.repeat(np.arange(len(self.columns)), [column.size for column in self.columns])
@@ -511,10 +516,11 @@ class OutputReading:
             mean = tuple(self.level[own].tolist()) if column.kind == "classes" else float(self.level[own.start])
             columns = tuple(range(own.start, own.stop))
             factor, values = float(self.scale[own].max(initial=0.0)), column.values
+            size = 1.0 / factor if factor > 0 else 1.0  # a constant column equals its mean
             values = None if values is None else tuple(values.tolist())
             unknown, filled = (0 if each is None else int(each[number]) for each in (self.unknown, self.filled))
             rule = self.rule if filled else None
-            found.append(Output(column.name, column.kind, columns, mean, factor, unknown, values, filled, rule))
+            found.append(Output(column.name, column.kind, columns, mean, size, unknown, values, filled, rule))
         return tuple(found)
 
     def in_units(self, weights: np.ndarray, kept: Any) -> np.ndarray:

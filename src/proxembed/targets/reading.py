@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.tables.frames import frame_of, refuse_equal_names
+from proxembed.tables.quantities import NumberWords
 
 from .labels import LabelMatrix, is_sets, mixed_signs
 from .outputs import UNKNOWN, Column, Layout, Outputs, places, weights_of
@@ -32,6 +33,11 @@ from .values import (
 )
 
 EXACT = (Decimal, Fraction)
+TO_NUMBERS = {  # what to do with text, by its decimal mark
+    "": "pass numbers",
+    ".": "pass numbers, such as y.astype(float)",
+    ",": "pass numbers, with a point in place of the comma",
+}
 
 
 @dataclass(frozen=True)
@@ -150,8 +156,8 @@ def _columns_of_array(y: Any, values: Any) -> tuple[list[Cells], bool, None]:
             True,
             None,
         )
-    flat = array.shape[1] == 1
-    return [_cells(array[:, j], j, not flat) for j in range(array.shape[1])], flat, None
+    several = array.shape[1] > 1
+    return [_cells(array[:, j], j, several) for j in range(array.shape[1])], False, None
 
 
 def _cells(column: Any, name: Any, named: bool) -> Cells:
@@ -235,6 +241,8 @@ def _kinds(columns: list[Cells], target_type: Any, single: bool, block: bool) ->
 def _kind(column: Cells, word: str | None, single: bool, zero_one: bool, block: bool) -> str:
     if word is not None:
         return {"real": _as_real, "classes": _as_classes, "labels": _as_labels}[word](column)
+    if column.what == "text" and not block:
+        _warn_of_number_words(column)
     if column.what != "number":
         return {"ordered": "ranks", "bool": "labels"}.get(column.what, "classes")
     if single:
@@ -244,8 +252,8 @@ def _kind(column: Cells, word: str | None, single: bool, zero_one: bool, block: 
 
 def _as_real(column: Cells) -> str:
     if column.what == "text" and len(column.known_values):
-        text = str(column.known_values[0])
-        raise ValueError(f"target_type='real': {column.place} holds text, such as {text!r}; pass numbers.")
+        text, mark = str(column.known_values[0]), NumberWords(_texts(column)).simple
+        raise ValueError(f"target_type='real': {column.place} holds text, such as {text!r}; {TO_NUMBERS[mark]}.")
     return "ranks" if column.what == "ordered" else "real"
 
 
@@ -287,6 +295,26 @@ def _is_real(column: Cells, block: bool) -> bool:
             stacklevel=7,
         )
     return False
+
+
+def _warn_of_number_words(column: Cells) -> None:
+    """Warn of text that is numbers, some of them fractions, which is taken as classes."""
+    words = _texts(column)
+    mark = NumberWords(words).simple
+    fractions = [word for word in words if mark and not float(word.replace(mark, ".")).is_integer()]
+    if fractions:
+        warnings.warn(
+            f"{column.where} holds numbers as text, such as {fractions[0]!r}, which is taken as {len(words)} classes. If "
+            f"they are measurements, {TO_NUMBERS[mark]}; target_type='classes' confirms classes.",
+            UserWarning,
+            stacklevel=7,
+        )
+
+
+def _texts(column: Cells) -> list[str]:
+    """The distinct known cells of a column of text; none where some are bytes."""
+    words = list(dict.fromkeys(column.known_values.tolist()))
+    return [word.strip() for word in words] if all(isinstance(word, str) for word in words) else []
 
 
 def _words(columns: list[Cells], target_type: Any) -> list[str | None]:
@@ -386,5 +414,4 @@ def _sparse_targets(y: Any, target_type: Any, scale_targets: Any, labels_allowed
         count = int(known[few])
         raise ValueError(f"y column {few} has {count} known cell{'s' * (count != 1)}; two are needed: drop it.")
     scaling, weights = weights_of(scale_targets, columns)
-    flat = cells.shape[1] == 1
-    return Outputs(cells, Layout(columns, flat), holes if holes.nnz else None, scaling, weights)
+    return Outputs(cells, Layout(columns), holes if holes.nnz else None, scaling, weights)

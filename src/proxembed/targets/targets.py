@@ -20,8 +20,9 @@ class Output:
     """How one column of y was read, and what it is in F.
 
     ``kind`` is "real", "ranks" (of ordered categories), "classes" or "labels" (0/1, or memberships from 0 to 1).
-    ``columns`` are its columns of F: (value - ``mean``) times ``scale``; of a class output one indicator per class,
-    with one mean each. ``values`` are the classes, or the categories in order. ``n_unknown``: its unknown cells;
+    ``columns`` are its columns of F: (value - ``mean``) / ``scale``, where ``scale`` is the standard deviation of the
+    known cells over the weight of the column, 1 where it is not scaled or constant; of a class output one indicator per
+    class, with one mean each. ``values`` are the classes, or the categories in order. ``n_unknown``: its unknown cells;
     ``n_filled``: those that fit has filled, ``filled_by`` the rule ("fill" or "mean"; None: none was filled)."""
 
     name: Any

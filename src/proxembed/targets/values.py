@@ -14,8 +14,8 @@ from scipy import sparse
 from proxembed.tables.cells import is_empty, plain_value
 from proxembed.tables.frames import frame_of, refuse_equal_names
 
-COMPLEX = "Complex data not supported: y must hold classes, or 0 and 1."
-FORMS = "pass 1-D classes, an n x c array of 0 and 1, or a list of sets of labels."
+COMPLEX = "Complex data not supported: y must hold classes, 0 and 1, or real numbers."
+FORMS = "pass 1-D classes or numbers, an n x c array of numbers or of 0 and 1, or a list of sets of labels."
 LENGTHS = f"y has rows of different lengths, or lists beside other entries; {FORMS}"
 INFINITY = "Input y contains infinity; labels must be finite, NaN stands for unknown."
 CLASSES_OR_NUMBERS = "classes or measurements? Pass target_type='real' or 'classes'."

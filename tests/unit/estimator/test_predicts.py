@@ -9,9 +9,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import StandardScaler
 
 import proxembed
-from proxembed import CCA, MLLS, OPLS, PLS, Kernelized, PCovR, RowBlocks
+from proxembed import CCA, FDA, MLLS, OPLS, PLS, Kernelized, Layout, PCovR, RowBlocks, Sliced
 from proxembed.estimator.base import registry
 from proxembed.params import declared
 
@@ -34,7 +35,7 @@ def test_predictions_in_the_form_of_y(cls):
     assert list(found.columns) == ["Cd", "Co", "Cu"] and set(found.dtypes) == {np.dtype("float32")}
     assert found.index.tolist() == list(range(7, 12))
     np.testing.assert_allclose(found, whole[:5], rtol=1e-4)
-    for y, shape in ((Y[:, 0], (N,)), (Y[:, [0]], (N,)), (Y[:, 0].tolist(), (N,)), (frame[["Cd"]], (N, 1))):
+    for y, shape in ((Y[:, 0], (N,)), (Y[:, [0]], (N, 1)), (Y[:, 0].tolist(), (N,)), (frame[["Cd"]], (N, 1))):
         model = cls().fit(X, y)
         assert model.predict(X).shape == shape
         assert model.coef_.shape == (1, 4) and model.intercept_.shape == (1,)
@@ -98,7 +99,7 @@ def test_every_output_has_variance_one():
         np.testing.assert_allclose(F.mean(axis=0), 0.0, atol=1e-15)
     shares = np.array([np.mean(kind == name) for name in NAMES])
     output = proxembed.targets.read_targets(y).reading.outputs(None)[0]
-    np.testing.assert_allclose(output.scale, 1 / np.sqrt(1 - np.sum(shares**2)))
+    np.testing.assert_allclose(output.scale, np.sqrt(1 - np.sum(shares**2)))
     np.testing.assert_allclose(output.mean, shares)
     for message, weights in {"names column 'x'": {"x": 1.0}, "a weight is a number > 0": {"Cu": 0.0}}.items():
         with pytest.raises(ValueError, match=message):
@@ -203,7 +204,7 @@ def test_wrappers_scale_as_their_method():
     one = Kernelized(OPLS(scale_targets="none", ridge=0.1), tau=4.0).fit(X, Y)
     other = Kernelized(OPLS(ridge=0.1), tau=4.0).fit(X, Y)
     assert [output.scale for output in one.targets_] == [1.0] * 3
-    np.testing.assert_allclose([output.scale for output in other.targets_], 1 / Y.std(axis=0))
+    np.testing.assert_allclose([output.scale for output in other.targets_], StandardScaler().fit(Y).scale_)
     assert not np.allclose(one.eigenvalues_, other.eigenvalues_)
 
 
@@ -215,3 +216,16 @@ def test_scores_are_asked_for_before_a_fit_and_right_after_a_part():
     assert not hasattr(OPLS().fit(X, Y > 0), "score")
     with pytest.raises(NotFittedError):
         OPLS().score(X, Y)
+
+
+def test_what_does_not_predict_names_what_does():
+    """In the message itself, whether or not the class has such a method; attributes of other names stay bare."""
+    told = [(FDA().fit(X, Y[:, 0] > 0), "predict"), (Kernelized(OPLS()).fit(X, Y), "score"), (Layout(), "predict")]
+    for model, name in [*told, (Sliced(FDA()), "predict_proba"), (OPLS().fit(X, np.arange(N) % 5), "predict")]:
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=rf"proxembed\.fit_on\({type(model).__name__}\(\), dataset\)"):
+            getattr(model, name)
+    with pytest.raises(AttributeError, match="pass target_type='real' if y holds measurements"):
+        _ = OPLS().fit(X, np.arange(N) % 5).predict
+    with pytest.raises(AttributeError, match="^'FDA' object has no attribute 'forecast'$"):
+        _ = FDA().forecast

@@ -1,6 +1,7 @@
 """What y is read as: a row of the table of kinds each, unknown cells in every kind, and the sentence for each bad y."""
 
 import re
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -309,3 +310,17 @@ def test_zero_and_one_are_labels_where_no_column_holds_other_numbers():
     assert kinds == ["labels", "classes", "labels"]
     with_numbers = [output.kind for output in read_targets(table.assign(s=[0.5, 1.5, 2.0, 3.0])).reading.outputs(None)]
     assert with_numbers == ["labels", "classes", "real", "real"]
+
+
+def test_numbers_as_text_are_classes_with_a_warning_that_names_numbers():
+    """Where some are fractions; words and whole numbers, such as the names of classes, without a warning."""
+    for words, remedy in ((["7.5", "8.25"] * 5, r"such as y\.astype\(float\)"), (["7,5", "8"] * 5, "a point in place")):
+        with pytest.warns(UserWarning, match=f"^y holds numbers as text, such as '7.5', .* 2 classes.*{remedy}"):
+            assert isinstance(read_targets(words), LabelMatrix)
+        with pytest.raises(ValueError, match=f"target_type='real': y holds text, such as '7.5'; .*{remedy}"):
+            read_targets(words, "real")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for words in ([str(value) for value in range(9)], ["a", "7.5"] * 5, [b"7.5", b"8"] * 5):
+            read_targets(words)
+        read_targets(["7.5", "8.25"] * 5, "classes")
