@@ -137,10 +137,14 @@ def show(done: dict[str, Any], json_output: bool) -> None:
         return
     rows = f"{done['rows']:,} rows"
     if "sample" in done:
-        of_sample = ["scaling"] * (done["scaled_by"] != "all") + ["read-out"] * ("outputs" not in done)
+        of_sample = [part for part, by in (("scaling", "scaled_by"), ("read-out", "read_out_by")) if done[by] != "all"]
         rows += f" ({' and '.join(of_sample)} of {done['sample']:,})" if of_sample else ""
     what, count = ("output", done["outputs"]) if "outputs" in done else ("label", done["labels"])
     size = f"{rows}, {done['features']:,} features, {count} {what}{'s' * (count != 1)}"
     components = f"{done['components']} component{'s' * (done['components'] != 1)}"
     typer.echo(f"{done['method']}: {components} of {size} in {done['seconds']:.1f} s")
+    if names := done.get("feature_names"):
+        from proxembed.tables.notes import few_names, visible
+
+        typer.echo(f"features: {visible(few_names(names))}")
     typer.echo(f"written: {', '.join(done['written'])}")

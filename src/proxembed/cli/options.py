@@ -120,6 +120,7 @@ IN_THE_PROGRAM = (
     (r"\((labels|drop|keep)\)", r"(--\1)"),
     (r"\bmust be None(?:, | or )", "must be "),
     (r"\bname them with keep\b", "name them with --keep"),
+    (r"\bname it with labels= instead of targets=", "name it with --labels instead of --targets"),
     (r"\bn_components=(\d+) is more than", r"-k \1 is more than"),
     (r"Use n_components <= (\d+), or None for the natural number", r"Use -k \1 or less, or leave -k out"),
     (r"\bn_folds=(\S+) must be", r"--folds \1 must be"),

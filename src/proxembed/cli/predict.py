@@ -16,21 +16,28 @@ def predict(
     file: Path = typer.Argument(
         metavar="NEW", help="New rows with the features of the training file: a file or a folder of Parquet files."
     ),
-    out: Path | None = typer.Option(None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-labels.csv."),
+    out: Path | None = typer.Option(
+        None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-predictions.csv."
+    ),
     scores: bool = typer.Option(False, "--scores", help="Write the score of each label instead of the decision."),
     memory: str = MEMORY,
     json_output: bool = JSON,
 ) -> None:
-    """Predict new rows with a saved model: 0 or 1 per label, one class per row, or the numbers of ``--targets``."""
+    """Predict new rows with a saved model: 0 or 1 per label, one class per row, or the numbers of ``--targets``.
+
+    A label is 1 where its score is above the cut of largest F1 on training rows that the embedding had not seen.
+    """
     with refusals():
         from proxembed.data.readers.table import stem
         from proxembed.workflow.new_rows import through_model
 
-        target, most = table_path(out or Path(f"{stem(file)}-labels.csv"), [model, file]), memory_bytes(memory)
+        target, most = table_path(out or Path(f"{stem(file)}-predictions.csv"), [model, file]), memory_bytes(memory)
         outside: list[int] = []
 
         def columns_of(fitted: Any, X: Any, source: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-            outside.extend(rows_outside(fitted, X))
+            fitted, X = at_embedding(fitted, X)
+            if hasattr(first_step(fitted), "outside_training"):
+                outside.append(int(first_step(fitted).outside_training(X).sum()))
             return decisions(fitted, X, source, model, scores)
 
         with notes(), progress_bar(json_output) as progress:
@@ -51,15 +58,17 @@ def predict(
             )
 
 
-def rows_outside(fitted: Any, X: Any) -> list[int]:
-    """The number of rows outside the range of the training rows; none where the model does not know it."""
-    steps = [step for _, step in fitted.steps] if hasattr(fitted, "steps") else [fitted]
-    place = next((number for number, step in enumerate(steps) if hasattr(step, "outside_training")), None)
-    if place is None:
-        return []
-    for step in steps[:place]:
-        X = step.transform(X)
-    return [int(steps[place].outside_training(X).sum())]
+def at_embedding(fitted: Any, X: Any) -> tuple[Any, Any]:
+    """The steps of a model from its embedding on, where that tells rows outside the range of the training rows, and the
+    rows that these take, so that the steps before it see the rows once; else the model and the rows themselves."""
+    steps = [step for _, step in getattr(fitted, "steps", ())]
+    place = next((number for number, step in enumerate(steps) if hasattr(step, "outside_training")), 0)
+    return (fitted[place:], fitted[:place].transform(X)) if place else (fitted, X)
+
+
+def first_step(fitted: Any) -> Any:
+    """The first step of a pipeline; a model that is none."""
+    return fitted.steps[0][1] if hasattr(fitted, "steps") else fitted
 
 
 def decisions(

@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from proxembed.tables.notes import few_notes
 
 Option = tuple[str, str]  # an argument and its value, such as ("drop", "v")
+
+
+class Fault(NamedTuple):
+    """A problem with a table: the arguments that settle it, those that settle it in another way, or else a remedy."""
+
+    text: str
+    options: tuple[Option, ...] = ()
+    instead: tuple[Option, ...] = ()
+    remedy: str = ""
 
 
 class DataError(ValueError):
@@ -47,27 +56,32 @@ class TableFaults(DataError):
 
     names_file = True
 
-    def __init__(self, path: str | Path, problems: list[Any]) -> None:
-        self.path, self.problems = str(path), problems
+    def __init__(self, path: str | Path, problems: Sequence[Any]) -> None:
+        self.path, self.problems = str(path), [Fault(*problem) for problem in problems]
         texts = "; ".join(self.texts)
         count = f"{len(problems)} problems: " if len(problems) > 1 else ""
-        super().__init__(f"{path}: {count}{texts}; {self.remedy}.")
+        super().__init__(f"{path}: {count}{texts}{self.remedy and f'; {self.remedy}'}.")
 
     @property
     def texts(self) -> list[str]:
         """What is wrong; of many problems of one kind the first ones, and the columns of the others."""
-        return few_notes((_column_of(text), text) for text, *_ in self.problems)
+        return few_notes(
+            (_column_of(each.text), f"{each.text}: {each.remedy}" if each.remedy else each.text)
+            for each in self.problems
+        )
 
     @property
     def answers(self) -> list[tuple[Option, ...]]:
         """The arguments that solve all problems, and those that solve them in another way, if there is one."""
-        first = [option for _, options, *_ in self.problems for option in options]
-        other = [option for _, options, *instead in self.problems for option in (*instead, options)[0] or options]
+        first = [option for each in self.problems for option in each.options]
+        other = [option for each in self.problems for option in each.instead or each.options]
         return [tuple(dict.fromkeys(each)) for each in ([first] if other == first else [first, other]) if each]
 
     @property
     def remedy(self) -> str:
-        """What to do."""
+        """What to do; "" where each problem says it."""
+        if all(each.remedy for each in self.problems):
+            return ""
         if self.answers:
             return f"add {', or '.join(map(arguments_text, self.answers))}"
         return "correct it" if len(self.problems) == 1 else "correct them"

@@ -79,7 +79,7 @@ class LargeTable:
     def parts(self, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
         """Features and ids of all rows, read as ``source`` has it."""
         read = 0
-        for part in map(_of_training, row_parts(self.path, source, rows)):
+        for part in map(_of_training, row_parts(self.path, source | {"found_id": None}, rows)):
             read += part[0].shape[0]
             if read > self.n:
                 raise self._replaced(f"more than {self.n:,}")
@@ -111,7 +111,7 @@ class LargeTable:
 
 def piece_parts(piece: ParquetFile, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
     """Features and ids of the rows of a piece, read as ``source`` has it."""
-    for part in parts_of(piece, source, rows):
+    for part in parts_of(piece, source | {"found_id": None}, rows):
         yield _of_training(checked_rows(piece.path, source, part))
 
 

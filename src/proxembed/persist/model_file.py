@@ -86,7 +86,10 @@ import proxembed
 model = proxembed.load("NAME.skops")  # runs no code of the file
 {call}
 ```
-X_new holds the columns of the training data: {columns}."""
+X_new holds the columns of the training data: {columns}.{cuts}"""
+CUTS = """
+A label is predicted where its score exceeds its cut: that of largest F1 on cross-fitted scores of the training rows,
+nearer to the cut of all labels together the fewer rows have the label."""
 MATRIX = "an array, or a sparse matrix, of {} features in their order, or a DataFrame, whose columns go by name"
 TABLE = "a DataFrame with {}"
 LIMITS = """## Limits
@@ -143,7 +146,7 @@ def model_card(
         f"Saved by proxembed {version('proxembed')} (Python {platform.python_version()}, {versions}) on "
         f"{datetime.now(UTC).date().isoformat()}.",
         "## Steps\n" + "\n".join(f"{number}. {_code(repr(step))}" for number, step in enumerate(steps, 1)),
-        "## Data\n" + ("Not recorded." if dataset is None else _data_lines(dataset, steps[0], sampled)),
+        "## Data\n" + ("Not recorded." if dataset is None else _data_lines(dataset, chosen, steps[0], sampled)),
         "## Evidence\n" + _evidence(summary, dataset is not None and dataset.outputs is not None),
         _use(chosen, dataset),
         LIMITS,
@@ -158,19 +161,27 @@ def model_card(
     return "\n\n".join(sections) + "\n"
 
 
-def _data_lines(dataset: Any, first: Any, sampled: int | None = None) -> str:
+def reads_out_itself(model: Any) -> bool:
+    """Whether the last step of a model is the read-out of its embedding, which was fitted on the same rows."""
+    steps = [step for _, step in getattr(model, "steps", ())]
+    if len(steps) < 2 or not hasattr(steps[-1], "reading_"):
+        return False
+    return getattr(steps[-2], "output_readout", lambda: None)() is not None
+
+
+def _data_lines(dataset: Any, model: Any, first: Any, sampled: int | None = None) -> str:
     facts = dataset.describe()
     lines = [
         *(_label_lines(facts, dataset.label_names) if facts.get("outputs") is None else _output_lines(facts)),
         f"- licence: {_plain(facts['licence'] or 'not stated')}",
     ]
     if sampled is not None:
-        both = scaled_by_sums(first)
-        on_all, on_sample = ("embedding and scaling are", "") if both else ("embedding is", "scaling and the ")
-        lines.append(
-            f"- these rows are a sample of {sampled:,}: the {on_all} fitted on all of them, the {on_sample}read-out on "
-            "the sample"
-        )
+        of_all = {"scaling": scaled_by_sums(first), "read-out": reads_out_itself(model)}
+        *most, last = ["embedding", *(part for part, whole in of_all.items() if whole)]
+        on_all = f"{', '.join(most)} and {last} are" if most else f"{last} is"
+        on_sample = " and the ".join(part for part, whole in of_all.items() if not whole)
+        rest = f", the {on_sample} on the sample" if on_sample else ""
+        lines.append(f"- these rows are a sample of {sampled:,}: the {on_all} fitted on all of them{rest}")
     if facts["test"] is not None:
         among = f"the {facts['test']:,} test rows are among these" if facts["test"] else "no test row is among these"
         lines.append(f"- the model is fitted on these rows; {among}")
@@ -205,7 +216,9 @@ def _use(model: Any, dataset: Any) -> str:
     columns = MATRIX.format(getattr(model, "n_features_in_", "all"))
     if dataset is not None and (dataset.source or {}).get("format") == "table" and not hasattr(dataset.X, "dtype"):
         columns = TABLE.format(", ".join(map(_plain, dataset.feature_names)))
-    return USE.format(predict=predict, call=call, columns=columns)
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    cuts = CUTS if hasattr(last, "global_cut_") and last.cuts_ is not None else ""
+    return USE.format(predict=predict, call=call, columns=columns, cuts=cuts)
 
 
 def _evidence(summary: Mapping[str, Any] | None, numbers: bool) -> str:

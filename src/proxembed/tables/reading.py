@@ -46,6 +46,7 @@ SHOWN_ODD = 3
 MAX_WORDS = 3  # a text has more words per cell on average, where few cells repeat
 NAME_JOINS = (";", "|")
 EXAMPLE = 28
+AS_LABELS = "name it with labels= instead of targets="
 DURATIONS = (timedelta, np.timedelta64)
 NUMERIC_LOOK = re.compile(r"(?=.*\d)(?=.*\D)[\d\s.,:;/'\"\u2019\u2032\u2033\u00b0%+\-\u2013\u2212()#hx*]+")
 DATE_LOOK = re.compile(r"(?=\D*\d{1,2}\D)(?=.*\b(?:1[89]|20)\d\d\b).{6,30}")
@@ -71,6 +72,7 @@ class Reading:
     at: int | None = None
     role: str = ""
     instead: tuple[tuple[str, str], ...] = ()
+    remedy: str = ""  # of a problem that no option settles
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ def _owner(cells: DistinctCells, style: str) -> Reading | None:
     unique = cells.distinct and (named or bare and (numbered or _tokens(cells, style)))
     if unique or named and n == known >= FEWEST_OWNERS:
         note = f"{cells.name} is an id (all different) and not a feature (id={cells.name!r} names the rows by it)"
-        return _said(cells, "id, left out", None, note=note, options=(("id", cells.name),))
+        return _said(cells, "id, left out", None, note=note, options=(("id", cells.name),), role="id")
     groups = (("groups", cells.name),)
     if named and n < known:
         if n >= FEWEST_OWNERS:
@@ -313,17 +315,25 @@ def _target(cells: DistinctCells, style: str, asks: bool) -> Reading:
             problem = found.problem.replace("or a category", "or classes")
             return replace(found, problem=problem, instead=())
         return found
+    problem, remedy, at = _no_numbers(cells, style)
+    return _said(cells, "number", None, problem=problem, remedy=remedy, at=cells.places[at])
+
+
+def _no_numbers(cells: DistinctCells, style: str) -> tuple[str, str, int]:
+    """What cells are that were to be numbers, the remedy, and the place of the first cell at fault."""
     if (dates := _dates(cells)) is not None and dates.column is not None:
-        problem = "holds dates; pass numbers, (t - t.min()) / day, or strings for classes"
-        return _said(cells, "date", None, problem=problem, at=cells.places[0])
-    wrong = _number_misfits(cells.numbers, style) if cells.numbers.words else []
+        return "holds dates", f"write numbers, such as days since the first date, or {AS_LABELS}", 0
+    held, wrong = cells.numbers, _number_misfits(cells.numbers, style) if cells.numbers.words else []
     if not wrong or len(wrong) == len(cells.values) or not _scalar(cells):
-        held = f"holds {shown_cell(cells.values[0])}, which is not a number"
-        return _said(cells, "number", None, problem=f"{held}: name it with labels", at=cells.places[0])
-    number = next(word for j, word in enumerate(cells.numbers.words) if j not in wrong)
-    text = cells.numbers.words[wrong[0]]
-    problem = f"mixes numbers and text ({number}, {text!r}); make it one kind"
-    return _said(cells, "number", None, problem=problem, at=cells.places[wrong[0]])
+        if (steps := scale_steps(cells.words) if len(cells.words) == len(cells.values) else None) is not None:
+            ranks = ", ".join(f"{rank} for {step}" for rank, step in enumerate(steps, 1))
+            return f"holds the steps {', '.join(steps)}", f"write numbers ({ranks}), or {AS_LABELS}", 0
+        return f"holds {shown_cell(cells.values[0])}, which is not a number", AS_LABELS, 0
+    number = next(word for j, word in enumerate(held.words) if j not in wrong)
+    unit = next((j for j in wrong if (part := held.parts[j]) is not None and part.unit != held.unit), None)
+    if unit is not None:
+        return f"mixes units ({number}, {held.words[unit]})", "write all of its cells in one unit", unit
+    return f"mixes numbers and text ({number}, {held.words[wrong[0]]!r})", "make it one kind", wrong[0]
 
 
 def _almost_numbers(cells: DistinctCells, style: str, wrong: list[int], asks: bool) -> Reading | None:

@@ -304,8 +304,8 @@ def _warn_of_number_words(column: Cells) -> None:
     fractions = [word for word in words if mark and not float(word.replace(mark, ".")).is_integer()]
     if fractions:
         warnings.warn(
-            f"{column.where} holds numbers as text, such as {fractions[0]!r}, which is taken as {len(words)} classes. If "
-            f"they are measurements, {TO_NUMBERS[mark]}; target_type='classes' confirms classes.",
+            f"{column.where} holds numbers as text, such as {fractions[0]!r}, which is taken as {len(words)} classes. "
+            f"If they are measurements, {TO_NUMBERS[mark]}; target_type='classes' confirms classes.",
             UserWarning,
             stacklevel=7,
         )

@@ -1,5 +1,6 @@
 """One method with parameters on a data set: fitted, diagnosed, or drawn as a map."""
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, source_of, training_labels
 from proxembed.params import check_params, declared
 from proxembed.persist import model_card, save
+from proxembed.persist.model_file import reads_out_itself
 from proxembed.report.map_page import map_image, map_page_html, map_record
 from proxembed.splits.shuffles import GROUPS, TIMES
 from proxembed.splits.splits import Splitting, fold_limit, make_splits
@@ -61,8 +63,23 @@ def method_with(
         owner, dots, _ = name.partition("__")
         if dots and not hasattr(options.get(owner, getattr(estimator, owner, None)), "get_params"):
             raise ValueError(f"--set {name}: {owner} of {method} is no method; name one first (--set {owner}=NAME).")
+    _refuse_unknown(method, estimator, options)
     check_places_rows(estimator.set_params(**options))
     return estimator
+
+
+def _refuse_unknown(method: str, estimator: BaseEstimator, options: Mapping[str, Any]) -> None:
+    """A ValueError for the first option that is no parameter of a method, with one of its inner method or a near
+    name."""
+    known = estimator.get_params(deep=True)
+    own = [name for name in known if "__" not in name]
+    for name in options:
+        if name in known or "__" in name:
+            continue
+        inner = [each for each in known if each.endswith(f"__{name}")]
+        near = inner[:1] or difflib.get_close_matches(name, own, n=1)
+        remedy = f"did you mean --set {near[0]}=...?" if near else f"its parameters are {', '.join(own)}."
+        raise ValueError(f"--set {name}: {method} has no parameter {name}; {remedy}")
 
 
 def method_parameters(estimator: BaseEstimator) -> set[str]:
@@ -103,13 +120,14 @@ def fit_and_save(
     sampled = None if large is None else large.table.n
     save(model, path, source=source_of(dataset), card=model_card(model, dataset, command=command, sampled=sampled))
     rows, features = dataset.X.shape
-    whole = scaled_by_sums(model["scaling"])
+    whole, of_all, by = scaled_by_sums(model["scaling"]), reads_out_itself(model), {True: "all", False: "sample"}
     return {
         "method": title_of(estimator),
         "scaling": model["scaling"].state_.kind,
         "rows": rows if sampled is None else sampled,
-        **({} if sampled is None else {"sample": rows, "scaled_by": "all" if whole else "sample"}),
+        **({} if sampled is None else {"sample": rows, "scaled_by": by[whole], "read_out_by": by[of_all]}),
         "features": features,
+        **({"feature_names": list(dataset.feature_names)} if (dataset.source or {}).get("format") == "table" else {}),
         "labels": len(dataset.label_names),
         **({} if dataset.outputs is None else {"outputs": len(dataset.outputs.layout.columns)}),
         "components": int(model["embedding"].n_components_),

@@ -11,7 +11,20 @@ import pytest
 from proxembed.estimator.catalogue import method_named, name_of
 from proxembed.execute import atomic_files
 from proxembed.persist import load, load_source
-from unit.cli.model_files import FIT, D, N, X, Y, fitted, one_class_csv, program, refused, several_labels_csv
+from unit.cli.model_files import (
+    FEATURES,
+    FIT,
+    D,
+    N,
+    X,
+    Y,
+    fitted,
+    one_class_csv,
+    program,
+    refused,
+    several_labels_csv,
+    write_csv,
+)
 
 
 @pytest.fixture
@@ -39,10 +52,21 @@ def test_json_tells_what_was_done(tags, tmp_path):
         "scaling": "standard",
         "rows": N,
         "features": D,
+        "feature_names": list(FEATURES),
         "labels": 3,
         "components": 1,
         "written": [str(tmp_path / "m.skops"), str(tmp_path / "m.md")],
     }
+
+
+def test_the_columns_that_became_features_are_named(tags, tmp_path):
+    """So that a forgotten target among them is seen; the first ten, and how many others there are."""
+    lines = program("fit", tags, *FIT, "-o", tmp_path / "m.skops").stdout.splitlines()
+    assert lines[1] == f"features: {', '.join(FEATURES)}"
+    wide = {f"c{j}": X[:, 0] + j * X[:, 1] for j in range(13)}
+    write_csv(tmp_path / "w.csv", {**wide, "y": Y[:, 0]})
+    done = program("fit", tmp_path / "w.csv", "--labels", "y", "-o", tmp_path / "w.skops")
+    assert f"features: {', '.join(list(wide)[:10])} and 3 more" in done.stdout
 
 
 def test_without_out_the_model_is_named_after_the_file(tags, tmp_path, monkeypatch):
@@ -133,10 +157,12 @@ def test_rows_left_out_are_noted_once(tags, tmp_path):
         (["-m", "opls,cca"], ["unknown method 'opls,cca'"]),
         (["-k", "4"], ["-k 4 is more than the 3 components", "Use -k 3 or less, or leave -k out."]),
         (["--set", "ridge"], ["--set 'ridge' must be NAME=VALUE"]),
-        (["--set", "width=2"], ["Invalid parameter 'width' for estimator OPLS"]),
+        (["--set", "width=2"], ["--set width: opls has no parameter width; its parameters are"]),
         (["-m", "kernelized", "--set", "method=3"], ["--set method=3 must name one method"]),
         (["-m", "kernelized", "--set", "method=kernelized"], ["Kernelized cannot wrap Kernelized"]),
-        (["--set", "method=fda"], ["Invalid parameter 'method' for estimator OPLS"]),
+        (["--set", "method=fda"], ["--set method: opls has no parameter method; its parameters are"]),
+        (["--set", "rige=1"], ["opls has no parameter rige; did you mean --set ridge=...?"]),
+        (["-m", "kernelized", "--set", "unknown=drop"], ["did you mean --set method__unknown=...?"]),
         (["--set", "ridge=-1"], ["OPLS: ridge=-1 is not allowed"]),
         (["--set", "ridge__x=1"], ["--set ridge__x: ridge of opls is no method; name one first"]),
         (["-m", "ssdr", "--set", "supervised__ridge=1"], ["name one first (--set supervised=NAME)"]),

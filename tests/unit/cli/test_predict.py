@@ -161,8 +161,8 @@ def test_rows_outside_the_training_rows_are_counted(made, tmp_path):
 def test_the_default_name_and_json(made, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = program("predict", made / "model.skops", made / "new.csv", "--json")
-    assert json.loads(done.stdout) == {"rows": 9, "columns": 3, "written": "new-labels.csv"}
-    assert os.listdir(tmp_path) == ["new-labels.csv"]
+    assert json.loads(done.stdout) == {"rows": 9, "columns": 3, "written": "new-predictions.csv"}
+    assert os.listdir(tmp_path) == ["new-predictions.csv"]
 
 
 def test_an_embedding_without_a_readout_is_refused(made, tmp_path):

@@ -75,6 +75,25 @@ def test_predictions_have_the_names_and_units_of_the_table(made, tmp_path):
         assert np.all(errors.std(axis=0) < 0.2 * Y.std(axis=0))
 
 
+def test_new_rows_keep_their_ids_and_are_encoded_once(made, tmp_path):
+    """Ids that the fit found, and notes on unknown cells that count each cell once."""
+    rows = [[f"s{i}", *x, "hi" if x[0] > 0 else "lo", y] for i, (x, y) in enumerate(zip(X, Y[:, 1], strict=True))]
+    for name, change in (("t.csv", {}), ("n.csv", {"hi": "odd", "lo": "odd"})):
+        with open(tmp_path / name, "w", newline="") as stream:
+            csv.writer(stream).writerows(
+                [["sample_id", "a", "b", "c", "g", "v"], *([change.get(cell, cell) for cell in row] for row in rows)]
+            )
+    model = tmp_path / "m.skops"
+    run("fit", tmp_path / "t.csv", "--targets", "v", "-m", "opls", "-o", model)
+    done = program("predict", model, tmp_path / "n.csv", "-o", tmp_path / "y.csv")
+    assert "g: 90 of 90 cells are unknown to the model" in done.stderr and "times" not in done.stderr
+    run("transform", model, tmp_path / "t.csv", "-o", tmp_path / "z.csv")
+    ids = tuple(f"s{i}" for i in range(90))
+    assert columns(tmp_path / "y.csv")["id"] == columns(tmp_path / "z.csv")["id"] == ids
+    text = refused("fit", tmp_path / "t.csv", "--targets", "v,g", "-o", tmp_path / "x.skops")
+    assert text.endswith("'hi', which is not a number: name it with --labels instead of --targets.\n")
+
+
 def test_arrays_of_numbers_and_what_has_no_scores(made, tmp_path):
     run("fit", made / "t.csv", "--targets", "u,v", "--drop", "g", "-m", "pls", "-o", tmp_path / "m.skops")
     run("predict", tmp_path / "m.skops", made / "t.csv", "-o", tmp_path / "y.npz")

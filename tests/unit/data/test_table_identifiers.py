@@ -222,12 +222,22 @@ def test_row_numbers_are_those_of_the_training_file(tmp_path):
     assert names(data) == ["a", "b"] and len(data.train_idx) == 40
 
 
-def test_new_rows_may_have_what_was_left_out_or_not(tmp_path):
-    frame = table(step=range(N), patient=owners())
-    data = file_of(tmp_path, frame)
-    for new in (frame, frame.drop(columns=["step", "patient", "y"])):
-        X, ids = read_rows(written(tmp_path, new), data.source)
-        assert np.array_equal(X, data.X) and ids is None
+@pytest.mark.parametrize("mixed", [False, True])
+def test_new_rows_may_have_what_was_left_out_or_not(tmp_path, mixed):
+    """Row numbers and ids that nobody named still name new rows, empty cells among them."""
+    kinds = {"kind": ["red", "blue", "green"] * 20} if mixed else {}
+    codes = [f"S{j:03d}" for j in range(N)]
+    for more, own in (({}, list(map(str, range(N)))), ({"sample_id": codes} if mixed else {}, codes)):
+        frame = table(step=range(N), patient=owners(), **more, **kinds)
+        data = file_of(tmp_path, frame)
+        own = own if more else list(map(str, range(N)))
+        for new, expected in ((frame, own), (frame.drop(columns=["step", "patient", "y", *more]), None)):
+            X, ids = read_rows(written(tmp_path, new), data.source)
+            assert X.shape == data.X.shape and (ids is None if expected is None else list(ids) == expected)
+    frame.loc[3, "step"] = None
+    frame = frame.drop(columns=list(more))
+    data = file_of(tmp_path, table(step=range(N), **kinds))
+    assert read_rows(written(tmp_path, frame.assign(step=frame["step"].astype("Int64"))), data.source)[1][3] == ""
 
 
 @pytest.mark.parametrize("index", [range(N), [f"r{j}" for j in range(N)], range(7, N + 7)])

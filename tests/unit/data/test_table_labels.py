@@ -47,7 +47,7 @@ def test_empty_cells_of_joined_labels_may_be_unknown(tmp_path):
     data = read(tmp_path / "a.csv", columns=Columns(labels=("y",), empty="unknown"))
     assert sets(data) == [{"sea", "sun"}, set(), None, {"sun"}]
     assert data.notes[0].endswith("its 1 empty cells are unknown")
-    with pytest.raises(DataError, match="empty='some' must be 'no labels' or 'unknown'"):
+    with pytest.raises(DataError, match="empty='some' must be None, 'no labels' or 'unknown'"):
         Columns(empty="some")
 
 
@@ -216,3 +216,30 @@ def test_a_separator_that_no_cell_needs_is_taken(tmp_path):
     assert labelled(tmp_path, ["sea", "sun", "sea", "sun"], ";").label_names == ("sea", "sun")
     assert labelled(tmp_path, ["a/b;c", "c", "c"], ";").label_names == ("a/b", "c")
     assert labelled(tmp_path, ["a/b", "a/b"], test=["c;a/b"], separator=";").label_names == ("a/b", "c")
+
+
+def test_empty_cells_of_marks_and_of_zero_and_one_are_what_empty_says(tmp_path):
+    """Unknown beside 0 and 1 unless they are said to be 0; asked about beside a mark, such as x."""
+    n = 12
+    rows = [(i, ["0", "1", ""][i % 3], ["x", ""][i % 2], ["", "Phone"][i % 2], "uv"[i % 2] * (i > 0)) for i in range(n)]
+    (tmp_path / "t.csv").write_text("a,b,m,p,c\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows))
+
+    def told(labels, empty=None):
+        return read(tmp_path / "t.csv", columns=Columns(labels=labels, empty=empty))
+
+    assert told("b").unknown.nnz == told("b", "unknown").unknown.nnz == 4
+    whole = told("b", "no labels")
+    assert whole.unknown is None and whole.Y.sum() == 4 and "empty: 4, read as 0" in whole.notes[1]
+    for labels in (("m", "p"), ("m", "b"), "m"):
+        with pytest.raises(
+            DataError, match="label 'm' is 'x' or empty in every row; give empty='no labels' if"
+        ) as error:
+            told(labels)
+        assert error.value.options == (("empty", "no labels"),)
+    marks = told(("m", "p"), "no labels")
+    assert (
+        marks.label_names == ("m", "p") and marks.unknown is None and marks.Y[:2].toarray().tolist() == [[1, 0], [0, 1]]
+    )
+    assert told(("m", "p"), "unknown").unknown.nnz == n
+    with pytest.raises(DataError, match="label column 'c' holds one class a row; leave it out: its empty cells are"):
+        told("c", "no labels")

@@ -47,10 +47,15 @@ def test_numbers_of_a_matrix_and_of_its_test_file(tmp_path):
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        (["7.5", "high", "low", "poor"], "line 3: column 'y' mixes numbers and text (7.5, 'high'); make it one kind"),
-        (["2024-01-01", "2024-02-01"], "column 'y' holds dates; pass numbers, (t - t.min()) / day, or strings for"),
+        (["7.5", "high", "low", "poor"], "line 3: column 'y' mixes numbers and text (7.5, 'high'): make it one kind."),
+        (
+            ["2024-01-01", "2024-02-01"],
+            "column 'y' holds dates: write numbers, such as days since the first date, or name",
+        ),
         (["", ""], "column 'y' holds no number: every cell is empty"),
-        (["red", "blue"], "column 'y' holds 'red', which is not a number: name it with labels"),
+        (["red", "blue"], "'red', which is not a number: name it with labels= instead of targets=."),
+        (["low", "high", "medium"], "holds the steps low, medium, high: write numbers (1 for low, 2 for medium, 3 for"),
+        (["5 kg", "300 g"], "line 3: column 'y' mixes units (5 kg, 300 g): write all of its cells in one unit."),
         (["1.5"] + [""] * 23, "column 'y' has 1 known cell, and two are needed; leave it out"),
         (["1", "2", "3", "-999"], "column 'y' holds -999 in 6 cells, far from all others: an empty cell?"),
     ],
@@ -102,3 +107,32 @@ def test_outputs_of_arrays_and_tables():
         Dataset.from_targets(X, list("ababab"))
     with pytest.raises(DataError, match="X has 6 rows but Y has 3"):
         Dataset.from_targets(X, [0.5, 1.5, 2.5])
+
+
+def test_targets_are_named_as_plain_text_like_labels(tmp_path):
+    file = made(tmp_path, "a,b,y\n" + "".join(f"{i}.5,{i % 3},{i % 7}.25\n" for i in range(20)))
+    for targets in ("y", ["y"]):
+        assert kinds(read(file, targets=targets)) == {"y": "real"}
+    assert kinds(read(file, "b", targets="y", columns=Columns(target_type="classes"))) == {"b": "classes", "y": "real"}
+    with pytest.raises(DataError, match=r"targets= was given beside columns\.targets; name the targets once"):
+        read(file, targets="y", columns=Columns(targets="y"))
+
+
+def test_joined_labels_of_several_columns_are_split(tmp_path):
+    text = "a,t1,t2\n" + "".join(f"{i}.5,{['a;b', 'b', ''][i % 3]},{['d', 'a; d'][i % 2]}\n" for i in range(24))
+    file = made(tmp_path, text)
+    for columns in (Columns(labels="t*"), Columns(labels="t*", separator=";")):
+        data = read(file, columns=columns)
+        assert data.label_names == ("a", "b", "d") and data.Y[:3].toarray().tolist() == [
+            [1, 1, 1],
+            [1, 1, 1],
+            [0, 0, 1],
+        ]
+        assert "t1, t2 are read as one label set, since their labels are joined by ';'" in data.notes[0]
+    for columns in (Columns(labels="t*", target_type="classes"), Columns(labels="t*", separator="")):
+        assert kinds(read(file, columns=columns)) == {"t1": "classes", "t2": "classes"}
+    with pytest.raises(DataError, match="contains the separator '/', but cells contain ';'"):
+        read(file, columns=Columns(labels="t*", separator="/"))
+    marked = made(tmp_path, text.replace("t2", "t2,t3").replace("\n", ",1\n").replace("t3,1", "t3"), "m.csv")
+    with pytest.raises(DataError, match="separator=';' splits text, and label column 't3' holds 0 and 1"):
+        read(marked, columns=Columns(labels="t*", separator=";"))

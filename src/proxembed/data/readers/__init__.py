@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,12 @@ def import_formats(folders: Iterable[str]) -> None:
 
 
 def read(
-    path: str | Path, labels: Labels | None = None, test: str | Path | None = None, columns: Columns | None = None
+    path: str | Path,
+    labels: Labels | None = None,
+    test: str | Path | None = None,
+    columns: Columns | None = None,
+    *,
+    targets: str | Sequence[str] | None = None,
 ) -> Dataset:
     """Read a labelled file, in the format that its suffix names.
 
@@ -60,6 +65,8 @@ def read(
         Test file of the same format, features and labels; not for npz, which holds its own split, and npy.
     columns : Columns, optional
         Tables, and the label table of npy: which columns hold labels, text, ids, groups, time, or are left out.
+    targets : str or sequence of str, optional
+        The same as ``columns.targets``: columns of numbers to predict.
 
     Returns
     -------
@@ -83,6 +90,10 @@ def read(
     (('beach',), [[0.25], [0.5]], [[1], [0]])
     """
     path, columns = Path(path), columns or Columns()
+    if targets is not None:
+        if columns.targets:
+            raise DataError.at(path, None, "targets= was given beside columns.targets", "name the targets once")
+        columns = replace(columns, targets=targets)
     accepted = f"accepted are {_accepted()}"
     reader = _reader(path, accepted, f"{OF_FOLDER}; {accepted}")
     if test is not None:

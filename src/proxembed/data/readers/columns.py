@@ -21,7 +21,7 @@ from proxembed.tables.column import is_missing
 from proxembed.tables.dates import seconds as date_seconds
 from proxembed.tables.quantities import NUMBER
 
-SHOWN_COLUMNS, SHOWN_NEAR = 8, 3
+SHOWN_COLUMNS, SHOWN_NEAR, SHOWN_MISSING = 8, 3, 5
 SINGLE = ("id", "groups", "time")  # purposes of one column each
 PANEL = "Columns of a table"  # in the help of the program
 GLOBS: dict[str, Any] = {"default": (), "words": "names or globs", "panel": PANEL, "metavar": "COLUMN,..."}
@@ -36,14 +36,14 @@ class Columns:
     Raises
     ------
     DataError
-        Where a value is not allowed, or a separator is given for several label columns.
+        Where a value is not allowed.
 
     Examples
     --------
     >>> from proxembed.data import Columns
     >>> Columns(labels=("topic_*",), id="doc")
     Columns(labels=('topic_*',), separator=None, targets=(), text=(), id='doc', groups=None, time=None, drop=(),
-    keep=(), missing=None, empty='no labels', decimal=None, category=(), target_type=None)
+    keep=(), missing=None, empty=None, decimal=None, category=(), target_type=None)
     """
 
     labels: Sequence[str] = param(
@@ -55,7 +55,7 @@ class Columns:
     )
     separator: str | None = param(
         **NAME | {"metavar": "TEXT"},
-        doc="Text that separates the labels in one column, such as ';'; '' if its cells are not to be split.",
+        doc="Text that separates the labels in a cell, such as ';'; '' if cells are not to be split.",
     )
     targets: Sequence[str] = param(
         **GLOBS,
@@ -81,11 +81,12 @@ class Columns:
         doc="Other texts that mean an empty cell, such as -999; ``()`` if there are none. None: an error asks about "
         "numbers that look like it.",
     )
-    empty: str = param(
-        default="no labels",
-        choices=("no labels", "unknown"),
+    empty: str | None = param(
+        default=None,
+        choices=(None, "no labels", "unknown"),
         panel=PANEL,
-        doc="What an empty cell of joined labels means: a row without labels, or a row whose labels are unknown.",
+        doc='What an empty label cell means: "no labels" (0 in a column of 0 and 1), or "unknown". None: no labels '
+        "where labels are joined or several columns are one label set, unknown elsewhere.",
     )
     decimal: str | None = param(
         default=None,
@@ -112,11 +113,6 @@ class Columns:
         for name, (field, _) in declared(type(self)).items():
             if field.default == () or name == "missing" and self.missing is not None:
                 object.__setattr__(self, name, _texts(name, getattr(self, name)))
-        if self.separator is not None and len(self.labels) > 1:
-            raise DataError(
-                f"separator={self.separator!r} was given beside {len(self.labels)} label columns; it splits the cells "
-                "of one: name that one."
-            )
 
     def is_category(self, name: str) -> bool:
         """Whether ``category`` names a column."""
@@ -144,6 +140,7 @@ class Roles:
     time: str | None = None
     unkept: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    found_id: str | None = None  # the column that was found to say which row it is, where none is named
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -190,9 +187,9 @@ def required(wanted: Sequence[str], names: Sequence[str], path: Path, of: str) -
     missing = [name for name in wanted if name not in known]
     if missing:
         several, near = len(missing) > 1, _near(missing[0], names)
-        lacking = (
-            f"columns {shorten(missing[0])} and {len(missing) - 1} more" if several else f"column {shorten(missing[0])}"
-        )
+        shown = ", ".join(map(shorten, missing[:SHOWN_MISSING]))
+        more = f" and {len(missing) - SHOWN_MISSING} more" if len(missing) > SHOWN_MISSING else ""
+        lacking = f"column{'s' * several} {shown}{more}"
         raise DataError.at(
             path,
             None,

@@ -113,15 +113,18 @@ def _merged_lines(file: TableFile) -> str:
 
 
 def _new_rows(file: Any, source: dict[str, Any]) -> NamedRows:
-    """The columns that the training file had as features, and the ids where both have the id column."""
-    name = source.get("id") if source.get("id") in file.names else None
+    """The columns that the training file had as features, and the ids where both have the id column, or the column that
+    was found to say which row it is."""
+    found = source.get("found_id")
+    name = found if source.get("id") is None else source["id"]
+    name = name if name in file.names else None
     others: dict[str, Sequence[str]] = {} if name is None else {name: ("",)}
     if "columns" in source:
         columns = tuple(Column.of(facts) for facts in source["columns"])
         required([column.name for column in columns], file.names, file.path, "the training file")
         cells = {**{column.name: MISSING for column in columns}, **others}
         part = _gather(file, {}, cells, source.get("missing") or ())
-        return as_rows(file, columns, part.cells, new=True), _ids([part], name)
+        return as_rows(file, columns, part.cells, new=True), _ids([part], name, found == name)
     if source.get("format") == "table":
         features = tuple(Feature.of(facts) for facts in source["features"])
     elif "names" in source:
@@ -137,7 +140,7 @@ def _new_rows(file: Any, source: dict[str, Any]) -> NamedRows:
             raise DataError.at(file.path, None, reason, "give a file with columns of the same types")
     part = _gather(file, {feature.name: feature.kind for feature in features}, others)
     X, _ = _matrices([part.features], features)
-    return X, _ids([part], name)
+    return X, _ids([part], name, found == name)
 
 
 def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: LabelColumns | None = None) -> Dataset:
@@ -180,7 +183,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
         read_as = "; ".join(f"{reading.name}: {reading.words}" for reading in mixed.readings)
         raise file.fault(None, f"no column is left for the features ({read_as})", "name them with keep")
     found = table_owners(parts[0].cells, mixed.readings, roles, columns, target_sets(labels[0]))
-    roles = replace(roles, groups=roles.groups or found.groups)
+    roles = replace(roles, groups=roles.groups or found.groups, found_id=_found_id(mixed.readings))
     mixed = described(mixed, found)
     if given is not None:
         labels_beside = ((name, "labels", cell) for name, cell in given.columns)
@@ -228,9 +231,16 @@ def _matrix(
         return None
     features_left = tuple(name for name in roles.features if name not in left)
     changed = replace(roles, features=features_left, groups=roles.groups or found.groups)
+    changed = replace(changed, found_id=_found_id(readings))
     notes = (*few_notes((reading.name, reading.note) for reading in readings if reading.note), *found.notes)
     read = read if changed == roles else _whole_matrix(files, changed, columns)
     return None if read is None else (*read, changed, notes)
+
+
+def _found_id(readings: Sequence[Reading]) -> str | None:
+    """The column whose cells say which row it is: all different, or else the row numbers."""
+    found = {reading.role: reading.name for reading in reversed(readings)}
+    return found.get("id", found.get("rows"))
 
 
 def _whole_matrix(
@@ -378,6 +388,7 @@ def _source(
         "labels": list(roles.labels) or [name for name, _ in labels.columns],
         "separator": columns.separator,
         "id": roles.id,
+        **({"found_id": roles.found_id} if roles.id is None and roles.found_id is not None else {}),
         "groups": roles.groups,
         "time": roles.time,
     }
@@ -398,19 +409,21 @@ def stem(path: Path) -> str:
     return name if path.is_dir() and Path(name).suffix.lower() not in SUFFIXES else Path(name).stem
 
 
-def _ids(parts: Sequence[Gathered], name: str | None) -> tuple[str, ...] | None:
-    """The row ids; None without an id column, or if an unnamed first column has empty cells."""
+def _ids(parts: Sequence[Gathered], name: str | None, found: bool = False) -> tuple[str, ...] | None:
+    """The row ids; None without an id column, or if an unnamed first column has empty cells. Those of a column that
+    nobody named, but was ``found``, may be empty."""
     unnamed = name is not None and name == parts[0].file.row_names
     if name is None or unnamed and any(part.cells[name].first_empty is not None for part in parts):
         return None
-    return tuple(row for part in parts for row in _row_ids(part, name))
+    return tuple(row for part in parts for row in _row_ids(part, name, found))
 
 
-def _row_ids(part: Gathered, name: str) -> tuple[str, ...]:
+def _row_ids(part: Gathered, name: str, found: bool) -> tuple[str, ...]:
     """The cells of the id column, one per row."""
-    _filled(part, name, "id", "name every row")
+    if not found:
+        _filled(part, name, "id", "name every row")
     cells = part.cells[name]
-    return tuple(np.array([name_of(value) for value in cells.values], dtype=object)[cells.codes])
+    return tuple(np.array([*map(name_of, cells.values), ""], dtype=object)[cells.codes])
 
 
 def _groups(parts: Sequence[Gathered], name: str, named: bool) -> NDArray[np.intp]:

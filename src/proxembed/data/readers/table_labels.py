@@ -81,7 +81,7 @@ class LoneForm:
 def read_labels(
     parts: Sequence[tuple[Any, dict[str, Cells]]],
     separator: str | None,
-    empty: str = "no labels",
+    empty: str | None = None,
     target_type: str | None = None,
 ) -> list[LabelColumns]:
     """The labels of a training file, and of its test file, from the cells of their label columns."""
@@ -91,7 +91,7 @@ def read_labels(
     if all((cells.codes < 0).all() for cells in columns.values()):
         raise file.fault(None, "every label cell is empty", "give labels to some rows at least")
     if len(columns) > 1:
-        return _several(parts, empty, target_type)
+        return _several(parts, separator, empty, target_type)
     (name,) = columns
     values = [value for _, cells in parts for value in cells[name].values]
     if separator:
@@ -99,11 +99,12 @@ def read_labels(
     for part, held in parts:
         _refuse_unnamed(part, name, held[name])
     form = _lone_form(values, separator)
-    if form is None:
-        return _indicators(parts)
+    if form is None or form.classes and separator is None and _marks(columns):
+        return _indicators(parts, empty)
     if form.classes:
         _refuse_identities(file, name, columns[name], target_type)
-    open_cells = form.open or empty == "unknown"
+        _refuse_no_class(file, columns, empty)
+    open_cells = form.open if empty is None else empty == "unknown"
     found = [(cells[name], [form.names(value) for value in cells[name].values]) for _, cells in parts]
     names = _in_order({label for _, of_value in found for labels in of_value for label in labels})
     if not names:
@@ -114,22 +115,37 @@ def read_labels(
     return [replace(_sets(names, *part, open_cells), notes=notes, values=own) for part in found]
 
 
-def _several(parts: Sequence[Any], empty: str, target_type: str | None) -> list[LabelColumns]:
-    """The labels of several columns: of 0 and 1, one label set where they share their values, or outputs."""
+def _several(
+    parts: Sequence[Any], separator: str | None, empty: str | None, target_type: str | None
+) -> list[LabelColumns]:
+    """The labels of several columns: of 0 and 1, one label set where they share their values or their cells join
+    labels, or outputs."""
     file, columns = parts[0]
     distinct = {name: list(dict.fromkeys(v for _, held in parts for v in held[name].values)) for name in columns}
     classes = [name for name, values in distinct.items() if _holds_classes(values, target_type)]
+    alone = len(classes) == len(columns)
+    join = separator
+    if separator is None and alone and target_type != "classes":
+        join = _joined([value for values in distinct.values() for value in values])
+    if join:
+        _refuse_unsplit(file, distinct, join, classes)
+        hint = "" if separator else " (target_type='classes': one output per column)"
+        return _one_set(parts, distinct, empty, f"their labels are joined by {join!r}{hint}", _splitter(join))
     if not classes or all(len(set(map(name_of, distinct[name]))) < 2 for name in classes):
-        return _indicators(parts)
+        return _indicators(parts, empty)
     for name in classes:
         _refuse_fractions(file, name, columns[name])
-    shared = len(classes) == len(columns) and _share_values(columns.values())
+    shared = alone and _share_values(columns.values())
     if target_type == "labels" or target_type is None and shared:
-        return _one_set(parts, distinct, empty, shared)
+        reason = (
+            "at least half of their cells hold a value of two columns (target_type='classes': one output per column)"
+        )
+        return _one_set(parts, distinct, empty, reason if shared else "target_type='labels'")
+    _refuse_no_class(file, {name: columns[name] for name in classes}, empty)
     for name in classes:
         _refuse_identities(file, name, columns[name], target_type)
     others = [(each, {name: cells for name, cells in held.items() if name not in classes}) for each, held in parts]
-    marks = _indicators(others) if len(classes) < len(columns) else None
+    marks = None if alone else _indicators(others, empty)
     made = [_class_column(file, name, distinct[name]) for name in classes]
     notes = () if target_type is not None else (_classes_note(made, len(columns)),)
     found = []
@@ -174,21 +190,25 @@ def _share_values(columns: Iterable[Cells]) -> bool:
 
 
 def _one_set(
-    parts: Sequence[Any], distinct: Mapping[str, Sequence[Any]], empty: str, shared: bool
+    parts: Sequence[Any],
+    distinct: Mapping[str, Sequence[Any]],
+    empty: str | None,
+    reason: str,
+    split: Callable[[Any], tuple[str, ...]] | None = None,
 ) -> list[LabelColumns]:
-    """The values of several columns as the label set of a row. An empty cell adds none; with ``empty`` "unknown" a row
-    without any value is unknown."""
-    names = _in_order({name_of(value) for values in distinct.values() for value in values})
-    reason = "at least half of their cells hold a value of two columns" if shared else "target_type='labels'"
+    """The values of several columns, or what they ``split`` into, as the label set of a row. An empty cell adds none;
+    with ``empty`` "unknown" a row without any value is unknown."""
+    names_of = split or (lambda value: (name_of(value),))
+    names = _in_order({name for values in distinct.values() for value in values for name in names_of(value)})
     note = f"{few_names(list(distinct))} are read as one label set, since {reason}"
-    note += " (target_type='classes': one output per column)" * shared
     found = []
     for file, columns in parts:
         merged = Cells(MISSING)
         for cells in columns.values():
             merged.add(cells.codes, cells.values)
-        _refuse_identities(file, " and ".join(map(str, list(distinct)[:2])), merged, "classes")
-        each = [_sets(names, cells, [(name_of(v),) for v in cells.values], False) for cells in columns.values()]
+        if split is None:
+            _refuse_identities(file, " and ".join(map(str, list(distinct)[:2])), merged, "classes")
+        each = [_sets(names, cells, list(map(names_of, cells.values)), False) for cells in columns.values()]
         Y = sparse.csc_array(sum(part.Y for part in each) > 0, dtype=np.uint8)
         blank = np.flatnonzero(Y.sum(axis=1, dtype=np.int64) == 0) if empty == "unknown" else np.empty(0, np.intp)
         found.append(LabelColumns(tuple(names), Y, _columns([blank] * len(names), Y.shape[0]), (note,)))
@@ -254,10 +274,9 @@ def _lone_form(values: list[Any], separator: str | None) -> LoneForm | None:
     if all(_entries(value) is not None for value in values):
         written = any(isinstance(value, str) for value in values)
         return LoneForm(_listed_names, note="its cells are lists of labels" if written else "")
-    if separator == ">":
-        return LoneForm(_steps, note="each beginning of a path is a label")
     if separator:
-        return LoneForm(_parts(separator), open=False)
+        told = "each beginning of a path is a label" if separator == ">" else ""
+        return LoneForm(_splitter(separator), open=separator == ">", note=told)
     signed = any(map(is_minus_one, values))
     if separator is None and all(truth(value, signed) is not None for value in values):
         return None
@@ -297,6 +316,11 @@ def _parts(separator: str) -> Callable[[Any], tuple[str, ...]]:
     return lambda value: tuple(part.strip() for part in str(value).split(separator) if part.strip())
 
 
+def _splitter(separator: str) -> Callable[[Any], tuple[str, ...]]:
+    """What splits a cell into its labels."""
+    return _steps if separator == ">" else _parts(separator)
+
+
 def _steps(value: Any) -> tuple[str, ...]:
     """All beginnings of a path: Home > Garden is Home, and Home > Garden."""
     steps = [step.strip() for step in str(value).split(">") if step.strip()]
@@ -322,6 +346,23 @@ def _outer_blanks(name: str, cells: Cells) -> tuple[str, ...]:
         return ()
     count, first = int(np.isin(cells.codes, list(blank)).sum()), next(iter(blank.values()))
     return (f"{name}: {count:,} cells such as {shorten(first)} are read as {shorten(first.strip())}, without blanks",)
+
+
+def _refuse_unsplit(file: TableFile, distinct: Mapping[str, Sequence[Any]], join: str, classes: Sequence[str]) -> None:
+    """Refuse to split several columns where one holds no text, or no cell has what joins labels."""
+    other = next((name for name in distinct if name not in classes), None)
+    if other is not None:
+        reason = f"separator={join!r} splits text, and label column {shorten(other)} holds 0 and 1"
+        raise file.fault(None, reason, "leave the separator or the column out")
+    _refuse_separator(file, next(iter(distinct)), [value for values in distinct.values() for value in values], join)
+
+
+def _refuse_no_class(file: TableFile, columns: Mapping[str, Cells], empty: str | None) -> None:
+    """Refuse empty cells of classes as rows without a label: such a row has one class, known or not."""
+    holed = next((name for name, cells in columns.items() if empty == "no labels" and (cells.codes < 0).any()), None)
+    if holed is not None:
+        reason = f"empty='no labels' was given, but label column {shorten(holed)} holds one class a row"
+        raise file.fault(None, reason, "leave it out: its empty cells are unknown")
 
 
 def _refuse_separator(file: TableFile, name: str, values: Sequence[object], separator: str) -> None:
@@ -383,8 +424,8 @@ def _own_values(names: Sequence[str], values: Sequence[Any], typed: bool) -> tup
     return tuple(found)
 
 
-def _indicators(parts: Sequence[tuple[Any, dict[str, Cells]]]) -> list[LabelColumns]:
-    """The labels of columns of 0 and 1, or of -1 and 1, in each of the files."""
+def _indicators(parts: Sequence[tuple[Any, dict[str, Cells]]], empty: str | None = None) -> list[LabelColumns]:
+    """The labels of columns of 0 and 1, of -1 and 1, or of one mark each, in each of the files."""
     held = [(file, name, cells) for file, columns in parts for name, cells in columns.items()]
     signed = any(is_minus_one(value) for _, _, cells in held for value in cells.values)
     for file, name, cells in held if signed else ():
@@ -396,20 +437,36 @@ def _indicators(parts: Sequence[tuple[Any, dict[str, Cells]]]) -> list[LabelColu
             )
             reason = f"label {shorten(name)} is 0, but label cells are also -1, which may mean negative or unknown"
             raise file.fault(cells.first(zero), f"the labels mix -1, 0 and 1: {reason}", remedy)
-    return [_indicator(*part, signed) for part in parts]
+    marks = _marks(parts[0][1])
+    return [_indicator(*part, signed, empty, marks) for part in parts]
 
 
-def _indicator(file: TableFile, columns: dict[str, Cells], signed: bool) -> LabelColumns:
+def _marks(columns: Mapping[str, Cells]) -> dict[str, str]:
+    """The one word, such as x, that all filled cells of a column hold beside empty ones, by column."""
+    found = {}
+    for name, cells in columns.items():
+        words = set(map(name_of, cells.values)) if (cells.codes < 0).any() else set()
+        if len(words) == 1 and truth(*words) is None and not is_number(*words):
+            found[name] = words.pop()
+    return found
+
+
+def _indicator(
+    file: TableFile, columns: dict[str, Cells], signed: bool, empty: str | None, marks: Mapping[str, str]
+) -> LabelColumns:
     ones, holes, notes, negative, own = [], [], [], None, None
     for name, cells in columns.items():
-        known = [truth(value, signed) for value in cells.values]
-        if None in known:
-            raise _not_zero_or_one(file, columns, name, known.index(None))
+        mark = marks.get(name)
+        known = [1 if mark is not None and name_of(value) == mark else truth(value, signed) for value in cells.values]
+        if None in known or mark is not None and empty is None:
+            raise _not_zero_or_one(file, columns, name, known.index(None) if None in known else 0, mark)
         ones.append(np.flatnonzero(np.array([*known, 0])[cells.codes] == 1))
-        holes.append(np.flatnonzero(cells.codes < 0))
+        holes.append(np.flatnonzero(cells.codes < 0) if empty != "no labels" else np.empty(0, np.intp))
         if len(columns) == 1:
             counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(known))
             words = ", ".join(f"{name_of(value)}: {count:,}" for value, count in zip(cells.values, counts, strict=True))
+            zeros = int((cells.codes < 0).sum()) if empty == "no labels" else 0
+            words += f", empty: {zeros:,}, read as 0" if zeros else ""
             notes.append(f"{name} is read as one label ({words})")
             negative = next(
                 (f"{name} {name_of(v)}" for v, is_one in zip(cells.values, known, strict=True) if not is_one), None
@@ -422,9 +479,17 @@ def _indicator(file: TableFile, columns: dict[str, Cells], signed: bool) -> Labe
     return LabelColumns(tuple(columns), Y, unknown, tuple(notes), negative, own)
 
 
-def _not_zero_or_one(file: TableFile, columns: dict[str, Cells], name: str, code: int) -> DataError:
-    """The error for a cell that is neither 0 nor 1."""
+def _not_zero_or_one(
+    file: TableFile, columns: dict[str, Cells], name: str, code: int, mark: str | None = None
+) -> DataError:
+    """The error for a cell that is neither 0 nor 1; of a column of a mark and empty cells a question."""
     value = name_of(columns[name].values[code])
+    if mark is not None and value == mark:
+        reason = f"label {shorten(name)} is {shorten(mark)} or empty in every row"
+        remedy = "give empty='no labels' if an empty cell is 0, or empty='unknown'"
+        error = file.fault(columns[name].first(code), reason, remedy)
+        error.options = (("empty", "no labels"),)
+        return error
     held = [[name_of(each) for each in cells.values] for cells in columns.values()]
     others = [{truth(each) for each in values if each != value} for values in held if value in values]
     marks = f"write 1 for {shorten(value)} and 0 where there is none"

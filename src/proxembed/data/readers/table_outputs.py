@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proxembed.data.errors import DataError, Option, TableFaults, shorten
+from proxembed.data.errors import DataError, Fault, TableFaults, shorten
 from proxembed.data.readers.columns import Cells, Columns, Roles
 from proxembed.data.readers.table_file import TableFile
 from proxembed.data.readers.table_labels import LabelColumns, class_output, label_sets
@@ -83,12 +82,11 @@ def _refuse_empty(file: TableFile, outputs: Outputs) -> None:
             raise DataError.at(file.path, None, reason, "leave it out")
 
 
-def reading_fault(file: TableFile, cells: Mapping[str, Cells], reading: Reading) -> tuple[str, tuple[Option, ...], Any]:
+def reading_fault(file: TableFile, cells: Mapping[str, Cells], reading: Reading) -> Fault:
     """A problem with the line of the first cell at fault, where one cell is."""
-    text = f"column {shorten(reading.name)} {reading.problem}"
-    if reading.at is None:
-        return text, reading.options, reading.instead
-    return f"{file.place(cells[reading.name].first(reading.at))}: {text}", reading.options, reading.instead
+    place = "" if reading.at is None else f"{file.place(cells[reading.name].first(reading.at))}: "
+    text = f"{place}column {shorten(reading.name)} {reading.problem}"
+    return Fault(text, reading.options, reading.instead, reading.remedy)
 
 
 def outputs_note(outputs: Outputs) -> str:
