@@ -20,6 +20,7 @@ from proxembed.data.readers.table import Table, labels_alone, parts_of, read_tab
 from proxembed.data.readers.table_features import with_row_names, without_row_numbers
 from proxembed.data.readers.table_file import Block, ParquetFile, open_table
 from proxembed.data.readers.table_labels import LabelColumns
+from proxembed.data.unpacking import plain_name
 from proxembed.tables import TableRows
 
 BLOCK_ROWS = 65_536
@@ -123,11 +124,7 @@ def _of_training(rows: NamedRows) -> NamedRows:
 
 def takes(path: Path) -> bool:
     """Whether a file is a table, by its suffix, or a folder holds one in Parquet files."""
-    return (
-        bool(parquet_files(path))
-        if path.is_dir()
-        else Path(path.name.removesuffix(".gz")).suffix.lower() in Table.suffixes
-    )
+    return bool(parquet_files(path)) if path.is_dir() else Path(plain_name(path)).suffix.lower() in Table.suffixes
 
 
 def is_parquet(path: Path) -> bool:

@@ -1,9 +1,11 @@
 """Bytes of data files, plain or packed, and their text; the size of packed files is checked before unpacking."""
 
+import bz2
 import gzip
 import io
 import math
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
@@ -16,7 +18,8 @@ from numpy.lib import format as npy
 
 from proxembed.data.errors import DataError, shorten
 
-GZIP_MAGIC = b"\x1f\x8b"
+GZIP_MAGIC, BZIP2_MAGIC = b"\x1f\x8b", b"BZh"
+PACKED_NAME = re.compile(r"\.(?:gz|bz2)$", re.IGNORECASE)
 SHARE = 2  # of the memory: the program holds the rows and at least one copy
 CONTAINER = Path("/sys/fs/cgroup/memory.max")
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -47,8 +50,18 @@ def size_text(size: int) -> str:
     return f"{size:,} bytes" if power == 0 else f"{size / 1024**power:,.1f} {UNITS[power]}"
 
 
+def is_packed(path: Path) -> bool:
+    """Whether a file is packed, by its name."""
+    return PACKED_NAME.search(path.name) is not None
+
+
+def plain_name(path: Path) -> str:
+    """The name of a file without the suffix of its packing."""
+    return PACKED_NAME.sub("", path.name)
+
+
 class Unpacked(io.BufferedReader):
-    """What a gzip stream unpacks to, up to a limit of bytes, and of bytes a line."""
+    """What a packed stream unpacks to, up to a limit of bytes, and of bytes a line."""
 
     def __init__(self, packed: Any, path: Path, most: int) -> None:
         super().__init__(_Counted(packed, path, most), BUFFER_BYTES)
@@ -64,7 +77,7 @@ class Unpacked(io.BufferedReader):
 
 
 class _Counted(io.RawIOBase):
-    """The bytes of a gzip stream, counted."""
+    """The bytes of a packed stream, counted."""
 
     def __init__(self, packed: Any, path: Path, most: int) -> None:
         self._packed, self._path, self._most = packed, path, most
@@ -98,23 +111,31 @@ def check_exists(path: Path) -> None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Binary stream of a file; gzip is recognised by its first bytes, whatever the name, and unpacked up to a limit."""
+    """Binary stream of a file; gzip and bzip2 are recognised by their first bytes, whatever the name, and unpacked up
+    to a limit."""
     check_exists(path)
     if not path.is_file() and not path.is_dir():
         remedy = "write what it gives to a file first"
         raise DataError.at(path, None, "it is a pipe or a device, which cannot be read twice", remedy)
     try:
         with open(path, "rb") as raw:
-            if raw.peek(2)[:2] == GZIP_MAGIC:
-                with gzip.open(raw) as packed:
+            start = raw.peek(3)[:3]
+            if start[:2] == GZIP_MAGIC or start == BZIP2_MAGIC:
+                with gzip.open(raw) if start[:2] == GZIP_MAGIC else bz2.open(raw) as packed:
                     yield Unpacked(packed, path, most_unpacked())
             else:
                 yield raw
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError.at(path, None, "the gzip data are cut short or damaged", "fetch the file again") from error
+        raise _damaged(path) from error
     except OSError as error:
+        if error.errno is None:  # of bzip2
+            raise _damaged(path) from error
         reason = f"it cannot be read ({error.strerror})"
         raise DataError.at(path, None, reason, "check the path and the right to read it") from error
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError.at(path, None, "the packed data are cut short or damaged", "fetch the file again")
 
 
 def check_array(stream: IO[bytes], size: int, path: Path, name: str, most: int, remedy: str = SMALLER) -> int:

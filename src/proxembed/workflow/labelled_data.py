@@ -17,6 +17,7 @@ from proxembed.data.dataset import with_spelling_notes
 from proxembed.data.errors import shorten
 from proxembed.data.readers.table import first_cell, read_table
 from proxembed.data.readers.table_labels import FrameFile, LabelColumns, label_columns, read_labels
+from proxembed.data.unpacking import plain_name
 from proxembed.evaluate.part import rows_scored
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import table_fit
@@ -256,7 +257,7 @@ def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, li
         if not files:
             return (names[0] if names else None), []
         return files[0], [name for name in names if name != files[0]]
-    if Path(path.name.lower().removesuffix(".gz")).suffix == ".arff":
+    if Path(plain_name(path).lower()).suffix == ".arff":
         return (names[0] if names == files[:1] and names else names or None), []
     return None, names
 

@@ -106,7 +106,7 @@ def test_labels_are_for_arff(tmp_path, name):
 )
 def test_damaged_gzip(tmp_path, name, text, damage):
     (tmp_path / name).write_bytes(damage(gzip.compress(text.encode() * 50)))
-    with pytest.raises(DataError, match="the gzip data are cut short or damaged; fetch the file again"):
+    with pytest.raises(DataError, match="the packed data are cut short or damaged; fetch the file again"):
         read(tmp_path / name)
 
 

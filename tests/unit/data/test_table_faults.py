@@ -56,7 +56,7 @@ def failure(tmp_path, content, columns=None, name="t.csv", **options):
             HEAD + ROWS + "0,one,a\n",
             "t.csv: line 6: column 'x' holds 'one' in 1 cell of 5, and numbers in the others: missing values, or a",
         ),
-        ((HEAD + ROWS + "0,1,caf\xe9\n").encode("latin1"), "t.csv, line 6: byte 8 of the line is not UTF-8; save the"),
+        ((HEAD + ROWS + "0,1,caf\x81\n").encode("latin1"), "t.csv, line 6: byte 8 of the line is not UTF-8; save the"),
         ((HEAD + ROWS).encode("utf-16"), "t.csv, line 1: the file is UTF-16; save it as UTF-8."),
         (b"\x00\xff\x01", "t.csv, line 1: byte 2 of the line is not UTF-8"),
     ],

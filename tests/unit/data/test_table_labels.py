@@ -146,12 +146,6 @@ def test_several_label_columns_hold_zero_and_one_only(tmp_path, value, shown):
     ("a", "b", "remedy", "option"),
     [
         (
-            "x,,x",
-            ",x,x",
-            "write 1 for 'x' and 0 where there is none, and",
-            (),
-        ),
-        (
             "2,,2",
             "1,0,0",
             "write 1 for '2' and 0 where there is none, and",

@@ -2,7 +2,6 @@
 
 import importlib
 import pkgutil
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +12,10 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix, with_spelling_notes
 from proxembed.data.errors import DataError
-from proxembed.data.readers.columns import Columns
+from proxembed.data.readers.columns import Columns, is_number
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, NamedRows, Reader, readers, width
-from proxembed.data.unpacking import check_exists
+from proxembed.data.unpacking import check_exists, opened, plain_name
 from proxembed.tables import TableRows
 from proxembed.tables.rows import small_indices
 
@@ -116,7 +115,7 @@ def read(
 def _accepted() -> str:
     """The suffixes of all formats, with what the files hold."""
     *most, last = [reader.accepts for reader in readers()]
-    return f"{', '.join(most)} and {last}; text formats each also with .gz"
+    return f"{', '.join(most)} and {last}; text formats each also with .gz or .bz2"
 
 
 def read_rows(path: str | Path, source: dict[str, Any]) -> NamedRows:
@@ -233,11 +232,18 @@ def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
         if not parquet_files(path):
             raise DataError.at(path, None, "this is a folder without .parquet files", of_folder)
         return READERS[".parquet"]
-    stem = re.sub(r"\.gz$", "", path.name, flags=re.IGNORECASE)
-    reader = READERS.get(Path(stem).suffix.lower())
+    suffix = Path(plain_name(path)).suffix.lower()
+    reader = READERS.get(".tsv" if suffix == ".txt" and _has_tabs(path) else suffix)
     if reader is None:
         raise DataError.at(path, None, "the file name has no known ending", accepted)
     return reader
+
+
+def _has_tabs(path: Path) -> bool:
+    """Whether the first line of a file of text holds names between tabs, as tables do and svmlight does not."""
+    with opened(path) as stream:
+        first = stream.readline()
+    return b"\t" in first and b":" not in first and any(not is_number(name.decode("latin1")) for name in first.split())
 
 
 def _finite(X: Matrix, unknown: bool = False) -> bool:

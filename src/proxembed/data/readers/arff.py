@@ -20,7 +20,7 @@ from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.columns import Columns, required, truth
 from proxembed.data.readers.reader import PART, Labels, NamedRows, Reader, feature_names, source_by_name
-from proxembed.data.unpacking import decode, opened
+from proxembed.data.unpacking import decode, opened, plain_name
 from proxembed.tables.cells import truth_words
 from proxembed.tables.quantities import NUMBER
 
@@ -46,7 +46,7 @@ class Arff(Reader):
 
     name = "arff"
     suffixes = (".arff",)
-    accepts = ".arff or .arff.gz (Mulan with its XML beside it, or MEKA)"
+    accepts = ".arff (Mulan with its XML beside it, or MEKA)"
     place = 4
 
     def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
@@ -130,7 +130,7 @@ def _joined(train: Dataset, test: Dataset, train_path: Path, test_path: Path, na
 
 
 def _stem(path: Path) -> str:
-    return re.sub(r"\.arff(\.gz)?$", "", path.name, flags=re.IGNORECASE)
+    return re.sub(r"\.arff$", "", plain_name(path), flags=re.IGNORECASE)
 
 
 def _label_columns(path: Path, header: Header, labels: Labels | None) -> NDArray[np.intp]:

@@ -19,7 +19,7 @@ from proxembed.data.readers.reader import Labels, NamedRows, Reader, feature_nam
 from proxembed.data.readers.svmlight import MAX_FEATURES
 from proxembed.data.readers.table import Table, beside
 from proxembed.data.readers.table_labels import array_labels
-from proxembed.data.unpacking import check_array, check_arrays, most_unpacked, opened
+from proxembed.data.unpacking import check_array, check_arrays, is_packed, most_unpacked, opened, plain_name
 
 LABEL_FILES = "a CSV or Parquet table, or a .npy file with classes or an indicator of 0 and 1 (NaN where unknown)"
 CSR_PARTS = ("data", "indices", "indptr", "shape")
@@ -50,7 +50,7 @@ class Npy(Reader):
         if not isinstance(labels, str | Path):
             raise DataError.at(path, None, "labels= holds several texts", "give the one file of the labels")
         file, X, name = Path(labels), _vectors(path), path.name.removesuffix(".npy")
-        suffix = Path(file.name.lower().removesuffix(".gz")).suffix
+        suffix = Path(plain_name(file).lower()).suffix
         if suffix in Table.suffixes:
             return beside(file, columns, X, name)
         if suffix != ".npy":
@@ -65,7 +65,7 @@ class Npy(Reader):
         return _floats(X if "columns" in source else _finite(X, path)), None
 
     def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
-        if path.suffix.lower() == ".gz":
+        if is_packed(path):
             yield self.read_rows(path, source)
             return
         X = _shaped(_mapped(path), path)
@@ -74,7 +74,7 @@ class Npy(Reader):
             yield _floats(part if "columns" in source else _finite(part, path, first)), None
 
     def size(self, path: Path) -> tuple[int, int | None]:
-        if path.suffix.lower() == ".gz":
+        if is_packed(path):
             return super().size(path)
         return path.stat().st_size, len(_shaped(_mapped(path), path))
 

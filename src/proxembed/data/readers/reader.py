@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.table_features import Feature
+from proxembed.data.unpacking import is_packed
 from proxembed.tables import TableRows
 
 PACKED = 5  # times the bytes of a packed file
@@ -48,7 +49,7 @@ class Reader(ABC):
 
     def size(self, path: Path) -> tuple[int, int | None]:
         """About how many bytes the rows of a file take in memory, and how many rows there are, None where unknown."""
-        return (PACKED if path.suffix.lower() == ".gz" else 1) * path.stat().st_size, None
+        return (PACKED if is_packed(path) else 1) * path.stat().st_size, None
 
     def source(self, data: Dataset) -> dict[str, Any]:
         """What `read_rows` must know of a training file: its format, number of features, and their names if any."""

@@ -17,6 +17,7 @@ from proxembed.data.unpacking import opened
 from proxembed.tables.quantities import NUMBER
 
 MAX_FEATURES = 10_000_000
+HEADER = re.compile(rb"\d+ \d+ \d+\s*")  # of the Extreme Classification Repository: rows, features, labels
 RENUMBER = "renumber its features as the training file counts them"
 LABELS = re.compile(rb"[+-]?\d+(?:\.0*)?(?:,[+-]?\d+(?:\.0*)?)*")
 PAIR = re.compile(rb"(\d+):" + NUMBER.pattern.encode() + rb"|qid:\d+")
@@ -106,6 +107,9 @@ def _load(paths: list[Path]) -> list[Any]:
 
     with ExitStack() as stack:
         streams = [stack.enter_context(opened(path)) for path in paths]
+        for stream in streams:
+            if not HEADER.fullmatch(stream.readline()):
+                stream.seek(0)
         try:
             return load_svmlight_files(streams, multilabel=True, zero_based=True)
         except DataError:
@@ -120,6 +124,8 @@ def _fault(paths: list[Path], otherwise: str) -> DataError:
     for path in paths:
         with opened(path) as stream:
             for line, raw in enumerate(stream, start=1):
+                if line == 1 and HEADER.fullmatch(raw):
+                    continue
                 if reason := _reason(raw.partition(b"#")[0].split()):
                     return DataError.at(path, line, reason, form)
     return DataError.at(" and ".join(map(str, paths)), None, otherwise, form)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +35,7 @@ from proxembed.data.readers.table_outputs import (
     target_readings,
     target_sets,
 )
+from proxembed.data.unpacking import plain_name
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
@@ -405,7 +405,7 @@ def _others(roles: Roles) -> dict[str, Sequence[str]]:
 
 def stem(path: Path) -> str:
     """The name of a file or folder without its suffixes for format and compression."""
-    name = re.sub(r"\.gz$", "", (path if path.name else path.resolve()).name, flags=re.IGNORECASE)
+    name = plain_name(path if path.name else path.resolve())
     return name if path.is_dir() and Path(name).suffix.lower() not in SUFFIXES else Path(name).stem
 
 

@@ -5,6 +5,7 @@ A block gives NumPy arrays and plain values: no other reader knows pyarrow.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections import deque
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.columns import is_number
 from proxembed.data.readers.parquet_parts import SUFFIXES, ParquetParts, PickedRows
-from proxembed.data.unpacking import decode, most_unpacked, opened, too_large
+from proxembed.data.unpacking import decode, is_packed, most_unpacked, opened, plain_name, too_large
 from proxembed.tables.cells import MISSING
 
 BLOCK_BYTES = 1 << 21
@@ -140,12 +141,15 @@ def open_table(path: Path) -> StoredTable:
 
 
 class CsvFile:
-    """A CSV file with column names in its first line, in UTF-8; the separator (comma, ;, tab or |) is found there."""
+    """A CSV file with column names in its first line, in UTF-8, or Windows-1252 where the first rows are no UTF-8; the
+    separator (comma, ;, tab or |) is found there."""
 
     typed = False
 
     def __init__(self, path: Path, content: bytes | None = None) -> None:
-        self.path, self._content = path, content
+        self.path = path
+        self._content = recoded = _recoded(path) if content is None else content
+        self.recoded = content is None and recoded is not None
         with self._opened() as stream:
             first = stream.readline()
         self.separator = _separator(decode(first, path, 1) if not first.startswith(UTF16) else "")
@@ -176,15 +180,17 @@ class CsvFile:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was found about the file itself."""
-        usual = "\t" if self.path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab")) else ","
+        usual = "\t" if plain_name(self.path).lower().endswith((".tsv", ".tab")) else ","
         separator = "tabs" if self.separator == "\t" else repr(self.separator)
         found = () if self.separator == usual else (f"columns are separated by {separator}",)
+        if self.recoded:
+            found = ("the file is not UTF-8 and is read as Windows-1252 (Latin-1)", *found)
         return (*found, self.merged.note) if self.merged.note else found
 
     @property
     def rows(self) -> int | None:
         """The number of rows by the lines of the first megabytes; None of a packed file."""
-        if self.path.suffix.lower() == ".gz":
+        if is_packed(self.path):
             return None
         with self._opened() as stream:
             first = stream.read(BLOCK_BYTES)
@@ -441,6 +447,25 @@ def _place(column: Any) -> str:
         first = next((cell.strip() for cell in column.to_pylist() if cell.strip()), "")
         return "vector" if first.startswith("[") and first.endswith("]") else "text"
     return "text" if sort == "other" else sort
+
+
+def _recoded(path: Path) -> bytes | None:
+    """The file in UTF-8 where its first rows are text in Windows-1252; None where they are UTF-8, or no text."""
+    with opened(path) as stream:
+        first = stream.read(BLOCK_BYTES)
+        try:
+            codecs.getincrementaldecoder("utf-8")().decode(first)
+        except UnicodeDecodeError:
+            most = most_unpacked()
+            rest = stream.read(most + 1 - len(first))
+        else:
+            return None
+    if first.startswith(UTF16) or b"\0" in first or len(first) + len(rest) > most:
+        return None
+    try:
+        return (first + rest).decode("cp1252").encode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _separator(line: str) -> str:
