@@ -50,7 +50,8 @@ def test_the_rows_of_a_new_format_are_checked(planted, tmp_path):
 
 def test_the_errors_name_a_new_format(planted, tmp_path):
     (tmp_path / "a.xlsx").touch()
-    with pytest.raises(DataError, match=r"\(svmlight\) and \.slashed and \.slash \(numbers .*each also with \.gz or \.bz2\.$"):
+    told = r"\(svmlight\) and \.slashed and \.slash \(numbers .*each also with \.gz or \.bz2\.$"
+    with pytest.raises(DataError, match=told):
         read(tmp_path / "a.xlsx")
     with pytest.raises(DataError, match=r"accepted are \.csv, .*\.val, \.slashed, \.slash\.$"):
         read_rows(tmp_path / "a.xlsx", {})
