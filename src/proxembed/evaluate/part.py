@@ -21,7 +21,7 @@ from proxembed.tables import TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import Outputs
-from proxembed.targets.targets import Targets
+from proxembed.targets.targets import Targets, rows_with_known_cell
 
 INNER_FOLDS = 3
 CHOICE_ROWS, CHOICE_LABELS, CHOICE_FOLDS = 600, 30, 3
@@ -183,7 +183,9 @@ def unscaled_part(X: Any, labels: Targets, train: np.ndarray, held_out: np.ndarr
 
 def rows_scored(dataset: Any) -> np.ndarray:
     """Mask of the rows that can be scored, see ``Targets.rows_any``."""
-    return dataset.targets.rows_any
+    if dataset.outputs is not None:
+        return dataset.outputs.rows_any
+    return rows_with_known_cell(dataset.unknown, dataset.Y.shape[0])
 
 
 def several_groups(dataset: Any, train: np.ndarray) -> np.ndarray | None:
