@@ -177,7 +177,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     some of them. From 1,000 rows, races over rows and folds select the best configuration of each of the eight best
     methods, and these are scored on other folds (``final_cv``). The configuration with the best mean over the folds is
     chosen. Another method replaces the untuned kernel form only if it is ahead by more than one standard error of the
-    differences per fold. The best mean of many is optimistic; ``choice_score_`` is not.
+    differences per fold (not of numbers, where linear methods may be best). The best mean of many is optimistic; ``choice_score_`` is not.
 
     Attributes
     ----------
@@ -324,7 +324,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             labels = self._targets(X, y)
             sizes = self._sizes(labels)
             study = self._searched(X, labels, groups, sizes)
-            best = chosen(study.trials, self._map_size)
+            best = chosen(study.trials, self._map_size, anchored=not isinstance(labels, Outputs))
             if best is None:
                 if study.interrupted:
                     raise KeyboardInterrupt

@@ -257,9 +257,10 @@ class Choice:
         return bool(self.among) and self.rung == self.trial.final
 
 
-def chosen(trials: Iterable[MethodTrial], size: int | None = None) -> Choice | None:
+def chosen(trials: Iterable[MethodTrial], size: int | None = None, anchored: bool = True) -> Choice | None:
     """The choice among the trials scored on the final folds, at one size (None: at all their sizes). With fewer than
-    two of them it is made among complete trials; without any, it is the furthest trial that has a score."""
+    two of them it is made among complete trials; without any, it is the furthest trial that has a score. ``anchored``:
+    the untuned kernel form is left only for what is clearly ahead."""
     trials = list(trials)
     if not trials:
         return None
@@ -275,9 +276,9 @@ def chosen(trials: Iterable[MethodTrial], size: int | None = None) -> Choice | N
         return Choice(furthest, k, mean, None, False, furthest.furthest, ())
     entrants = [(t, k) for t in among for k in t.means(rung) if size in (None, k)]
     if not entrants:
-        return chosen(trials)
+        return chosen(trials, anchored=anchored)
     values = np.array([t.by_fold(rung, k) for t, k in entrants])
-    anchor = [untuned(t.config) for t, _ in entrants]
+    anchor = [anchored and untuned(t.config) for t, _ in entrants]
     at = choose(values, anchor)
     trial, k = entrants[at]
     repeated = repeated_scores(values, anchor)

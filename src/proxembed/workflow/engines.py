@@ -54,6 +54,7 @@ class SearchFindings:
     choice: dict[str, Any] | None = None
     by_fold: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
     repeated: np.ndarray | None = None
+    anchored: bool = True
 
     def choose(self, entries: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """The choice among the leaders at all their sizes, by the folds of the search and those of the comparison."""
@@ -68,7 +69,7 @@ class SearchFindings:
         if self.choice is not None:
             earlier = np.array([self.by_fold[entry["arm"], entry["k"]] for entry in ours])
             values, known = np.hstack([earlier, values]), earlier.shape[1]
-        anchor = [untuned(leaders[entry["arm"]]) for entry in ours]
+        anchor = [self.anchored and untuned(leaders[entry["arm"]]) for entry in ours]
         at, repeated = choose(values, anchor), repeated_scores(values, anchor)
         if known and repeated is not None:  # on the folds of the search the choice was among all that it had tried
             repeated = np.concatenate([self.repeated if self.repeated is not None else [], repeated[known:]])
@@ -168,6 +169,7 @@ def registered_methods(
         choice=choice if study.final_ else None,
         by_fold={(name, k): by for (name, _), own in scored for k, by in own.items()},
         repeated=study.choice_scores_,
+        anchored=train.outputs is None,
     )
     return with_layouts(found, options, rows) if for_map and not study.final_ else found
 
