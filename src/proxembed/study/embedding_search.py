@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import RegressorTags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.classify.label_classifier import ExactMatch
@@ -471,6 +471,13 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             families.remove(anchor)
             families.insert(at, anchor)
         return {family: first[family] for family in families}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        reading = vars(self).get("_reading_")
+        if isinstance(reading, OutputReading) and all(column.kind == "real" for column in reading.layout.columns):
+            tags.estimator_type, tags.regressor_tags, tags.classifier_tags = "regressor", RegressorTags(), None
+        return tags
 
     @property
     def targets_(self) -> tuple[Output, ...]:
