@@ -4,6 +4,7 @@ from .adaptive import adaptive_section
 from .decision_lines import Plane, decision_lines
 from .map_page import map_axes
 from .matrices import proximity_section
+from .measured import measured_axes
 from .page import page_html, verdict_card
 from .record import leaderboard_csv, make_record, make_unfinished, read_record, versions
 from .sections import component_section, data_card, label_section, map_section
@@ -23,6 +24,7 @@ __all__ = [
     "make_unfinished",
     "map_axes",
     "map_section",
+    "measured_axes",
     "page_html",
     "proximity_section",
     "read_record",

@@ -15,6 +15,7 @@ from proxembed.tables.notes import visible_texts
 from . import views
 from .adaptive import adaptive_view, convergence
 from .figures import k_curve, matrix_view, ramp
+from .measured import figure_number, measured_view
 from .sections import data_card, leak_warnings
 from .verdict import and_words, query_times
 
@@ -80,6 +81,9 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "null": views.null_view(record.get("diagnosis")),
         "few_shuffles": views.few_shuffles,
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
+        "measured": measured_view(record.get("measured")),
+        "figure_number": figure_number,
+        "of": target_words(summary["dataset"]),
         "labels": views.label_view(record.get("label_table"), summary["verdict"].get("tolerance", TOLERANCE)),
         "parts": views.component_view(record.get("components")),
         "board": views.board_view(summary["best"], shown[0], ALL_FEATURES),
@@ -97,7 +101,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "leaks": leak_warnings(summary["dataset"], summary["protocol"]),
         "notes": summary["dataset"].get("notes", ()),
         "planned": planned_folds(summary["protocol"]),
-        "splitting": folds_text(summary["protocol"], len(summary["folds"])),
+        "splitting": folds_text(summary["protocol"], len(summary["folds"]), bool(summary["dataset"].get("outputs"))),
         "tested": any(scores[shown[0]]["test"] is not None for scores in scored),
         "score": views.score_text,
         "number": views.number,
@@ -115,6 +119,16 @@ def _predicting(dataset: dict[str, Any]) -> list[str]:
     return [rival.title for rival in rivals() if rival.predicts and kind in rival.takes]
 
 
+def target_words(facts: dict[str, Any]) -> dict[str, Any]:
+    """What the page calls the targets of a data set: labels, or outputs, and how many there are."""
+    outputs = facts.get("outputs")
+    if not outputs:
+        words = {"what": "label", "shuffled": "shuffled labels", "shuffles": "shuffles of the labels"}
+        return {**words, "numbers": False, "count": facts["labels"]}
+    words = {"what": "output", "shuffled": "permuted outputs", "shuffles": "permutations of the outputs"}
+    return {**words, "numbers": True, "count": len(outputs)}
+
+
 def _heading(name: str) -> str:
     """A measure as a column's heading, with an arrow where lower is better."""
     short = name.replace("macro average precision", "macro AP")
@@ -127,12 +141,12 @@ def planned_folds(protocol: dict[str, Any]) -> int:
     return protocol["n_folds"] * ((splitting.get("n_repeats") if isinstance(splitting, dict) else None) or 1)
 
 
-def folds_text(protocol: dict[str, Any], finished: int) -> str:
+def folds_text(protocol: dict[str, Any], finished: int, numbers: bool = False) -> str:
     """The folds in words: those that were finished, and how many were planned where these are more."""
     splitting = protocol.get("splitting")
     splitting = splitting if isinstance(splitting, dict) else {}
     words = {"groups": "{} with the rows of a group kept together", "time": "{} in time order, trained on earlier rows"}
-    kind = words.get(splitting.get("kind", ""), "multi-label stratified {}")
+    kind = words.get(splitting.get("kind", ""), "stratified {}" if numbers else "multi-label stratified {}")
     planned = planned_folds(protocol)
     repeats = planned // protocol["n_folds"]
     if finished < planned:

@@ -44,6 +44,20 @@ _PROXIMITY = {
                 "values": str}],
 }  # fmt: skip
 _DIAGNOSIS = {"measure": str, "value": NUMBER, "null": [NUMBER], "p": NUMBER, "passed": bool}
+_NUMBER_OR_NONE, _DICT_OR_NONE, _LIST_OR_NONE = (*NUMBER, type(None)), (dict, type(None)), (list, type(None))
+_ERRORS = dict.fromkeys(("q2", "r2", "rmsep", "bias", "rpd", "spearman"), _NUMBER_OR_NONE)
+_OUTPUT = {
+    "name": str, "errors": {"n": int, **_ERRORS}, "measured": list, "predicted": list, "ranks": list,
+    "range": _LIST_OR_NONE, "coefficients": _DICT_OR_NONE,
+}  # fmt: skip
+_MEASURED = {
+    "k": int, "train": int, "held_out": int, "curve": [list], "permutations": [list], "outputs": [_OUTPUT],
+    "n_outputs": int, "other_columns": [str], "features": int, "standardised": bool, "absent": TEXT_OR_NONE,
+    "limits": {"t2": _NUMBER_OR_NONE, "distance": _NUMBER_OR_NONE}, "plane": _DICT_OR_NONE, "vip": _DICT_OR_NONE,
+    "q2": _NUMBER_OR_NONE, "r2_fit": _NUMBER_OR_NONE,
+    "rows": {"ids": [str], "train": [bool], "scores": [list], "t2": list, "distance": _LIST_OR_NONE},
+    "beyond": {"count": int, "rows": [{"id": str, "train": bool, "t2": NUMBER, "distance": NUMBER}]},
+}  # fmt: skip
 _MODEL = {
     "switches": [int], "words": str, "params": dict, "k": int, "score": NUMBER, "by_fold": list, "settings": int,
     "seconds": NUMBER, "repairs": [str],
@@ -67,6 +81,7 @@ _OPTIONAL: dict[str, Any] = {
     "search": dict,
     "proximity": _PROXIMITY,
     "adaptive": _ADAPTIVE,
+    "measured": _MEASURED,
 }
 SECTIONS = tuple(_OPTIONAL)
 
@@ -218,10 +233,24 @@ def _unmatched(record: dict[str, Any]) -> str | None:
             unpacked(panel)
         except ValueError as error:
             return f"proximity.panels[{number}]: {error}"
+    if problem := _unequal_rows(record.get("measured")):
+        return problem
     for name in ("history", "generations"):
         lists = (record.get("adaptive") or {name: {}})[name]
         if len({len(part) for part in lists.values()}) > 1:
             return f"the lists of adaptive.{name} differ in length"
+    return None
+
+
+def _unequal_rows(found: dict[str, Any] | None) -> str | None:
+    """Whether the lists of the rows of measured outputs differ in length, in words."""
+    if found is None:
+        return None
+    rows, outputs = found["rows"], found["outputs"]
+    lists = [rows["ids"], rows["train"], rows["t2"], *rows["scores"], *([rows["distance"]] if rows["distance"] else [])]
+    lists += [output[name] for output in outputs for name in ("measured", "predicted", "ranks")]
+    if len({len(each) for each in lists}) > 1 or not outputs:
+        return "the lists of measured.rows and measured.outputs differ in length"
     return None
 
 

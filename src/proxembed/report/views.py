@@ -77,6 +77,7 @@ def gain_text(versus: dict[str, Any]) -> str:
 def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
     """The facts beside the verdict: model, score, null, time."""
     summary, diagnosis = record["summary"], record.get("diagnosis")
+    shuffled = "Permuted outputs" if summary.get("dataset", {}).get("outputs") else "Shuffled labels"
     primary, found = summary["measures"][0], []
     choice = summary.get("choice") or {"method": None, "k": None}
     ours = [entry for entry in summary["best"] if not entry["rival"]]
@@ -93,9 +94,7 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
     if diagnosis:
         shuffles = diagnosis.get("n_shuffles", len(diagnosis["null"]))
         value = "cannot tell" if few_shuffles(diagnosis) else "beaten" if diagnosis["passed"] else "not beaten"
-        found.append(
-            {"what": "Shuffled labels", "value": value, "note": f"p = {diagnosis['p']:.3f}, {shuffles} shuffles"}
-        )
+        found.append({"what": shuffled, "value": value, "note": f"p = {diagnosis['p']:.3f}, {shuffles} shuffles"})
     searched = (record.get("search") or {}).get("seconds")
     if searched is not None:
         found.append({"what": "Time of the search", "value": seconds_text(searched), "note": ""})

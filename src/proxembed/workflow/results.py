@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from proxembed.evaluate.results import Results
-from proxembed.report import map_axes, page_html, verdict_card
+from proxembed.report import map_axes, measured_axes, page_html, verdict_card
 
 from .record import EVIDENCE, SAVED, RunFolder, evidence_files, run_folder, saved_model, unfinished_file
 
@@ -94,7 +94,8 @@ class Comparison:
         return page_html(self.record)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the map of rows that were held out from its fit: two components of the best method, coloured by label.
+        """Draw the map of rows that were held out from its fit: two components of the best method, coloured by label,
+        or for numbers by viridis of the rank of the first output (grey where it is unknown).
 
         Parameters
         ----------
@@ -119,6 +120,8 @@ class Comparison:
         >>> found.plot(Figure().add_subplot()).get_title(loc="left")
         'OPLS: 49 held-out rows'
         """
+        if self.record.get("measured"):
+            return measured_axes(self.record["measured"], ax)
         if "map" not in self.record:
             raise ValueError("no map can be drawn: the run was interrupted before it, or no method could be fitted.")
         return map_axes(self.record["map"], ax)

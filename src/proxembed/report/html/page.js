@@ -41,6 +41,13 @@
     });
   });
 
+  /* Panels of measured outputs: one output at a time. */
+  const switches = all("[data-show]");
+  switches.forEach((button) => button.addEventListener("click", () => {
+    switches.forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
+    all("[data-output]").forEach((part) => part.toggleAttribute("hidden", part.dataset.output !== button.dataset.show));
+  }));
+
   /* The map. */
   const source = document.getElementById("map-data");
   if (!source) return;
