@@ -21,7 +21,8 @@ KEY = re.compile(r"\[([a-z]+\d{4}[a-z0-9]*)\]")
 
 @dataclass(frozen=True)
 class Explanation:
-    """Signed weights of the top features and signed loadings of the top labels of one component, strongest first.
+    """Signed weights of the top features and signed loadings of the top labels or outputs of one component, strongest
+    first.
 
     With ``effects`` the numbers of the features are not weights but effects of one standard deviation of a feature;
     for a forest, those of its splits.

@@ -18,11 +18,12 @@ from proxembed.targets.outputs import Column, Outputs
 
 LEVEL = 0.95  # of the limits of T2 and of the distance
 SHOWN_ROWS = 1000  # training rows, and held-out rows, whose places are kept
-SHOWN_CELLS = 40_000  # of rows and outputs that are kept; with many outputs fewer rows are
+SHOWN_CELLS = 20_000  # of rows and outputs that are kept; with many outputs fewer rows are
 SWITCHES = 200  # outputs that are shown, the first ones
 MOST_BARS = 15  # features of a chart, unless their names are numbers in order
 CURVE_POINTS = 2000  # features of a spectrum that are kept
 NAMED_ROWS = 20  # beyond both limits
+ROUNDING = 1e-20  # of the squares of a row, up to which its distance to the model is 0
 NUMERIC = ("real", "ranks")  # kinds of columns whose predictions have errors in units
 NO_WEIGHTS = (
     "This method has no coefficients of the features, so that VIP, the distance to the model and the coefficients are "
@@ -138,8 +139,11 @@ def distances_to_model(X: Any, scores: np.ndarray, X_new: Any, scores_new: np.nd
     for rows in row_blocks(X_new.shape[0], X_new.shape[1]):
         block = X_new[rows]
         block = block.toarray() if sp.issparse(block) else np.asarray(block, dtype=np.float64)
-        rest = block - level - (scores_new[rows] - middle) @ loadings
-        found[rows] = np.sqrt(np.einsum("ij,ij->i", rest, rest) / rest.shape[1])
+        rest = block - level
+        size = np.einsum("ij,ij->i", rest, rest)
+        rest = rest - (scores_new[rows] - middle) @ loadings
+        squares = np.einsum("ij,ij->i", rest, rest)
+        found[rows] = np.sqrt(np.where(squares > ROUNDING * size, squares, 0.0) / rest.shape[1])
     return found
 
 
@@ -216,7 +220,6 @@ def measured_section(
         "beyond": _beyond(fitted, dataset, places, distance),
         "features": fitted.d,
         "vip": None if fitted.weights is None else _chart(_vip(fitted, fitted.weights), names),
-        "in_order": fitted.weights is not None and in_order(names) is not None,
         "standardised": fitted.standardised,
         "absent": NO_WEIGHTS if fitted.weights is None else None,
     }

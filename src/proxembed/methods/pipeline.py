@@ -271,9 +271,9 @@ class EmbeddingPipeline(Pipeline):
 
     @available_if(_explains)
     def explain(self, component: int = 0, n_features: int = 10, n_labels: int = 10) -> Explanation:
-        """The strongest features of a component, and the labels that it serves, by name. The features are those that
-        the first step gives: standardised, or those that the columns of a table become. Their numbers are those of the
-        embedding's own ``explain``; relation features are traced back to what they are made of."""
+        """The strongest features of a component, and the labels or outputs that it serves, by name. The features are
+        those that the first step gives: standardised, or those that the columns of a table become. Their numbers are
+        those of the embedding's own ``explain``; relation features are traced back to what they are made of."""
         *steps, embedding = (step for _, step in self._part.steps)
         related = [step for step in steps if isinstance(step, RelationFeatures)]
         names = getattr(self, "feature_names_", None)

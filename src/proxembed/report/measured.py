@@ -25,6 +25,12 @@ def viridis(count: int = SHADES) -> list[str]:
     return [to_hex(colour) for colour in colormaps["viridis"](np.linspace(0, 1, count))]
 
 
+def output_name(output: dict[str, Any]) -> str:
+    """The name of an output; "output 0" for the first column of a y without names."""
+    name = short_name(output["name"])
+    return f"output {name}" if name.isdecimal() else name
+
+
 def rank_colour(rank: float | None, shades: Sequence[str]) -> str:
     """The colour of a rank from 0 to 1; grey where it is unknown."""
     return UNKNOWN if rank is None else shades[min(int(rank * len(shades)), len(shades) - 1)]
@@ -43,11 +49,11 @@ def measured_view(found: dict[str, Any] | None) -> dict[str, Any] | None:
         "coefficients": None if found["vip"] is None else _coefficients(found),
         "absent": found["absent"],
         "sampled": len(found["rows"]["train"]) < found["train"] + found["held_out"],
-        "outputs": [short_name(output["name"]) for output in found["outputs"]],
+        "outputs": [output_name(output) for output in found["outputs"]],
         "left_out": found["n_outputs"] - len(found["outputs"]),
         "other": [short_name(name) for name in found["other_columns"]],
         "ramp": f"linear-gradient(90deg, {', '.join(shades[::4] + shades[-1:])})",
-        "errors": [{"name": short_name(each["name"]), **each["errors"]} for each in found["outputs"]],
+        "errors": [{"name": output_name(each), **each["errors"]} for each in found["outputs"]],
         "unknown_colour": UNKNOWN,
     }
 
@@ -119,7 +125,7 @@ def _predictions(found: dict[str, Any]) -> dict[str, Any]:
         y = [None if a is None else b for a, b in zip(x, y, strict=True)]
         span = Frame.around([*x, *y], [0]).x
         frame = Frame(span, span)
-        error, name = output["errors"], short_name(output["name"])
+        error, name = output["errors"], output_name(output)
         marks = [
             _line(frame.line(span, span), GREY, DASH),
             _dots(frame.dots(x, y), "#ffffff", 10),
@@ -277,7 +283,7 @@ def _distances(found: dict[str, Any]) -> dict[str, Any]:
     marks.append(_dots(path, ORANGE, LARGE))
     unit = "standard deviations per feature" if found["standardised"] else "units of the scaled features"
     alt = f"Distance to the model against T2; {beyond['count']:,} rows are beyond both limits"
-    plot = frame.view(f"Hotelling's T2 in all {found['k']} components (no unit)", f"distance ({unit})", alt, marks,
+    plot = frame.view(f"Hotelling's T2 (no unit), k = {found['k']}", f"distance ({unit})", alt, marks,
                       names=_names(frame, far))  # fmt: skip
     counts = f"n = {found['train']:,} training and {found['held_out']:,} held-out rows. "
     key = [(GREY, "", "training rows"), (BLUE, "", "held-out rows"), (ORANGE, "", "beyond both limits")]
@@ -328,7 +334,7 @@ def _coefficients(found: dict[str, Any]) -> dict[str, Any]:
         return _panel("Coefficients", f"{shown}{note} Solid: plus, hollow: minus.", [], bars=bars)
     plots = []
     for number, (chart, output) in enumerate(zip(charts, found["outputs"], strict=True)):
-        name = short_name(output["name"])
+        name = output_name(output)
         alt = f"Coefficients of {found['features']:,} features for {name}"
         wide, narrow = (_chart(chart, found, f"{name} (its units)", alt, 0.0, each) for each in (True, False))
         plots += [{**wide, "output": number, "only": "wide"}, {**narrow, "output": number, "only": "narrow"}]
@@ -351,6 +357,6 @@ def measured_axes(section: dict[str, Any], ax: Any = None) -> Any:
         ax.plot(*ellipse(section["plane"]), color=DARK, linewidth=1, linestyle="--")
     second = "row" if section["k"] == 1 else "component 2 (units of the scores)"
     ax.set(xlabel="component 1 (units of the scores)", ylabel=second)
-    words = f"{len(held):,} held-out rows, coloured by the rank of {output['name']} (dark: low)"
+    words = f"{len(held):,} held-out rows, coloured by the rank of {output_name(output)} (dark: low)"
     ax.set_title(words, loc="left", fontsize=10, color=DARK).set_parse_math(False)
     return ax

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.sparse import csr_array
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
@@ -122,8 +123,7 @@ def test_the_distance_is_what_a_regression_on_the_scores_leaves():
     rest = new - LinearRegression().fit(X @ P, X).predict(new @ P)
     expected = np.sqrt((rest**2).mean(axis=1))
     np.testing.assert_allclose(distances_to_model(X, X @ P, new, new @ P), expected, rtol=1e-10)
-    from scipy.sparse import csr_array
-
+    assert distances_to_model(X, X @ np.eye(8), new, new).tolist() == [0.0] * 6  # as many components as features
     found = distances_to_model(csr_array(X), X @ P, csr_array(new), new @ P)
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 

@@ -368,6 +368,16 @@ def test_a_model_of_a_data_set_explains_by_name(method, single, tmp_path):
     assert other.explain(1, 2, 1) == model.explain(1, 2, 1) and len(model.explain(1, 2, 1).features) == 2
 
 
+@pytest.mark.parametrize("method", [OPLS(n_components=1), Kernelized(OPLS(), n_components=1)])
+def test_a_model_of_numbers_explains_by_the_names_of_the_outputs(method):
+    outputs = pandas.DataFrame({"fat": X[:, 0] + 0.1 * X[:, 1], "water": -X[:, 0] + 0.1 * X[:, 2]})
+    names = [f"{850 + j}" for j in range(X.shape[1])]
+    told = fit_on(method, Dataset.from_targets(X, outputs, feature_names=names)).explain(0)
+    loadings = dict(told.labels)
+    assert set(loadings) == {"fat", "water"} and loadings["fat"] * loadings["water"] < 0
+    assert told.features[0][0] == "850"
+
+
 @pytest.mark.parametrize("dataset", [(np.eye(4), np.eye(4)), np.eye(4), OPLS()])
 def test_what_is_no_data_set_is_refused_with_the_remedy(dataset):
     with pytest.raises(TypeError, match=r"needs a data set; got \w+\. Make one with Dataset\(X, Y\)"):
