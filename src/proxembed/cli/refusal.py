@@ -72,17 +72,17 @@ def system_error_text(error: OSError) -> str:
 
 def faults_text(error: ValueError) -> list[str]:
     """The problems of a table, one per line, and the command that solves them; else no line."""
-    from proxembed.data.errors import TableFaults
+    from proxembed.data.errors import Fault, TableFaults
 
     if isinstance(error, TableFaults):
         problems, answers = error.problems, error.answers
         lines = [f"{error.path}: settle these problems first:", *(f"- {text}" for text in error.texts)]
     else:
-        problems = [(str(error), getattr(error, "options", ()))]
-        answers, lines = [options for _, options in problems if options], [str(error)]
+        problems, lines = [Fault(str(error), getattr(error, "options", ()))], [str(error)]
+        answers = [each.options for each in problems if each.options]
     if not answers:
         return []
-    some = "" if all(options for _, options, *_ in problems) else ", for those that have an option"
+    some = "" if all(each.options for each in problems) else ", for those that have an option"
     commands = [f"{command()} {' '.join(option_words(*option) for option in answer)}" for answer in answers]
     return [*map(in_program_words, lines), f"try{some}: {commands[0]}", *(f"or: {each}" for each in commands[1:])]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
-from proxembed.data.errors import DataError, TableFaults, shorten
+from proxembed.data.errors import DataError, Fault, TableFaults, shorten
 from proxembed.data.readers.columns import SINGLE, Cells, Columns, Roles, name_of, required, resolve, seconds
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, NamedRows, Reader
@@ -522,7 +522,7 @@ def mixed_rows(parts: Sequence[CellsOfFile], roles: Roles, columns: Columns) -> 
     )
     problems = [reading_fault(file, cells, reading) for reading in found if reading.problem]
     problems += [
-        (f"column {shorten(name)} holds values that are neither numbers nor text", (("drop", name),), ())
+        Fault(f"column {shorten(name)} holds values that are neither numbers nor text", (("drop", name),))
         for name in chosen
         if name not in cells
     ]

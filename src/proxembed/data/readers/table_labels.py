@@ -445,9 +445,9 @@ def _marks(columns: Mapping[str, Cells]) -> dict[str, str]:
     """The one word, such as x, that all filled cells of a column hold beside empty ones, by column."""
     found = {}
     for name, cells in columns.items():
-        words = set(map(name_of, cells.values)) if (cells.codes < 0).any() else set()
-        if len(words) == 1 and truth(*words) is None and not is_number(*words):
-            found[name] = words.pop()
+        words = list(set(map(name_of, cells.values))) if (cells.codes < 0).any() else []
+        if len(words) == 1 and truth(words[0]) is None and not is_number(words[0]):
+            found[name] = words[0]
     return found
 
 
