@@ -13,8 +13,8 @@ from proxembed.params import param
 
 
 class PCovR(PredictsOutputs, PencilEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
-    """Principal covariates regression: A = (1 - beta) Xc Xc'/|Xc|^2 + beta HH'/|Yc|^2, H the ridge regression of Yc on
-    Xc, B = I - 11'/n.  [dejong1992pcovr]
+    """Principal covariates regression: A = (1 - beta) Xc Xc'/||Xc||^2 + beta HH'/||Yc||^2, H the ridge regression of Yc
+    on Xc, B = I - 11'/n.  [dejong1992pcovr]
 
     Components that explain the features and predict y, both in shares of their sums of squares: PCA at beta=0, OPLS at
     beta=1. Below 1 there can be more components than columns of y, up to the rank of X. Scores have unit length and are
