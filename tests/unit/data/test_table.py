@@ -104,6 +104,8 @@ def test_vectors_in_parquet_and_csv_become_columns(tmp_path):
         data = read(path, labels="y")
         assert data.X.tolist() == [[1, 2.5, 7], [3, 4, 8], [-5, 0.006, 9]]
         assert data.feature_names == ("e[0]", "e[1]", "x")
+        alone = read(path, labels="y", columns=Columns(drop="x"))
+        assert alone.feature_names == ("e[0]", "e[1]") and alone.X.tolist() == lists["e"]
 
 
 def test_a_lone_text_becomes_counts_of_stems_in_the_encoder(tmp_path):

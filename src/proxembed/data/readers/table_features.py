@@ -90,7 +90,8 @@ class FeatureReader:
             return self._matrix
         X = np.empty((self.rows, starts[-1]), np.result_type(*self._types()))
         numbers = [start for start, feature in zip(starts, features, strict=False) if feature.kind == "number"]
-        X[:, numbers] = self._matrix
+        if numbers:  # without one, nothing has given the matrix its rows
+            X[:, numbers] = self._matrix
         for start, feature in zip(starts, features, strict=False):
             here = slice(start, start + len(feature.names))
             if feature.kind == "vector":
