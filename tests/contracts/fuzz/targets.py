@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -398,9 +398,9 @@ SET_FORMS: dict[str, Callable[[Labels], Target]] = {
     "lists of numbers": lambda labels: Target([[1] * (1 + i % 3) for i in range(len(labels.on))], None, refused=True),
     "sets and text": lambda labels: Target(["a", *[{"a", "b"}] * (len(labels.on) - 1)], None, refused=True),
     "-1 and 0": lambda labels: Target(-labels.known, None, refused=True),
-    "-1, 0 and 1": lambda labels: Target(np.where(np.isnan(labels.on), -1, labels.on) + _corner(labels), None, True),
-    "counts": lambda labels: Target(labels.known + _corner(labels) * 3, None, refused=True),
-    "shares": lambda labels: Target(labels.known * 0.5 + 0.25, None, refused=True),
+    "-1, 0 and 1": lambda labels: Target(_with_first_cells(labels.known, (-1, 0, 1)), None, refused=True),
+    "counts": lambda labels: Target(labels.known + _corner(labels) * 3, None),  # numbers or weights to some methods
+    "shares": lambda labels: Target(labels.known * 0.5 + 0.25, None),
     "a cell of text": _cell("word"),
     "a cell of 400 digits": _cell(10**400),
     "a cell with a list": _cell([1]),
@@ -421,6 +421,12 @@ SET_FORMS: dict[str, Callable[[Labels], Target]] = {
 def _corner(labels: Labels) -> np.ndarray:
     """1 in the first cell."""
     return (np.arange(labels.on.size) == 0).astype(float).reshape(labels.on.shape)
+
+
+def _with_first_cells(on: np.ndarray, values: Sequence[float]) -> np.ndarray:
+    cells = on.copy()
+    cells.flat[: len(values)] = values
+    return cells
 
 
 VALUES = CLASSES | SETS
