@@ -8,7 +8,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from identities.comparison import assert_same_embedding
-from proxembed import CCA, DMLDA, MLDA, OPLS, SFEHS
+from proxembed import CCA, DMLDA, MLDA, MLSI, MORP, OPLS, SFEHS
+from proxembed.algebra.operators import inverse
 from proxembed.methods import dependence, fisher
 
 
@@ -61,6 +62,27 @@ def test_cca_of_many_labels_by_every_route(solver, monkeypatch):
     assert_same_embedding(CCA(n_components=5, ridge=1e-2, solver=solver).fit(X, Y), expected, X)
 
 
+LATENT = {
+    "MORP": MORP(n_components=4),
+    "MORP of labels": MORP(n_components=4, beta=1.0, eps=1e-3),
+    "MLSI": MLSI(n_components=4, beta=0.1),
+    "MLSI centred": MLSI(n_components=4, center=True),
+    "an eps below the tolerance": MLSI(n_components=4, eps=1e-14),
+}
+
+
+@pytest.mark.parametrize("sizes", [(60, 90, 8), (150, 70, 8), (60, 45, 80)], ids=str)
+@pytest.mark.parametrize("name", LATENT)
+def test_the_inverse_of_many_labels_is_that_of_their_eigenvectors(name, sizes, monkeypatch):
+    X, Y = many_labels(*sizes)
+    expected = clone(LATENT[name]).fit(X, Y)
+    monkeypatch.setattr(inverse, "MANY_COLUMNS", 20)
+    for rows in (X, sparse.csr_array(X)):
+        found = clone(LATENT[name]).fit(rows, Y)
+        np.testing.assert_allclose(found.eigenvalues_, expected.eigenvalues_, rtol=1e-8)
+        assert_same_embedding(found, expected, X)
+
+
 DISCRIMINANT = {
     "MLDA": MLDA(n_components=4, ridge=1e-3),
     "MLDA of rows": MLDA(n_components=4, ridge="auto", normalize=False),
@@ -84,6 +106,7 @@ FITS = {
     "MLDA": MLDA(n_components=4),
     "DMLDA": DMLDA(n_components=4),
     "SFEHS": SFEHS(n_components=4),
+    "MORP": MORP(n_components=4),
 }
 
 

@@ -6,20 +6,22 @@ The textbook Woodbury form subtracts numbers of size 1/eps; in the basis Q of th
 (eps I + K)^-1 = Q (Q'KQ + eps I)^-1 Q' + (I - QQ')/eps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
-from proxembed.algebra.arrays.blas import by_columns, gram, matmul
+from proxembed.algebra.arrays.blas import by_columns, gram, matmul, symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix, block_rows
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, orthonormal_factors
 
+from .spanned import Spanned
 from .structured import CompressedRows, LowRank, Operator, Repeats, RowSpace, Sum, WantedSums
 
+MANY_COLUMNS = 1000  # of a sparse factor, above which it stays sparse and its Gram matrix is not decomposed
 SMALLER = 8  # than usual: a block of rows has several times as many neighbours
 
 
@@ -66,9 +68,12 @@ class Inverse(Operator):
 
     def sandwich(self, X: Any) -> np.ndarray:
         rows = CentredMatrix.of(X)
+        guard_dense(rows.shape, "The rows projected through an inverse")
+        own, others = self._split(lambda leaf: leaf.is_squared_scatter(rows, True))
+        if (columns := self._many_columns(others)) is not None:
+            return _beside_own(own, *columns, rows.dot(np.eye(rows.shape[1])))
         Q, w = self._range
         E = rows.tdot(self._rooted(Q))
-        guard_dense(rows.shape, "The rows projected through an inverse")
         outside = self._rooted(rows.dot(np.eye(rows.shape[1]))) - matmul(Q, E.T)
         return matmul(E / (w + self.eps), E.T) + gram(outside) / self.eps
 
@@ -93,11 +98,12 @@ class Inverse(Operator):
     def in_coordinates(self, coordinates: RowSpace) -> np.ndarray:
         """T'(eps I + K)^-1 T in row-space coordinates T = U diag(s). Where K = c XX' + (few columns) and T belongs to
         the same X, K is diagonal plus low rank in the basis [U, Q_y]: nothing of size n is touched."""
-        own = sum(c for c, leaf in self.parts if coordinates.is_source(leaf))
-        others = [(c, leaf) for c, leaf in self.parts if not coordinates.is_source(leaf)]
-        if own == 0 and others and sum(leaf.rank_bound for _, leaf in others) > len(coordinates.s):
-            return self.sandwich(coordinates.T)
+        own, others = self._split(coordinates.is_source)
         if not coordinates.uniform or self.root is not None:
+            return self.sandwich(coordinates.T)
+        if (columns := self._many_columns(others)) is not None:
+            return _beside_own(own, *columns, coordinates.T)
+        if own == 0 and others and sum(leaf.rank_bound for _, leaf in others) > len(coordinates.s):
             return self.sandwich(coordinates.T)
         s = coordinates.s
         inside, outside = _factors_in_basis(others, coordinates)
@@ -110,6 +116,31 @@ class Inverse(Operator):
         half = s / np.sqrt(diagonal[: len(s)])
         G = half[:, None] * G[: len(s)]
         return np.diag(half**2) - matmul(G * shrink, G.T)
+
+    def _split(self, is_own: Callable[[LowRank], bool]) -> tuple[float, list[tuple[float, LowRank]]]:
+        """The coefficient of the parts that are XX', and the other parts."""
+        others = [(c, leaf) for c, leaf in self.parts if not is_own(leaf)]
+        return sum(c for c, leaf in self.parts if is_own(leaf)), others
+
+    def _many_columns(self, parts: list[tuple[float, LowRank]]) -> tuple[float, Spanned] | None:
+        """c and F with its factor, where the parts are c FF' of a sparse F with many columns and eps is large enough
+        for it; None where they are anything else."""
+        if len(parts) != 1 or self.root is not None:
+            return None
+        c, leaf = parts[0]
+        centred = leaf.center is not None
+        if not sparse.issparse(leaf.F) or leaf.rank_bound <= MANY_COLUMNS or leaf.S is not None:
+            return None
+        if centred and np.ptp(leaf.center) > 0:
+            return None
+        spanned = Spanned(leaf.F, self.eps / c, centred=centred)
+        return None if spanned.span.shifted else (c, spanned)
+
+
+def _beside_own(own: float, c: float, spanned: Spanned, T: np.ndarray) -> np.ndarray:
+    """T'(eps I + own TT' + c FF')^-1 T as G (I + own G)^-1, G = T'(eps I + c FF')^-1 T."""
+    G = spanned.inverse_sandwich(T) / c
+    return symmetrise(linalg.solve(np.eye(len(G)) + own * G, G, assume_a="pos")) if own else G
 
 
 def _about_mean(op: LowRank, w: np.ndarray) -> LowRank:

@@ -66,6 +66,14 @@ class Spanned(LowRank):
         inner = matmul(R.T, Z)
         return symmetrise(inner + inner.T - gram(Z) - (self.ridge * gram(W) if self.ridge else 0.0))
 
+    def inverse_sandwich(self, V: np.ndarray) -> np.ndarray:
+        """V'(FF' + ridge I)^-1 V of an array V (n x k), ridge > 0, as (V - Z)'(V - Z) / ridge + W'W, Z = F W: of an
+        error in W only its square is left, and no numbers of size 1 / ridge are subtracted."""
+        R = self.span.gather(V)
+        Z, W = self.span.solve(R)
+        outside = V - self.span.scatter(R)
+        return (gram(outside) + gram(R - Z)) / self.ridge + gram(W)
+
     def diagonal(self, n: int | None = None) -> np.ndarray:
         return Operator.diagonal(self, n)
 
