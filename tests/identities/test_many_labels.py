@@ -8,9 +8,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from identities.comparison import assert_same_embedding
-from proxembed import CCA, DMLDA, MLDA, MLSI, MORP, OPLS, SFEHS
+from proxembed import CCA, DMLDA, MDDM, MLDA, MLSI, MOPE, MORP, OPLS, SFEHS
 from proxembed.algebra.operators import inverse
 from proxembed.methods import dependence, fisher
+from proxembed.proximity import label_similarity
 
 
 def many_labels(n: int, c: int, d: int, seed: int = 0) -> tuple[np.ndarray, sparse.csr_array]:
@@ -120,3 +121,27 @@ def test_no_dense_array_of_labels_is_made(name):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * Y.shape[0] * Y.shape[1]
+
+
+SIMILARITIES = {
+    "MDDM cosine": MDDM(n_components=4, label_kernel="cosine"),
+    "MDDM rbf": MDDM(n_components=4, label_kernel="rbf"),
+    "MDDM of a function": MDDM(n_components=4, label_kernel=lambda sets: sets @ sets.T),
+    "SFEHS": SFEHS(n_components=4, label_kernel="tanimoto"),
+    "MOPE classes": MOPE(n_components=4),
+    "MOPE of an indefinite similarity": MOPE(n_components=4, similarity="hamming_linear"),
+    "MOPE labels": MOPE("labels", n_components=4),
+    "MOPE scaled": MOPE("labels", similarity="scaled_dice", n_components=4),
+    "MOPE cosines": MOPE("labels", similarity="cosine", n_components=4),
+    "MOPE latent": MOPE("latent", n_latent=5, n_components=4),
+}
+
+
+@pytest.mark.parametrize("name", SIMILARITIES)
+def test_similarities_of_many_labels_are_those_of_dense_label_sets(name, monkeypatch):
+    X, Y = many_labels(150, 70, 8)
+    expected = clone(SIMILARITIES[name]).fit(X, Y)
+    monkeypatch.setattr(label_similarity, "MANY_LABELS", 20)
+    found = clone(SIMILARITIES[name]).fit(X, Y)
+    np.testing.assert_allclose(found.eigenvalues_, expected.eigenvalues_, rtol=1e-9)
+    assert_same_embedding(found, expected, X)

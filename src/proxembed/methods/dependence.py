@@ -19,7 +19,7 @@ from proxembed.estimator.predicts import PredictsOutputs
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
 from proxembed.params import log, param
-from proxembed.proximity.label_similarity import LABEL_KERNELS, similarity
+from proxembed.proximity.label_similarity import LABEL_KERNELS, label_sets, similarity
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
 KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
@@ -329,9 +329,9 @@ def label_operator(
     if kernel == "linear":
         return LowRank(rows.labels.Y, center=center, sums=rows.labels.sums)
     tau = rows.labels.default_tau if tau is None else tau
-    sets, group = rows.labels.groups()
+    sets, group = label_sets(rows.labels)
     n = len(group)
-    E = sparse.csc_array((np.ones(n), (np.arange(n), group)), shape=(n, len(sets)))
+    E = sparse.csc_array((np.ones(n), (np.arange(n), group)), shape=(n, sets.shape[0]))
     return LowRank(E, similarity(kernel, sets, tau), center=center, sums=rows.labels.set_counts())
 
 

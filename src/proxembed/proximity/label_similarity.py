@@ -18,7 +18,7 @@ from proxembed.algebra.arrays.matrix import guard_dense, row_blocks, row_squares
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, eigenvalues, fix_signs
 from proxembed.pairs.formulas import PairMeasure, SetPairs, cosine, gaussian, measures_for, ratio
 from proxembed.params import call_for_array, call_user_function
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
 from .backends import nearest
 from .distances import squared_norms
@@ -41,22 +41,44 @@ def similarity_of_sets(
     return values(SetPairs(shared, left, right), **measure.settings(tau=tau))
 
 
-def similarity(
-    kind: str | Callable[[np.ndarray], np.ndarray], sets: np.ndarray, tau: float | None = None
-) -> np.ndarray:
-    """The label kernel of this name, or of a callable sets -> u x u, checked to be symmetric and finite. ``tau``: the
-    width of "rbf", by default ``mean_differing``."""
-    guard_dense((len(sets), len(sets)), f"label_kernel={kind!r}: the similarities of all label sets")
+def label_sets(labels: LabelMatrix) -> tuple[Any, np.ndarray]:
+    """The distinct label sets, u x c, and the set of each row; a sparse matrix where labels are many."""
+    return labels.distinct_sets() if labels.c > MANY_LABELS and not labels.of_block else labels.groups()
+
+
+def _dense(sets: Any, who: str) -> np.ndarray:
+    """Label sets as the array that callables take."""
+    if not sparse.issparse(sets):
+        return np.asarray(sets)
+    guard_dense(sets.shape, f"{who}: the label sets")
+    return np.asarray(sets.toarray())
+
+
+def _shared(left: Any, right: Any) -> np.ndarray:
+    """Left right' of label sets, weighted or not, as an array."""
+    products = left @ right.T
+    return np.asarray(products.toarray() if sparse.issparse(products) else products)
+
+
+def similarity(kind: str | Callable[[np.ndarray], np.ndarray], sets: Any, tau: float | None = None) -> np.ndarray:
+    """The label kernel of this name, or of a callable sets -> u x u, checked to be symmetric and finite. ``sets``: an
+    array or a sparse matrix. ``tau``: the width of "rbf", by default ``mean_differing``."""
+    u = sets.shape[0]
+    guard_dense((u, u), f"label_kernel={kind!r}: the similarities of all label sets")
     if callable(kind):
-        return checked_similarity(call_user_function("label_kernel", kind, sets), len(sets), f"label_kernel={kind!r}")
+        found = call_user_function("label_kernel", kind, _dense(sets, f"label_kernel={kind!r}"))
+        return checked_similarity(found, u, f"label_kernel={kind!r}")
     m = row_squares(sets)  # of 0 and 1 the number of labels
     width = mean_differing(sets) if kind == "rbf" and tau is None else tau
-    return similarity_of_sets(LABEL_KERNELS[kind], sets @ sets.T, m[:, None], m[None, :], width)
+    found = np.empty((u, u))
+    for part in row_blocks(u, u):
+        found[part] = similarity_of_sets(LABEL_KERNELS[kind], _shared(sets[part], sets), m[part, None], m[None, :], width)
+    return found
 
 
-def mean_differing(sets: np.ndarray) -> float:
+def mean_differing(sets: Any) -> float:
     """The mean number of labels in which two distinct rows of ``sets`` differ, at least 1: the default tau of (37)."""
-    u, counts = len(sets), sets.sum(axis=0)
+    u, counts = sets.shape[0], sets.sum(axis=0)
     if u < 2:
         return 1.0
     total = u * counts.sum() - counts @ counts
@@ -105,7 +127,7 @@ Between = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 def latent_labels(
     labels: LabelMatrix,
-    sets: np.ndarray,
+    sets: Any,
     kind: str | Callable[[np.ndarray], np.ndarray] = "pca",
     n_latent: int | None = None,
     centred: bool = False,
@@ -113,11 +135,12 @@ def latent_labels(
     """phi(y) = Py'y of the label sets, (39): Py holds the leading directions of the labels of all rows. [mu2012mesd]
     ``centred``: of y less the mean label vector, so that phi are PCA scores."""
     if callable(kind):
-        return _points(kind, sets, "label sets")
+        return _points(kind, _dense(sets, f"latent={kind!r}"), "label sets")
     _check_latent(kind)
     w, V = descending(labels.centred_gram if kind == "pca" else labels.gram)
-    points = sets - labels.nk / labels.n if centred else sets
-    return points @ V[:, : _directions(w, kind, n_latent)]
+    P = V[:, : _directions(w, kind, n_latent)]
+    points = np.asarray(sets @ P)
+    return points - (labels.nk / labels.n) @ P if centred else points
 
 
 def latent_classes(
@@ -315,7 +338,7 @@ def class_similarity(
         Sigma = _of_vectors(labels, kind, features, tau)
     else:
         Sigma = _of_members(labels, kind, tau)
-    return np.maximum(Sigma, 0.0)
+    return np.maximum(Sigma, 0.0, out=Sigma)
 
 
 def _of_members(labels: LabelMatrix, kind: str, tau: float | None) -> np.ndarray:
@@ -325,8 +348,9 @@ def _of_members(labels: LabelMatrix, kind: str, tau: float | None) -> np.ndarray
         used = np.ix_(size > 0, size > 0)
         tau = max(_mean_of_pairs((size[:, None] + size - 2.0 * shared)[used]), 1.0)
     width = float(labels.n) if kind == "hamming_linear" else tau
-    Sigma = similarity_of_sets(OF_MEMBERS[kind], shared, size[:, None], size[None, :], width)
-    return _without_empty(Sigma, labels)
+    for part in row_blocks(*shared.shape):
+        shared[part] = similarity_of_sets(OF_MEMBERS[kind], shared[part], size[part, None], size[None, :], width)
+    return _without_empty(shared, labels)
 
 
 def _of_vectors(labels: LabelMatrix, kind: str, features: Any, tau: float | None) -> np.ndarray:
@@ -462,7 +486,7 @@ def label_similarity(
     if tau is not None and not 0.0 < tau < np.inf:
         raise ValueError(f"tau={tau!r} is out of range: a finite number above 0 is needed, or None for the default.")
     kind: Any = DEFAULTS[scheme] if similarity is None else similarity
-    sets, index = labels.groups()
+    sets, index = label_sets(labels)
     if scheme == "labels":
         return _of_strings(labels, sets, index, kind, tau)
     if scheme == "classes":
@@ -473,17 +497,18 @@ def label_similarity(
         return _of_classes(labels, sets, index, Sigma)
     phi = latent_labels(labels, sets, "pca" if latent is None else latent, n_latent, centred)
     between, largest = latent_between(phi, kind, tau, p, n_scale)
-    return LabelSimilarity(index, len(sets), between, largest or 1.0)
+    return LabelSimilarity(index, sets.shape[0], between, largest or 1.0)
 
 
 def _of_strings(
-    labels: LabelMatrix, sets: np.ndarray, index: np.ndarray, kind: Any, tau: float | None
+    labels: LabelMatrix, sets: Any, index: np.ndarray, kind: Any, tau: float | None
 ) -> LabelSimilarity:
     """Scheme 1."""
-    u, m = len(sets), sets.sum(axis=1)
+    u, m = sets.shape[0], sets.sum(axis=1)
     if callable(kind):
         guard_dense((u, u), f"similarity={kind!r}: the similarities of all label sets")
-        G = checked_similarity(call_user_function("similarity", kind, sets), u, f"similarity={kind!r}")
+        found = call_user_function("similarity", kind, _dense(sets, f"similarity={kind!r}"))
+        G = checked_similarity(found, u, f"similarity={kind!r}")
         np.maximum(G, 0.0, out=G)
         return LabelSimilarity(index, u, lambda a, b: G[np.ix_(a, b)], float(G.max(initial=0.0)) or 1.0)
     if not isinstance(kind, str) or kind not in SET_SIMILARITIES:
@@ -493,10 +518,10 @@ def _of_strings(
         )
     weights = ratio(1.0, labels.nk) if kind == "scaled_dice" else np.ones(labels.c)
     width = (mean_differing(sets) if tau is None else tau) if kind == "hamming" else float(labels.c)
-    measure, weighted = SET_SIMILARITIES[kind], sets * weights
+    measure, weighted = SET_SIMILARITIES[kind], _by_columns(sets, weights)
 
     def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return similarity_of_sets(measure, weighted[a] @ sets[b].T, m[a, None], m[b][None, :], width)
+        return similarity_of_sets(measure, _shared(weighted[a], sets[b]), m[a, None], m[b][None, :], width)
 
     scale = 1.0
     if kind in ("and", "scaled_dice"):  # positive semidefinite: the largest value is on the diagonal
@@ -505,42 +530,48 @@ def _of_strings(
     return LabelSimilarity(index, u, between, scale, _string_factor(labels, sets, kind, scale))
 
 
-def _string_factor(labels: LabelMatrix, sets: np.ndarray, kind: str, scale: float) -> Factor | None:
+def _by_columns(sets: Any, weights: np.ndarray) -> Any:
+    """sets diag(weights)."""
+    return sparse.csr_array(sets @ sparse.diags_array(weights)) if sparse.issparse(sets) else sets * weights
+
+
+def _string_factor(labels: LabelMatrix, sets: Any, kind: str, scale: float) -> Factor | None:
     """Y; M^-1/2 Y; [Y, 1] with a (c + 1) x (c + 1) core for 1 - h/c."""
     Y, c = labels.Y, labels.c
     if kind == "and":
-        return Y, np.full(c, 1.0 / scale), _sums(labels, sets)
+        return Y, np.full(c, 1.0 / scale), _sums(labels, lambda: sets)
     if kind == "cosine":
         F = sparse.csc_array(sparse.diags_array(np.sqrt(ratio(1.0, labels.m))) @ Y)
-        return F, None, _sums(labels, np.sqrt(ratio(1.0, sets.sum(axis=1)))[:, None] * sets)
+        return F, None, _sums(labels, lambda: np.sqrt(ratio(1.0, sets.sum(axis=1)))[:, None] * sets)
     if kind != "hamming_linear":
         return None
     S = np.diag(np.append(np.full(c, 2.0 / c), 1.0))
     S[:c, c] = S[c, :c] = -1.0 / c
     F = sparse.csc_array(sparse.hstack([Y, np.ones((Y.shape[0], 1))]))
-    return F, S, _sums(labels, np.column_stack([sets, np.ones(len(sets))]))
+    return F, S, _sums(labels, lambda: np.column_stack([sets, np.ones(len(sets))]))
 
 
-def _sums(labels: LabelMatrix, of_sets: np.ndarray) -> np.ndarray | None:
+def _sums(labels: LabelMatrix, of_sets: Callable[[], np.ndarray]) -> np.ndarray | None:
     """F'1 over all rows from the factor's rows of the label sets, where the labels are those of a block."""
-    return labels.set_counts() @ of_sets if labels.of_block else None
+    return labels.set_counts() @ of_sets() if labels.of_block else None
 
 
-def _of_classes(labels: LabelMatrix, sets: np.ndarray, index: np.ndarray, Sigma: np.ndarray) -> LabelSimilarity:
-    """Scheme 3, (42)."""
-    u = len(sets)
-    F = sets * ratio(1.0, sets.sum(axis=1))[:, None]
-    FS = F @ Sigma
+def _of_classes(labels: LabelMatrix, sets: Any, index: np.ndarray, Sigma: np.ndarray) -> LabelSimilarity:
+    """Scheme 3, (42). Of many labels F is sparse, and products with Sigma are made as they are needed."""
+    u, many = sets.shape[0], sparse.issparse(sets)
+    share = ratio(1.0, sets.sum(axis=1))
+    F = sparse.csr_array(sparse.diags_array(share) @ sets) if many else sets * share[:, None]
+    FS = None if many else F @ Sigma
 
     def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return FS[a] @ F[b].T
+        return np.asarray((F[a] @ Sigma if FS is None else FS[a]) @ F[b].T)
 
-    spectrum = eigenvalues(Sigma)
-    if spectrum[-1] >= -1e-12 * abs(spectrum[0]):  # positive semidefinite: the largest value is on the diagonal
+    spectrum = None if many else eigenvalues(Sigma)
+    if spectrum is not None and spectrum[-1] >= -1e-12 * abs(spectrum[0]):  # the largest value is on the diagonal
         scale = float(np.einsum("ij,ij->i", FS, F).max(initial=0.0))
     else:
         everyone = np.arange(u)
         scale = max(float(between(everyone[part], everyone).max()) for part in row_blocks(u, u))
     scale = scale or 1.0
     wide = sparse.csc_array(sparse.diags_array(ratio(1.0, labels.m)) @ labels.Y)
-    return LabelSimilarity(index, u, between, scale, (wide, Sigma / scale, _sums(labels, F)))
+    return LabelSimilarity(index, u, between, scale, (wide, Sigma / scale, _sums(labels, lambda: F)))

@@ -125,7 +125,7 @@ def _in_order(rows: np.ndarray, groups: Any) -> Any:
 
 def _codes(labels: Targets) -> np.ndarray:
     """For each row the number of its label set, or of its numbers, its unknown cells included."""
-    own = labels.groups()[1]
+    own = labels.group_of_row()
     if labels.known_cells is None:
         return own
     cells = np.unique(np.packbits(labels.known_cells, axis=1), axis=0, return_inverse=True)[1].ravel()

@@ -228,11 +228,20 @@ class LabelMatrix(Targets):
 
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """Distinct label sets: (u x c array of 0/1, index of its set for each row)."""
+        sets, index = self.distinct_sets()
+        return sets.toarray(), index
+
+    def distinct_sets(self) -> tuple[sparse.csr_array, np.ndarray]:
+        """``groups`` with the label sets as a sparse matrix."""
         rows, step = self.Y.tocsr(), block_rows(self.c)
         parts = (rows[start : start + step].toarray().astype(bool) for start in range(0, rows.shape[0], step))
         packed = np.concatenate([np.packbits(part, axis=1) for part in parts])
         _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-        return rows[first].toarray(), np.ravel(inverse)
+        return rows[first], np.ravel(inverse)
+
+    def strata(self) -> np.ndarray:
+        """The number of the label set of each row."""
+        return (self.groups() if self.of_block else self.distinct_sets())[1]
 
     @property
     def gram(self) -> np.ndarray:
