@@ -33,6 +33,7 @@ METHODS = {
     "MDDM": "MDDM(n_components=k)",
     "MDDM features": "MDDM(n_components=k, metric='features')",
     "MDDM cosine": "MDDM(n_components=k, label_kernel='cosine')",
+    "MDDM rbf": "MDDM(n_components=k, label_kernel='rbf')",
     "MVMD": "MVMD(n_components=k)",
     "MLSI": "MLSI(n_components=k)",
     "MLSI ratio": "MLSI(n_components=k, form='ratio')",

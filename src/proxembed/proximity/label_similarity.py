@@ -72,7 +72,8 @@ def similarity(kind: str | Callable[[np.ndarray], np.ndarray], sets: Any, tau: f
     width = mean_differing(sets) if kind == "rbf" and tau is None else tau
     found = np.empty((u, u))
     for part in row_blocks(u, u):
-        found[part] = similarity_of_sets(LABEL_KERNELS[kind], _shared(sets[part], sets), m[part, None], m[None, :], width)
+        shared = _shared(sets[part], sets)
+        found[part] = similarity_of_sets(LABEL_KERNELS[kind], shared, m[part, None], m[None, :], width)
     return found
 
 
@@ -500,9 +501,7 @@ def label_similarity(
     return LabelSimilarity(index, sets.shape[0], between, largest or 1.0)
 
 
-def _of_strings(
-    labels: LabelMatrix, sets: Any, index: np.ndarray, kind: Any, tau: float | None
-) -> LabelSimilarity:
+def _of_strings(labels: LabelMatrix, sets: Any, index: np.ndarray, kind: Any, tau: float | None) -> LabelSimilarity:
     """Scheme 1."""
     u, m = sets.shape[0], sets.sum(axis=1)
     if callable(kind):
