@@ -185,7 +185,7 @@ class RelationFeatures(Embedder):
             if blocks is not None:
                 X, y = self._sampled(blocks)
             X = self._validate(X, None).X
-            groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).strata()
+            groups = None if y is None or self.prototypes != "stratified" else LabelMatrix.of(y).group_of_row()
             number = None if self.n_prototypes is None else min(int(self.n_prototypes), X.shape[0])
             self.prototypes_, _ = prototypes(self.prototypes, X, number, groups, self.random_state)
             if blocks is not None and self.prototypes == "kmeans":

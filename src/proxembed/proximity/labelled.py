@@ -213,7 +213,7 @@ class _Search:
             kind = np.zeros(self.labels.n, dtype=np.int64)
             kind[self.row] = self.label
             return kind
-        return self.labels.strata()
+        return self.labels.group_of_row()
 
     @property
     def order(self) -> np.ndarray:

@@ -239,8 +239,8 @@ class LabelMatrix(Targets):
         _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
         return rows[first], np.ravel(inverse)
 
-    def strata(self) -> np.ndarray:
-        """The number of the label set of each row."""
+    def group_of_row(self) -> np.ndarray:
+        """The number of the label set of each row, found without an array of the sets."""
         return (self.groups() if self.of_block else self.distinct_sets())[1]
 
     @property

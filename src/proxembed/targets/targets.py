@@ -186,9 +186,13 @@ class Targets(ABC):
         """A matrix by which rows of different targets differ, (n, any)."""
         return sparse.csr_array(self.Y)
 
+    def group_of_row(self) -> np.ndarray:
+        """The index of its distinct row for each row of F, as ``groups`` counts them."""
+        return self.groups()[1]
+
     def strata(self) -> np.ndarray:
         """For each row the number of a group of rows of like targets, which samples keep in proportion."""
-        return self.groups()[1]
+        return self.group_of_row()
 
     def fold_labels(self, rows: np.ndarray) -> sparse.csr_array:
         """0/1 labels of some rows (m, s), unknown cells as 0, which stratified folds keep in proportion."""

@@ -260,4 +260,4 @@ def chosen_landmarks(name: str, X: Any, labels: LabelMatrix, asked: int | str | 
     """The rows on which the estimator ``name`` with ``n_landmarks=asked`` is fitted, of every label set in proportion;
     None for all."""
     number = landmark_count(name, asked, labels.n, EXACT_UP_TO, LANDMARKS)
-    return None if number is None else landmark_rows(X, number, y_groups=labels.strata(), random_state=seed)
+    return None if number is None else landmark_rows(X, number, y_groups=labels.group_of_row(), random_state=seed)
