@@ -237,18 +237,13 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
                 f"y has {labels.n}."
             )
         origin, rule = Origin(y, labels.n), self.fill_rule(labels)
-        if weights is not None and rule == "fill":  # the regression knows no weights
-            rule = "mean"
         if rule is not None and (part := labels.take(labels.rows_any)).unknown is not None:
             self._reading_ = replace(self._reading_, filled=part.reading.unknown, rule=rule)
         if labels.unknown is not None and not traits.keeps_unknown:
             keep = self._rows_of_fit(labels)
             X, origin = X[keep], origin.take(keep)
             labels = labels.take(keep)
-            if rule == "mean" and weights is not None and isinstance(labels, LabelMatrix):
-                labels = labels.with_means(labels.means(weights[keep]))
-            else:
-                labels = labels.fill_unknown(rule, X)
+            labels = labels.fill_unknown(rule, X, None if weights is None else weights[keep])
         labels = self._columns(labels)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
         self.check_labels(known)

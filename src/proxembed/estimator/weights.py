@@ -226,8 +226,6 @@ class WeightedRows(BlockRows):
 def weighted_rows(method: Any, rows: Rows, weights: np.ndarray | None, merge: bool) -> Rows:
     """The rows of a fit with their weights (None: ones). ``merge``: equal rows, of equal labels, become one row, which
     is what leave-one-out leaves out. Rows of weight one, all of them distinct, stay as they are."""
-    if weights is None and getattr(rows.labels, "fill", None) is not None:
-        return rows  # whose totals know nothing of cells that are predicted
     equal = equal_rows(rows.X, None if rows.labels is None else rows.labels.row_values) if merge else None
     if equal is not None:
         first, place = equal

@@ -197,10 +197,9 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
         """The rows with unknown cells filled, if the wrapped method takes them so; ``weights``: how often each row
         given to fit occurs."""
         rule = None if rows.labels is None else self.fill_rule(rows.labels)
-        if rule == "mean" and weights is not None and isinstance(rows.labels, LabelMatrix) and rows.origin is not None:
-            own = weights if rows.origin.index is None else weights[rows.origin.index]
-            return replace(rows, labels=rows.labels.with_means(rows.labels.means(own)))
-        return rows.filled(rule)
+        if weights is not None and rows.origin is not None and rows.origin.index is not None:
+            weights = weights[rows.origin.index]
+        return rows.filled(rule, weights)
 
     def template(self, rows: Rows) -> Template:
         """That of the wrapped method, which ``prepare`` has looked at."""

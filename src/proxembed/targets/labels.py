@@ -142,7 +142,13 @@ class LabelMatrix(Targets):
         known = weights.sum() - self.unknown.T @ weights
         return np.asarray(self.Y.T @ weights) / np.where(known > 0, known, 1.0)
 
-    def with_fill(self, X: Any) -> LabelMatrix:
+    def fill_unknown(self, rule: str | None, X: Any, weights: np.ndarray | None = None) -> LabelMatrix:
+        if rule == "mean" and weights is not None:
+            return self.with_means(self.means(weights))
+        found: Any = super().fill_unknown(rule, X, weights)
+        return found
+
+    def with_fill(self, X: Any, weights: np.ndarray | None = None) -> LabelMatrix:
         """The labels with each unknown cell as the ridge regression of its label predicts it, cut to 0 to 1 (weights to
         at least 0).
 
@@ -152,7 +158,7 @@ class LabelMatrix(Targets):
         """
         if self.unknown is None:
             return self
-        values, _ = filled_cells(X, self.Y, self.unknown)
+        values, _ = filled_cells(X, self.Y, self.unknown, weights)
         np.clip(values.data, 0.0, np.inf if self.form == "weights" else 1.0, out=values.data)
         return replace(self, Y=sparse.csc_array(self.Y + values), unknown=None)
 

@@ -31,7 +31,9 @@ class OutputTotals:
     """Totals over the rows that take part, of the cells a less ``shift`` (one per column of F) and their mask M, 1
     where a cell is known (one per column of y; a is 0 elsewhere): ``gram_of_cells`` a'a, ``sums_of_cells`` a'M,
     ``known`` M'M, and the range of known cells. Each row counts as often as it occurs, but for ``rows``, their number,
-    and ``held``, the known cells of each column of y. Classes are indicators, of shift 0."""
+    and ``held``, the known cells of each column of y. Classes are indicators, of shift 0. ``filled``: where unknown
+    cells have values of their own, which rows in memory alone have, the mean of known and filled cells (one per column
+    of F) and the Gram matrix of all cells less these means."""
 
     layout: Layout
     scaling: str
@@ -45,6 +47,7 @@ class OutputTotals:
     high: np.ndarray
     rows: int
     held: np.ndarray
+    filled: tuple[np.ndarray, np.ndarray] | None = None
 
     form = "numbers"
     classes_ = None
@@ -68,7 +71,8 @@ class OutputTotals:
             cells, mask = root * cells, root * mask
         n = outputs.n if weights is None else float(weights.sum())
         grams = cells.T @ cells, cells.T @ mask, mask.T @ mask
-        return cls(layout, outputs.scaling, outputs.weights, n, shift, *grams, low, high, outputs.n, held)
+        filled = None if outputs.fill is None else _mean_and_gram(_all_cells(outputs), weights)
+        return cls(layout, outputs.scaling, outputs.weights, n, shift, *grams, low, high, outputs.n, held, filled)
 
     def merged(self, other: Any) -> OutputTotals:
         """The totals of both; classes that only one of them has are added. Raises ValueError for labels, and for
@@ -141,7 +145,8 @@ class OutputTotals:
         """As of ``Outputs``, over all rows."""
         spread = np.diag(self.gram_of_cells) / np.where(self.counts > 0, self.counts, 1.0) - self._step**2
         varies = self.high - self.low > COARSE * np.maximum(np.abs(self.low), np.abs(self.high))
-        return self.shift + self._step, np.where(varies, factors(self.layout, self.scaling, self.weights, spread), 0.0)
+        level = self.shift + self._step if self.filled is None else self.filled[0]
+        return level, np.where(varies, factors(self.layout, self.scaling, self.weights, spread), 0.0)
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -152,7 +157,7 @@ class OutputTotals:
     def gram(self) -> np.ndarray:
         """F'F of all rows, columns that vary alone."""
         scale = self.level_and_scale[1]
-        whole = self._about(self.shift + self._step).gram_of_cells
+        whole = self._about(self.shift + self._step).gram_of_cells if self.filled is None else self.filled[1]
         return (whole * np.outer(scale, scale))[np.ix_(self.columns, self.columns)]
 
     @property
@@ -173,6 +178,8 @@ class OutputTotals:
     def block(self, outputs: Outputs) -> OutputBlock:
         """F of some rows."""
         level, scale = self.level_and_scale
+        if self.filled is not None:
+            return self.with_factor(((_all_cells(outputs) - level) * scale)[:, self.columns])
         raw, mask = _cells_and_mask(recoded(outputs, self.layout))
         return self.with_factor(((raw - level) * scale * mask[:, self.layout.owners])[:, self.columns])
 
@@ -301,6 +308,19 @@ def _cells_and_mask(outputs: Outputs) -> tuple[np.ndarray, np.ndarray]:
     """The cells in units, classes as indicators (n, columns of F), and 1 where a cell is known (n, columns of y)."""
     raw = outputs.raw.toarray() if outputs.is_sparse else outputs.raw
     return raw, 1.0 - outputs.dense_holes()
+
+
+def _all_cells(outputs: Outputs) -> np.ndarray:
+    """The cells in units, classes as indicators (n, columns of F), unknown ones as they were filled."""
+    raw = outputs.raw.toarray() if outputs.is_sparse else outputs.raw
+    return raw if outputs.fill is None else raw + outputs.fill.toarray()
+
+
+def _mean_and_gram(cells: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of each column, and the Gram matrix of the columns less these; ``weights``: how often a row occurs."""
+    mean = np.average(cells, axis=0, weights=weights)
+    about = cells - mean
+    return mean, about.T @ (about if weights is None else weights[:, None] * about)
 
 
 def joined(one: Layout, other: Layout) -> Layout:

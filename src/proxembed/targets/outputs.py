@@ -198,47 +198,56 @@ class Outputs(Targets):
             return np.zeros(self.cells.shape, dtype=bool)
         return self.holes.toarray() if self.is_sparse else self.holes
 
-    @property
-    def _known(self) -> np.ndarray:
-        holes = self._holes_of_columns
-        counts = 0.0 if holes is None else np.asarray(holes.sum(axis=0), dtype=np.float64).ravel()
-        return np.maximum(self.n - counts, 1.0) * np.ones(self.width)
+    def _known(self, w: np.ndarray | None = None) -> np.ndarray:
+        """The known cells of each column, each as often as its row occurs; at least 1 if no cell is known."""
+        holes, n = self._holes_of_columns, float(self.n if w is None else w.sum())
+        if holes is None:
+            return np.full(self.width, n)
+        hidden = np.asarray(holes.sum(axis=0) if w is None else holes.T @ w, dtype=np.float64).ravel()
+        return np.where(n - hidden > 0, n - hidden, 1.0)
 
     @cached_property
     def level_and_scale(self) -> tuple[np.ndarray, np.ndarray]:
         """The mean of each column of ``raw`` and the factor of F, (width,) each; 0 for a column without spread."""
         if self.standard is not None:
             return self.standard
-        known = self._known
-        level = np.asarray(self.raw.sum(axis=0), dtype=np.float64).ravel() / known
-        low, high = self.ranges
-        varies = high - low > COARSE * np.maximum(np.abs(low), np.abs(high))
-        spread = self._squares(level) / known
+        level, scale = self._standard_of_known()
         if self.fill is not None:
             level = np.asarray((self.raw + self.fill).sum(axis=0), dtype=np.float64).ravel() / self.n
+        return level, scale
+
+    def _standard_of_known(self, w: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The mean of the known cells of each column, each as often as its row occurs, and the factor of F."""
+        known = self._known(w)
+        level = np.asarray(self.raw.sum(axis=0) if w is None else self.raw.T @ w, dtype=np.float64).ravel() / known
+        low, high = self.ranges
+        varies = high - low > COARSE * np.maximum(np.abs(low), np.abs(high))
+        spread = self._squares(level, w) / known
         return level, np.where(varies, factors(self.layout, self.scaling, self.weights, spread), 0.0)
 
-    def _squares(self, level: np.ndarray) -> np.ndarray:
-        """The sum of the squares of the known cells of each column about its level."""
+    def _squares(self, level: np.ndarray, w: np.ndarray | None) -> np.ndarray:
+        """The sum of the squares of the known cells of each column about its level, each as often as its row occurs."""
         if self.is_sparse:
             stored = np.diff(self.cells.indptr)
-            about = self.cells.data - np.repeat(level, stored)
-            squares = np.bincount(np.repeat(np.arange(self.width), stored), about**2, self.width)
-            return squares + (self._known - stored) * level**2
+            column, about = np.repeat(np.arange(self.width), stored), self.cells.data - np.repeat(level, stored)
+            times = np.ones(self.n) if w is None else w
+            own = times[self.cells.indices]
+            rest = self._known(w) - np.bincount(column, own, self.width)
+            return np.bincount(column, own * about**2, self.width) + rest * level**2
         centred = self.raw - level
         if self.holes is not None:
             centred[self._holes_of_columns] = 0.0
-        return np.einsum("ij,ij->j", centred, centred)
+        return np.einsum("ij,ij->j", centred, centred if w is None else w[:, None] * centred)
 
     @cached_property
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
         """The least and the largest known cell of each column in units, (width,) each; 0 where no cell is known."""
-        low, high = np.zeros(self.width), np.zeros(self.width)
+        low, high, counts = np.zeros(self.width), np.zeros(self.width), self._known()
         holes = None if self.holes is None or self.is_sparse else self._holes_of_columns
         for j in range(self.width):
             if self.is_sparse:
                 known = self.cells.data[self.cells.indptr[j] : self.cells.indptr[j + 1]]
-                known = np.append(known, 0.0) if len(known) < self._known[j] else known
+                known = np.append(known, 0.0) if len(known) < counts[j] else known
             else:
                 known = self.raw[:, j] if holes is None else self.raw[~holes[:, j], j]
             if len(known):
@@ -308,12 +317,13 @@ class Outputs(Targets):
     def with_means(self) -> Outputs:
         return self if self.filled else replace(self, filled=True)
 
-    def with_fill(self, X: Any) -> Outputs:
+    def with_fill(self, X: Any, weights: np.ndarray | None = None) -> Outputs:
         if self.holes is None or self.filled:
             return self
         standard = replace(self, scaling=STANDARD, weights=None, standard=None, kept=None)
+        standard = replace(standard, standard=standard._standard_of_known(weights))
         F = standard.Y if self.is_sparse else standard.Y.toarray()
-        values, _ = filled_cells(X, F, self._holes_of_columns)
+        values, _ = filled_cells(X, F, self._holes_of_columns, weights)
         level, scale = standard.level_and_scale
         column = np.repeat(np.arange(self.width), np.diff(values.indptr))
         values.data = np.divide(values.data, scale[column], out=values.data * 0.0, where=scale[column] > 0)

@@ -50,8 +50,9 @@ class Targets(ABC):
         def with_means(self) -> Self:
             """With each unknown cell at the mean of the known cells of its column."""
 
-        def with_fill(self, X: Any) -> Self:
-            """With each unknown cell as a ridge regression on X (n, d) of its column predicts it (``filled_cells``)."""
+        def with_fill(self, X: Any, weights: np.ndarray | None = None) -> Self:
+            """With each unknown cell as a ridge regression on X (n, d) of its column predicts it (``filled_cells``);
+            ``weights``: how often each row occurs."""
 
         def take(self, rows: Any) -> Targets:
             """The targets of some rows (an index or a mask)."""
@@ -64,11 +65,12 @@ class Targets(ABC):
         """Rows; in a block those of all rows, each as often as it occurs."""
         return self.Y.shape[0]
 
-    def fill_unknown(self, rule: str | None, X: Any) -> Targets:
-        """With unknown cells filled by a rule: "fill" (from the rows X), "mean", or None for as they are."""
+    def fill_unknown(self, rule: str | None, X: Any, weights: np.ndarray | None = None) -> Targets:
+        """With unknown cells filled by a rule: "fill" (from the rows X), "mean", or None for as they are. ``weights``:
+        how often each row occurs; means of numbers follow later, with their scales."""
         if rule is None:
             return self
-        return self.with_fill(X) if rule == "fill" else self.with_means()
+        return self.with_fill(X, weights) if rule == "fill" else self.with_means()
 
     @property
     def of_block(self) -> bool:

@@ -26,25 +26,28 @@ def data(n, d, share, seed=0):
     return X, np.where(hidden, 0.0, T), hidden
 
 
-def ridge_fit(X, y, lam):
-    """Hat matrix of the rows, coefficients and their means."""
-    A = X - X.mean(axis=0)
-    inverse = np.linalg.solve(A @ A.T + lam * np.eye(len(A)), np.eye(len(A)))
-    return A @ A.T @ inverse + 1 / len(A), A.T @ inverse @ (y - y.mean()), X.mean(axis=0)
+def ridge_fit(X, y, lam, w=None):
+    """Hat matrix of the rows, coefficients and their means; w: how often each row occurs."""
+    w = np.ones(len(X)) if w is None else w
+    mean, level = w @ X / w.sum(), w @ y / w.sum()
+    A = X - mean
+    inverse = np.linalg.solve(w[:, None] * (A @ A.T) + lam * np.eye(len(A)), np.diag(w))
+    return A @ A.T @ inverse + w / w.sum(), A.T @ inverse @ (y - level), mean
 
 
-def by_definition(X, T, hidden):
-    centred = X - X.mean(axis=0)
-    ridges = FILL_RIDGES * np.sum(centred**2) / min(X.shape)
+def by_definition(X, T, hidden, w=None):
+    w = np.ones(len(X)) if w is None else w
+    centred = X - w @ X / w.sum()
+    ridges = FILL_RIDGES * np.sum(w @ centred**2) / min(w.sum(), X.shape[1])
     errors = np.zeros(len(ridges))
     for j, known in enumerate(~hidden.T):
         for i, lam in enumerate(ridges):
-            H, _, _ = ridge_fit(X[known], T[known, j], lam)
-            errors[i] += np.sum(((T[known, j] - H @ T[known, j]) / (1 - np.diag(H))) ** 2)
+            H, _, _ = ridge_fit(X[known], T[known, j], lam, w[known])
+            errors[i] += w[known] @ ((T[known, j] - H @ T[known, j]) / (1 - np.diag(H))) ** 2
     lam, found = ridges[errors.argmin()], np.zeros(T.shape)
     for j, known in enumerate(~hidden.T):
-        _, W, mean = ridge_fit(X[known], T[known, j], lam)
-        found[~known, j] = (X[~known] - mean) @ W + T[known, j].mean()
+        _, W, mean = ridge_fit(X[known], T[known, j], lam, w[known])
+        found[~known, j] = (X[~known] - mean) @ W + w[known] @ T[known, j] / w[known].sum()
     return found, lam
 
 
@@ -60,6 +63,26 @@ def test_cells_and_penalty_are_those_of_the_definition(shape, monkeypatch):
         np.testing.assert_allclose(ridge, lam * (own.max() / X.max()) ** 2, rtol=1e-9)
     monkeypatch.setattr(fill, "DENSE_LIMIT", 2)  # products alone
     values, _ = filled_cells(sp.csr_array(X), T, mask)
+    np.testing.assert_allclose(values.toarray(), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_weighted_rows_are_filled_by_their_weights_and_whole_weights_are_repeats(shape, monkeypatch):
+    X, T, hidden = data(*SHAPES[shape])
+    rng, mask = np.random.default_rng(1), sp.csc_array(hidden)
+    fractions, whole = rng.uniform(0.2, 3, len(X)), rng.integers(1, 4, len(X)).astype(float)
+    for own, targets in ((X, T), (sp.csr_array(X), sp.csc_array(T)), (X * 1e150, T)):
+        for w in (fractions, whole):
+            expected, lam = by_definition(X, T, hidden, w)
+            values, ridge = filled_cells(own, targets, mask, w)
+            np.testing.assert_allclose(values.toarray(), expected, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(ridge, lam * (own.max() / X.max()) ** 2, rtol=1e-9)
+    copies = rng.permutation(np.repeat(np.arange(len(X)), whole.astype(int)))
+    repeated, again = filled_cells(X[copies], T[copies], sp.csc_array(hidden[copies]))
+    assert again == pytest.approx(lam, rel=1e-9)
+    np.testing.assert_allclose(repeated.toarray(), expected[copies], rtol=0, atol=1e-9)
+    monkeypatch.setattr(fill, "DENSE_LIMIT", 2)  # products alone
+    values, _ = filled_cells(sp.csr_array(X), T, mask, whole)
     np.testing.assert_allclose(values.toarray(), expected, rtol=0, atol=1e-5)
 
 

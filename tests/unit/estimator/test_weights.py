@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.linalg import eigh
@@ -280,6 +281,54 @@ def test_unknown_cells_are_at_weighted_means():
         with pytest.warns(UserWarning, match="left out of fit"):
             repeated = clone(method).fit(TALL[copies], target[copies])
         assert_alike(weighted, repeated, TALL)
+
+
+def test_filled_cells_are_those_of_repeated_rows():
+    w = np.maximum(W, 1)
+    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), w))
+    numbers = NUMBERS[:, [0, 1, 0]] + [0.0, 10.0, 1.0]
+    numbers[RNG.random(numbers.shape) < 0.25] = np.nan
+    numbers[np.isnan(numbers).all(axis=1), 0] = 1.0
+    labels = np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
+    labels[np.isnan(labels).all(axis=1), 0] = 1.0
+    mixed = pd.DataFrame({"size": numbers[:, 0], "kind": np.array(list("abc"), dtype=object)[CLASSES]})
+    mixed.loc[[2, 5, 9], "kind"], mixed.loc[[2, 5, 9], "size"] = None, 1.0
+    cases: list = [(OPLS(ridge=0.1), numbers), (OPLS(), numbers), (OPLS(unknown="fill"), labels), (OPLS(), mixed)]
+    cases += [(MORP(n_components=3), sparse.csr_array(numbers)), (PLS(scale_targets="none"), numbers)]
+    cases += [(MLDA(ridge=0.1, unknown="fill"), labels), (Scaled(OPLS(n_components=2)), numbers)]
+    for turn, X in enumerate((TALL, WIDE, SPARSE)):
+        for method, y in cases if WHOLE else cases[turn::3]:
+            rows = y.iloc[copies] if hasattr(y, "iloc") else y[copies]
+            weighted, repeated = clone(method).fit(X, y, sample_weight=w), clone(method).fit(X[copies], rows)
+            found, same = weighted.transform(X), repeated.transform(X)
+            np.testing.assert_allclose(np.abs(found), np.abs(same), rtol=0, atol=1e-8 * np.abs(same).max())
+            inner, other = (getattr(each, "method_", each) for each in (weighted, repeated))
+            assert inner.ridge_ == pytest.approx(other.ridge_, rel=1e-8)
+            assert {each.filled_by for each in inner.targets_} <= {"fill", None}
+            assert all(each.filled_by for each in inner.targets_ if each.n_unknown)
+            for own, alike in zip(inner.targets_, other.targets_, strict=True):
+                np.testing.assert_allclose(own.mean, alike.mean, rtol=1e-9)
+                assert own.scale == pytest.approx(alike.scale, rel=1e-9)
+            if hasattr(inner, "coef_"):
+                np.testing.assert_allclose(inner.coef_, other.coef_, atol=1e-8 * np.abs(other.coef_).max())
+    kernels = (Kernelized(OPLS(ridge=0.1), tau=20.0), Kernelized())
+    for method in kernels:
+        weighted = clone(method).fit(WIDE, numbers, sample_weight=w).transform(WIDE)
+        repeated = clone(method).fit(WIDE[copies], numbers[copies]).transform(WIDE)
+        np.testing.assert_allclose(np.abs(weighted), np.abs(repeated), atol=1e-7 * np.abs(repeated).max())
+
+
+def test_filled_cells_of_equal_rows_are_those_of_one_row_of_their_number():
+    y = NUMBERS.copy()
+    y[[1, 4, 6, 9], [0, 1, 1, 0]] = np.nan
+    three = np.repeat(np.arange(N), 3)
+    one, all_three = OPLS().fit(TALL, y), OPLS().fit(TALL[three], y[three])
+    assert all_three.ridge_ == pytest.approx(3 * one.ridge_, rel=1e-9)
+    np.testing.assert_allclose(all_three.predict(TALL), one.predict(TALL), rtol=1e-8)
+    zero = np.arange(N) > 3
+    np.testing.assert_allclose(
+        OPLS().fit(TALL, y, sample_weight=0.5 * zero).ridge_, 0.5 * OPLS().fit(TALL[zero], y[zero]).ridge_, rtol=1e-9
+    )
 
 
 def test_parts_with_weights_are_a_fit_with_weights():
