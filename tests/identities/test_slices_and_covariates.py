@@ -201,7 +201,7 @@ def test_what_is_wrapped_and_what_wraps(jura):
         assert np.isfinite(method.fit(X[::4], Y[::4]).transform(X)).all()
     with pytest.raises(ValueError, match="n_components=3 is more than the 2 components that Sliced has on 3 slices"):
         Sliced(n_slices=3, n_components=3).fit(X, Y)
-    with pytest.raises(ValueError, match="Sliced makes classes of numbers, and OPLS takes several labels"):
+    with pytest.raises(ValueError, match="Sliced makes classes of numbers, and OPLS already takes several"):
         Sliced(OPLS()).fit(X, Y)
     with pytest.raises(ValueError, match="Sliced cannot be fitted on blocks: its slices are made from the numbers"):
         Sliced().fit(RowBlocks.from_arrays(X, Y, block_rows=50))

@@ -102,6 +102,9 @@ class TemplateWrapper(
     def check_rows(self, rows: Rows) -> None:
         self.method_.check_rows(rows)
 
+    def natural_components(self, rows: Rows) -> int:
+        return self.method_.natural_components(rows)
+
     def sums_of_lifted(self, moments: Moments) -> Moments:
         return self.method_.sums_of_lifted(moments)
 

@@ -2,24 +2,23 @@
 it."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from proxembed.algebra.operators.structured import Laplacian
 from proxembed.algebra.template import Template
-from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.weights import WeightedRows
-from proxembed.estimator.wrapper import TemplateWrapper, innermost, refuse_features
-from proxembed.params import methods, param
+from proxembed.estimator.wrapper import innermost
+from proxembed.params import param
 
+from .classes_of_rows import ClassesOfRows
 from .fisher import FDA, MMC
 
 
 class MESD(
-    TemplateWrapper, labels="multi", takes_shares=True, needs_all_rows="its method needs all rows; FDA and MMC do not"
+    ClassesOfRows, labels="multi", takes_shares=True, needs_all_rows="its method needs all rows; FDA and MMC do not"
 ):
     """Multi-label extension by sample duplication of any single-label method: its template with label copies collapsed.
     [mu2012mesd]
@@ -53,14 +52,8 @@ class MESD(
     True
     """
 
-    method: SpectralEmbedder | None = param(
-        default=None,
-        kw_only=False,
-        choices=(None,),
-        kind=SpectralEmbedder,
-        search=methods("single"),
-        doc="Any single-label method, Kernelized ones too; None: FDA().",
-    )
+    task = "extends single-label methods"
+
     weighting: str = param(
         default="none",
         choices=("none", "mimj", "printed"),
@@ -102,36 +95,11 @@ class MESD(
             unknown=self.unknown,
         )
 
-    def default_method(self) -> SpectralEmbedder:
-        return FDA()
-
-    def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
-        refuse_features("MESD", method)
-        if method.traits.labels != "single":
-            raise ValueError(
-                f"MESD extends single-label methods, and {type(method).__name__} already takes several labels per row "
-                "(or none). Use it as it is."
-            )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.inner().__sklearn_tags__().input_tags.pairwise
-        return tags
-
-    def natural_components(self, rows: Rows) -> int:
-        rows = self._copied(rows)
-        natural = self.method_.natural_components(rows)
-        return natural if self.traits.positive_only else max(1, min(natural, rows.labels.c - 1))
-
-    def prepare(self, rows: Rows) -> Prepared:
-        return super().prepare(self._copied(rows))
-
     def template(self, rows: Rows) -> Template:
-        copied = self._copied(rows)
-        template = self.method_.template(copied)
+        copied, template = self.with_classes(rows), super().template(rows)
         if self.constraint == "method":
             return template
         return replace(template, B=Laplacian(copied.grand_mean()), b=0.0, offset=copied.labels.m)
 
-    def _copied(self, rows: Rows) -> Rows:
+    def with_classes(self, rows: Rows) -> Rows:
         return rows.copied(self.weighting, self.copies, self.enemy)

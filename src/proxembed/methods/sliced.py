@@ -8,23 +8,21 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 
 from proxembed.algebra.pencil.eigen import Solution
-from proxembed.algebra.template import Template
-from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.base import Prepared
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.weights import repeated_labels
-from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
-from proxembed.params import SEED, integers, methods, param
+from proxembed.params import SEED, integers, param
 from proxembed.targets.labels import LabelMatrix
 
-from .fisher import FDA
+from .classes_of_rows import ClassesOfRows
 
 STARTS = 3  # of k-means, of which the best counts
 DIGITS = 9  # by which distances from the mean are told apart
 
 
 class Sliced(
-    TemplateWrapper,
+    ClassesOfRows,
     labels="multi",
     takes_numbers=True,
     needs_all_rows="its slices are made from the numbers of all rows",
@@ -58,14 +56,8 @@ class Sliced(
     0.7
     """
 
-    method: SpectralEmbedder | None = param(
-        default=None,
-        kw_only=False,
-        choices=(None,),
-        kind=SpectralEmbedder,
-        search=methods("single"),
-        doc="Any single-label method, Kernelized ones too; None: FDA().",
-    )
+    task = "makes classes of numbers"
+
     n_slices: int = param(
         default=10, low=2, integer=True, search=integers(3, 20), doc="Slices of y; fewer where equal values fill some."
     )
@@ -79,36 +71,8 @@ class Sliced(
     def target_scaling(self) -> Any:
         return self.scale_targets
 
-    def default_method(self) -> SpectralEmbedder:
-        return FDA()
-
-    def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
-        refuse_features("Sliced", method)
-        if method.traits.labels != "single":
-            raise ValueError(
-                f"Sliced makes classes of numbers, and {type(method).__name__} takes several labels per row (or none). "
-                "Use it as it is, or a method for one class per row, such as Sliced(FDA())."
-            )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.inner().__sklearn_tags__().input_tags.pairwise
-        return tags
-
-    def natural_components(self, rows: Rows) -> int:
-        rows = self._sliced(rows)
-        natural = self.method_.natural_components(rows)
-        return natural if self.traits.positive_only else max(1, min(natural, rows.labels.c - 1))
-
-    def check_rows(self, rows: Rows) -> None:
-        self.method_.check_rows(self._sliced(rows))
-
     def prepare(self, rows: Rows) -> Prepared:
-        sliced = self._sliced(rows)
-        return replace(super().prepare(sliced), attributes={"n_slices_": sliced.labels.c})
-
-    def template(self, rows: Rows) -> Template:
-        return self.method_.template(self._sliced(rows))
+        return replace(super().prepare(rows), attributes={"n_slices_": self.with_classes(rows).labels.c})
 
     def _chosen(self, found: Solution) -> Solution:
         """The solution cut to what was asked for, or an error that names the bound by the slices."""
@@ -121,7 +85,7 @@ class Sliced(
             )
         return super()._chosen(found)
 
-    def _sliced(self, rows: Rows) -> Rows:
+    def with_classes(self, rows: Rows) -> Rows:
         """The rows with their slices as labels; the same object every time."""
         return rows.relabelled(
             ("sliced", self.n_slices),

@@ -11,6 +11,8 @@ from proxembed import (
     CCA,
     FDA,
     LSI,
+    MESD,
+    MMC,
     OLPP,
     OPLS,
     PCA,
@@ -21,6 +23,7 @@ from proxembed import (
     Layout,
     ReadoutAxes,
     Scaled,
+    Sliced,
     Views,
 )
 from proxembed.methods.forest import averaged_rows, distinct_folds
@@ -179,3 +182,12 @@ def test_labels_are_as_before():
     np.testing.assert_array_equal(labels.strata(), labels.groups()[1])
     np.testing.assert_array_equal(labels.fold_labels(np.array([3, 1])).toarray(), labels.Y.toarray()[[3, 1]] > 0)
     assert labels.held() is labels and not PLS().fit(X, labels).traits.keeps_unknown
+
+
+def test_the_natural_number_of_components_is_that_of_the_method_inside():
+    """Of slices one less than these, whatever is put around them, and of labels as many as without a kernel."""
+    for method in (Sliced(), Kernelized(Sliced(), tau=3.0, ridge=0.1), ForestLeaves(Sliced(), n_estimators=5)):
+        assert method.fit(X, Y[:, 0]).n_components_ == min(9, X.shape[1])
+    labels = np.column_stack([Y > np.median(Y, axis=0), Y[:, 0] > Y[:, 0].mean()]).astype(int)
+    for method in (MESD(Kernelized(MMC(), tau=3.0)), Kernelized(MESD(MMC()), tau=3.0)):
+        assert method.fit(X, labels).n_components_ == labels.shape[1] - 1
