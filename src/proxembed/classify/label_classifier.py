@@ -15,6 +15,7 @@ from proxembed.blocks import RowBlocks, blocks_of, lazily
 from proxembed.blocks.row_blocks import length
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.validation import checked_features, in_range, refuse_masked
+from proxembed.estimator.weights import checked_weights
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import OutputReading
 
@@ -65,15 +66,15 @@ class LabelsOrNumbers:
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose labels are all predicted; of numbers the mean over the columns of y of R2, accuracy
         for classes and labels beside them, over the known cells. X: (m, d) array or sparse matrix, or for labels
-        RowBlocks with y in the blocks. y: in the form in which that of fit came. sample_weight: (m,) array, for labels
-        of rows in memory. Returns a float."""
+        RowBlocks with y in the blocks. y: in the form in which that of fit came. sample_weight: (m,) array, of rows in
+        memory. Returns a float."""
         reading = vars(self).get("_reading_")
         if not isinstance(reading, OutputReading):
             return super().score(X, y, sample_weight)  # type: ignore[misc]
-        if y is None or sample_weight is not None:
-            name = type(self).__name__
-            raise ValueError(f"{name}.score takes y, and of numbers no sample_weight: pass score(X, y).")
-        return reading.score(y, self.predict(X))  # type: ignore[attr-defined]
+        if y is None:
+            raise ValueError(f"{type(self).__name__}.score takes y: pass score(X, y).")
+        weights = None if sample_weight is None else checked_weights(sample_weight, X, y)
+        return reading.score(y, self.predict(X), weights)  # type: ignore[attr-defined]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -236,15 +236,15 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
                 f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
                 f"y has {labels.n}."
             )
-        origin, rule = Origin(y, labels.n), self.fill_rule(labels)
+        origin, rule, own = Origin(y, labels.n), self.fill_rule(labels), weights
         if rule is not None and (part := labels.take(labels.rows_any)).unknown is not None:
             self._reading_ = replace(self._reading_, filled=part.reading.unknown, rule=rule)
         if labels.unknown is not None and not traits.keeps_unknown:
             keep = self._rows_of_fit(labels)
             X, origin = X[keep], origin.take(keep)
-            labels = labels.take(keep)
-            labels = labels.fill_unknown(rule, X, None if weights is None else weights[keep])
-        labels = self._columns(labels)
+            labels, own = labels.take(keep), None if weights is None else weights[keep]
+            labels = labels.fill_unknown(rule, X, own)
+        labels = self._columns(labels, own)
         known = labels if labels.unknown is None else labels.take(np.flatnonzero(labels.rows_any))
         self.check_labels(known)
         if isinstance(labels, LabelMatrix):
@@ -273,7 +273,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
         splits."""
         return weights
 
-    def _columns(self, labels: Any) -> Any:
+    def _columns(self, labels: Any, weights: np.ndarray | None) -> Any:
         """The targets that take part: labels that some row has, and columns that differ."""
         return labels.drop_empty()
 

@@ -56,6 +56,14 @@ def without_weights(estimator: Any, more: tuple[Any, ...], given: dict[str, Any]
     return given
 
 
+def refuse_arguments(estimator: Any, more: tuple[Any, ...], given: dict[str, Any]) -> None:
+    """Raise for arguments after X and y, by place (``more``) or by name (``given``), of a ``fit`` whose rows have no
+    weights: a ValueError for ``sample_weight``, a TypeError for any other."""
+    rest = [*map(repr, more[1:]), *without_weights(estimator, more, given)]
+    if rest:
+        raise TypeError(f"{type(estimator).__name__}.fit takes X and y, and not {', '.join(rest)}.")
+
+
 def checked_weights(sample_weight: Any, X: Any, y: Any = None) -> np.ndarray:
     """``sample_weight`` as float64, (n,). Raises ValueError for another length than that of y (of X, where y is None),
     for what is no finite number of at least 0, and for zeros alone."""

@@ -349,8 +349,9 @@ class Outputs(Targets):
         keep = constant_columns(self.layout, scale, before, stacklevel=6)
         return self if len(keep) == len(before) else replace(self, kept=keep)
 
-    def held(self) -> Outputs:
-        return replace(self, standard=self.level_and_scale)
+    def held(self, weights: np.ndarray | None = None) -> Outputs:
+        """``weights``: how often each row counts in these means and scales, of known cells."""
+        return replace(self, standard=self.level_and_scale if weights is None else self._standard_of_known(weights))
 
     def strata(self) -> np.ndarray:
         """The rows by the tenth of the first principal score of F in which they lie."""

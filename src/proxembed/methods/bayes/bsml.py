@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +16,12 @@ from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.blocks import lazily
 from proxembed.classify.label_classifier import LabelsOrNumbers, fitted_to_labels
-from proxembed.estimator.base import Embedder
+from proxembed.estimator.base import Embedder, Unweighted
 from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.predicts import EXTRAPOLATE_DOC
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.validation import in_range
+from proxembed.estimator.weights import checked_weights, present_rows
 from proxembed.params import check_params, param
 from proxembed.targets.known import known_columns, known_rows
 from proxembed.targets.labels import LabelMatrix
@@ -113,12 +115,15 @@ class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
         default=0, low=0, integer=True, choices=(None,), doc="Seed of the random starts; None: a new one every time."
     )
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find embedding and classifiers. X: (n, d) array or CSR of float32 or float64. y: labels in any form, in BSML
-        numbers too, unknown cells allowed. Returns self. Raises ValueError with the argument, what is allowed and the
-        remedy."""
+        numbers too, unknown cells allowed. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it
+        were absent. Returns self. Raises ValueError with the argument, what is allowed and the remedy."""
         with self._learning():
-            rows = self._validate(X, y)
+            weights = None
+            if sample_weight is not None:
+                X, y, weights = present_rows(X, y, checked_weights(sample_weight, X, y))
+            rows = self._validate(X, y, weights)
             found, model = self._best(rows)
             self._store(found, model, rows)
         return self
@@ -133,18 +138,20 @@ class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
                 yield
 
     def _validate(self, X: Any, y: Any, weights: np.ndarray | None = None) -> Rows:
-        return self._usable(super()._validate(X, y, weights))
+        return self._usable(replace(super()._validate(X, y, weights), counts=weights))
 
-    def _columns(self, labels: LabelMatrix) -> LabelMatrix:
-        self._absent_odds = absent_odds(labels)  # type: ignore[misc]  # ClassVar keeps it from being a parameter
+    def _columns(self, labels: LabelMatrix, weights: np.ndarray | None) -> LabelMatrix:
+        self._absent_odds = absent_odds(labels, weights)  # type: ignore[misc]  # ClassVar keeps it from being a parameter
         return known_columns(labels, stacklevel=5).drop_empty()
 
     def _usable(self, rows: Rows) -> Rows:
         """The rows that something can be learned from."""
         labels: Any = rows.labels
         more = " BSSML uses them." if isinstance(labels, LabelMatrix) else ""
-        keep = known_rows(type(self).__name__, labels, more=more)
-        return Rows(rows.X, labels) if len(keep) == labels.n else Rows(rows.X[keep], labels.take(keep))
+        keep, times = known_rows(type(self).__name__, labels, more=more), rows.counts
+        if len(keep) == labels.n:
+            return Rows(rows.X, labels, counts=times)
+        return Rows(rows.X[keep], labels.take(keep), counts=None if times is None else times[keep])
 
     def _best(self, rows: Rows) -> tuple[Ascent, Coupled]:
         """The start that ends with the largest bound."""
@@ -153,7 +160,7 @@ class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
         R = min(labels.c, MAX_COMPONENTS) if self.n_components is None else int(self.n_components)
         for shape in ((labels.c, R + 1, R + 1), (max(rows.X.shape), R)):
             guard_dense(shape, f"n_components={R}: a factor of the model", remedy="Use fewer components.")
-        scores, accelerate = self._scores_of(labels), bool(self.accelerate) and not fixed
+        scores, accelerate = self._scores_of(labels, rows.counts), bool(self.accelerate) and not fixed
         hyper = self._hyper(rows.X.shape[1], R, bool(scores.numbers.any()))
         model = Coupled(rows.X, scores, hyper, R, 1 if fixed else int(self.refresh))
         rng = np.random.default_rng(self.random_state)
@@ -166,9 +173,9 @@ class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
         warn_unsettled(self, best, stacklevel=3)
         return best, model
 
-    def _scores_of(self, labels: LabelMatrix) -> Scores:
-        """What is known of the scores t."""
-        return LabelSigns.of(labels, float(self.margin))
+    def _scores_of(self, labels: LabelMatrix, times: np.ndarray | None) -> Scores:
+        """What is known of the scores t; ``times``: how often each row occurs."""
+        return LabelSigns.of(labels, float(self.margin), times=times)
 
     def _hyper(self, d: int, R: int, numbers: bool) -> Hyper:
         chosen = (ONES if self.prior == "entry" else SPARSE) if self.hyper is None else self.hyper
@@ -193,7 +200,7 @@ class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
         self.active_features_ = sizes > ACTIVE * sizes.max()
         served = np.linalg.norm(self.weights_, axis=1, keepdims=True)
         self.label_loadings_ = labels.expand(self.weights_ / np.where(served > 0, served, 1.0))
-        self._covariance, self._training = state.cov_B, TrainingRows.of(model.X)
+        self._covariance, self._training = state.cov_B, TrainingRows.of(model.rooted)
         self._prior = model.targets.log_prior  # type: ignore[misc]  # ClassVar keeps it from being a parameter
         self._half_width, self._variance = self._gap(), model.hyper.variance
         self._remember(labels)
@@ -275,7 +282,9 @@ class BSML(LabelsOrNumbers, Coupling, labels="multi", keeps_unknown=True, takes_
     them keep their probits. ``prior="column"`` finds the number of components, ``prior="row"`` selects features.
     Variational inference raises a lower bound of log p(Y | X); sweeps are extrapolated, and the bound never decreases.
     Unknown cells are ignored, and rows without any known cell are left out. A label that no row has is not learned: its
-    probability is 1 / (known + 2), where known is its number of known cells. Standardise the features first.
+    probability is 1 / (known + 2), where known is its number of known cells. Standardise the features first. With
+    ``sample_weight`` a row takes part in the likelihood as often as its weight says, with the same z and t every time;
+    random starts draw once per distinct row.
 
     ``fit`` does not copy dense float64 rows (also memory-mapped ones) and copies one block at a time of float32 rows;
     random starts with unknown cells copy them for the search of neighbours. With fewer rows than 0.55 times the number
@@ -316,13 +325,15 @@ class BSML(LabelsOrNumbers, Coupling, labels="multi", keeps_unknown=True, takes_
 
     extrapolate: bool = param(default=False, kind=bool, doc=EXTRAPOLATE_DOC)
 
-    def _columns(self, labels: Any) -> Any:
-        return super()._columns(labels) if isinstance(labels, LabelMatrix) else labels.drop_empty()
-
-    def _scores_of(self, labels: Any) -> Scores:
+    def _columns(self, labels: Any, weights: np.ndarray | None) -> Any:
         if isinstance(labels, LabelMatrix):
-            return super()._scores_of(labels)
-        return MeasuredScores.of(labels, float(self.margin))
+            return super()._columns(labels, weights)
+        return labels.drop_empty() if weights is None else labels.held(weights).drop_empty()
+
+    def _scores_of(self, labels: Any, times: np.ndarray | None) -> Scores:
+        if isinstance(labels, LabelMatrix):
+            return super()._scores_of(labels, times)
+        return MeasuredScores.of(labels, float(self.margin), times)
 
     def _remember(self, labels: Any) -> None:
         if isinstance(labels, LabelMatrix):
@@ -371,7 +382,7 @@ class BSML(LabelsOrNumbers, Coupling, labels="multi", keeps_unknown=True, takes_
         return super().predict_proba(X)
 
 
-class BSSML(Coupling, labels="multi", keeps_unknown=True):
+class BSSML(Unweighted, Coupling, labels="multi", keeps_unknown=True):
     """Bayesian semi-supervised multi-label learning: BSML in which scores of unlabelled cells avoid -gap < t < gap.
     [gonen2014bsml]
 
@@ -418,10 +429,14 @@ class BSSML(Coupling, labels="multi", keeps_unknown=True):
         "(positive + 1) / (known + 2) known cells (rare labels may then never be predicted).",
     )
 
+    @property
+    def why_unweighted(self) -> str:
+        return "it has results for each row of fit, which one of weight 0 would lack"
+
     def _usable(self, rows: Rows) -> Rows:
         return rows
 
-    def _scores_of(self, labels: LabelMatrix) -> Scores:
+    def _scores_of(self, labels: LabelMatrix, times: np.ndarray | None) -> Scores:
         return LabelSigns.of(labels, float(self.margin), float(self.gap), self._log_prior(labels))
 
     def _log_prior(self, labels: LabelMatrix) -> np.ndarray:

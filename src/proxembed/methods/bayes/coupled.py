@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from proxembed.algebra.arrays.blas import gram, matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
@@ -75,14 +76,17 @@ def check_size(X: CentredMatrix) -> None:
 
 
 class Coupled:
-    """Data, priors and the sweep: Phi, Q, Z, (lambda, Psi), (b, W), T, tau."""
+    """Data, priors and the sweep: Phi, Q, Z, (lambda, Psi), (b, W), T, tau. Rows that occur several times
+    (``targets.times``, fractions allowed) have the same z and t every time; ``n`` counts them as often."""
 
     def __init__(self, X: Any, targets: Scores, hyper: Hyper, n_components: int, refresh: int = 1):
         self.X = X if isinstance(X, CentredMatrix) else CentredMatrix(X)
         self.targets, self.hyper, self.R = targets, hyper, n_components
-        self.n, self.d = self.X.shape
-        check_size(self.X)
-        self.route = posterior(self.X, hyper.variance, hyper.shared)
+        self.d, self.times = self.X.shape[1], targets.times
+        self.n: Any = self.X.shape[0] if self.times is None else float(self.times.sum())
+        self.rooted = rooted_rows(self.X, self.times)
+        check_size(self.rooted)
+        self.route = posterior(self.rooted, hyper.variance, hyper.shared)
         seldom = hyper.prior == "entry" and may_keep(self.route, n_components)
         self.refresh = refresh if seldom else 1  # those of columns cost nothing to renew, those of rows settle last
 
@@ -99,10 +103,10 @@ class Coupled:
         """Phi (where wanted) and Q."""
         if renew:
             self.phi = self.hyper.projection.posterior(self._moment_Q(state))
-            state.Q = self.route.refresh(self.phi.mean, state.Z, self.refresh > 1)
+            state.Q = self.route.refresh(self.phi.mean, rooted(state.Z, self.times), self.refresh > 1)
             state.spread = self.route.diagonal
         else:
-            state.Q = self.route.means(state.Z)
+            state.Q = self.route.means(rooted(state.Z, self.times))
         state.phi = self.phi
 
     def update_coordinates(self, state: State) -> None:
@@ -122,17 +126,17 @@ class Coupled:
         moment = state.B**2 + np.diagonal(state.cov_B, axis1=1, axis2=2).T
         state.lam = self.hyper.bias.posterior(moment[0])
         state.psi = self.hyper.weights.posterior(moment[1:])
-        total = state.Z.sum(axis=0)
+        T, total = repeated(state.T, self.times), repeated(state.Z, self.times).sum(axis=0)
         self.G = np.empty((self.R + 1, self.R + 1))
         self.G[0, 0], self.G[0, 1:], self.G[1:, 0] = self.n, total, total
-        self.G[1:, 1:] = gram(state.Z)
+        self.G[1:, 1:] = gram(rooted(state.Z, self.times))
         K = np.repeat(self.G[None], len(state.lam.scale), axis=0)
         K[:, 1:, 1:] += self.n * self.cov_Z
         K *= state.noise[:, None, None]
         diagonal = np.arange(self.R + 1)
         K[:, diagonal, diagonal] += np.vstack([state.lam.mean, state.psi.mean]).T
         state.cov_B, self.logdet_B = inverse_stack(K)
-        right = np.vstack([state.T.sum(axis=0), matmul(state.Z.T, state.T)]) * state.noise
+        right = np.vstack([T.sum(axis=0), matmul(state.Z.T, T)]) * state.noise
         state.B = np.einsum("ors,so->ro", state.cov_B, right)
 
     def update_scores(self, state: State, mass: bool = True) -> None:
@@ -147,7 +151,7 @@ class Coupled:
         if isinstance(self.targets, LabelSigns) or not own.any():
             return
         W, C = state.B[1:, own], state.cov_B[own]
-        squares = ((state.T[:, own] - (matmul(state.Z, W) + state.B[0, own])) ** 2).sum(axis=0)
+        squares = repeated((state.T[:, own] - (matmul(state.Z, W) + state.B[0, own])) ** 2, self.times).sum(axis=0)
         squares += np.einsum("ors,rs->o", C, self.G)
         squares += self.n * ((W * matmul(self.cov_Z, W)).sum(axis=0) + np.einsum("ors,rs->o", C[:, 1:, 1:], self.cov_Z))
         noise = state.noise.copy()
@@ -156,12 +160,13 @@ class Coupled:
 
     def pack(self, state: State) -> np.ndarray:
         """Z and B, weighted alike, as one vector."""
-        return np.concatenate([state.Z.ravel(), np.sqrt(self.n) * state.B.ravel()])
+        return np.concatenate([rooted(state.Z, self.times).ravel(), np.sqrt(self.n) * state.B.ravel()])
 
     def moved(self, state: State, point: np.ndarray) -> State:
         """Another state with the Z and B of a vector, and the T that fits them."""
         beyond, size = copy(state), state.Z.size
-        beyond.Z = point[:size].reshape(state.Z.shape)
+        Z = point[:size].reshape(state.Z.shape)
+        beyond.Z = Z if self.times is None else Z / np.sqrt(self.times)[:, None]
         beyond.B = point[size:].reshape(state.B.shape) / np.sqrt(self.n)
         self.update_scores(beyond, mass=False)
         return beyond
@@ -180,7 +185,7 @@ class Coupled:
         entropy = 0.5 * (R * self.d * (LOG_TWO_PI + 1.0) + float(self.route.logdet.sum()))
         entropy += 0.5 * n * (R * (LOG_TWO_PI + 1.0) + self.logdet_Z)
         entropy += 0.5 * (L * (R + 1) * (LOG_TWO_PI + 1.0) + float(self.logdet_B.sum()))
-        difference = state.Z - self.XQ
+        difference = rooted(state.Z - self.XQ, self.times)
         scattered = R * self.d - float(np.sum(self.phi.mean * state.spread))  # sum_s tr(S C_qs) / v
         noise = float(np.vdot(difference, difference)) + n * float(np.trace(self.cov_Z))
         coordinates = -0.5 * (noise / v + scattered + n * R * float(np.log(2.0 * np.pi * v)))
@@ -189,6 +194,25 @@ class Coupled:
         WW = matmul(W * cut, W.T) + joint[1:, 1:]
         spread = float(np.sum(joint * self.G)) + n * float(np.sum(WW * self.cov_Z))
         return precisions + entropy + coordinates + self.log_zeta + self.noise_bound - 0.5 * spread
+
+
+def repeated(M: np.ndarray, times: np.ndarray | None) -> np.ndarray:
+    """diag(times) M: with a transposed matrix before it, the product of rows that occur so often."""
+    return M if times is None else times[:, None] * M
+
+
+def rooted(M: np.ndarray, times: np.ndarray | None) -> np.ndarray:
+    """diag(times)^1/2 M, the squares of which are those of rows that occur so often."""
+    return M if times is None else np.sqrt(times)[:, None] * M
+
+
+def rooted_rows(X: CentredMatrix, times: np.ndarray | None) -> CentredMatrix:
+    """``rooted`` of the features, dense or sparse."""
+    if times is None:
+        return X
+    if X.sparse:
+        return CentredMatrix(sparse.csr_array(sparse.diags_array(np.sqrt(times)) @ X.X))
+    return CentredMatrix(rooted(X.X, times))
 
 
 def _summed(stack: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -255,29 +279,30 @@ def start_from_arrays(arrays: Mapping[str, Any], X: CentredMatrix, targets: Scor
 
 def ridge_scores(X: CentredMatrix, targets: Scores) -> np.ndarray:
     """Fitted scores (n, L) of the ridge regression of the first scores on [1 X] over the rows with any known cell."""
-    T = targets.first()
+    T, times = targets.first(), targets.times
     rows = np.arange(len(T))
     if targets.unknown is not None:
         T = np.where(targets.unknown, 0.0, T)
         rows = np.flatnonzero(~targets.unknown.all(axis=1))
-    lam = max(1.0, 1e-3 * X.squared_norm() / X.shape[1])
-    coefficients, level = ridge_with_level(X, T, lam, rows)
+    lam = max(1.0, 1e-3 * X.squared_norm(times) / X.shape[1])
+    coefficients, level = ridge_with_level(X, T, lam, rows, times)
     return X.dot(coefficients) + level
 
 
 def spectral(X: CentredMatrix, targets: Scores, R: int, shared: bool, rng: np.random.Generator) -> State:
     """Z from the left singular vectors of the ridge scores; B, Q and their covariances from unit ridges on them."""
-    n, c = targets.shape
+    (n, c), times = targets.shape, targets.times
     F = ridge_scores(X, targets)
     T = targets.completed(F)
-    U, s = left_singular(F - F.mean(axis=0))
+    U, s = left_singular(rooted(F - np.average(F, axis=0, weights=times), times))
     r = min(R, int(np.count_nonzero(s > RANK_TOLERANCE * max(s[0], 0.0))))
     Z = 0.1 * rng.standard_normal((n, R)) if r < R else np.empty((n, R))
-    Z[:, :r] = np.sqrt(n) * fix_signs(U[:, :r])
+    each = U[:, :r] if times is None else U[:, :r] / np.sqrt(times)[:, None]
+    Z[:, :r] = np.sqrt(n if times is None else times.sum()) * fix_signs(each)
     Z1 = np.hstack([np.ones((n, 1)), Z])
-    cov, _ = inverse_stack((gram(Z1) + np.eye(R + 1))[None])
-    B = matmul(cov[0], matmul(Z1.T, T))
-    Q, _ = ridge_solve(X, Z, 1.0, center=False)
-    diagonal = ridge_diagonal(X, 1.0)
+    cov, _ = inverse_stack((gram(rooted(Z1, times)) + np.eye(R + 1))[None])
+    B = matmul(cov[0], matmul(Z1.T, repeated(T, times)))
+    Q, _ = ridge_solve(X, Z, 1.0, center=False, weights=times)
+    diagonal = ridge_diagonal(rooted_rows(X, times), 1.0)
     spread = np.full(R, diagonal.sum()) if shared else np.repeat(diagonal[:, None], R, axis=1)
     return State(Q, Z, B, T, spread, np.repeat(cov, c, axis=0), np.ones(c))

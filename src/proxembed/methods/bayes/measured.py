@@ -24,17 +24,19 @@ def is_number(column: Column) -> bool:
 class MeasuredScores:
     """Outputs as scores t (n, L): ``numbers``, bool (L,), says which columns are measured. These are known by their
     ``values`` (n, L), the others by the ``labels``, signs of the rest of the columns (None: there is no such column).
-    ``unknown``: bool (n, L) or None; there t is free, with its own noise about its mean."""
+    ``unknown``: bool (n, L) or None; there t is free, with its own noise about its mean. ``times`` (n,): how often each
+    row occurs (None: once)."""
 
     values: np.ndarray
     numbers: np.ndarray
     labels: LabelSigns | None = None
     unknown: np.ndarray | None = None
+    times: np.ndarray | None = None
     gap: None = None
     log_prior: None = None
 
     @classmethod
-    def of(cls, outputs: Outputs, margin: float) -> MeasuredScores:
+    def of(cls, outputs: Outputs, margin: float, times: np.ndarray | None = None) -> MeasuredScores:
         """The scores of outputs: F where they are numbers, signs where they are labels or classes."""
         level, scale = outputs.level_and_scale
         kept = slice(None) if outputs.kept is None else outputs.kept
@@ -46,8 +48,8 @@ class MeasuredScores:
         labels = None
         if not numbers.all():
             signs = np.where(raw > 0.5, 1.0, -1.0)[:, ~numbers]
-            labels = LabelSigns(signs, None if unknown is None else unknown[:, ~numbers], margin)
-        return cls(F, numbers, labels, unknown)
+            labels = LabelSigns(signs, None if unknown is None else unknown[:, ~numbers], margin, times=times)
+        return cls(F, numbers, labels, unknown, times)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,10 +58,11 @@ class MeasuredScores:
 
     @cached_property
     def known_counts(self) -> np.ndarray:
-        """The known cells of each measured column."""
+        """The known cells of each measured column, each as often as its row occurs."""
+        times = np.ones(len(self.values)) if self.times is None else self.times
         if self.unknown is None:
-            return np.full(int(self.numbers.sum()), float(len(self.values)))
-        return (~self.unknown[:, self.numbers]).astype(np.float64).sum(axis=0)
+            return np.full(int(self.numbers.sum()), float(times.sum()))
+        return times @ (~self.unknown[:, self.numbers]).astype(np.float64)
 
     def first(self) -> np.ndarray:
         """Scores to begin with; where they are unknown anything."""

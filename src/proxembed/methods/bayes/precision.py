@@ -220,27 +220,31 @@ def ridge_diagonal(X: CentredMatrix, lam: float) -> np.ndarray:
     return np.maximum((1.0 - _leverage(X, C)) / lam, 1.0 / (lam + X.column_norms()))
 
 
-def ridge_with_level(X: CentredMatrix, T: np.ndarray, lam: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ridge_with_level(
+    X: CentredMatrix, T: np.ndarray, lam: float, rows: np.ndarray, times: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients (d, c) and level (c,) of min ||XW + 1b' - T||^2 + lam (||W||^2 + ||b||^2) over some rows. ``rows``
-    holds their numbers; T is zero in all others. From X'X, X'1 and X'T, or from XX' where the rows are fewer; X is
-    copied only there, and only where some rows are left out."""
+    holds their numbers; T is zero in all others. ``times``: how often each of all rows counts (None: once). From X'X,
+    X'1 and X'T, or from XX' where the rows are fewer; X is copied only there, and only where some rows are left out."""
     n, d = X.shape
     whole = len(rows) == n
     if d < len(rows):
         chosen = np.zeros(n)
-        chosen[rows] = 1.0
+        chosen[rows] = 1.0 if times is None else times[rows]
+        T = T if times is None else times[:, None] * T
         K = np.empty((d + 1, d + 1), order="F")
-        K[1:, 1:] = X.gram(None if whole else chosen)
-        K[0, 0], K[0, 1:] = len(rows), X.tdot(chosen[:, None])[:, 0]
+        K[1:, 1:] = X.gram(None if whole and times is None else chosen)
+        K[0, 0], K[0, 1:] = chosen.sum(), X.tdot(chosen[:, None])[:, 0]
         K[1:, 0] = K[0, 1:]
         K[np.diag_indices_from(K)] += lam
         C = _whole(spd_inverse(K)[0])
         found = matmul(C, np.vstack([T.sum(axis=0), X.tdot(T)]))
         return found[1:], found[0]
-    K = np.asfortranarray((X if whole else X.take(rows)).outer_gram() + 1.0)
+    root = np.ones(len(rows)) if times is None else np.sqrt(times[rows])
+    K = np.asfortranarray(((X if whole else X.take(rows)).outer_gram() + 1.0) * np.outer(root, root))
     K[np.diag_indices_from(K)] += lam
     weights = np.zeros(T.shape)
-    weights[rows] = matmul(_whole(spd_inverse(K)[0]), T[rows])
+    weights[rows] = root[:, None] * matmul(_whole(spd_inverse(K)[0]), root[:, None] * T[rows])
     return X.tdot(weights), weights.sum(axis=0)
 
 

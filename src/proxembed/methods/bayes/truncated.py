@@ -144,28 +144,40 @@ BLOCK_ENTRIES = 1 << 16
 SCORE = 0.8  # of a known label to begin with
 
 
-def absent_odds(labels: LabelMatrix) -> np.ndarray:
-    """Log odds of labels that no row has, smoothed; 0 for the others."""
-    return labels.expand(np.where(labels.nk > 0, 0.0, smoothed_log_odds(0.0, labels.known_counts)))
+def absent_odds(labels: LabelMatrix, times: np.ndarray | None = None) -> np.ndarray:
+    """Log odds of labels that no row has, smoothed; 0 for the others. ``times``: how often each row occurs."""
+    known: Any = labels.known_counts
+    if times is not None:
+        known = times.sum() - (0.0 if labels.unknown is None else labels.unknown.T @ times)
+    return labels.expand(np.where(labels.nk > 0, 0.0, smoothed_log_odds(0.0, known)))
 
 
 @dataclass(frozen=True)
 class LabelSigns:
     """Signs of the labels (n, L), the unknown entries (bool (n, L) or None) and the rule for either. ``gap`` None
     leaves unknown entries free: t ~ N(m, 1). Else their t lie outside (-gap, gap), with the log probabilities
-    ``log_prior`` (2, L) that an entry of either class is left unlabelled."""
+    ``log_prior`` (2, L) that an entry of either class is left unlabelled. ``times`` (n,): how often each row occurs,
+    with the same t every time (None: once)."""
 
     signs: np.ndarray
     unknown: np.ndarray | None = None
     margin: float = 0.0
     gap: float | None = None
     log_prior: Any = None
+    times: np.ndarray | None = None
 
     @classmethod
-    def of(cls, labels: LabelMatrix, margin: float, gap: float | None = None, log_prior: Any = None) -> LabelSigns:
+    def of(
+        cls,
+        labels: LabelMatrix,
+        margin: float,
+        gap: float | None = None,
+        log_prior: Any = None,
+        times: np.ndarray | None = None,
+    ) -> LabelSigns:
         """The targets of a label matrix."""
         unknown = None if labels.unknown is None else labels.unknown.toarray()
-        return cls(2.0 * labels.Y.toarray() - 1.0, unknown, margin, gap, log_prior)
+        return cls(2.0 * labels.Y.toarray() - 1.0, unknown, margin, gap, log_prior, times)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -224,10 +236,11 @@ class LabelSigns:
             T, log_zeta = labelled_mean(M, signs, self.margin), np.zeros_like(M)
         hidden = None if self.unknown is None else self.unknown[part]
         if hidden is None or not hidden.any():
-            return T, log_zeta.sum()
-        if self.gap is None:
+            pass
+        elif self.gap is None:
             T[hidden], log_zeta[hidden] = M[hidden], 0.0
-            return T, log_zeta.sum()
-        label = np.nonzero(hidden)[1]
-        T[hidden], log_zeta[hidden] = gap_mean(M[hidden], self.gap, self.log_prior[0, label], self.log_prior[1, label])
-        return T, log_zeta.sum()
+        else:
+            label = np.nonzero(hidden)[1]
+            weights = self.log_prior[0, label], self.log_prior[1, label]
+            T[hidden], log_zeta[hidden] = gap_mean(M[hidden], self.gap, *weights)
+        return T, log_zeta.sum() if self.times is None else float(self.times[part] @ log_zeta.sum(axis=1))

@@ -20,6 +20,7 @@ from proxembed.estimator.neighborly import Weighted, warn_unlinked
 from proxembed.estimator.predicts import EXTRAPOLATE_DOC
 from proxembed.estimator.rows import Rows, SeenRows, reciprocal
 from proxembed.estimator.validation import in_range
+from proxembed.estimator.weights import refuse_arguments
 from proxembed.params import param
 from proxembed.proximity.graph import components
 from proxembed.proximity.weights import positive_links
@@ -155,10 +156,11 @@ class Propagation(
         """Whether labelled rows keep their labels as scores."""
         return self.clamped
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
         """Spread the known labels over the graph of all rows. X: (n, d) array or CSR of float32 or float64. y: labels
         in any form, or numbers, NaN where unknown. Returns self. Raises ValueError with the argument, what is allowed
-        and the remedy."""
+        and the remedy; for ``sample_weight``, too, as rows have no weights here."""
+        refuse_arguments(self, more, given)
         with self._learning():
             rows = self._validate(X, y)
             if isinstance(rows.labels, Outputs):

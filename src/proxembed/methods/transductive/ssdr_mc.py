@@ -18,6 +18,7 @@ from proxembed.estimator.neighborly import Neighborly
 from proxembed.estimator.nested import Nested
 from proxembed.estimator.rows import Rows, SeenRows
 from proxembed.estimator.validation import in_range
+from proxembed.estimator.weights import refuse_arguments
 from proxembed.params import integers, log, param
 from proxembed.proximity.backends import nearest
 from proxembed.targets.labels import LabelMatrix
@@ -167,10 +168,12 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
     solver: str = param(default="auto", choices=SOLVERS, doc='Route of the linear systems of objective="paper".')
     eigen_solver: str = param(default="auto", choices=EIGEN_SOLVERS, doc="Route of the embedding.")
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
         """Find the labels of all rows and the embedding. X: (n, d) array or CSR of float32 or float64. y: labels in any
         form of ``LabelMatrix``, NaN where unknown; one column is one class per row, for which H does not count. Returns
-        self. Raises ValueError with the argument, what is allowed and the remedy."""
+        self. Raises ValueError with the argument, what is allowed and the remedy; for ``sample_weight``, too, as rows
+        have no weights here."""
+        refuse_arguments(self, more, given)
         with self._learning():
             self._learn(self._validate(X, y))
         return self
