@@ -110,6 +110,19 @@ def test_mlls_without_sharing_spans_the_ridge_coefficients(problem, beta):
     assert_same_span(fitted, opls, 1e-6)
 
 
+def test_mlls_without_sharing_has_the_leading_directions_of_the_ridge_coefficients():
+    """Of fewer components than the rank of Xc'Yc, which are not those of OPLS."""
+    beta, n, d = 0.1, *TALL.dense.shape
+    Xc, Yc = TALL.dense - TALL.dense.mean(axis=0), TALL.Y - TALL.Y.mean(axis=0)
+    W = np.linalg.solve(Xc.T @ Xc + n * beta * np.eye(d), Xc.T @ Yc)
+    leading = np.linalg.svd(W)[0][:, :2]
+    theta = MLLS(n_components=2, alpha=1e-9, beta=beta).fit(TALL.X, TALL.Y.astype(int)).components_
+    np.testing.assert_allclose(theta.T @ theta, leading @ leading.T, rtol=0, atol=1e-6)
+    opls = OPLS(n_components=2, ridge=n * beta, ridge_scale="absolute", scaling="orthonormal")
+    own = opls.fit(TALL.X, TALL.Y.astype(int)).components_
+    assert np.abs(own.T @ own - leading @ leading.T).max() > 1e-3
+
+
 def test_mlls_objective_differs_from_its_trace_ratio_by_a_constant():
     alpha, beta, n = 0.9, 0.2, len(TALL.Y)
     pencil = dense.mlls(TALL.dense, TALL.Y, alpha, beta)

@@ -3,5 +3,15 @@ SciPy, iterables, collections of dask (imported here alone)."""
 
 from .dask_blocks import blocks_of, is_dask, lazily, pieces_of, transform_lazily
 from .row_blocks import RowBlocks
+from .weighted import WeightedTargets, split_weights
 
-__all__ = ["RowBlocks", "blocks_of", "is_dask", "lazily", "pieces_of", "transform_lazily"]
+__all__ = [
+    "RowBlocks",
+    "WeightedTargets",
+    "blocks_of",
+    "is_dask",
+    "lazily",
+    "pieces_of",
+    "split_weights",
+    "transform_lazily",
+]

@@ -18,6 +18,7 @@ from scipy import sparse
 from .cluster import LARGE, active_client
 from .readings import DASK_REMEDY, Readings, ReadingTotals
 from .row_blocks import Block, RowBlocks, length, pair, rows_between
+from .weighted import with_weights
 
 FAN = 8  # results that are merged at a time: the tree is the same whatever the workers, and so are the bits
 UNKNOWN = "Call X = X.compute_chunk_sizes(), or pass y as a dask collection with the partitions of X"
@@ -28,14 +29,20 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
-def blocks_of(X: Any, y: Any = None) -> RowBlocks | None:
-    """The rows of RowBlocks or a collection of dask with labels ``y``, as a fit reads them; None for rows in memory."""
+def blocks_of(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks | None:
+    """The rows of RowBlocks or a collection of dask with labels ``y`` and weights, as a fit reads them; None for rows
+    in memory."""
     if isinstance(X, RowBlocks):
         if y is not None:
             raise ValueError("y must come with the blocks, as pairs (X, y): RowBlocks.from_arrays(X, y).")
+        if sample_weight is not None:
+            raise ValueError(
+                "sample_weight must come with the blocks, as (X, y, sample_weight): RowBlocks.from_arrays(X, y, "
+                "sample_weight=w)."
+            )
         return X.checked()
     if is_dask(X):
-        return DaskBlocks.of(X, y).checked()
+        return DaskBlocks.of(X, y, sample_weight=sample_weight).checked()
     if is_dask(y):
         raise ValueError(
             "y is a dask collection, but X is in memory. Pass y.compute(), or X as a dask collection, too."
@@ -66,18 +73,25 @@ class DaskBlocks(RowBlocks):
         return found
 
     @classmethod
-    def of(cls, X: Any, y: Any = None, precision: str = "float64") -> DaskBlocks:
+    def of(cls, X: Any, y: Any = None, precision: str = "float64", sample_weight: Any = None) -> DaskBlocks:
         """The pieces of a dask array, a dask DataFrame or a list of delayed values."""
         if isinstance(X, list | tuple):
-            if y is not None:
-                raise ValueError("y must come with the delayed pieces: each gives X, (X, y) or RowBlocks.")
+            if y is not None or sample_weight is not None:
+                raise ValueError(
+                    "y must come with the delayed pieces, and so must weights: each gives X, (X, y), (X, y, "
+                    "sample_weight) or RowBlocks."
+                )
             if len(X) == 0 or not all(_is_delayed(piece) for piece in X):
                 raise TypeError(
                     "X must be a dask array, a dask DataFrame or a list of dask.delayed values, at least one."
                 )
             return cls([(piece, None) for piece in X], precision)
         rows = _row_pieces(X, "X")
-        return cls(list(zip(rows, _label_pieces(y, X, len(rows)), strict=True)), precision)
+        labels = _label_pieces(y, X, len(rows))
+        if sample_weight is not None:
+            pairs = zip(labels, _label_pieces(sample_weight, X, len(rows)), strict=True)
+            labels = [_delayed(_with_weights)(*pair, number) for number, pair in enumerate(pairs)]
+        return cls(list(zip(rows, labels, strict=True)), precision)
 
     def _computed(self) -> Iterator[Block]:
         for number, (X, y) in enumerate(self._pieces):
@@ -284,11 +298,17 @@ def _rows_of(X: Any, y: Any, number: int, precision: str) -> RowBlocks:
     X, y = _assembled(X), _assembled(y)
     if isinstance(X, RowBlocks):
         return X
-    if isinstance(X, tuple) and len(X) == 2:
-        X, y = X
-    if length(X) == 0 and (y is None or length(y) == 0):
+    block = X if isinstance(X, tuple) and len(X) in (2, 3) else (X, y)
+    if all(part is None or length(part) == 0 for part in block):
         return RowBlocks([], precision=precision)
-    return RowBlocks([pair((X, y), number)], precision=precision)
+    return RowBlocks([pair(block, number)], precision=precision)
+
+
+def _with_weights(y: Any, sample_weight: Any, number: int) -> Any:
+    """The labels of a piece with its weights."""
+    y, w = _assembled(y), _assembled(sample_weight)
+    rows = length(w) if y is None else length(y)
+    return with_weights(y, w, rows, f"piece {number}") if rows else y
 
 
 def _loaded(X: Any, y: Any, number: int, precision: str) -> list[Any]:

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .weighted import WeightedTargets
+
 TILE = 1 << 19  # entries that are converted to float64 at a time
 SPACING = 4096  # fewest rows between two checksums that are kept
 FUNCTION_REMEDY = (
@@ -92,6 +94,9 @@ class ReadingTotals:
 
 def row_codes(rows: Any) -> Codes:
     """A number for each row of X or of y, which does not depend on the block that the row is in."""
+    if isinstance(rows, WeightedTargets):
+        weights = _number_codes(rows.weights[:, None])
+        return weights if rows.y is None else weights + _weights(2)[1] * row_codes(rows.y)
     if sparse.issparse(rows):
         return _sparse_codes(sparse.csr_array(rows))
     if hasattr(rows, "arrays"):  # rows of a table

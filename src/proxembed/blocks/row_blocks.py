@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from .readings import FILE_REMEDY, FUNCTION_REMEDY, Readings
+from .weighted import WeightedTargets, with_weights
 
 BLOCK_ROWS = 65_536
 PRECISIONS = ("float64", "float32")
@@ -32,8 +33,9 @@ class RowBlocks:
     ----------
     blocks : callable, list or iterator
         A function without arguments that starts a new reading, a list, or an iterator (read once). Each block is X,
-        or a pair (X, y): X an array, a DataFrame or a sparse matrix with the same features in every block, y the
-        labels of its rows in any form that ``fit`` takes.
+        a pair (X, y), or (X, y, sample_weight): X an array, a DataFrame or a sparse matrix with the same features in
+        every block, y the labels of its rows in any form that ``fit`` takes (None without), and the numbers >= 0 of
+        times that each row counts. These come back as ``WeightedTargets`` in the place of y.
     labels : callable, optional
         A function that starts a reading of y alone, where this costs less.
     precision : "float64" or "float32"
@@ -209,6 +211,8 @@ class RowBlocks:
             raise ValueError(f"n_rows={n_rows!r} is not allowed; it must be a whole number of at least 1.")
         found = self.reduce(partial(drawn_rows, int(n_rows), seed), partial(fewest_keys, int(n_rows)))
         _, X, y = zip(*found, strict=True)
+        if isinstance(y[0], WeightedTargets):
+            raise ValueError("A sample of blocks has no weights: make the blocks without sample_weight for it.")
         return stacked(X), None if y[0] is None else stacked(y)
 
     def stacked(self) -> Any:
@@ -222,15 +226,27 @@ class RowBlocks:
 
     @classmethod
     def from_arrays(
-        cls, X: Any, y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        block_rows: int = BLOCK_ROWS,
+        precision: str = "float64",
     ) -> RowBlocks:
-        """Blocks of rows of an array, a memory map or a CSR matrix (n, d), and of labels y in memory or mapped.
+        """Blocks of rows of an array, a memory map or a CSR matrix (n, d), and of labels y in memory or mapped;
+        ``sample_weight`` (n,): how often each row counts.
 
         >>> import numpy as np
         >>> [len(X) for X, y in RowBlocks.from_arrays(np.ones((5, 2)), np.arange(5), block_rows=2)]
         [2, 2, 1]
         """
         X = sparse.csr_array(X) if sparse.issparse(X) else X
+        if sample_weight is not None:
+            y = y.tocsr() if sparse.issparse(y) else y
+            if y is not None and length(y) != X.shape[0]:
+                raise ValueError(f"X has {X.shape[0]:,} rows, y has {length(y):,}.")
+            y = with_weights(y, sample_weight, X.shape[0], "X")
         found = cls._of_parts([(lambda: X, None if y is None else (lambda: y))], block_rows, precision)
         found._in_memory = _in_memory(X) and _in_memory(y)
         return found
@@ -298,7 +314,7 @@ class RowBlocks:
         return cls._of_parts(_with_labels(parts, y), block_rows, precision).of_files(_paths(folder))
 
     @classmethod
-    def from_dask(cls, X: Any, y: Any = None, *, precision: str = "float64") -> RowBlocks:
+    def from_dask(cls, X: Any, y: Any = None, *, sample_weight: Any = None, precision: str = "float64") -> RowBlocks:
         """Rows in pieces of dask, worked on where they are: by the cluster of a ``distributed.Client``, or by threads.
 
         Only sums (d x d, d x c) travel; the pieces are computed once for each reading, one at a time by each thread.
@@ -306,10 +322,13 @@ class RowBlocks:
         Parameters
         ----------
         X : dask array or dask DataFrame, or list of dask.delayed values
-            A delayed value is X, a pair (X, y) or RowBlocks: ``dask.delayed(parquet_blocks)(path, labels)`` has a
-            worker read a file, a block at a time. The blocks of an array may be sparse.
+            A delayed value is X, a pair (X, y), (X, y, sample_weight) or RowBlocks:
+            ``dask.delayed(parquet_blocks)(path, labels)`` has a worker read a file, a block at a time. The blocks of an
+            array may be sparse.
         y : dask array, Series or DataFrame with the partitions of X, or labels in memory, optional
             Labels in memory need an X whose blocks have known lengths.
+        sample_weight : dask array or Series as y, or numbers in memory, optional
+            How often each row counts.
         precision : "float64" or "float32", as above.
 
         Raises
@@ -330,7 +349,7 @@ class RowBlocks:
         >>> [Z.shape for Z, _ in OPLS(n_components=3).fit(rows).transform(rows)]
         [(900, 3), (897, 3)]
         """
-        return cls._of_dask(X, y, precision)
+        return cls._of_dask(X, y, precision, sample_weight)
 
     def of_files(self, files: Sequence[Path]) -> RowBlocks:
         """The same rows, which errors name by their files."""
@@ -411,13 +430,13 @@ def stacked(parts: Sequence[Any]) -> Any:
 
 def pair(block: Any, number: int) -> Block:
     """A block as (X, y), of which both have the same number of rows, at least one."""
-    X, y = block if isinstance(block, tuple) and len(block) == 2 else (block, None)
+    X, y, *weights = block if isinstance(block, tuple) and len(block) in (2, 3) else (block, None)
     rows = length(X)
     if y is not None and length(y) != rows:
         raise ValueError(f"Block {number} has {rows:,} rows of X and {length(y):,} of y; they must be the same.")
     if rows == 0:
         raise ValueError(f"Block {number} has no rows; leave out empty blocks.")
-    return X, y
+    return X, with_weights(y, weights[0], rows, f"block {number}") if weights else y
 
 
 def length(rows: Any) -> int:

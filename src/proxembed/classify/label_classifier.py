@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from proxembed.blocks import RowBlocks, blocks_of, lazily
+from proxembed.blocks import RowBlocks, blocks_of, lazily, split_weights
 from proxembed.blocks.row_blocks import length
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.validation import checked_features, in_range, refuse_masked
@@ -27,13 +27,9 @@ class ExactMatch(ClassifierMixin):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose labels are all predicted. X: (m, d) array or sparse matrix, or RowBlocks with y in
-        the blocks. y: known labels, in the form in which those of fit came. sample_weight: (m,) array, of rows in
-        memory. Returns a float."""
-        if (blocks := blocks_of(X, y)) is not None:
-            if sample_weight is not None:
-                raise ValueError(
-                    "sample_weight is not allowed with blocks of rows, which weigh one each; leave it out."
-                )
+        the blocks. y: known labels, in the form in which those of fit came. sample_weight: (m,) array; that of
+        RowBlocks comes with the blocks. Returns a float."""
+        if (blocks := blocks_of(X, y, sample_weight)) is not None:
             hits, rows = blocks.reduce(partial(_hits_of_piece, self), _added)
             return hits / rows
         if y is None:
@@ -85,17 +81,20 @@ class LabelsOrNumbers:
         return tags
 
 
-def _hits_of_piece(estimator: ExactMatch, rows: RowBlocks, number: int) -> tuple[float, int]:
-    """How many rows of a piece have all their labels predicted, and how many there are."""
-    hits, n = 0.0, 0
-    for X, y in rows:
+def _hits_of_piece(estimator: ExactMatch, rows: RowBlocks, number: int) -> tuple[float, float]:
+    """How many rows of a piece have all their labels predicted, and how many there are, each as often as it counts."""
+    hits, n = 0.0, 0.0
+    for X, given in rows:
+        y, w = split_weights(given)
         if y is None:
             raise ValueError("Blocks to score must be pairs (X, y), and y is None in a block.")
-        hits, n = hits + estimator.score(X, y) * length(X), n + length(X)
+        count = length(X) if w is None else w.sum()
+        if count > 0:
+            hits, n = hits + estimator.score(X, y, w) * count, n + count
     return hits, n
 
 
-def _added(parts: Sequence[tuple[float, int]]) -> tuple[float, int]:
+def _added(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return sum(hits for hits, _ in parts), sum(n for _, n in parts)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.blocks import RowBlocks
+from proxembed.blocks.weighted import with_weights
 from proxembed.data.readers.parquet_parts import parquet_files, read_from, valid_batches
 from proxembed.tables.notes import few_names
 
@@ -20,6 +21,7 @@ def parquet_blocks(
     labels: str | Sequence[str] | None = None,
     *,
     features: Sequence[str] | None = None,
+    sample_weight: str | None = None,
     block_rows: int = 65_536,
     precision: str = "float64",
 ) -> RowBlocks:
@@ -35,7 +37,9 @@ def parquet_blocks(
         classes as text; null stands for unknown.
     features : list of str, optional
         Columns of numbers, or of lists of numbers that are as long in every row (vectors). None: all columns but the
-        labels.
+        labels and the weights.
+    sample_weight : str, optional
+        A column of numbers >= 0: how often each row counts.
     block_rows : int, most rows of a block.
     precision : "float64" or "float32", as in ``RowBlocks``.
 
@@ -78,10 +82,11 @@ def parquet_blocks(
     if not isinstance(block_rows, int) or block_rows < 1:
         raise ValueError(f"block_rows={block_rows!r} is not allowed; it must be a whole number of at least 1.")
     names = [labels] if isinstance(labels, str) else list(labels or [])
-    chosen = _features(paths[0], names) if features is None else list(features)
+    weights = [] if sample_weight is None else [sample_weight]
+    chosen = _features(paths[0], [*names, *weights]) if features is None else list(features)
     for path in paths:
         with read_from(path) as file:
-            _check(file, path, [*chosen, *names])
+            _check(file, path, [*chosen, *names, *weights])
             _warn_of_groups(file, path)
 
     def batches(columns: list[str]) -> Iterator[Any]:
@@ -90,11 +95,16 @@ def parquet_blocks(
                 _check(file, path, columns)  # it may have been replaced
                 yield from (batch for batch in valid_batches(file, block_rows, columns) if batch.num_rows)
 
+    def targets(batch: Any, number: int) -> Any:
+        w = None if sample_weight is None else _numbers(batch.column(sample_weight), sample_weight)
+        return with_weights(_labels(batch, labels), w, batch.num_rows, f"block {number}")
+
     def read() -> Iterator[tuple[NDArray[Any], Any]]:
-        return ((_matrix(batch, chosen), _labels(batch, labels)) for batch in batches([*chosen, *names]))
+        columns = list(dict.fromkeys([*chosen, *names, *weights]))
+        return ((_matrix(batch, chosen), targets(batch, i)) for i, batch in enumerate(batches(columns)))
 
     def read_labels() -> Iterator[Any]:
-        return (_labels(batch, labels) for batch in batches(names))
+        return (targets(batch, i) for i, batch in enumerate(batches([*names, *weights])))
 
     return RowBlocks(read, labels=read_labels if names else None, precision=precision).of_files(paths)
 

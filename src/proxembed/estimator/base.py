@@ -67,7 +67,6 @@ from .weights import (
     checked_weights,
     present_rows,
     refuse_weights,
-    refuse_weights_of_blocks,
     weighted_rows,
     without_weights,
 )
@@ -441,17 +440,13 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the projection. X: (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask
         array or DataFrame, as RowBlocks.from_dask takes them. y: labels in any form of ``LabelMatrix``; ignored by
-        unsupervised methods. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were absent.
+        unsupervised methods. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were absent;
+        those of RowBlocks come with the blocks.
         Returns self. Raises ValueError with the argument, what is allowed and the remedy."""
         with self._learning():
             self.resolve()
-            blocks = blocks_of(X, y)
-            if blocks is None:
-                self.solve_rows(self._weighted(X, y, sample_weight))
-            else:
-                if sample_weight is not None:
-                    refuse_weights_of_blocks(self)
-                self.solve_rows(summed_rows(self, blocks))
+            blocks = blocks_of(X, y, sample_weight)
+            self.solve_rows(self._weighted(X, y, sample_weight) if blocks is None else summed_rows(self, blocks))
         return self
 
     @property

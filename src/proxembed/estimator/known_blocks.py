@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances_argmin
 
 from proxembed.algebra.arrays.matrix import row_blocks
+from proxembed.blocks import split_weights
 from proxembed.blocks.row_blocks import RowBlocks, drawn_rows, fewest_keys, stacked
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.output_totals import OutputTotals, stacked_outputs
@@ -158,24 +159,30 @@ def refuse_outside(labels: Any, classes: Sequence[Any] | None) -> None:
 def label_means(source: RowBlocks) -> np.ndarray:
     """The mean of the known cells of each label, over all rows of a source."""
     positive, known = source.reduce(_cell_counts, _both_added, labels=True)
-    return positive / np.maximum(known, 1)
+    return positive / np.where(known > 0, known, 1.0)
 
 
 def _cell_counts(labels: Iterable[Any], number: int) -> tuple[Any, Any]:
     """The rows of each label, and those whose cell is known."""
     positive: Any = 0.0
     known: Any = 0.0
-    for y in labels:
-        if not all_unknown(y):
-            own = LabelMatrix.of(y)
+    for given in labels:
+        y, w = split_weights(given)
+        if all_unknown(y):
+            continue
+        own = LabelMatrix.of(y)
+        if w is None:
             positive, known = positive + own.nk, known + own.known_counts
+        else:
+            hidden = 0.0 if own.unknown is None else own.unknown.T @ w
+            positive, known = positive + own.Y.T @ w, known + w.sum() - hidden
     return positive, known
 
 
 def label_totals(method: Any, labels: Iterable[Any], number: int) -> Any:
     """The totals of the labels of some rows; None where all are unknown."""
-    known = (_targets_of_block(method, y)[0] for y in labels)
-    return all_totals([totals_of(own, whole=True) for own in known if own is not None])
+    known = (_weighted_targets(method, y) for y in labels)
+    return all_totals([totals_of(own, True, times) for own, times, _, _ in known if own is not None])
 
 
 def totals_of(targets: Any, whole: bool = False, times: np.ndarray | None = None) -> Any:
@@ -193,6 +200,17 @@ def _targets_of_block(method: Any, y: Any) -> tuple[Any, np.ndarray, int]:
     return found
 
 
+def _weighted_targets(method: Any, given: Any) -> tuple[Any, np.ndarray | None, np.ndarray, int]:
+    """The targets of the rows of a block that take part (None for no row), how often each occurs (None: once), the
+    index of these rows in the block, and how many are left out; those of weight 0 are absent."""
+    y, w = split_weights(given)
+    present = None if w is None or w.all() else np.flatnonzero(w)
+    labels, index, n = _targets_of_block(method, y if present is None else given[present].y)
+    index = index if present is None else present[index]
+    dropped = n - len(index)
+    return labels, None if w is None else w[index], index, dropped
+
+
 def all_totals(parts: Sequence[Any]) -> Any:
     """The totals of all parts, LabelTotals or OutputTotals; None for no part."""
     known = [part for part in parts if part is not None]
@@ -200,23 +218,37 @@ def all_totals(parts: Sequence[Any]) -> Any:
 
 
 def known_blocks(method: Any, blocks: Iterable[Any], reset: bool = True) -> Iterator[tuple[Any, Any, int]]:
-    """Checked blocks (X, labels, rows left out), of the rows that take part; the next one is read meanwhile."""
-    for X, y in prefetch(blocks):
-        X, labels, _, dropped = checked_block(method, X, y, reset)
-        reset = False
+    """Checked blocks (X, labels, rows left out), of the rows that take part; the next one is read meanwhile. For what
+    is learned of rows that count once: a ValueError for weights."""
+    for X, labels, times, dropped in weighted_blocks(method, blocks, reset):
+        if times is not None:
+            raise ValueError(
+                f"{type(method).__name__} takes no sample_weight with blocks: what it learns from a sample of the rows "
+                "counts each row once; use rows in memory, or leave the weights out."
+            )
         yield X, labels, dropped
 
 
-def checked_block(method: Any, X: Any, y: Any, reset: bool) -> tuple[Any, Any, Any, int]:
-    """A checked block: the rows that take part, their labels, their index (None: all rows), and how many are left
-    out."""
+def weighted_blocks(
+    method: Any, blocks: Iterable[Any], reset: bool = True
+) -> Iterator[tuple[Any, Any, np.ndarray | None, int]]:
+    """Checked blocks (X, labels, how often each row occurs, rows left out), of the rows that take part; the next one
+    is read meanwhile. Times are None where each row occurs once."""
+    for X, y in prefetch(blocks):
+        found = checked_block(method, X, y, reset)
+        reset = False
+        yield found
+
+
+def checked_block(method: Any, X: Any, y: Any, reset: bool) -> tuple[Any, Any, np.ndarray | None, int]:
+    """A checked block: the rows that take part, their labels, how often each occurs (None: once), and how many are
+    left out. Rows of weight 0 are absent."""
     X = checked_features(method, X, reset=reset, block=True)
     if method.traits.labels is None:
-        return X, None, None, 0
-    labels, index, n = _targets_of_block(method, y)
-    if len(index) == n:
-        return X, labels, None, 0
-    return X[index], labels, index, n - len(index)
+        _, w = split_weights(y)
+        return (X, None, w, 0) if w is None or w.all() else (X[w > 0], None, w[w > 0], 0)
+    labels, times, index, dropped = _weighted_targets(method, y)
+    return (X if len(index) == X.shape[0] else X[index]), labels, times, dropped
 
 
 def prefetch(blocks: Iterable[Any]) -> Iterator[Any]:

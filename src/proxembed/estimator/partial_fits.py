@@ -10,13 +10,13 @@ from sklearn.utils.metaestimators import available_if
 
 from proxembed.algebra.arrays.blas import one_pool
 from proxembed.algebra.arrays.moments import Moments
-from proxembed.blocks import RowBlocks, blocks_of
+from proxembed.blocks import RowBlocks, WeightedTargets, blocks_of
 
-from .known_blocks import checked_block, known_blocks, refuse_other_features, refuse_outside
+from .known_blocks import checked_block, refuse_other_features, refuse_outside, weighted_blocks
 from .missing import missing_attribute
 from .sums import Sums, from_sums_of_rows, sums_of_rows
 from .validation import forget
-from .weights import checked_weights, present_rows, refuse_weights_of_blocks
+from .weights import checked_weights, present_rows
 
 KEPT = ("sums_", "n_features_in_", "feature_names_in_")
 AT_THE_SOLUTION = {"n_components", "ridge", "ridge_scale", "scaling", "solver"}  # parameters that sums do not know
@@ -56,7 +56,7 @@ class PartialFits:
         classes : list, optional
             The only labels that are allowed.
         sample_weight : (m,) numbers >= 0, optional
-            How often each of these rows counts, as in ``fit``; of rows in memory.
+            How often each of these rows counts, as in ``fit``; those of RowBlocks come with the blocks.
 
         Returns
         -------
@@ -94,19 +94,19 @@ class PartialFits:
             )
             forget(self)
         self.resolve()
-        sums, source = (Sums() if fresh else self._checked_sums()), blocks_of(X, y)
+        sums, source = (Sums() if fresh else self._checked_sums()), blocks_of(X, y, sample_weight)
         if source is None and y is None and self.traits.labels is not None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         try:
-            if sample_weight is not None:
+            if source is None and sample_weight is not None:
                 self._add_weighted(sums, X, y, classes, fresh, sample_weight)
                 return self._hold(sums)
             if source is not None and source.spread:
                 self._add_spread(sums, source, classes, fresh)
                 return self._hold(sums)
-            for rows, labels, dropped in known_blocks(self, source or [(X, y)], reset=fresh):
+            for rows, labels, times, dropped in weighted_blocks(self, source or [(X, y)], reset=fresh):
                 refuse_outside(labels, classes)
-                sums.update(self, rows, labels, dropped, "float64" if source is None else source.precision)
+                sums.update(self, rows, labels, dropped, "float64" if source is None else source.precision, times)
         except BaseException:
             if fresh:
                 forget(self)
@@ -115,13 +115,11 @@ class PartialFits:
 
     def _add_weighted(self, sums: Sums, X: Any, y: Any, classes: Any, fresh: bool, sample_weight: Any) -> None:
         """Add rows in memory, each as often as its weight says."""
-        if blocks_of(X, y) is not None:
-            refuse_weights_of_blocks(self)
         y = y if self.traits.labels is not None else None
         X, y, times = present_rows(X, y, checked_weights(sample_weight, X, y))
-        rows, labels, index, dropped = checked_block(self, X, y, fresh)
+        rows, labels, own, dropped = checked_block(self, X, WeightedTargets(y, times), fresh)
         refuse_outside(labels, classes)
-        sums.update(self, rows, labels, dropped, times=times if index is None else times[index])
+        sums.update(self, rows, labels, dropped, times=own)
 
     def _add_spread(self, sums: Sums, source: RowBlocks, classes: Any, fresh: bool) -> None:
         """Add rows where they are."""

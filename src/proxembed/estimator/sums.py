@@ -33,6 +33,7 @@ from proxembed.algebra.pencil.linear import (
 )
 from proxembed.algebra.pencil.problem import Aim, Problem
 from proxembed.algebra.template import Template
+from proxembed.blocks import split_weights
 from proxembed.blocks.row_blocks import RowBlocks, stacked
 from proxembed.targets.known import warn_left_out
 from proxembed.targets.labels import LabelMatrix, refuse_many_numbers
@@ -43,7 +44,6 @@ from .known_blocks import (
     FeatureInfo,
     all_totals,
     checked_alike,
-    known_blocks,
     label_means,
     label_totals,
     prefetch,
@@ -52,6 +52,7 @@ from .known_blocks import (
     refuse_outside,
     sampled_rows,
     totals_of,
+    weighted_blocks,
     with_rows,
 )
 from .rows import BlockRows
@@ -116,8 +117,10 @@ def _summed_rows(method: Any, source: RowBlocks, totals: Any) -> SummedRows:
             totals.check()
     found = sums_of_rows(method, source, totals, again=source.rereadable)
     found.copy_to(method)
-    reading = Reading(found.checking, source, found.counts, found.sums.dropped) if source.rereadable else None
-    return found.sums.rows(method, reading)
+    sums, reading = found.sums, None
+    if source.rereadable:
+        reading = Reading(found.checking, source, found.counts, sums.dropped, sums.weighted)
+    return sums.rows(method, reading)
 
 
 def _warn_of_means(method: Any, stacklevel: int) -> None:
@@ -149,9 +152,9 @@ def sums_of_rows(
 
 def _summed_piece(method: Any, totals: Any, classes: Any, again: bool, rows: RowBlocks, number: int) -> SumsOfRows:
     checking, sums = copy.copy(method), Sums(again, totals)
-    for X, labels, dropped in known_blocks(checking, rows):
+    for X, labels, times, dropped in weighted_blocks(checking, rows):
         refuse_outside(labels, classes)
-        sums.update(checking, X, labels, dropped, rows.precision)
+        sums.update(checking, X, labels, dropped, rows.precision, times)
     return SumsOfRows(checking, sums, [np.zeros(0) if sums.moments is None else sums.moments.counts.copy()])
 
 
@@ -205,6 +208,7 @@ class Sums:
         self.moments: Any = None  # Moments of X, factors and row weights of the template, from the first rows on
         self.unlifted: Any = None  # Moments of X, where the moments are those of lifted rows
         self.dropped = 0
+        self.weighted = False  # whether some rows came with weights
         self.widths: list[int] = []
         self.parameters = ""  # of the method, as text: the sums are those of its template
 
@@ -282,6 +286,7 @@ class Sums:
         self.dropped += dropped
         if X.shape[0] == 0:
             return
+        self.weighted |= times is not None
         _refuse_size(X)
         before = self.totals
         block = None if labels is None else self._count(method, labels, times)
@@ -319,6 +324,7 @@ class Sums:
 
     def merge(self, method: Any, other: Sums) -> None:
         """Add the sums of other rows for the same method, which stay as they are."""
+        self.weighted |= other.weighted
         if other.moments is None:
             self.dropped += other.dropped
             return
@@ -429,14 +435,16 @@ class Reading:
     source: RowBlocks
     counts: list[np.ndarray]
     dropped: int
+    weighted: bool = False
 
     def product(self, dropped: bool, V: np.ndarray, level: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """``gram_product`` over the rows that took part; ``dropped``: whether some were left out."""
         return self.source.reduce(partial(_product_of_piece, self.checking if dropped else None, V, level), _added)
 
     def every(self, weight: int, n: int) -> bool:
-        """Whether all n rows that took part weigh something under a row weight, and none was left out."""
-        return not self.dropped and sum(int(count[weight]) for count in self.counts if len(count)) == n
+        """Whether all n rows that took part weigh something under a row weight, and none was left out or absent."""
+        counted = sum(int(count[weight]) for count in self.counts if len(count))
+        return not self.dropped and not self.weighted and counted == n
 
     def starts(self, weight: int) -> np.ndarray:
         """For each piece of the rows, those before it that weigh something under a row weight."""
@@ -447,10 +455,12 @@ class Reading:
 def _product_of_piece(
     checking: Any, V: np.ndarray, level: Any, rows: RowBlocks, number: int
 ) -> tuple[np.ndarray, np.ndarray]:
+    blocks: Any
     if checking is None:  # checked before
-        blocks = (float_matrix(X.to_numpy() if hasattr(X, "to_numpy") else X) for X, _ in prefetch(rows))
+        pairs = ((X, split_weights(y)[1]) for X, y in prefetch(rows))
+        blocks = ((float_matrix(X.to_numpy() if hasattr(X, "to_numpy") else X), times) for X, times in pairs)
     else:
-        blocks = (X for X, _, _ in known_blocks(checking, rows, reset=False))
+        blocks = ((X, times) for X, _, times, _ in weighted_blocks(checking, rows, reset=False))
     return gram_product(blocks, V, level)
 
 
@@ -527,7 +537,7 @@ class SummedRows(BlockRows):
         work = partial(_sampled_piece, self._weighing(SAMPLE))
         X, T, w = zip(*self.reading.source.reduce(work, _listed), strict=True)
         rows = CentredMatrix(stacked(X), self.found.mean if self.found.centred else None)
-        weights = np.concatenate(w) if self.found.demand.offset else None
+        weights = np.concatenate(w) if self.found.demand.offset or self.reading.weighted else None
         return sampled_loo_errors(rows, weights, stacked(T), grid)
 
     def _weighing(self, most: int) -> WeighingRows:
@@ -554,7 +564,7 @@ class WeighingRows:
         """Those among the rows of a piece, as blocks of (X, targets, weights)."""
         seen, picks = int(self.starts[number]), self.every and rows.by_row
         blocks = rows.picked(self.chosen[self.chosen >= seen] - seen) if picks else rows
-        for X, labels, _ in known_blocks(self.checking, blocks, reset=False):
+        for X, labels, times, _ in weighted_blocks(self.checking, blocks, reset=False):
             if X.shape[0] == 0:
                 continue
             block = BlockRows(X, self.totals.block(labels), count=self.n, scatter=self.scatter)
@@ -565,7 +575,7 @@ class WeighingRows:
             own = weighing if picks else weighing[self.chosen[among] - seen]
             seen += len(weighing)
             if len(own):
-                yield self.checking.lift(X[own]), template.target[own], w[own]
+                yield self.checking.lift(X[own]), template.target[own], w[own] if times is None else (w * times)[own]
 
 
 def _left_out_piece(

@@ -40,14 +40,6 @@ def refuse_weights(estimator: Any) -> None:
     )
 
 
-def refuse_weights_of_blocks(estimator: Any) -> None:
-    """Raise the ValueError of an estimator for weights beside blocks of rows."""
-    raise ValueError(
-        f"{type(estimator).__name__} takes no sample_weight: these are blocks of rows, which weigh one each; use rows "
-        "in memory, or partial_fit with a weight for each row of a part, instead."
-    )
-
-
 def without_weights(estimator: Any, more: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
     """The arguments ``given`` by name after X and y to a ``fit`` whose rows have no weights; a ValueError for some, by
     name or first among those by place, ``more``."""

@@ -281,7 +281,10 @@ class MLLS(KnowsRanges, labels="multi", takes_shares=True, takes_numbers=True, f
 
     The linear predictors of all labels share one subspace, and each has its own part. Minimises ||XW - Y||^2/n + alpha
     ||W - Theta V||^2 + beta ||W||^2. With M1 = Xc'Xc/n + (alpha + beta) I and P = M1 Q it is the template A = Yc Yc',
-    Bp = M1 (M1 - alpha I) in Q, mapped back and orthonormalised. Inside a kernel X stands for its coordinates.
+    Bp = M1 (M1 - alpha I) in Q, mapped back and orthonormalised. Inside a kernel X stands for its coordinates. As alpha
+    goes to 0, Theta spans the k leading left singular vectors of the ridge coefficients (ridge n beta). With as many
+    components as Xc'Yc has rank these are the span of OPLS under that ridge; fewer ones are not, as OPLS takes those
+    that fit Y best.
 
     Attributes
     ----------

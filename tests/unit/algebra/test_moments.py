@@ -183,7 +183,8 @@ def test_products_with_the_gram_matrix(stored, centred, dtype):
 
     def product(V, level):
         readings.append(1)
-        return gram_product((stored(part) for part in (X[:1], X[1:20], X[20:])), V, level)
+        parts = [(X[:1], None), (X[1:20], np.ones(19)), (np.repeat(X[20:], 2, axis=0), np.full(20, 0.5))]
+        return gram_product(((stored(part), times) for part, times in parts), V, level)
 
     rows = RowStream(product, 30, mean, np.sum(Xc**2, axis=0), Xc.sum(axis=0), [])
     V = np.random.default_rng(1).normal(size=(6, 3)).astype(dtype)

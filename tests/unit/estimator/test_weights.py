@@ -347,7 +347,7 @@ def test_parts_with_weights_are_a_fit_with_weights():
     copies = np.repeat(np.arange(N), W)
     weighted = OPLS().partial_fit(TALL, NUMBERS, sample_weight=W)
     assert_alike(weighted, OPLS().partial_fit(TALL[copies], NUMBERS[copies]), TALL)
-    with pytest.raises(ValueError, match="OPLS takes no sample_weight: these are blocks"):
+    with pytest.raises(ValueError, match="sample_weight must come with the blocks, as"):
         OPLS().partial_fit(RowBlocks([(TALL, LABELS)]), sample_weight=W)
 
 

@@ -408,13 +408,17 @@ class RowStream(SummedMatrix):
 
 
 def gram_product(blocks: Iterable[Any], V: np.ndarray, level: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """X'Z and 1'Z over blocks X (m, d), with Z = XV - 1 level'; (d, q) and (q,), 0 without a level."""
+    """X'Z and 1'Z over blocks (X (m, d), times), with Z = XV - 1 level'; (d, q) and (q,), 0 without a level. ``times``:
+    how often each row occurs, (m,) or None."""
     out, total = np.zeros(V.shape), np.zeros(V.shape[1])
-    for X in blocks:
+    for X, times in blocks:
         X = X.astype(V.dtype, copy=False)
         Z = by_columns(X, V) if sparse.issparse(X) else X @ V
         if level is not None:
             Z -= level
+        if times is not None:
+            Z *= times.astype(V.dtype)[:, None]
+        if level is not None:
             total += Z.sum(axis=0, dtype=np.float64)
         out += by_columns(X.T, Z) if sparse.issparse(X) else X.T @ Z
     return out, total
