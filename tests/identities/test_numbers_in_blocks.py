@@ -338,3 +338,20 @@ def test_a_template_of_other_factors_of_numbers_says_that_it_needs_them_first():
 
     with pytest.raises(TypeError, match="takes numbers in blocks with from_sums='labels'"):
         _Doubled().fit(blocks_of(X, Y))
+
+
+def test_blocks_of_0_and_1_among_memberships_are_memberships():
+    rng = np.random.default_rng(0)
+    rows, shares = rng.normal(size=(40, 4)), rng.random((40, 3))
+    shares[20:30] = np.round(shares[20:30])
+    for y in (shares, shares[:, 0]):
+        for ridge in (0.1, "auto"):
+            model = OPLS(ridge=ridge, target_type="labels")
+            whole = np.abs(model.fit(rows, y).transform(rows))
+            blocks = np.abs(model.fit(RowBlocks.from_arrays(rows, y, block_rows=10)).transform(rows))
+            np.testing.assert_allclose(blocks, whole, rtol=0, atol=1e-9 * whole.max())
+        parts = OPLS(ridge=0.1, target_type="labels").partial_fit(rows[:25], y[:25]).partial_fit(rows[25:], y[25:])
+        expected = np.abs(OPLS(ridge=0.1, target_type="labels").fit(rows, y).transform(rows))
+        np.testing.assert_allclose(np.abs(parts.transform(rows)), expected, rtol=0, atol=1e-9 * expected.max())
+        with pytest.raises(ValueError, match="memberships in (one|another).*or rows with memberships first"):
+            OPLS(ridge=0.1, target_type="labels").partial_fit(rows[20:30], y[20:30]).partial_fit(rows, y)

@@ -268,6 +268,8 @@ class Sums:
         """The labels as they are summed."""
         if self.counted:
             return self.totals.block(labels)
+        if isinstance(self.totals, OutputTotals):
+            labels = self.totals.memberships(labels)
         own = totals_of(labels, method.traits.from_sums == "labels", times)
         self.totals = own if self.totals is None else self.totals.merged(own)
         return self.totals.summed(labels)

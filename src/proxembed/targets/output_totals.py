@@ -113,6 +113,22 @@ class OutputTotals:
         sums = self.sums_of_cells + step[:, None] * self.known[owners]
         return replace(self, shift=shift, gram_of_cells=gram, sums_of_cells=sums)
 
+    def memberships(self, labels: Any) -> Any:
+        """The labels of a block that holds 0 and 1 alone as memberships, if these are memberships; else the targets of
+        the block as they are."""
+        columns, form = self.layout.columns, getattr(labels, "form", None)
+        soft = any(column.soft for column in columns) and all(column.kind == "labels" for column in columns)
+        if not soft or form not in ("indicator", "classes"):
+            return labels
+        values = labels.classes_.tolist()
+        if form == "indicator" and values == [column.name for column in columns]:
+            cells = labels.Y.toarray()
+        elif form == "classes" and len(columns) == 1 and set(values) <= {0, 1}:
+            cells = (labels.Y @ np.array(values, dtype=np.float64))[:, None]
+        else:
+            return labels
+        return Outputs(cells, self.layout, None, self.scaling, self.weights)
+
     def refuse_labels(self, kinds: list[str]) -> None:
         """A ValueError for a y of labels alone, with columns of these kinds, in other rows."""
         columns = self.layout.columns
@@ -178,6 +194,7 @@ class OutputTotals:
     def block(self, outputs: Outputs) -> OutputBlock:
         """F of some rows."""
         level, scale = self.level_and_scale
+        outputs = self.memberships(outputs)
         if self.filled is not None:
             return self.with_factor(((_all_cells(outputs) - level) * scale)[:, self.columns])
         raw, mask = _cells_and_mask(recoded(outputs, self.layout))
@@ -199,7 +216,7 @@ class OutputTotals:
     def summed(self, outputs: Outputs) -> UnscaledBlock:
         """What is summed of some rows before all are known: the cells less the shift, 0 where unknown, and for each
         column of y with unknown cells so far 1 where a cell is unknown."""
-        raw, mask = _cells_and_mask(recoded(outputs, self.layout))
+        raw, mask = _cells_and_mask(recoded(self.memberships(outputs), self.layout))
         cells = (raw - self.shift) * mask[:, self.layout.owners]
         return UnscaledBlock(sparse.csc_array(np.hstack([cells, 1.0 - mask[:, self._partly_known]])), self)
 
@@ -354,9 +371,10 @@ def refuse_kinds(column: Column, other: str, alone: bool) -> None:
     word = "real" if "numbers" in (own, other) or column.soft else "classes"
     where = "y" if alone else f"y column {column.name!r}"
     asked = repr(word) if alone else f"{{{column.name!r}: {word!r}}}"
+    first = ", or rows with memberships first" if column.soft else ""
     raise ValueError(
         f"{where} holds {' in one block and '.join(sorted([own, other]))} in another: pass what it holds, such as "
-        f"target_type={asked}."
+        f"target_type={asked}{first}."
     )
 
 
