@@ -40,8 +40,11 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     ("DEFC" if NAMED == "routing" else "SELF"): {
         "check_pipeline_consistency": UNROUTED if NAMED == "routing" else NAMED_SELF
     },
-    "ForestLeaves": dict.fromkeys(
-        ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"], DRAWN
+    **dict.fromkeys(
+        ("ForestLeaves", "Views"),
+        dict.fromkeys(
+            ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"], DRAWN
+        ),
     ),
     **dict.fromkeys(("BSML", "MLGFHF", "MLGRF", "MLLGC", "SMSE"), {"check_classifiers_regression_target": OF_EITHER}),
 }

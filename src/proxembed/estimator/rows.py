@@ -85,6 +85,11 @@ class Rows:
         """How often each row occurs."""
         return self.ones if self.counts is None else self.counts
 
+    @property
+    def unstated(self) -> np.ndarray:
+        """How often each row occurs, where a template does not say so before it is ``weighted``."""
+        return self.ones
+
     @cached_property
     def mass(self) -> np.ndarray:
         """Row weights of the scatter: ones; under MESD the labels per row, or 1[m > 0] where copies are weighted."""
@@ -295,7 +300,8 @@ class Rows:
         """Some of the rows with their labels, as rows of their own."""
         labels = None if self.labels is None else self.labels.take(index)
         origin = None if self.origin is None else self.origin.take(index)
-        return replace(self, X=self.X[index], labels=labels, origin=origin)
+        counts = None if self.counts is None else self.counts[index]
+        return replace(self, X=self.X[index], labels=labels, origin=origin, counts=counts)
 
     def part(self, index: np.ndarray) -> Rows:
         """Some of the rows, whose numbers in y keep the means and scales of these rows."""

@@ -170,6 +170,13 @@ def repeated_labels(labels: Any, times: np.ndarray, whole: bool) -> Any:
     return RepeatedLabels(block.Y, block.classes_, block.form, None, block.kept, totals, times)
 
 
+def with_weighted_means(targets: Any, times: np.ndarray | None) -> Any:
+    """Targets of rows that occur ``times`` each (None: once), each unknown cell at the mean of its column."""
+    if times is None or not isinstance(targets, LabelMatrix):
+        return targets.with_means()
+    return targets.with_means(targets.means(times))
+
+
 def _on_all_columns(labels: LabelMatrix) -> LabelMatrix:
     """The labels with the columns that no row has."""
     entries = labels.Y.tocoo()
@@ -193,6 +200,10 @@ class WeightedRows(BlockRows):
         labels = None if rows.labels is None else repeated_labels(rows.labels, counts, whole)
         more: dict[str, Any] = {"plain": rows.labels, "whole": whole}
         return cls(rows.X, labels, origin=rows.origin, counts=counts, count=float(counts.sum()), **more)
+
+    @property
+    def unstated(self) -> np.ndarray:
+        return np.asarray(self.counts)
 
     def take(self, index: np.ndarray) -> Rows:
         origin, counts = None if self.origin is None else self.origin.take(index), np.asarray(self.counts)

@@ -23,7 +23,6 @@ from .base import Embedder, Prepared, SpectralEmbedder
 from .rows import Rows, SeenRows
 from .traits import Traits
 from .validation import in_range
-from .weights import without_weights
 
 
 class MethodWrapper(Embedder, abstract=True):
@@ -72,6 +71,7 @@ class TemplateWrapper(
 ):
     """A wrapper of a method's template; its own n_components, ridge and ridge_scale hold where they are not None."""
 
+    learns_from_rows: ClassVar[bool] = False  # whether features are chosen by the rows, each distinct one once
     ridge: float | str | None = param(
         default=None, low=0, choices=(None, "auto"), doc="Ridge on the constraint; None: that of the wrapped method."
     )
@@ -92,12 +92,21 @@ class TemplateWrapper(
         return self.inner().follows_from_sums
 
     @property
+    def weighs_rows(self) -> bool:
+        return self.inner().weighs_rows
+
+    @property
     def why_unweighted(self) -> str:
         return self.inner().why_unweighted
 
     @property
     def merges_rows(self) -> bool:
-        return self.weighs_rows and (self.inner().merges_rows if self.ridge is None else super().merges_rows)
+        if not self.weighs_rows or self.learns_from_rows:
+            return self.weighs_rows
+        return self.inner().merges_rows if self.ridge is None else super().merges_rows
+
+    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        return self.inner().count_rows(rows, counts)
 
     def check_rows(self, rows: Rows) -> None:
         self.method_.check_rows(rows)
@@ -173,17 +182,23 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
         own, inner = super().traits, self.inner().traits
         return replace(own, labels=inner.labels or "multi", keeps_unknown=inner.fills_unknown or inner.keeps_unknown)
 
+    learns_from_rows = True
+
     @property
     def follows_from_sums(self) -> bool:
         return False
 
     @property
-    def why_unweighted(self) -> str:
-        return "its features are learned from the rows"
+    def weighs_rows(self) -> bool:
+        """Where the template of the wrapped method follows from sums, whatever is projected."""
+        return self.inner().follows_from_sums
 
-    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
-        """As every method is fitted, of rows without weights: a ValueError for ``sample_weight``."""
-        return super().fit(X, y, **without_weights(self, more, given))
+    @property
+    def why_unweighted(self) -> str:
+        inner = self.inner()
+        if inner.weighs_rows:
+            return f"{type(inner).__name__} inside it does not follow from sums over rows"
+        return inner.why_unweighted
 
     def fill_rule(self, labels: Targets) -> str | None:
         """As the wrapped method; a semi-supervised method takes unknown cells as they are."""

@@ -412,11 +412,12 @@ class Block:
     width: int
 
     @classmethod
-    def of(cls, X: Matrix, weight: float) -> Block:
-        """The block of the rows X of fit, (n, d) array or CSR."""
+    def of(cls, X: Matrix, weight: float, times: np.ndarray | None = None) -> Block:
+        """The block of the rows X of fit, (n, d) array or CSR; ``times``: how often each occurs."""
         (n, width), unit = X.shape, unit_of(X)
-        rows = CentredMatrix.centred(over(X, unit), np.ones(n))
-        size = 0.0 if rows.constant else unit * float(np.sqrt(max(rows.squared_norm(), 0.0) / n))
+        rows = CentredMatrix.centred(over(X, unit), np.ones(n) if times is None else times)
+        n = n if times is None else times.sum()
+        size = 0.0 if rows.constant else unit * float(np.sqrt(max(rows.squared_norm(times), 0.0) / n))
         mean: Any = rows.mean
         return cls(None if sp.issparse(X) else unit * mean, size, float(weight), width)
 

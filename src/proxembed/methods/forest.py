@@ -168,23 +168,6 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
         return SpectralEmbedder.fit(self, X, y, sample_weight)
 
     @property
-    def weighs_rows(self) -> bool:
-        """As the wrapped method, by whose template the leaves are projected."""
-        return self.inner().follows_from_sums
-
-    @property
-    def why_unweighted(self) -> str:
-        return self.inner().why_unweighted
-
-    @property
-    def merges_rows(self) -> bool:
-        """The scale of new rows and the ridge of folds leave rows out."""
-        return self.weighs_rows
-
-    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
-        return self.inner().count_rows(rows, counts)
-
-    @property
     def n_leaves_(self) -> int:
         """Leaves of all trees."""
         check_is_fitted(self, "n_components_")

@@ -170,6 +170,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
     """
 
     attributes = ""
+    learns_from_rows = True  # width and prototypes
     method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
@@ -242,20 +243,15 @@ class Kernelized(TemplateWrapper, labels="multi"):
     @property
     def follows_from_sums(self) -> bool:
         """As the method; kernel values of rows that are given have no weights."""
-        return self.kernel != "precomputed" and self.inner().follows_from_sums
+        return self.kernel != "precomputed" and super().follows_from_sums
+
+    @property
+    def weighs_rows(self) -> bool:
+        return self.kernel != "precomputed" and super().weighs_rows
 
     @property
     def why_unweighted(self) -> str:
-        given = self.kernel == "precomputed"
-        return "the kernel values of its rows are given" if given else self.inner().why_unweighted
-
-    @property
-    def merges_rows(self) -> bool:
-        """Width and prototypes are chosen by the rows, too."""
-        return self.weighs_rows
-
-    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
-        return self.inner().count_rows(rows, counts)
+        return "the kernel values of its rows are given" if self.kernel == "precomputed" else super().why_unweighted
 
     def default_method(self) -> SpectralEmbedder:
         return OPLS()
@@ -315,7 +311,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
     def _width(self, kernel: KernelMap, rows: Rows) -> Any:
         """The prototypes; all rows, each as often as it occurs, where these span the feature space."""
         every = self.n_prototypes is None and self.constraint == "feature"
-        return rows.n if every else kernel.prototypes.shape[0]
+        return rows.times.sum() if every else kernel.prototypes.shape[0]
 
     def template(self, rows: Rows) -> Template:
         """That of the wrapped method; of rows in memory ``prepare`` has stated it."""
@@ -379,7 +375,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
         K = kernel.values(rows.X)
         self._refuse_equal(K)
         if self.constraint == "coef":
-            mean = K.mean(axis=0) if rows.counts is None else rows.counts @ K / rows.n
+            mean = K.mean(axis=0) if rows.counts is None else rows.counts @ K / rows.counts.sum()
             kernel = replace(kernel, level=mean - (K.mean() if rows.counts is None else mean.mean()))
             return kernel, K - K.mean(axis=1, keepdims=True) - kernel.level
         return kernel, K
@@ -419,7 +415,7 @@ class Kernelized(TemplateWrapper, labels="multi"):
         if target is None or (inner.B is None and not free):
             return Tuning(median_squared_distance(rows.X) if free else kernel.tau, None, 0)
         counts = rows.ones if rows.counts is None else rows.counts
-        weights = (rows.ones if inner.offset is None else inner.offset) * rows.labels.rows_known * counts
+        weights = (rows.ones if inner.offset is None else inner.offset) * rows.labels.rows_known * rows.unstated
         few = None if self.n_prototypes is None else kernel.prototypes.shape[0]
         sample, known = tuning_rows(weights, target, self.tuning_rows, few), int(np.count_nonzero(weights > 0))
         chosen = inner.B is not None and settings.ridge == "auto"

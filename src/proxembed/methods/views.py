@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.template import Template
@@ -19,6 +19,7 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.weights import WeightedRows, repeated_labels, with_weighted_means
 from proxembed.estimator.wrapper import LabelledFeatures, TemplateWrapper, refuse_features
 from proxembed.features.leaves import forest_targets
 from proxembed.features.scaling import Block, scaled
@@ -29,6 +30,7 @@ from proxembed.splits.splits import Split
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.output_totals import OutputTotals
 from proxembed.targets.targets import Targets
 
 from .forest import ForestLeaves, ForestVotes, averaged_rows, distinct_folds
@@ -46,30 +48,34 @@ class LabelModels:
     models: list[Any]
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, labels: Targets) -> LabelModels:
+    def of(cls, estimator: Any, X: Any, labels: Targets, times: np.ndarray | None = None) -> LabelModels:
         """Copies of an estimator, fitted on the rows where a label is known. A regressor that takes several outputs is
-        fitted on all labels at once, unknown cells at the mean of their label. Numbers take regressors alone."""
+        fitted on all labels at once, unknown cells at the mean of their label. Numbers take regressors alone.
+        ``times``: how often each row occurs."""
         X, regressor = for_solvers(X), is_regressor(estimator)
         if labels.numbers and not regressor:
             raise ValueError(
                 f"Views cannot take {type(estimator).__name__}, a classifier, for numbers; use a regressor."
             )
         if regressor and labels.c > 1 and get_tags(estimator).target_tags.multi_output:
-            return cls([clone(estimator).fit(X, labels.with_means().Y.toarray())])
+            filled = with_weighted_means(labels, times).Y.toarray()
+            return cls([clone(estimator).fit(X, filled, **_weights_of(times))])
         models: list[Any] = []
         if not isinstance(labels, LabelMatrix):
             F, known = labels.Y.toarray(), labels.known_cells
             for j in range(labels.c):
                 rows = slice(None) if known is None else np.flatnonzero(known[:, j])
-                models.append(clone(estimator).fit(X[rows], F[rows, j]))
+                models.append(clone(estimator).fit(X[rows], F[rows, j], **_weights_of(times, rows)))
             return cls(models)
         for rows, column in known_rows_per_label(labels):
             if column.any() and not column.all():
-                models.append(clone(estimator).fit(X[rows], column.astype(float if regressor else int)))
+                target = column.astype(float if regressor else int)
+                models.append(clone(estimator).fit(X[rows], target, **_weights_of(times, rows)))
             elif regressor:
                 models.append(float(column.any()))
             else:
-                odds = float(smoothed_log_odds(column.sum(), len(column)))
+                number = len(column) if times is None else times[rows].sum()
+                odds = float(smoothed_log_odds(number if column.any() else 0, number))
                 models.append(odds if hasattr(estimator, "decision_function") else float(1 / (1 + np.exp(-odds))))
         return cls(models)
 
@@ -80,19 +86,27 @@ class LabelModels:
         return np.hstack([np.reshape(column, (X.shape[0], -1)) for column in columns]).astype(np.float64)
 
 
+def _weights_of(times: np.ndarray | None, rows: Any = slice(None)) -> dict[str, np.ndarray]:
+    """The weights of some rows, as ``fit`` of an estimator takes them."""
+    return {} if times is None else {"sample_weight": times[rows]}
+
+
 def _scores(model: Any, X: Any) -> np.ndarray:
     if hasattr(model, "decision_function"):
         return model.decision_function(X)
     return model.predict_proba(X)[:, 1] if hasattr(model, "predict_proba") else model.predict(X)
 
 
-def scores_out_of_fold(estimator: Any, X: Any, labels: Targets, splits: Iterable[Split]) -> np.ndarray:
-    """The scores (n, c) of rows, those of each held-out part by models fitted on the others."""
+def scores_out_of_fold(
+    estimator: Any, X: Any, labels: Targets, splits: Iterable[Split], times: np.ndarray | None = None
+) -> np.ndarray:
+    """The scores (n, c) of rows, those of each held-out part by models fitted on the others, each as often as it
+    occurs."""
     found, labels = np.empty((X.shape[0], labels.c)), labels.held()
     for split in splits:
-        found[split.held_out] = LabelModels.of(estimator, X[split.train], labels.take(split.train)).lift(
-            X[split.held_out]
-        )
+        own, counts = split.train, None if times is None else times[split.train]
+        models = LabelModels.of(estimator, X[own], labels.take(own), counts)
+        found[split.held_out] = models.lift(X[split.held_out])
     return found
 
 
@@ -173,14 +187,29 @@ class _Alone(TemplateWrapper, labels="multi"):
         super().learn(rows, found)
         if isinstance(rows.labels, LabelMatrix):
             return
-        F = rows.labels.Y.toarray()
         self._of_outputs = ReadOut.of(rows, found.problem.rows, self.components_.T, found.ridge)
+        if rows.labels.of_block:
+            totals = rows.labels.totals
+            self._level_, self._range_ = totals.level_and_scale[0], (totals.low, totals.high)
+            return
+        F = rows.labels.Y.toarray()
         self._level_, self._range_ = F.mean(axis=0), (F.min(axis=0), F.max(axis=0))
 
     def predicted(self, X: Any) -> np.ndarray:
         """F of new rows by the read-out, within the range of the training rows."""
         Z = self.transform(X) - self._of_outputs.mean
-        return np.clip(Z @ self._of_outputs.weights + self._level_, *self._range_)
+        steps, kept = Z @ self._of_outputs.weights, self._of_outputs.kept
+        if steps.shape[1] < len(self._level_):  # the others were constant
+            steps, found = np.zeros((len(Z), len(self._level_))), steps
+            steps[:, kept] = found
+        return np.clip(steps + self._level_, *self._range_)
+
+
+class _AloneOnFactor(_Alone, labels="multi"):
+    """The same, of an F that is not scaled again."""
+
+    def target_scaling(self) -> str:
+        return "none"
 
 
 class Views(LabelledFeatures, labels="multi"):
@@ -302,15 +331,44 @@ class Views(LabelledFeatures, labels="multi"):
         labels = inner.labels or ("multi" if self._learns_labels() else None)
         return replace(super().traits, labels=labels)
 
-    def _learns_labels(self) -> bool:
+    def _given_views(self) -> Any:
+        """The views; none where the parameter holds something else."""
         given: Any = self.views
-        views = given if isinstance(given, list | tuple) else ()
+        return given if isinstance(given, list | tuple) else ()
+
+    def _learns_labels(self) -> bool:
         return isinstance(self.weights, str) or any(
             view in ("leaves", "scores")
             if isinstance(view, str)
             else getattr(view, "traits", SCORES).labels is not None
-            for view in views
+            for view in self._given_views()
         )
+
+    @property
+    def _unweighted_view(self) -> str:
+        """The first view whose rows have no weights; empty for none."""
+        for view in self._given_views():
+            if not isinstance(view, str) and not _weighs_rows(view):
+                return type(view).__name__
+        return ""
+
+    @property
+    def weighs_rows(self) -> bool:
+        return super().weighs_rows and not self._unweighted_view
+
+    @property
+    def why_unweighted(self) -> str:
+        view = self._unweighted_view
+        return f"its view {view} takes none" if view and super().weighs_rows else super().why_unweighted
+
+    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        """As the wrapped method takes them, unknown cells at means; the views have the labels as they are."""
+        if rows.labels is None:
+            return super().count_rows(rows, counts)
+        given = rows.labels if isinstance(rows.labels, LabelMatrix) else held_under(rows.labels, counts)
+        filled = given if self.fill_rule(given) is None else with_weighted_means(given, counts)
+        found = super().count_rows(replace(rows, labels=filled), counts)
+        return replace(found, plain=given) if isinstance(found, WeightedRows) else found
 
     @property
     def views_(self) -> list[Any]:
@@ -360,15 +418,23 @@ class Views(LabelledFeatures, labels="multi"):
     def prepare(self, rows: Rows) -> Prepared:
         """With the views of weight, their scales and the template of the wrapped method on their blocks."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        weights = np.array(self._weights(rows, seed), dtype=np.float64)
+        given = self._as_given(rows)
+        weights = np.array(self._weights(given, seed), dtype=np.float64)
         used = np.flatnonzero(weights)
-        views, own = self._learned(rows, [self.views[number] for number in used], seed)
-        blocks = tuple(Block.of(each, weight) for each, weight in zip(own, weights[used], strict=True))
+        views, own = self._learned(given, [self.views[number] for number in used], seed)
+        blocks = tuple(Block.of(each, weight, rows.counts) for each, weight in zip(own, weights[used], strict=True))
         training = scaled(blocks, own)
         placed = replace(self.filled(rows), X=training)
         settings = vars(super().prepare(placed)) | {"attributes": {"weights_": weights}}
-        deviations, inner = column_deviations(training), self.method_.template(placed)
+        deviations, inner = column_deviations(training, rows.counts), self.method_.template(placed)
         return OnViews(**settings, views=tuple(views), blocks=blocks, deviations=deviations, inner=inner)
+
+    @staticmethod
+    def _as_given(rows: Rows) -> Rows:
+        """The rows with their own labels, unknown cells among them, for the views."""
+        if not isinstance(rows, WeightedRows):
+            return rows
+        return Rows(rows.X, rows.plain, origin=rows.origin, counts=rows.counts)
 
     def _weights(self, rows: Rows, seed: int) -> tuple[float, ...]:
         """The weight of each view."""
@@ -382,31 +448,43 @@ class Views(LabelledFeatures, labels="multi"):
         predicted with the least squared error, all refitted."""
         found, labels = np.zeros(len(GRID)), rows.labels.held()
         for _, own, new in distinct_folds(rows.X, labels, WEIGHT_FOLDS, seed):
-            part, new = Rows(rows.X[own], labels.take(own)), new[labels.rows_any[new]]
+            part, new = replace(rows, labels=labels).take(own), new[labels.rows_any[new]]
             views, training = self._learned(part, list(self.views), seed)
             held_out = [view.lift(rows.X[new]) for view in views]
             known, truth = part.labels.rows_any, labels.take(new)
+            times = rows.times[new]
             Y, Y_new = (each.with_means().Y.toarray() for each in (part.labels.take(known), truth))
             for i, weight in enumerate(GRID):
                 used = len(views) if weight else 1
-                blocks = [Block.of(each, weight if at else 1.0) for at, each in enumerate(training[:used])]
+                sizes = [weight if at else 1.0 for at in range(used)]
+                blocks = [Block.of(each, size, part.counts) for each, size in zip(training, sizes, strict=False)]
                 R, R_new = (scaled(blocks, side[:used]) for side in (training, held_out))
-                model = self._alone().fit(R, self.filled(part).labels)
+                model = self._fitted_alone(R, part)
                 if isinstance(labels, LabelMatrix):
                     Z, Z_new = model.transform(R), model.transform(R_new)
-                    found[i] += len(new) * label_agreement(Z[known], Y, Z_new, Y_new)
+                    found[i] += times.sum() * label_agreement(Z[known], Y, Z_new, Y_new, times)
                 else:
-                    found[i] -= squared_error(model, R_new, truth)
-        return GRID[int(np.argmax(np.round(found / rows.n, 12)))]
+                    found[i] -= squared_error(model, R_new, truth, times)
+        return GRID[int(np.argmax(np.round(found / rows.times.sum(), 12)))]
 
-    def _alone(self) -> SpectralEmbedder:
+    def _fitted_alone(self, R: Any, part: Rows) -> Any:
+        """The wrapped method on the blocks R of some rows; numbers in F as they are."""
+        if part.counts is None:
+            return self._alone(_Alone).fit(R, self.filled(part).labels)
+        labels = with_weighted_means(part.labels, part.counts)
+        if isinstance(labels, LabelMatrix):
+            return self._alone(_Alone).fit(R, labels, sample_weight=part.counts)
+        model = self._alone(_AloneOnFactor).set_params(target_type="real")
+        return model.fit(R, labels.Y.toarray(), sample_weight=part.counts)
+
+    def _alone(self, kind: type[_Alone]) -> SpectralEmbedder:
         names = ("n_components", "scaling", "solver", "ridge", "ridge_scale")
-        return _Alone(self.member(), **{name: getattr(self, name) for name in names})
+        return kind(self.member(), **{name: getattr(self, name) for name in names})
 
     def _learned(self, rows: Rows, views: list[Any], seed: int) -> tuple[list[Any], list[Any]]:
         """The fitted views, and the description of the rows by each."""
         known = np.arange(rows.n) if rows.labels is None else np.flatnonzero(rows.labels.rows_any)
-        part = rows if len(known) == rows.n else Rows(rows.X[known], rows.labels.take(known))
+        part = rows if len(known) == rows.n else rows.take(known)
         fitted, described = [], []
         for view in views:
             found, own = self._view(view, part, seed)
@@ -419,7 +497,7 @@ class Views(LabelledFeatures, labels="multi"):
     def _view(self, view: Any, rows: Rows, seed: int) -> tuple[Any, Any]:
         """A view learned from rows of which some labels are known, and their own description."""
         if isinstance(view, str) and view == "features":
-            return Plain(column_deviations(rows.X)), rows.X
+            return Plain(column_deviations(rows.X, rows.counts)), rows.X
         if isinstance(view, str) and view == "scores":
             return self._votes(rows, seed)
         if isinstance(view, str):
@@ -431,15 +509,17 @@ class Views(LabelledFeatures, labels="multi"):
         splits = distinct_folds(rows.X, rows.labels, SCORE_FOLDS, seed)
         if not splits:
             raise ValueError("Scores of the labels need at least two different rows of X; pass more rows.")
-        own = scores_out_of_fold(view, rows.X, rows.labels, splits)
-        return LabelModels.of(view, rows.X, rows.labels), own
+        own = scores_out_of_fold(view, rows.X, rows.labels, splits, rows.counts)
+        return LabelModels.of(view, rows.X, rows.labels, rows.counts), own
 
     def _lifted(self, view: Any, rows: Rows) -> tuple[Any, Any]:
         """A combinator that makes features, ready for new rows, and its features of these rows."""
         view.resolve()
         if rows.labels is not None:
-            rows = replace(rows, labels=rows.labels.with_means())
+            rows = replace(rows, labels=with_weighted_means(rows.labels, rows.counts))
             view.check_labels(rows.labels)
+        if rows.counts is not None:
+            rows = view.count_rows(replace(rows, counts=None), rows.counts)
         view.make_ready(rows)
         own = view.explicit().training
         view.release()
@@ -447,8 +527,10 @@ class Views(LabelledFeatures, labels="multi"):
 
     def _votes(self, rows: Rows, seed: int) -> tuple[ForestVotes, np.ndarray]:
         """A forest, and its out-of-bag shares of the labels; equal rows are one row to it."""
-        labels = rows.labels.with_means()
-        X, Y, counts, number = averaged_rows(rows.X, labels.Y)
+        labels = with_weighted_means(rows.labels, rows.counts)
+        if rows.counts is not None:
+            labels = repeated_labels(labels, rows.counts, whole=False)
+        X, Y, counts, number = averaged_rows(rows.X, labels.Y, rows.times)
         settings = {"n_estimators": int(self.n_estimators), "min_samples_leaf": 2, "max_features": "sqrt"}
         votes, own = ForestVotes.of(X, forest_targets(labels, Y), Y, counts, **settings, random_state=seed)
         return votes, own[number]
@@ -479,9 +561,24 @@ class Views(LabelledFeatures, labels="multi"):
         return total
 
 
-def squared_error(model: Any, X: Any, truth: Targets) -> float:
-    """The sum of the squared errors of the F of new rows X that ``_Alone`` predicts, over their known cells."""
-    errors = (model.predicted(X) - truth.Y.toarray()) ** 2
+def _weighs_rows(view: Any) -> bool:
+    """Whether a view that is an estimator takes weights of rows."""
+    return (
+        view.weighs_rows
+        if isinstance(view, LabelledFeatures | Kernelized)
+        else has_fit_parameter(view, "sample_weight")
+    )
+
+
+def held_under(outputs: Any, times: np.ndarray) -> Any:
+    """Numbers of rows that occur ``times`` each, of which parts keep the means and scales of all."""
+    return replace(outputs, standard=OutputTotals.of(outputs, times).level_and_scale)
+
+
+def squared_error(model: Any, X: Any, truth: Targets, times: np.ndarray) -> float:
+    """The sum of the squared errors of the F of new rows X that ``_Alone`` predicts, over their known cells, each row
+    as often as it occurs."""
+    errors = times[:, None] * (model.predicted(X) - truth.Y.toarray()) ** 2
     return float(np.sum(errors if truth.known_cells is None else errors * truth.known_cells))
 
 
@@ -493,11 +590,14 @@ def with_others(own: Any, view: Any, X: Any, known: np.ndarray) -> Any:
     return stacked[np.argsort(np.concatenate([known, others]))]
 
 
-def label_agreement(Z: np.ndarray, Y: np.ndarray, Z_new: np.ndarray, Y_new: np.ndarray) -> float:
+def label_agreement(
+    Z: np.ndarray, Y: np.ndarray, Z_new: np.ndarray, Y_new: np.ndarray, times: np.ndarray | None = None
+) -> float:
     """Jaccard@10: the mean similarity of the labels of new rows and of their ten nearest rows by cosine. Of shares the
-    similarity is the sum of the smaller ones over that of the larger ones; 1 of two empty sets."""
+    similarity is the sum of the smaller ones over that of the larger ones; 1 of two empty sets. ``times``: how often
+    each new row occurs."""
     near, found = nearest(Z, min(NEIGHBORS, len(Z)), queries=Z_new, metric="cosine").index, []
     for each in near.T:
         common, union = np.minimum(Y_new, Y[each]).sum(axis=1), np.maximum(Y_new, Y[each]).sum(axis=1)
         found.append(np.where(union > 0, common / np.where(union > 0, union, 1), 1.0))
-    return float(np.mean(found))
+    return float(np.average(np.mean(found, axis=0), weights=times))

@@ -186,7 +186,8 @@ class Targets(ABC):
     @property
     def row_values(self) -> sparse.csr_array:
         """A matrix by which rows of different targets differ, (n, any)."""
-        return sparse.csr_array(self.Y)
+        Y = sparse.csr_array(self.Y)
+        return Y if self.unknown is None else sparse.csr_array(sparse.hstack([Y, self.unknown]))
 
     def group_of_row(self) -> np.ndarray:
         """The index of its distinct row for each row of F, as ``groups`` counts them."""

@@ -9,6 +9,9 @@ from scipy import sparse
 from scipy.linalg import eigh
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -43,12 +46,14 @@ from proxembed import (
     ReadoutAxes,
     Scaled,
     Sliced,
+    Views,
 )
 from proxembed.algebra.arrays.matrix import equal_rows
 from proxembed.algebra.pencil.linear import RIDGE_GRID
 from proxembed.blocks import RowBlocks
 from proxembed.estimator.rows import Rows
 from proxembed.features.scaling import scaling_fit
+from proxembed.methods import views
 
 N = 22
 RNG = np.random.default_rng(3)
@@ -407,3 +412,36 @@ def test_equal_rows_are_found():
     assert equal_rows(RNG.standard_normal((300, 2))) is None
     first, place = equal_rows(np.array([[0.0, 1.0], [2.0, 1.0], [-0.0, 1.0]]))
     assert first.tolist() == [0, 1] and place.tolist() == [0, 1, 0]
+
+
+def test_views_count_rows_by_their_weights(monkeypatch):
+    unknown = np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
+    unknown[:, 0] = LABELS[:, 0]
+    holes, few = np.where(RNG.random(NUMBERS.shape) < 0.1, np.nan, NUMBERS), {"n_estimators": 4}
+    models, copies = ["features", GaussianNB(), Ridge()], np.repeat(np.arange(N), W)
+    cases: list = [(Views(OPLS(ridge=0.1), views=["features", "kernel", "leaves", "scores"], **few), LABELS)]
+    cases += [(Views(OPLS(ridge=0.1), views=models), unknown), (Views(FDA(ridge=0.1), views=["features"]), CLASSES)]
+    cases += [(Views(OPLS(), views=["features", Ridge()], weights="folds"), NUMBERS)]
+    cases += [
+        (Views(OPLS(unknown="mean"), views=["features", Ridge()]), holes),
+        (Views(PCA(), views=["features"]), None),
+    ]
+    cases += [(Views(MESD(), views=["features", Ridge()], weights="folds"), LABELS)]
+    monkeypatch.setattr(views, "GRID", (0.0, 1.0))
+    for method, y in cases:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            weighted = clone(method).fit(TALL, y, sample_weight=W)
+            repeated = clone(method).fit(TALL[copies], None if y is None else y[copies])
+        new = np.vstack([TALL, TALL + 0.1])
+        assert_alike(weighted, repeated, new)
+        np.testing.assert_array_equal(weighted.weights_, repeated.weights_)
+    for method, y in [cases[2], (Views(OPLS(ridge=0.1), views=models), LABELS)]:
+        with monkeypatch.context() as patch:
+            patch.setattr(Views, "merges_rows", False)
+            apart = clone(method).fit(TALL[copies], y[copies])
+        weighted, Z = clone(method).fit(TALL, y, sample_weight=W), apart.transform(TALL)
+        np.testing.assert_allclose(np.abs(weighted.transform(TALL)), np.abs(Z), atol=1e-7 * np.abs(Z).max())
+        np.testing.assert_allclose(weighted.eigenvalues_, apart.eigenvalues_, rtol=1e-7)
+    with pytest.raises(ValueError, match="Views takes no sample_weight: its view KNeighborsClassifier takes none"):
+        Views(views=["features", KNeighborsClassifier()]).fit(TALL, LABELS, sample_weight=W)
