@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import equal_rows, over, unit_of
@@ -54,6 +54,17 @@ def refuse_arguments(estimator: Any, more: tuple[Any, ...], given: dict[str, Any
     rest = [*map(repr, more[1:]), *without_weights(estimator, more, given)]
     if rest:
         raise TypeError(f"{type(estimator).__name__}.fit takes X and y, and not {', '.join(rest)}.")
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Whether an estimator, of this library or another, fits rows with weights as it is set."""
+    known = getattr(estimator, "weighs_rows", None)
+    return has_fit_parameter(estimator, "sample_weight") if known is None else bool(known)
+
+
+def weights_of(counts: np.ndarray | None, rows: Any = slice(None)) -> dict[str, np.ndarray]:
+    """How often some rows occur, as ``fit`` takes it by name; nothing where each occurs once (None)."""
+    return {} if counts is None else {"sample_weight": counts[rows]}
 
 
 def checked_weights(sample_weight: Any, X: Any, y: Any = None) -> np.ndarray:
@@ -234,16 +245,25 @@ class WeightedRows(BlockRows):
         return rows.squared_norm(self.counts), float(np.sum(rows.tdot(times.of(self.labels.Y)) ** 2)), unit
 
 
+def merged_rows(rows: Rows, weights: np.ndarray | None = None) -> Rows:
+    """The rows that differ in features or targets, with the number of times that each occurs: as ``weights`` has it, or
+    the counts of the rows."""
+    weights = rows.counts if weights is None else weights
+    equal = equal_rows(rows.X, None if rows.labels is None else rows.labels.row_values)
+    if equal is None:
+        return replace(rows, counts=weights)
+    first, place = equal
+    return replace(rows.take(first), counts=np.bincount(place, weights).astype(np.float64))
+
+
 def weighted_rows(method: Any, rows: Rows, weights: np.ndarray | None, merge: bool) -> Rows:
     """The rows of a fit with their weights (None: ones). ``merge``: equal rows, of equal labels, become one row, which
     is what leave-one-out leaves out. Rows of weight one, all of them distinct, stay as they are."""
-    equal = equal_rows(rows.X, None if rows.labels is None else rows.labels.row_values) if merge else None
-    if equal is not None:
-        first, place = equal
-        if len(first) == 1:
+    if merge:
+        merged = merged_rows(rows, weights)
+        if merged.X.shape[0] == 1 < rows.X.shape[0]:
             raise ValueError(CONSTANT)
-        weights = np.bincount(place, weights).astype(np.float64)
-        rows = rows.take(first)
+        weights, rows = merged.counts, replace(merged, counts=None)
     if weights is None or bool(np.all(weights == 1.0)):
         return rows
     found = method.count_rows(rows, weights)

@@ -23,6 +23,7 @@ from .base import Embedder, Prepared, SpectralEmbedder
 from .rows import Rows, SeenRows
 from .traits import Traits
 from .validation import in_range
+from .weights import checked_weights, present_rows, refuse_weights, takes_weights, weights_of
 
 
 class MethodWrapper(Embedder, abstract=True):
@@ -276,10 +277,33 @@ class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=Tru
         """The embedding (m, k) of checked rows, in double precision."""
         raise TypeError(f"{type(self).__name__} must define embed(X).")
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the method, and what is made around it. X: (n, d) array or CSR. y: labels in any form that the method
-        takes. Returns self."""
-        return self.fit_rows(X, y)
+        takes. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were absent; as the method takes
+        them. Returns self."""
+        if sample_weight is None:
+            return self.fit_rows(X, y)
+        if not self.weighs_rows:
+            refuse_weights(self)
+        weights = checked_weights(sample_weight, X, y if self.traits.labels is not None else None)
+        self.fit_rows(*present_rows(X, y, weights))
+        if self.method_.reading_so_far is not None:
+            self._reading_ = self.method_.reading_so_far
+        return self
+
+    @property
+    def weighs_rows(self) -> bool:
+        """Whether rows may have weights, which the method then takes."""
+        return takes_weights(self.inner())
+
+    @property
+    def why_unweighted(self) -> str:
+        """Why rows have no weights, where they have none."""
+        return f"{type(self.inner()).__name__} takes none"
+
+    def fit_inside(self, X: Any, rows: Rows) -> None:
+        """Fit the method to what was made of the rows."""
+        self.method_.fit(X, rows.labels, **weights_of(rows.counts))
 
     def fit_rows(self, X: Any, y: Any, times: np.ndarray | None = None) -> Self:
         """``fit`` of rows with the number of times that each occurs."""

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -160,7 +160,7 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
     if not arm.each_size and getattr(estimator, "class_traits", Traits()).each_size:
         # one fit of its method serves all sizes
         whole, most = estimator, min(most, labels)
-        estimator, at_size = whole.member(), lambda Z, Z_held_out: whole.at_size(Z, Z_held_out, part.labels)
+        estimator, at_size = whole.member(), partial(whole.at_size, part.X, part.labels)
 
     def fit(k: int | None, bounded: bool = False) -> Embedding:
         model, Z, Z_held_out = fitted_embedding(with_size(estimator, k), *part.rows_for(estimator))

@@ -4,13 +4,12 @@ a read-out, and any method with another number of components."""
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import has_fit_parameter
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import equal_rows
@@ -22,7 +21,7 @@ from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.weights import checked_weights, present_rows, refuse_weights, repeated_labels
+from proxembed.estimator.weights import repeated_labels
 from proxembed.estimator.wrapper import FitWrapper, TemplateWrapper
 from proxembed.features.scaling import SCALINGS, scaling_apply, scaling_fit
 from proxembed.pairs.relation import column_deviations
@@ -92,29 +91,6 @@ class ComponentWrapper(FitWrapper, abstract=True):
         """Of ``n_components`` where these are given."""
         method = super().member(role)
         return method if self.n_components is None else method.set_params(n_components=self.n_components)
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the method, and what is made around it. X: (n, d) array or CSR. y: labels in any form that the method
-        takes. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were absent; as the method takes
-        them. Returns self."""
-        if sample_weight is None:
-            return super().fit(X, y)
-        if not isinstance(self.inner(), SpectralEmbedder) and not has_fit_parameter(self.inner(), "sample_weight"):
-            refuse_weights(self)
-        weights = checked_weights(sample_weight, X, y if self.traits.labels is not None else None)
-        self.fit_rows(*present_rows(X, y, weights))
-        if self.method_.reading_so_far is not None:
-            self._reading_ = self.method_.reading_so_far
-        return self
-
-    @property
-    def why_unweighted(self) -> str:
-        """Why rows have no weights, where they have none."""
-        return f"{type(self.inner()).__name__} takes none"
-
-    def fit_inside(self, X: Any, rows: Rows) -> None:
-        """Fit the method to what was made of the rows."""
-        self.method_.fit(X, rows.labels, **({} if rows.counts is None else {"sample_weight": rows.counts}))
 
     @property
     def components_(self) -> np.ndarray:
@@ -251,9 +227,10 @@ class ReadoutAxes(ComponentWrapper, each_size=True):
                 f"weighs; use n_components <= {labels.c}, or None."
             )
 
-    def at_size(self, Z: np.ndarray, Z_new: np.ndarray, labels: LabelMatrix) -> tuple[np.ndarray, np.ndarray]:
-        """The embeddings of the rows of a fit and of new rows, of their components by the method."""
-        axes = readout_axes(Z, labels)
+    def at_size(self, X: Any, labels: LabelMatrix, Z: np.ndarray, Z_new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The embeddings of the rows X of a fit and of new rows, of their components Z by the method."""
+        index, labels, times = distinct_rows(Rows(X, labels))
+        axes = readout_axes(Z[index], labels, times)
         return Z @ axes, Z_new @ axes
 
     def fit_method(self, rows: Rows) -> None:

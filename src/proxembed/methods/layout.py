@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.rows import Rows, SeenRows
+from proxembed.estimator.weights import merged_rows
 from proxembed.estimator.wrapper import FitWrapper
 from proxembed.features.layouts import LAYOUTS, NeighborMap, check_installed, layout_named
 from proxembed.params import SEED, param
@@ -91,7 +92,8 @@ class Layout(FitWrapper):
         self.layout_ = layout_named(self.layout)
         check_installed(f"layout={self.layout!r}", self.layout_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.method_.fit(rows.X, rows.labels)
+        rows = merged_rows(rows) if self.weighs_rows else rows
+        self.fit_inside(rows.X, rows)
         self._seen = SeenRows(rows.X)
         self._first, number = np.unique(self._seen.find(rows.X), return_inverse=True)
         Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
@@ -114,7 +116,7 @@ class Layout(FitWrapper):
         splits = as_splits(folds, rows.X, rows.labels, number if equal else None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the fit of all rows has warned of the same
-            return crossfit(self.member(), rows.X, rows.labels, Z, splits, known)
+            return crossfit(self.member(), rows.X, rows.labels, Z, splits, known, rows.counts)
 
     @property
     def places_(self) -> np.ndarray:

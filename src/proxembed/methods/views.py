@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.template import Template
@@ -19,7 +19,7 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.weights import WeightedRows, repeated_labels, with_weighted_means
+from proxembed.estimator.weights import WeightedRows, repeated_labels, takes_weights, weights_of, with_weighted_means
 from proxembed.estimator.wrapper import LabelledFeatures, TemplateWrapper, refuse_features
 from proxembed.features.leaves import forest_targets
 from proxembed.features.scaling import Block, scaled
@@ -59,18 +59,18 @@ class LabelModels:
             )
         if regressor and labels.c > 1 and get_tags(estimator).target_tags.multi_output:
             filled = with_weighted_means(labels, times).Y.toarray()
-            return cls([clone(estimator).fit(X, filled, **_weights_of(times))])
+            return cls([clone(estimator).fit(X, filled, **weights_of(times))])
         models: list[Any] = []
         if not isinstance(labels, LabelMatrix):
             F, known = labels.Y.toarray(), labels.known_cells
             for j in range(labels.c):
                 rows = slice(None) if known is None else np.flatnonzero(known[:, j])
-                models.append(clone(estimator).fit(X[rows], F[rows, j], **_weights_of(times, rows)))
+                models.append(clone(estimator).fit(X[rows], F[rows, j], **weights_of(times, rows)))
             return cls(models)
         for rows, column in known_rows_per_label(labels):
             if column.any() and not column.all():
                 target = column.astype(float if regressor else int)
-                models.append(clone(estimator).fit(X[rows], target, **_weights_of(times, rows)))
+                models.append(clone(estimator).fit(X[rows], target, **weights_of(times, rows)))
             elif regressor:
                 models.append(float(column.any()))
             else:
@@ -84,11 +84,6 @@ class LabelModels:
         X = for_solvers(X)
         columns = [np.full(X.shape[0], m) if isinstance(m, float) else _scores(m, X) for m in self.models]
         return np.hstack([np.reshape(column, (X.shape[0], -1)) for column in columns]).astype(np.float64)
-
-
-def _weights_of(times: np.ndarray | None, rows: Any = slice(None)) -> dict[str, np.ndarray]:
-    """The weights of some rows, as ``fit`` of an estimator takes them."""
-    return {} if times is None else {"sample_weight": times[rows]}
 
 
 def _scores(model: Any, X: Any) -> np.ndarray:
@@ -348,7 +343,7 @@ class Views(LabelledFeatures, labels="multi"):
     def _unweighted_view(self) -> str:
         """The first view whose rows have no weights; empty for none."""
         for view in self._given_views():
-            if not isinstance(view, str) and not _weighs_rows(view):
+            if not isinstance(view, str) and not takes_weights(view):
                 return type(view).__name__
         return ""
 
@@ -559,15 +554,6 @@ class Views(LabelledFeatures, labels="multi"):
                 "'features' among the views."
             )
         return total
-
-
-def _weighs_rows(view: Any) -> bool:
-    """Whether a view that is an estimator takes weights of rows."""
-    return (
-        view.weighs_rows
-        if isinstance(view, LabelledFeatures | Kernelized)
-        else has_fit_parameter(view, "sample_weight")
-    )
 
 
 def held_under(outputs: Any, times: np.ndarray) -> Any:

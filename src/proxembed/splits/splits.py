@@ -496,22 +496,26 @@ def procrustes_frame(Z: Any, target: Any) -> Frame:
     return Frame(Q, scale if scale > 0 else 1.0, source, goal)
 
 
-def crossfit(method: Any, X: Any, y: Any, whole: Any, splits: Iterable[Split], known: Any) -> np.ndarray:
-    """Out-of-fold embedding of training rows: each row embedded by a model fitted without it."""
+def crossfit(
+    method: Any, X: Any, y: Any, whole: Any, splits: Iterable[Split], known: Any, times: np.ndarray | None = None
+) -> np.ndarray:
+    """Out-of-fold embedding of training rows: each row embedded by a model fitted without it. ``times``: how often each
+    row occurs."""
     whole, known = np.asarray(whole, dtype=np.float64), np.asarray(known)
-    total, times = np.zeros_like(whole), np.zeros(len(whole))
+    total, number = np.zeros_like(whole), np.zeros(len(whole))
     for split in splits:
-        model = clone(method).fit(X[split.train], take_labels(y, split.train))
+        weights = {} if times is None else {"sample_weight": times[split.train]}
+        model = clone(method).fit(X[split.train], take_labels(y, split.train), **weights)
         frame = procrustes_frame(model.transform(X[split.train]), whole[split.train])
         total[split.held_out] += frame.carry(model.transform(X[split.held_out]))
-        times[split.held_out] += 1
-    missing = times == 0
+        number[split.held_out] += 1
+    missing = number == 0
     if (missing & known).any():
         raise ValueError(
             f"cv never holds out {int((missing & known).sum())} of {len(whole)} rows, so they have no out-of-fold "
             "embedding; use folds that hold out every row (the order of time does not)."
         )
-    return np.where(missing[:, None], whole, total / np.maximum(times, 1)[:, None])
+    return np.where(missing[:, None], whole, total / np.maximum(number, 1)[:, None])
 
 
 def crossfit_blocks(method: Any, rows: RowBlocks, n_folds: int = 5, *, seed: int = 0) -> RowBlocks:

@@ -1,13 +1,15 @@
 """Layout: neighbours of all components on the map, one place a row whatever its batch, and no clusters from noise."""
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_multilabel_classification
 
-from proxembed import FDA, OPLS, PCA, ForestLeaves, LaplacianEigenmaps, Layout, load, save
+from proxembed import FDA, OPLS, PCA, ForestLeaves, Isomap, LaplacianEigenmaps, Layout, load, save
 from proxembed.measures.metrics import jaccard_at_k
 from proxembed.proximity.backends import nearest
 
@@ -54,6 +56,20 @@ def test_training_rows_keep_their_place_and_equal_rows_share_one():
     mixed = layout.transform(np.vstack([NEW[:5], X[::-1]]))
     np.testing.assert_array_equal(mixed[5:], layout.places_[::-1])
     np.testing.assert_array_equal(layout.transform(sp.csr_array(X)), layout.places_)
+
+
+def test_weights_of_rows_are_those_of_the_method():
+    w, few = np.random.default_rng(5).integers(0, 3, 40), slice(0, 40)
+    copies, unknown = np.repeat(np.arange(40), w), np.where(np.arange(40)[:, None] % 5 == 0, np.nan, Y[few])
+    for layout, y in [(LAYOUT, Y[few]), (Layout(OPLS(ridge=0.1), layout="sklearn", honest=True), unknown)]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            weighted = clone(layout).fit(X[few], y, sample_weight=w)
+            repeated = clone(layout).fit(X[copies], y[copies])
+        np.testing.assert_array_equal(weighted.method_.eigenvalues_, repeated.method_.eigenvalues_)
+        np.testing.assert_array_equal(weighted.transform(X[few]), repeated.transform(X[few]))
+    with pytest.raises(ValueError, match="Layout takes no sample_weight: Isomap takes none"):
+        Layout(Isomap()).fit(X, sample_weight=np.ones(120))
 
 
 def test_order_of_rows_and_signs_of_components_change_nothing(fitted):
