@@ -251,12 +251,10 @@ def test_whole_weights_are_repeats(jura):
     """Given, and found where equal rows are merged for the choice of a ridge."""
     X, Y = jura[0][::3], jura[1][::3]
     times = np.random.default_rng(0).integers(1, 4, size=len(X))
-    for method in (Sliced(FDA(ridge=0.1)), Sliced(), PCovR(n_components=3, ridge=0.1), PCovR(n_components=3)):
+    for method in (Sliced(FDA(ridge=0.1)), Sliced(), PCovR(n_components=3, ridge=0.1), PCovR(n_components=3), MFA()):
         for y in (Y, Y[:, 0]):
             one = clone(method).fit(X, y, sample_weight=times)
             other = clone(method).fit(np.repeat(X, times, axis=0), np.repeat(y, times, axis=0))
             np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, rtol=1e-9)
             k = min(3, one.n_components_)
             assert_same_up_to_sign(one.transform(X)[:, :k], other.transform(X)[:, :k], 1e-7)
-    with pytest.raises(ValueError, match="MFA takes no sample_weight"):
-        MFA().fit(X, Y, sample_weight=times)

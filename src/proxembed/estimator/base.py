@@ -338,6 +338,11 @@ class Unweighted(Embedder, abstract=True):
         base: Any = super()
         return base.fit(X, y, **without_weights(self, more, given))
 
+    @property
+    def weighs_rows(self) -> bool:
+        """No."""
+        return False
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -471,7 +476,12 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     @property
     def merges_rows(self) -> bool:
         """Whether equal rows become one row of their number: where something is chosen by leaving rows out."""
-        return self.weighs_rows and self.ridge == "auto"
+        return self.weighs_rows and (self.counts_distinct or self.ridge == "auto")
+
+    @property
+    def counts_distinct(self) -> bool:
+        """Whether something is found among distinct rows, such as neighbours: equal rows become one in any case."""
+        return False
 
     def _weighted(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Checked rows, each with its weight."""

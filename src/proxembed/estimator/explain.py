@@ -16,6 +16,8 @@ from proxembed.algebra.operators.structured import Repeats
 from proxembed.params import safe_repr
 from proxembed.targets.targets import Targets
 
+from .weights import repeated_labels, with_weighted_means
+
 KEY = re.compile(r"\[([a-z]+\d{4}[a-z0-9]*)\]")
 
 
@@ -42,7 +44,10 @@ def label_loadings(
     each row occurs."""
     if labels.unknown is not None:
         index = np.flatnonzero(labels.rows_any)
-        rows, labels = rows.take(index), labels.take(index).with_means()
+        rows, repeats = rows.take(index), None if repeats is None else Repeats(repeats.weights[index])
+        labels = with_weighted_means(labels.take(index), None if repeats is None else repeats.weights)
+    if repeats is not None:
+        labels = repeated_labels(labels, repeats.weights, whole=False)
     deviation, components = labels.deviations, over(components, unit_of(components))
     covariance = centred_products(rows, components.T, labels, repeats)
     loadings = np.divide(covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0)

@@ -4,7 +4,7 @@ new rows."""
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -16,8 +16,9 @@ from proxembed.proximity.graph import OF_NEIGHBORS, geodesics, rows_within
 from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
 from proxembed.proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, cross_weights, edge_weights, local_scale, used_tau
 
-from .base import Prepared, Unweighted
+from .base import Prepared, SpectralEmbedder, Unweighted
 from .rows import Rows
+from .weights import repeated_labels
 
 BLOCK_ENTRIES = 1 << 22
 ALGORITHM_DOC = (
@@ -42,6 +43,41 @@ GIVEN_DOC = METRIC_DOC + " precomputed: X is the symmetric n x n matrix of dista
 SCALE_DOC = 'Which nearest row sets the scale of a row under "local_scaling"; the last one where there are fewer.'
 OF_FEATURES = ("reconstruction", *(k for k, measure in WEIGHTS.items() if measure.signed or measure.ends == "squares"))
 MATRICES = (np.ndarray, sparse.sparray, sparse.spmatrix)
+
+
+class DistinctRows(SpectralEmbedder, abstract=True):
+    """A projection made from the neighbours of distinct rows: equal rows are one that counts as often as they occur,
+    and an edge as often as both of its rows. Its template says so itself (``Rows.stated``)."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the projection. X: (n, d) array or CSR of float32 or float64. y: labels in any form of ``LabelMatrix``;
+        ignored by unsupervised methods. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were
+        absent. Returns self. Raises ValueError with the argument, what is allowed and the remedy."""
+        return SpectralEmbedder.fit(self, X, y, sample_weight)
+
+    @property
+    def _pairs_given(self) -> bool:
+        """Whether weights of all pairs of rows are given."""
+        given = (getattr(self, name, None) for name in ("weights", "affinity"))
+        return any(not (each is None or isinstance(each, str)) for each in given)
+
+    @property
+    def weighs_rows(self) -> bool:
+        """Where neighbours are searched."""
+        return not self._pairs_given and bool(getattr(self, "searches", True))
+
+    @property
+    def why_unweighted(self) -> str:
+        return "weights of all pairs of rows are given" if self._pairs_given else "its graph holds all rows"
+
+    @property
+    def counts_distinct(self) -> bool:
+        return True
+
+    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        numbers = rows.labels is not None and rows.labels.numbers
+        labels = repeated_labels(rows.labels, counts, whole=False) if numbers else rows.labels
+        return replace(rows, labels=labels, counts=counts)
 
 
 class Searching(Unweighted, abstract=True):

@@ -15,6 +15,7 @@ from proxembed.algebra.pencil.symmetric import pseudo_inverse
 
 from .explain import centred_products
 from .rows import Rows
+from .weights import repeated_labels
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class ReadOut:
             index = np.flatnonzero(targets.rows_any)
             targets = targets.held().take(index).with_means()
             repeats = None if repeats is None else Repeats(repeats.weights[index])
+        if repeats is not None:
+            targets = repeated_labels(targets, repeats.weights, whole=False)
         scaled, kernel = P * R.unit, isinstance(R, KernelRows)
         penalty = ridge * (R.inner(P) if kernel else matmul(P.T, P)) if ridge else 0.0
         own = R if index is None else R.take(index)

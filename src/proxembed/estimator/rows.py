@@ -86,16 +86,39 @@ class Rows:
         return self.ones if self.counts is None else self.counts
 
     @property
+    def stated(self) -> np.ndarray | None:
+        """How often each row occurs, where a template on these rows has to say so itself; None for once."""
+        return self.counts
+
+    @property
     def unstated(self) -> np.ndarray:
         """How often each row occurs, where a template does not say so before it is ``weighted``."""
         return self.ones
+
+    def each_counted(self, F: Any) -> Any:
+        """The factor of labels (n x q, or n) of a template, each row as often as it occurs."""
+        if self.stated is None:
+            return F
+        return sparse.csc_array(sparse.diags_array(self.stated) @ F) if sparse.issparse(F) else (F.T * self.stated).T
+
+    def links_counted(self, W: Any) -> Any:
+        """Links of rows (CSR) as often as both of their rows occur."""
+        if self.stated is None:
+            return W
+        times = sparse.diags_array(self.stated)
+        return sparse.csr_array(times @ W @ times)
+
+    @cached_property
+    def class_sizes(self) -> np.ndarray:
+        """The rows of each class, (c,), each as often as it occurs."""
+        return self.labels.nk if self.stated is None else np.asarray(self.labels.Y.T @ self.stated)
 
     @cached_property
     def mass(self) -> np.ndarray:
         """Row weights of the scatter: ones; under MESD the labels per row, or 1[m > 0] where copies are weighted."""
         if self.weighting is None:
-            return self.ones
-        return self.labels.m if self.weighting == "none" else (self.labels.m > 0).astype(np.float64)
+            return self.each_counted(self.ones)
+        return self.each_counted(self.labels.m if self.weighting == "none" else (self.labels.m > 0).astype(np.float64))
 
     def build_template(self, method: Any) -> Template:
         """The template of a method on these rows."""
@@ -115,7 +138,10 @@ class Rows:
 
     def weighted(self, template: Template) -> Template:
         """The template with each row as often as it occurs; one that is stated so is told the number of rows."""
-        return template if self.counts is None else replace(template, count=float(self.counts.sum()))
+        if self.counts is None:
+            return template
+        own = self.counts if template.offset is None else self.counts[template.offset != 0]
+        return replace(template, count=float(own.sum()))
 
     @cached_property
     def repeats(self) -> Repeats | None:
@@ -146,11 +172,12 @@ class Rows:
 
     def class_mean(self) -> LowRank:
         """Y N^-1 Y': projection on the class means."""
-        return LowRank(self.labels.Y, reciprocal(self.labels.nk), sums=self.labels.nk)
+        return LowRank(self.each_counted(self.labels.Y), reciprocal(self.class_sizes), sums=self.class_sizes)
 
     def grand_mean(self) -> LowRank:
         """m m' / nt: projection on the mean of all label copies."""
-        return LowRank(self.labels.m[:, None], np.array([1.0 / self.labels.nt]), sums=np.array([self.labels.nt]))
+        m, total = self.each_counted(self.labels.m), self.labels.nt if self.stated is None else self.class_sizes.sum()
+        return LowRank(m[:, None], np.array([1.0 / total]), sums=np.array([total]))
 
     def neighbors(self, K: int, *, metric: Any = "euclidean", algorithm: Any = "exact") -> Neighbors:
         """The K nearest other rows of every row."""
@@ -276,8 +303,9 @@ class Rows:
         return sparse.csr_array((counts, graph.indices, graph.indptr), shape=graph.shape)
 
     def classes(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each class its rows and the weights of their residuals: ones, or 1/m_i where copies are weighted."""
-        weights = self.ones if self.weighting in (None, "none") else reciprocal(self.labels.m)
+        """For each class its rows and the weights of their residuals: ones, or 1/m_i where copies are weighted, times
+        how often each row occurs."""
+        weights = self.each_counted(self.ones if self.weighting in (None, "none") else reciprocal(self.labels.m))
         rows = (labelled.class_rows(self.label_matrix, k) for k in range(self.label_matrix.c))
         return [(index, weights[index]) for index in rows]
 
@@ -294,7 +322,7 @@ class Rows:
 
     def unlabelled(self) -> Rows:
         """The rows without their labels, the same object every time."""
-        return self._kept(("unlabelled",), None, lambda: Rows(self.X, None, origin=self.origin))
+        return self._kept(("unlabelled",), None, lambda: Rows(self.X, None, origin=self.origin, counts=self.counts))
 
     def take(self, index: np.ndarray) -> Rows:
         """Some of the rows with their labels, as rows of their own."""

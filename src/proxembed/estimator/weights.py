@@ -167,7 +167,7 @@ class RepeatedOutputs(OutputBlock):
 
 def repeated_labels(labels: Any, times: np.ndarray, whole: bool) -> Any:
     """The targets of distinct rows with the totals of all; ``whole``: with ``LabelTotals.shared``."""
-    if isinstance(labels, RepeatedLabels):
+    if isinstance(labels, RepeatedLabels | RepeatedOutputs):
         return labels
     if not isinstance(labels, LabelMatrix):
         totals_of_outputs = OutputTotals.of(labels, times)
@@ -179,6 +179,12 @@ def repeated_labels(labels: Any, times: np.ndarray, whole: bool) -> Any:
         totals = replace(totals, shared=labels.sums_of_repeated(times, True)[1])
     block = totals.block(labels)
     return RepeatedLabels(block.Y, block.classes_, block.form, None, block.kept, totals, times)
+
+
+def stated_template(method: Any, rows: Rows) -> tuple[Template, Rows]:
+    """The template of a member of a combination, with each row as often as it occurs, and the rows as it takes them."""
+    own = rows if rows.counts is None else method.count_rows(replace(rows, counts=None), rows.counts)
+    return own.weighted(method.template(own)), own
 
 
 def with_weighted_means(targets: Any, times: np.ndarray | None) -> Any:
@@ -211,6 +217,10 @@ class WeightedRows(BlockRows):
         labels = None if rows.labels is None else repeated_labels(rows.labels, counts, whole)
         more: dict[str, Any] = {"plain": rows.labels, "whole": whole}
         return cls(rows.X, labels, origin=rows.origin, counts=counts, count=float(counts.sum()), **more)
+
+    @property
+    def stated(self) -> None:
+        return None
 
     @property
     def unstated(self) -> np.ndarray:

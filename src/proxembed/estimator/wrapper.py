@@ -72,7 +72,6 @@ class TemplateWrapper(
 ):
     """A wrapper of a method's template; its own n_components, ridge and ridge_scale hold where they are not None."""
 
-    learns_from_rows: ClassVar[bool] = False  # whether features are chosen by the rows, each distinct one once
     ridge: float | str | None = param(
         default=None, low=0, choices=(None, "auto"), doc="Ridge on the constraint; None: that of the wrapped method."
     )
@@ -102,9 +101,11 @@ class TemplateWrapper(
 
     @property
     def merges_rows(self) -> bool:
-        if not self.weighs_rows or self.learns_from_rows:
-            return self.weighs_rows
-        return self.inner().merges_rows if self.ridge is None else super().merges_rows
+        return super().merges_rows or (self.weighs_rows and self.ridge is None and self.inner().merges_rows)
+
+    @property
+    def counts_distinct(self) -> bool:
+        return self.inner().counts_distinct
 
     def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
         return self.inner().count_rows(rows, counts)
@@ -183,11 +184,13 @@ class LabelledFeatures(TemplateWrapper, abstract=True):
         own, inner = super().traits, self.inner().traits
         return replace(own, labels=inner.labels or "multi", keeps_unknown=inner.fills_unknown or inner.keeps_unknown)
 
-    learns_from_rows = True
-
     @property
     def follows_from_sums(self) -> bool:
         return False
+
+    @property
+    def counts_distinct(self) -> bool:
+        return True
 
     @property
     def weighs_rows(self) -> bool:

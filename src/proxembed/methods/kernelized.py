@@ -170,7 +170,6 @@ class Kernelized(TemplateWrapper, labels="multi"):
     """
 
     attributes = ""
-    learns_from_rows = True  # width and prototypes
     method: SpectralEmbedder | None = param(
         default=None,
         kw_only=False,
@@ -248,6 +247,11 @@ class Kernelized(TemplateWrapper, labels="multi"):
     @property
     def weighs_rows(self) -> bool:
         return self.kernel != "precomputed" and super().weighs_rows
+
+    @property
+    def counts_distinct(self) -> bool:
+        """By which width and prototypes are chosen."""
+        return True
 
     @property
     def why_unweighted(self) -> str:

@@ -12,7 +12,7 @@ from proxembed.algebra.operators.structured import Centering, Laplacian, LowRank
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import PencilEmbedder, Prepared, SpectralEmbedder
-from proxembed.estimator.neighborly import MATRICES, SCALE_DOC, LabelledLinks
+from proxembed.estimator.neighborly import MATRICES, SCALE_DOC, DistinctRows, LabelledLinks
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.pairs.formulas import weights_local_scaling
 from proxembed.params import integers, log, param
@@ -36,7 +36,7 @@ OWN_TAU_DOC = (
 )
 
 
-class LFDA(LabelledLinks, PencilEmbedder, labels="single"):
+class LFDA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single"):
     """Local Fisher discriminant analysis: A = L(Wlb), B = L(Wlw), Wlw = A o Y N^-1 Y' with local affinities A.
     [sugiyama2007lfda]
 
@@ -105,7 +105,7 @@ class LFDA(LabelledLinks, PencilEmbedder, labels="single"):
         if self._constant:
             scatter = Laplacian(rows.weigh(rows.class_mean()))
             return Template(total - scatter, scatter, b=0, offset=rows.mass)
-        labels = rows.labels
+        labels, sizes = rows.labels, rows.class_sizes
         weights: InsideClasses
         if not isinstance(self.affinity, str):
             weights = ClassLinks(rows.n, self._given(rows))
@@ -113,9 +113,10 @@ class LFDA(LabelledLinks, PencilEmbedder, labels="single"):
             weights = ClassWeights(rows.n, self._classes(rows))
         else:
             weights = ClassLinks(rows.n, self._near_links(rows))
-        within = weights.laplacian(reciprocal(labels.nk))
-        near = weights.laplacian(np.full(labels.c, 1.0 / labels.nt))
-        pairs = Laplacian(rows.weigh(LowRank(labels.Y, np.full(labels.c, 1.0 / labels.nt))))
+        within = weights.laplacian(reciprocal(sizes))
+        shares = np.full(labels.c, 1.0 / sizes.sum())
+        near = weights.laplacian(shares)
+        pairs = Laplacian(rows.weigh(LowRank(rows.each_counted(labels.Y), shares)))
         return Template(total - pairs + near - within, within, b=0, offset=rows.mass)
 
     @property
@@ -166,7 +167,8 @@ class LFDA(LabelledLinks, PencilEmbedder, labels="single"):
                 graph = neighbor_graph(near, len(index))
                 own = found.distance[:, min(self.n_neighbors, found.K) - 1] if scale is None else scale[index]
                 graph.data = weights_local_scaling(graph.data, 1.0, own[edge_rows(graph)], own[graph.indices])
-            links.append((index, rows.take(index).weigh(graph)))
+            own_rows = rows.take(index)
+            links.append((index, own_rows.links_counted(own_rows.weigh(graph))))
         return links
 
     def _global_scale(self, rows: Rows) -> np.ndarray:
@@ -191,7 +193,7 @@ class LFDA(LabelledLinks, PencilEmbedder, labels="single"):
         return [(index, opened(index, s)) for index, s in zip(classes, scales, strict=True)]
 
 
-class MFA(LabelledLinks, PencilEmbedder, labels="single", takes_numbers=True):
+class MFA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single", takes_numbers=True):
     """Marginal Fisher analysis: A = L(enemies), B = L(friends), links of near rows.  [yan2007mfa]
 
     The directions that separate near rows of different classes and keep the nearest rows of each class together. It
@@ -288,15 +290,17 @@ class MFA(LabelledLinks, PencilEmbedder, labels="single", takes_numbers=True):
         weighted = partial(weighted_links, rows.X, kind=kind, tau=self.tau, scale=scale, distances=distances)
         if not isinstance(rows.labels, LabelMatrix):
             near = weighted(self._near_targets(rows))
-            return Template(Centering(), Laplacian(Sparse(near)), b=0, offset=rows.ones, target=rows.labels.Y)
+            near, total = Laplacian(Sparse(rows.links_counted(near))), Centering(rows.stated)
+            how: dict[str, Any] = {"offset": rows.times, "target": rows.labels.Y, "repeats": rows.stated}
+            return Template(total, near, b=0, **how)
         check_classes(self, rows)
         enemies, friends = weighted(self._enemies(rows)), weighted(self._friends(rows))
-        A = Laplacian(Sparse(rows.weigh(enemies, same_class=False)))
-        B = Laplacian(Sparse(rows.weigh(friends)))
+        A = Laplacian(Sparse(rows.links_counted(rows.weigh(enemies, same_class=False))))
+        B = Laplacian(Sparse(rows.links_counted(rows.weigh(friends))))
         return Template(A, B, b=0, offset=rows.mass)
 
 
-class DLA(LabelledLinks, SpectralEmbedder, labels="single"):
+class DLA(DistinctRows, LabelledLinks, SpectralEmbedder, labels="single"):
     """Discriminative locality alignment: minimise L(Wd + Wd'), Wd = friends - lam enemies, P'P = I.  [zhang2009dla]
 
     Each row forms a patch with its nearest friends and enemies; in the patch friends are drawn near and enemies pushed
@@ -342,11 +346,11 @@ class DLA(LabelledLinks, SpectralEmbedder, labels="single"):
     def template(self, rows: Rows) -> Template:
         friends, enemies = self._links(rows)
         friends, enemies = rows.weigh(friends), rows.weigh(enemies, same_class=False)
-        W = friends - self.lam * enemies
+        W = rows.links_counted(friends - self.lam * enemies)
         return Template(-Laplacian(Sparse(W + W.T)), offset=rows.mass, sense=-1)
 
 
-class DNE(LabelledLinks, SpectralEmbedder, labels="single", positive_only=True):
+class DNE(DistinctRows, LabelledLinks, SpectralEmbedder, labels="single", positive_only=True):
     """Discriminant neighbourhood embedding: minimise L(F), F = +1 on near friends and -1 on near enemies, P'P = I.
     [zhang2007dne]
 
@@ -410,7 +414,7 @@ class DNE(LabelledLinks, SpectralEmbedder, labels="single", positive_only=True):
             links = weighted_links(rows.X, links, kind, self.tau, scale, distances)
             friends, enemies = links.multiply(friends).tocsr(), links.multiply(enemies).tocsr()
         near, apart = rows.weigh(friends), rows.weigh(enemies, same_class=False)
-        return Template(-Laplacian(Sparse(near - apart)), offset=rows.mass, sense=-1)
+        return Template(-Laplacian(Sparse(rows.links_counted(near - apart))), offset=rows.mass, sense=-1)
 
     def natural_components(self, rows: Rows) -> int:
         return max(1, min(MAX_COMPONENTS, *rows.X.shape))
@@ -472,10 +476,12 @@ def check_classes(estimator: SpectralEmbedder, rows: Rows) -> None:
 
 
 def copy_weighted(rows: Rows, index: np.ndarray, tile: Tile) -> Tile:
-    """The weights inside a class as ``rows.weigh`` would give them: over m_i m_j, times the labels shared."""
-    if rows.weighting in (None, "none"):
+    """The weights inside a class as ``rows.weigh`` would give them: over m_i m_j, times the labels shared; and each
+    pair as often as both rows occur."""
+    plain = rows.weighting in (None, "none")
+    if plain and rows.stated is None:
         return tile
-    share = reciprocal(rows.labels.m)[index]
+    share = rows.each_counted(rows.ones if plain else reciprocal(rows.labels.m))[index]
     Y = rows.labels.Y.tocsr()[index]
 
     def weighted(part: slice, columns: slice) -> np.ndarray:

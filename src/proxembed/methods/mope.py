@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -242,6 +242,14 @@ class MOPE(PencilEmbedder, NeighborProjection, labels="multi"):
             needs_all_rows=reason,
             positive_only=self.objective != "laplacian",
         )
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the projection, as every method does; rows may have weights where label sets alone count."""
+        return SpectralEmbedder.fit(self, X, y, sample_weight)
+
+    @property
+    def weighs_rows(self) -> bool:
+        return self.follows_from_sums
 
     @property
     def searches(self) -> bool:

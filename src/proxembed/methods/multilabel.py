@@ -79,6 +79,9 @@ class MESD(
     )
 
     def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        inner = self.inner()
+        if not inner.follows_from_sums:
+            return inner.count_rows(rows, counts)
         return WeightedRows.of(rows, counts, whole=self.weighting != "none")
 
     @property
@@ -99,7 +102,7 @@ class MESD(
         copied, template = self.with_classes(rows), super().template(rows)
         if self.constraint == "method":
             return template
-        return replace(template, B=Laplacian(copied.grand_mean()), b=0.0, offset=copied.labels.m)
+        return replace(template, B=Laplacian(copied.grand_mean()), b=0.0, offset=copied.each_counted(copied.labels.m))
 
     def with_classes(self, rows: Rows) -> Rows:
         return rows.copied(self.weighting, self.copies, self.enemy)

@@ -2,7 +2,7 @@
 and ONPP-R."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,8 +13,16 @@ from proxembed.algebra.arrays.matrix import all_ones
 from proxembed.algebra.operators.inverse import SquaredResidual
 from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, Laplacian, LowRank, Operator, Sparse
 from proxembed.algebra.template import Template, centred
-from proxembed.estimator.base import Prepared, SpectralEmbedder, Unweighted
-from proxembed.estimator.neighborly import MATRICES, METRIC_DOC, ROW_METRICS, SCALE_DOC, Linked, Neighborly
+from proxembed.estimator.base import Prepared, SpectralEmbedder
+from proxembed.estimator.neighborly import (
+    MATRICES,
+    METRIC_DOC,
+    ROW_METRICS,
+    SCALE_DOC,
+    DistinctRows,
+    Linked,
+    Neighborly,
+)
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.params import integers, log, param
@@ -22,34 +30,6 @@ from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruc
 from proxembed.proximity.weights import LOCAL_NEIGHBORS, edge_weights, weighted_links
 
 from .local import GIVEN_DOC, LINK_WEIGHTS, at_most, check_classes, labelled_graph, link_kind, link_scale, point_enemies
-
-
-class DistinctRows(SpectralEmbedder, abstract=True):
-    """A projection made from the neighbours of distinct rows: equal rows are one that counts as often as they occur,
-    and an edge as often as both of its rows."""
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the projection. X: (n, d) array or CSR of float32 or float64. y: ignored. sample_weight: (n,) numbers
-        >= 0, how often each row counts; 0: as if it were absent. Returns self. Raises ValueError with the argument,
-        what is allowed and the remedy."""
-        return SpectralEmbedder.fit(self, X, y, sample_weight)
-
-    @property
-    def weighs_rows(self) -> bool:
-        """Where neighbours are searched."""
-        linked: Any = self
-        return bool(linked.searches)
-
-    @property
-    def why_unweighted(self) -> str:
-        return "its graph holds all rows, or is given"
-
-    @property
-    def merges_rows(self) -> bool:
-        return self.weighs_rows
-
-    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
-        return replace(rows, counts=counts)
 
 
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
@@ -68,10 +48,7 @@ class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
                 f"{type(self).__name__}: no two rows are neighbours of positive weight under graph={self.graph!r}, "
                 f'weights={self.weights!r}. Use more neighbours, a larger eps, or weights="gaussian".'
             )
-        if rows.counts is None or not self._of_graph:
-            return W
-        times = sparse.diags_array(rows.counts)
-        return sparse.csr_array(times @ W @ times)
+        return rows.links_counted(W) if self._of_graph else W
 
 
 class _Reconstructing(Neighborly, SpectralEmbedder, abstract=True):
@@ -283,7 +260,7 @@ WHOLE_DOC = (
 REG_DOC = "Share of the trace added to the systems of the reconstruction weights."
 
 
-class ClassPreserving(Unweighted, SpectralEmbedder, abstract=True):
+class ClassPreserving(DistinctRows, abstract=True):
     """A projection made from near rows inside classes or between them, by one metric.  [kokiopoulou2009repulsion]"""
 
     metric: Any = param(default="euclidean", choices=ROW_METRICS, callable=True, doc=METRIC_DOC)
@@ -333,7 +310,7 @@ class OLPPR(ClassPreserving, labels="single"):
     tau: float | None = param(default=None, above=0, choices=(None,), doc=TAU_DOC)
 
     def template(self, rows: Rows) -> Template:
-        inside = rows.class_mean() if self.ws == "normalized" else LowRank(rows.labels.Y)
+        inside = rows.class_mean() if self.ws == "normalized" else LowRank(rows.each_counted(rows.labels.Y))
         attraction = Laplacian(rows.weigh(inside))
         repulsion = repulsive(rows, self.n_neighbors, self.weights, self.tau, self.n_scale, self.metric)
         beta = self.beta
@@ -416,6 +393,7 @@ class DONPP(ClassPreserving, labels="single"):
 
     def template(self, rows: Rows) -> Template:
         G = rows.weigh(point_enemies(rows, self.n_enemies, "directed", metric=self.metric), same_class=False)
+        G = rows.links_counted(G)
         M = reconstructions(rows, self.n_neighbors, self.reg, self.metric)
         return Template(self.beta * Laplacian(Sparse(G + G.T)) - M, offset=rows.mass, sense=-1)
 
@@ -471,7 +449,8 @@ def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int, me
     else:
         weights = weighted_links(rows.X, edge_weights(rows.X, graph, "constant"), link_kind(rows, kind))
     pairs = rows.copy_pairs(weights, same=False)
-    return Laplacian(Sparse(rows.weigh(weights.multiply(pairs).tocsr(), same_class=False)))
+    links = rows.weigh(weights.multiply(pairs).tocsr(), same_class=False)
+    return Laplacian(Sparse(rows.links_counted(links)))
 
 
 def reconstructions(rows: Rows, K: int | None, reg: float, metric: Any) -> Operator:

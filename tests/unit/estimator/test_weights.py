@@ -18,26 +18,35 @@ from sklearn.preprocessing import FunctionTransformer
 from designs import WHOLE
 from proxembed import (
     CCA,
+    DLA,
     DMLDA,
+    DNE,
+    DONPP,
     FDA,
     HSL,
+    LFDA,
     LPP,
     LSI,
     MDDM,
     MESD,
+    MFA,
     MLDA,
     MLLS,
     MLSI,
     MMC,
+    MOPE,
     MORP,
     MVMD,
     NPP,
     OLPP,
+    OLPPR,
     ONPP,
+    ONPPR,
     OPLS,
     PCA,
     PLS,
     SFEHS,
+    SONPP,
     CopyLDA,
     ForestLeaves,
     Isomap,
@@ -54,6 +63,8 @@ from proxembed.blocks import RowBlocks
 from proxembed.estimator.rows import Rows
 from proxembed.features.scaling import scaling_fit
 from proxembed.methods import views
+from proxembed.proximity.reconstruction import reconstruction_weights
+from proxembed.targets.labels import LabelMatrix
 
 N = 22
 RNG = np.random.default_rng(3)
@@ -79,6 +90,9 @@ OF_LABELS = [
     MESD(),
     MESD(FDA(ridge=0.1), weighting="mimj"),
     MESD(MMC(), weighting="printed"),
+    MESD(LFDA(affinity="constant", ridge=0.1), weighting="printed"),
+    MOPE("labels", ridge=0.1, objective="normalized", n_components=2),
+    MOPE("latent", ridge=0.1, constraint="embedding", n_components=2),
 ]
 OF_BOTH = [
     CCA(ridge=0.1, ridge_y=0.1),
@@ -228,6 +242,81 @@ def test_readouts_count_rows_by_their_weights():
         np.testing.assert_allclose(np.abs(weighted.transform(X)), np.abs(Z), atol=1e-7 * np.abs(Z).max())
         loadings = np.abs(repeated.label_loadings_)
         np.testing.assert_allclose(np.abs(weighted.label_loadings_), loadings, atol=1e-7)
+
+
+OF_LINKS = [
+    (LFDA(ridge=0.1, n_components=2), CLASSES),
+    (LFDA(ridge=0.1, n_components=2, scope="global", n_links=3), CLASSES),
+    (MFA(n_components=2), CLASSES),
+    (MFA(n_components=2, pairs="point", weights="gaussian"), CLASSES),
+    (MFA(n_components=2), NUMBERS),
+    (DLA(n_components=2), CLASSES),
+    (DNE(n_components=2, scope="class", weights="gaussian"), CLASSES),
+    (OLPPR(n_components=2, balance="trace"), CLASSES),
+    (SONPP(n_components=2), CLASSES),
+    (SONPP(n_components=2, n_neighbors=None), CLASSES),
+    (DONPP(n_components=2), CLASSES),
+    (ONPPR(n_components=2), CLASSES),
+    (MESD(LFDA(), ridge=0.1, weighting="printed", constraint="embedding"), LABELS),
+    (MESD(MFA(), weighting="mimj", n_components=2), LABELS),
+    (Kernelized(MESD(LFDA(ridge=0.1)), tau=20.0, n_components=2), LABELS),
+]
+
+
+def test_links_inside_classes_and_between_them_are_those_of_distinct_rows():
+    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
+    for method, y in OF_LINKS:
+        weighted = clone(method).fit(TALL, y, sample_weight=W)
+        repeated = clone(method).fit(TALL[copies], y[copies])
+        Z = repeated.transform(TALL)
+        np.testing.assert_allclose(np.abs(weighted.transform(TALL)), np.abs(Z), atol=1e-9 * np.abs(Z).max())
+        loadings = np.abs(repeated.label_loadings_)
+        np.testing.assert_allclose(np.abs(weighted.label_loadings_), loadings, atol=1e-9)
+    with pytest.raises(ValueError, match="LFDA takes no sample_weight: weights of all pairs of rows are given"):
+        LFDA(affinity=np.eye(N)).fit(TALL, CLASSES, sample_weight=W)
+
+
+def test_links_count_as_often_as_both_of_their_rows():
+    """Against the links of distinct rows, written out for all copies."""
+    kept = np.flatnonzero(W)
+    copies, rows = np.repeat(np.arange(len(kept)), W[kept]), Rows(TALL[kept], LabelMatrix.of(CLASSES[kept]))
+    X, c = TALL[kept][copies], CLASSES[kept][copies]
+
+    def spread(links):
+        return spread_of(X, links.toarray()[np.ix_(copies, copies)])
+
+    between, within = spread(rows.enemies(20, "class")), spread(rows.friends(5))
+    within += 1e-6 * np.trace(within) / 6 * np.eye(6)
+    mfa = MFA(n_components=2).fit(TALL, CLASSES, sample_weight=W)
+    np.testing.assert_allclose(mfa.eigenvalues_, eigh(between, within)[0][::-1][:2], rtol=1e-9)
+    patches = rows.friends(5, "directed") - 0.3 * rows.enemies(5, link="directed")
+    dla = DLA(n_components=2).fit(TALL, CLASSES, sample_weight=W)
+    np.testing.assert_allclose(dla.eigenvalues_, np.linalg.eigvalsh(spread(patches + patches.T))[:2], rtol=1e-9)
+    errors = np.zeros((6, 6))
+    for index, near in rows.class_neighbors(5):
+        own = rows.X[index]
+        left = own - np.einsum("ij,ijd->id", reconstruction_weights(own, near.index, reg=1e-3), own[near.index])
+        errors += left.T @ (W[kept][index][:, None] * left)
+    sonpp = SONPP(n_components=2).fit(TALL, CLASSES, sample_weight=W)
+    np.testing.assert_allclose(sonpp.eigenvalues_, np.linalg.eigvalsh(errors)[:2], rtol=1e-9)
+    affinity = np.zeros((len(X), len(X)))
+    for k, (index, near) in enumerate(rows.class_neighbors(7)):
+        scale, place = near.distance[:, -1], np.full(len(kept), -1)
+        place[index] = np.arange(len(index))
+        own = np.flatnonzero(c == k)
+        at = place[copies[own]]
+        gaps = np.sum((X[own][:, None] - X[own][None]) ** 2, axis=2)
+        affinity[np.ix_(own, own)] = np.exp(-gaps / np.outer(scale[at], scale[at]))
+    sizes = np.bincount(c)
+    within = affinity / sizes[c]
+    between = np.where(c[:, None] == c, affinity * (1 / len(X) - 1 / sizes[c]), 1 / len(X))
+    B = spread_of(X, within)
+    lfda = LFDA(n_components=2).fit(TALL, CLASSES, sample_weight=W)
+    np.testing.assert_allclose(lfda.eigenvalues_, eigh(spread_of(X, between), B)[0][::-1][:2], rtol=1e-8)
+
+
+def spread_of(X, L):
+    return X.T @ (np.diag(L.sum(axis=1)) - L) @ X
 
 
 def test_edges_count_as_often_as_both_of_their_rows():
