@@ -349,8 +349,12 @@ class Rows:
         return self._kept(("given weights",), W, work)
 
     def filled(self, rule: str | None, weights: np.ndarray | None = None) -> Rows:
-        """The rows with unknown cells filled as of ``Targets.fill_unknown``."""
-        return self if rule is None else replace(self, labels=self.labels.fill_unknown(rule, self.X, weights))
+        """The rows with unknown cells filled as of ``Targets.fill_unknown``, by ``weights``, or the number of times that
+        each row occurs."""
+        if rule is None:
+            return self
+        weights = self.stated if weights is None else weights
+        return replace(self, labels=self.labels.fill_unknown(rule, self.X, weights))
 
     def labelled(self, rule: str | None = None) -> tuple[Rows, np.ndarray]:
         """The rows whose labels are all known, as rows of their own, and their index; the same objects every time. With

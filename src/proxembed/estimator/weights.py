@@ -181,10 +181,14 @@ def repeated_labels(labels: Any, times: np.ndarray, whole: bool) -> Any:
     return RepeatedLabels(block.Y, block.classes_, block.form, None, block.kept, totals, times)
 
 
-def stated_template(method: Any, rows: Rows) -> tuple[Template, Rows]:
-    """The template of a member of a combination, with each row as often as it occurs, and the rows as it takes them."""
-    own = rows if rows.counts is None else method.count_rows(replace(rows, counts=None), rows.counts)
-    return own.weighted(method.template(own)), own
+def counted_for(method: Any, rows: Rows) -> Rows:
+    """Rows with counts as another method takes them; their ``weighted`` makes its template that of all rows."""
+    return rows if rows.counts is None else method.count_rows(replace(rows, counts=None), rows.counts)
+
+
+def held_under(outputs: Any, times: np.ndarray) -> Any:
+    """Numbers of rows that occur ``times`` each, of which parts keep the means and scales of all."""
+    return replace(outputs, standard=OutputTotals.of(outputs, times).level_and_scale)
 
 
 def with_weighted_means(targets: Any, times: np.ndarray | None) -> Any:

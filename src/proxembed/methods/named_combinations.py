@@ -8,6 +8,7 @@ from proxembed.algebra.operators.structured import Laplacian, Operator, Sparse
 from proxembed.algebra.template import Template, mix
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.rows import Rows
+from proxembed.estimator.weights import counted_for
 from proxembed.params import constant, integers, log, param
 
 from .fisher import FDA, MMC
@@ -82,10 +83,22 @@ class SELF(PartlyLabelled, labels="single"):
         local = LFDA(n_neighbors=self.n_neighbors).template(part)
         return mix(self._unsupervised(rows.unlabelled()), local.spread(index, rows.n), self.beta)
 
+    @property
+    def _base(self) -> SpectralEmbedder:
+        return self.base if isinstance(self.base, LPP) else LPP() if self.base == "lpp" else PCA()
+
+    @property
+    def weighs_rows(self) -> bool:
+        return self._base.weighs_rows
+
+    @property
+    def why_unweighted(self) -> str:
+        return self._base.why_unweighted
+
     def _unsupervised(self, rows: Rows) -> Template:
-        if self.base == "pca":
-            return PCA().template(rows)
-        return (LPP() if self.base == "lpp" else self.base).template(rows).flipped()
+        rows = counted_for(self._base, rows)
+        template = rows.weighted(self._base.template(rows))
+        return template if self.base == "pca" else template.flipped()
 
 
 class _Graphed(PartlyLabelled, NeighborProjection, abstract=True):
@@ -153,7 +166,7 @@ class SSFDA(_Graphed, labels="single"):
         if self.graph_weight == 0:
             return fisher
         total: Any = fisher.B
-        return Template(fisher.A, total + self.graph_weight * self._smoothness(rows), b=0, offset=rows.ones)
+        return Template(fisher.A, total + self.graph_weight * self._smoothness(rows), b=0, offset=rows.times)
 
 
 class SSMMC(_Graphed, labels="single"):
@@ -196,7 +209,7 @@ class SSMMC(_Graphed, labels="single"):
         margin = MMC(lam=self.lam).template(part).spread(index, rows.n)
         if self.graph_weight == 0:
             return margin
-        return Template(margin.A - self.graph_weight * self._smoothness(rows), offset=rows.ones)
+        return Template(margin.A - self.graph_weight * self._smoothness(rows), offset=rows.times)
 
 
 class SSMOPE(SSDR):

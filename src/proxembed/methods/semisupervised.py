@@ -1,7 +1,7 @@
 """SSDR: any supervised method on the labelled rows mixed with any unsupervised method on all rows."""
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,9 +10,10 @@ from proxembed.algebra.pencil.problem import Problem
 from proxembed.algebra.pencil.sizes import constraint_size, objective_size
 from proxembed.algebra.template import CONSTRAINTS, Template, mix
 from proxembed.estimator.base import Prepared, SpectralEmbedder, natural_components
+from proxembed.estimator.neighborly import DistinctRows
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.weights import without_weights
+from proxembed.estimator.weights import counted_for, held_under
 from proxembed.estimator.wrapper import MethodWrapper, TemplateWrapper, innermost, refuse_features
 from proxembed.params import Param, methods, param
 from proxembed.targets.known import warn_partly_known
@@ -32,12 +33,12 @@ OBJECTIVE = Param(
 )
 
 
-class PartlyLabelled(SpectralEmbedder, keeps_unknown=True, whole_rows=True, abstract=True):
+class PartlyLabelled(DistinctRows, keeps_unknown=True, whole_rows=True, abstract=True):
     """A method for rows of which some are labelled: labels count for those, features for all. [mu2012mesd]"""
 
-    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
-        """As every method is fitted, of rows without weights: a ValueError for ``sample_weight``."""
-        return super().fit(X, y, **without_weights(self, more, given))
+    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        numbers = rows.labels.numbers
+        return replace(rows, labels=held_under(rows.labels, counts) if numbers else rows.labels, counts=counts)
 
     def check_rows(self, rows: Rows) -> None:
         labels: Any = rows.labels
@@ -176,6 +177,16 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
             positive_only=alone.positive_only,
         )
 
+    @property
+    def weighs_rows(self) -> bool:
+        """Where both members take weights."""
+        return all(self.inner(role).weighs_rows for role in self.members)
+
+    @property
+    def why_unweighted(self) -> str:
+        member = next(self.inner(role) for role in self.members if not self.inner(role).weighs_rows)
+        return f"{type(member).__name__} takes none: {member.why_unweighted}"
+
     def default_supervised(self) -> SpectralEmbedder:
         return MESD(FDA())
 
@@ -224,11 +235,12 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
     def prepare(self, rows: Rows) -> Prepared:
         """With the templates of both members, over their sizes as ``balance`` says, and the ridges that they add."""
         part, index = self._part(rows)
-        self.unsupervised_.make_ready(rows.unlabelled())
+        every, known = counted_for(self.unsupervised_, rows.unlabelled()), counted_for(self.supervised_, part)
+        self.unsupervised_.make_ready(every)
         base = self.unsupervised_.explicit()
-        settings = self._supervised_settings(part)
-        unsupervised = _stated_for_projections(self.unsupervised_, rows.unlabelled())
-        supervised = _stated_for_projections(_inside_kernel(self.supervised_), part)
+        settings = self._supervised_settings(known)
+        unsupervised = _stated_for_projections(self.unsupervised_, every)
+        supervised = _stated_for_projections(_inside_kernel(self.supervised_), known)
         if self.flip:
             _check_flip(self.supervised_, supervised)
             supervised = supervised.flipped()
@@ -348,7 +360,7 @@ def _check_kernels(method: SpectralEmbedder, other: SpectralEmbedder) -> None:
 
 def _stated_for_projections(method: SpectralEmbedder, rows: Rows) -> Template:
     """The template of a member; that of a method which places rows, for their projection."""
-    template = method.template(rows)
+    template = rows.weighted(method.template(rows))
     if not method.class_traits.direct:
         return template
     if template.A.n != rows.n:

@@ -19,7 +19,14 @@ from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.weights import WeightedRows, repeated_labels, takes_weights, weights_of, with_weighted_means
+from proxembed.estimator.weights import (
+    WeightedRows,
+    held_under,
+    repeated_labels,
+    takes_weights,
+    weights_of,
+    with_weighted_means,
+)
 from proxembed.estimator.wrapper import LabelledFeatures, TemplateWrapper, refuse_features
 from proxembed.features.leaves import forest_targets
 from proxembed.features.scaling import Block, scaled
@@ -30,7 +37,6 @@ from proxembed.splits.splits import Split
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
-from proxembed.targets.output_totals import OutputTotals
 from proxembed.targets.targets import Targets
 
 from .forest import ForestLeaves, ForestVotes, averaged_rows, distinct_folds
@@ -554,11 +560,6 @@ class Views(LabelledFeatures, labels="multi"):
                 "'features' among the views."
             )
         return total
-
-
-def held_under(outputs: Any, times: np.ndarray) -> Any:
-    """Numbers of rows that occur ``times`` each, of which parts keep the means and scales of all."""
-    return replace(outputs, standard=OutputTotals.of(outputs, times).level_and_scale)
 
 
 def squared_error(model: Any, X: Any, truth: Targets, times: np.ndarray) -> float:

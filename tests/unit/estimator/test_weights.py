@@ -45,8 +45,13 @@ from proxembed import (
     OPLS,
     PCA,
     PLS,
+    SELF,
     SFEHS,
     SONPP,
+    SSDR,
+    SSFDA,
+    SSMMC,
+    SSMOPE,
     CopyLDA,
     ForestLeaves,
     Isomap,
@@ -56,6 +61,7 @@ from proxembed import (
     Scaled,
     Sliced,
     Views,
+    ssdr_mfa,
 )
 from proxembed.algebra.arrays.matrix import equal_rows
 from proxembed.algebra.pencil.linear import RIDGE_GRID
@@ -63,6 +69,7 @@ from proxembed.blocks import RowBlocks
 from proxembed.estimator.rows import Rows
 from proxembed.features.scaling import scaling_fit
 from proxembed.methods import views
+from proxembed.methods.semisupervised import PartlyLabelled
 from proxembed.proximity.reconstruction import reconstruction_weights
 from proxembed.targets.labels import LabelMatrix
 
@@ -261,6 +268,49 @@ OF_LINKS = [
     (MESD(MFA(), weighting="mimj", n_components=2), LABELS),
     (Kernelized(MESD(LFDA(ridge=0.1)), tau=20.0, n_components=2), LABELS),
 ]
+
+
+SOME = np.arange(N) % 4 == 1
+PARTLY = np.where(SOME, np.nan, CLASSES)
+PARTLY_LABELS, PARTLY_NUMBERS = (np.where(SOME[:, None], np.nan, y) for y in (LABELS, NUMBERS))
+KERNELS = [Kernelized(method, tau=20.0) for method in (FDA(ridge=0.1), PCA())]
+OF_SOME = [
+    (SELF(n_components=2, ridge=0.1), PARTLY),
+    (SELF(n_components=2, ridge=0.1, base="lpp"), PARTLY),
+    (SSFDA(), PARTLY),
+    (SSMMC(n_components=2), PARTLY),
+    (MESD(SSFDA()), PARTLY_LABELS),
+    (SSMOPE(n_components=2), PARTLY_LABELS),
+    (SSDR(OPLS(), LPP(), n_components=2, constraint="mixed"), PARTLY_LABELS),
+    (SSDR(OPLS(ridge=0.1, unknown="mean"), OLPP(), n_components=2, constraint="mixed"), PARTLY_NUMBERS),
+    (ssdr_mfa(n_components=2), PARTLY),
+]
+OF_SOME_SUMS = [
+    (SSFDA(graph_weight=0.0), PARTLY),
+    (SSDR(FDA(ridge=0.1), PCA(), n_components=2, balance="trace", constraint="mixed"), PARTLY),
+    (SSDR(MESD(FDA()), PCA(), n_components=2, balance="spectral"), PARTLY_LABELS),
+    (SSDR(*KERNELS, n_components=2, constraint="mixed"), PARTLY),
+]
+
+
+def test_rows_with_and_without_labels_count_by_their_weights(monkeypatch):
+    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
+    for method, y in OF_SOME + OF_SOME_SUMS:
+        if method is OF_SOME_SUMS[0][0]:
+            monkeypatch.setattr(PartlyLabelled, "merges_rows", False)
+        weighted = clone(method).fit(TALL, y, sample_weight=W)
+        repeated = clone(method).fit(TALL[copies], y[copies])
+        Z = repeated.transform(TALL)
+        np.testing.assert_allclose(np.abs(weighted.transform(TALL)), np.abs(Z), atol=1e-9 * np.abs(Z).max())
+        loadings = np.abs(repeated.label_loadings_)
+        np.testing.assert_allclose(np.abs(weighted.label_loadings_), loadings, atol=1e-9)
+        assert weighted.ridge_ == pytest.approx(repeated.ridge_, rel=1e-9)
+        if y is PARTLY_NUMBERS:
+            assert weighted.targets_[0].mean == pytest.approx(np.nanmean(y[copies, 0]), rel=1e-12)
+            np.testing.assert_allclose(weighted._readout_.products**2, repeated._readout_.products**2, rtol=1e-7)
+    message = "SSDR takes no sample_weight: Isomap takes none: it links pairs of rows"
+    with pytest.raises(ValueError, match=message):
+        SSDR(FDA(), Isomap()).fit(TALL, PARTLY, sample_weight=W)
 
 
 def test_links_inside_classes_and_between_them_are_those_of_distinct_rows():
