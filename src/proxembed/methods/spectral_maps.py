@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,7 @@ from proxembed.algebra.pencil.direct import Placement, solve_graph, sparse_form
 from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.pencil.symmetric import SPD
 from proxembed.algebra.template import Template
-from proxembed.estimator.base import Prepared
+from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.direct import DirectEmbedder, stored_like
 from proxembed.estimator.neighborly import GIVEN_DOC, METRICS_OR_MATRIX, Neighborly, Weighted, warn_unlinked
 from proxembed.estimator.rows import Rows, SeenRows, reciprocal
@@ -70,12 +70,14 @@ class GraphMap(DirectEmbedder, Neighborly, abstract=True):
         seen = SeenRows(rows.X) if self.searches and self.metric != "precomputed" else None
         distinct = np.arange(rows.n) if seen is None else np.sort(seen.first)
         if seen is None or len(distinct) == rows.n:
+            if rows.counts is not None:
+                self._check_distinct(rows.n, int(rows.counts.sum()))
             super().solve_rows(rows)
             self.distinct_ = distinct
             return
         self._check_distinct(len(distinct), rows.n)
         place = np.searchsorted(distinct, seen.find(rows.X))
-        counts = np.bincount(place).astype(np.float64)
+        counts = np.bincount(place, rows.counts).astype(np.float64)
         super().solve_rows(replace(rows, X=rows.X[distinct], counts=counts))
         self.distinct_, self._seen = distinct, seen
         self.renumber(place)
@@ -392,6 +394,23 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     )
     drop_trivial: bool = param(default=True, kind=bool, doc="Leave out the vectors of eigenvalue 0.")
     row_normalize: bool = param(default=False, kind=bool, doc="Scale each row of Z to unit length.")
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Place the rows. X: (n, d) array or CSR of float32 or float64. y: ignored. sample_weight: (n,) numbers >= 0,
+        how often each row counts; 0: as if it were absent, so that ``embedding_`` has no row of it. Returns self."""
+        return SpectralEmbedder.fit(self, X, y, sample_weight)
+
+    @property
+    def weighs_rows(self) -> bool:
+        """Where neighbours are searched, among distinct rows."""
+        return self.searches and self.metric != "precomputed"
+
+    @property
+    def why_unweighted(self) -> str:
+        return "its graph holds all rows, or is given"
+
+    def count_rows(self, rows: Rows, counts: np.ndarray) -> Rows:
+        return replace(rows, counts=counts)
 
     def gap(self) -> int:
         return 1 if self._of_graph or self._weights_given else 2

@@ -56,6 +56,7 @@ from proxembed import (
     ForestLeaves,
     Isomap,
     Kernelized,
+    LaplacianEigenmaps,
     PCovR,
     ReadoutAxes,
     Scaled,
@@ -291,6 +292,22 @@ OF_SOME_SUMS = [
     (SSDR(MESD(FDA()), PCA(), n_components=2, balance="spectral"), PARTLY_LABELS),
     (SSDR(*KERNELS, n_components=2, constraint="mixed"), PARTLY),
 ]
+
+
+@pytest.mark.parametrize("own", [{}, {"normalization": "symmetric"}, {"weights": "reconstruction", "n_neighbors": 4}])
+def test_maps_of_weighted_rows_are_those_of_repeats(own):
+    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
+    weighted = LaplacianEigenmaps(**own).fit(TALL, sample_weight=W)
+    repeated = LaplacianEigenmaps(**own).fit(TALL[copies])
+    np.testing.assert_allclose(weighted.eigenvalues_, repeated.eigenvalues_, rtol=1e-9, atol=1e-12)
+    order = np.searchsorted(np.flatnonzero(W), copies)
+    Z = repeated.embedding_
+    np.testing.assert_allclose(np.abs(weighted.embedding_[order]), np.abs(Z), atol=1e-9 * np.abs(Z).max())
+    if own.get("weights") is None:
+        new = np.abs(repeated.transform(TALL + 0.1))
+        np.testing.assert_allclose(np.abs(weighted.transform(TALL + 0.1)), new, atol=1e-9 * new.max())
+    with pytest.raises(ValueError, match="LaplacianEigenmaps takes no sample_weight: its graph holds all rows"):
+        LaplacianEigenmaps(graph="full").fit(TALL, sample_weight=W)
 
 
 def test_rows_with_and_without_labels_count_by_their_weights(monkeypatch):
