@@ -468,7 +468,7 @@ def labelled_graph(rows: Rows, K: int, **search: Any) -> sparse.csr_array:
 
 def check_classes(estimator: SpectralEmbedder, rows: Rows) -> None:
     """A ValueError where no class has two rows: there is nothing to keep together."""
-    if rows.labels.nk.max() < 2:
+    if max(rows.labels.nk.max(), rows.class_sizes.max()) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs a class of at least two rows, but every class has one row only. "
             "Use a method without a within-class constraint, or labels that rows share."
