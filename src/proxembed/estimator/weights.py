@@ -181,6 +181,13 @@ def repeated_labels(labels: Any, times: np.ndarray, whole: bool) -> Any:
     return RepeatedLabels(block.Y, block.classes_, block.form, None, block.kept, totals, times)
 
 
+def as_given(rows: Rows) -> Rows:
+    """Rows with counts and their own targets, unknown cells among them."""
+    if not isinstance(rows, WeightedRows):
+        return rows
+    return Rows(rows.X, rows.plain, origin=rows.origin, counts=rows.counts)
+
+
 def counted_for(method: Any, rows: Rows) -> Rows:
     """Rows with counts as another method takes them; their ``weighted`` makes its template that of all rows."""
     return rows if rows.counts is None else method.count_rows(replace(rows, counts=None), rows.counts)

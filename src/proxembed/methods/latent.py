@@ -1,5 +1,6 @@
 """Latent variables shared by features and labels: SLVM, MORP, MLSI, and the shared subspace of MLLS."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import dense_side
 from proxembed.algebra.operators.inverse import Inverse
 from proxembed.algebra.operators.structured import Centering, Dense, Identity, LowRank, Operator, Sum
+from proxembed.algebra.pencil.direct import Placement, solve_direct
 from proxembed.algebra.pencil.eigen import Solution, choose_ridge
 from proxembed.algebra.pencil.problem import ROUNDING, Aim, Problem
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns, solve_linear
@@ -24,7 +26,7 @@ from proxembed.estimator.predicts import EXTRAPOLATE_DOC, KnowsRanges
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import SummedRows, summed_rows
 from proxembed.estimator.validation import in_range
-from proxembed.estimator.weights import without_weights
+from proxembed.estimator.weights import WeightedRows, refuse_weights_of_blocks
 from proxembed.params import log, param
 from proxembed.targets.outputs import OutputReading
 
@@ -182,12 +184,35 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
         offset = rows.ones if self.center else None
         return Template(shared_kernel(rows, self.beta, offset), offset=offset)
 
-    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
+    @property
+    def weighs_rows(self) -> bool:
+        return True
+
+    @property
+    def merges_rows(self) -> bool:
+        """Not as places are found; the ridge of new rows leaves equal rows out together."""
+        return False
+
+    def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
+        """Of rows that occur w times Z with Z'diag(w)Z = I."""
+        if not isinstance(rows, WeightedRows):
+            return super().place(template, rows, k)
+        root = np.sqrt(rows.times)
+        found = solve_direct(rows.weighted(template).A.weighted(1.0 / root), k)
+        return replace(found, Z=found.Z / root[:, None])
+
+    def scaled(self, found: Solution, rows: Rows) -> np.ndarray:
+        plain = isinstance(rows, WeightedRows) and self.scaling_of(rows) != "eigenvalue"
+        return found.P if plain else super().scaled(found, rows)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the latent variables, as every method does; of RowBlocks from X'X, X'Y and Y'Y. Blocks are read twice
-        (three times with ``ridge="auto"``). No row keeps a place of its own then."""
+        (three times with ``ridge="auto"``). No row keeps a place of its own then. sample_weight: (n,) numbers >= 0, how
+        often each row counts; 0: as if it were absent, also from ``embedding_``. Returns self."""
         if (blocks := blocks_of(X, y)) is None:
-            return super().fit(X, y, *more, **given)
-        without_weights(self, more, given)
+            return SpectralEmbedder.fit(self, X, y, sample_weight)
+        if sample_weight is not None:
+            refuse_weights_of_blocks(self)
         with self._learning():
             self.resolve()
             refuse_once(self, blocks, "the sums of all rows")

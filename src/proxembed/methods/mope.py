@@ -10,8 +10,17 @@ from sklearn.base import clone
 
 from proxembed.algebra.arrays.blas import symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix
-from proxembed.algebra.arrays.matrix import guard_dense, row_blocks
-from proxembed.algebra.operators.structured import Centering, Dense, Identity, Laplacian, LowRank, Operator, Sparse
+from proxembed.algebra.arrays.matrix import equal_rows, guard_dense, row_blocks
+from proxembed.algebra.operators.structured import (
+    Centering,
+    Dense,
+    Identity,
+    Laplacian,
+    LowRank,
+    Operator,
+    Repeats,
+    Sparse,
+)
 from proxembed.algebra.pencil.direct import Placement, solve_direct
 from proxembed.algebra.pencil.eigen import Solution, choose_ridge
 from proxembed.algebra.pencil.linear import ridge_solve
@@ -23,6 +32,7 @@ from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.neighborly import MATRICES, SCALE_DOC, WEIGHTS_DOC
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.weights import as_given
 from proxembed.params import constant, log, param
 from proxembed.proximity.combine import check_combination, combine, combine_grouped, sparsify, unit_weights
 from proxembed.proximity.label_similarity import OF_FEATURES, OF_LATENT, SCHEMES, LabelSimilarity, label_similarity
@@ -52,15 +62,23 @@ class Regressed(DirectEmbedder, abstract=True):
 
     def learn(self, rows: Rows, found: Solution) -> None:
         """The regression of the places on the features."""
-        Z = self.embedding_
-        regression = Template(LowRank(rows.labels.Y), Centering(), b=0, offset=rows.ones, target=Z)
+        Z, own = self.embedding_, as_given(rows)
+        equal = equal_rows(own.X, own.labels.row_values) if self.ridge == "auto" else None
+        if equal is not None:  # left out together
+            first, place = equal
+            Z, own = Z[first], replace(own.take(first), counts=np.bincount(place, own.counts).astype(np.float64))
+        times = None if own.counts is None else Repeats(own.counts)
+        regression = Template(LowRank(own.labels.Y), Centering(), b=0, offset=own.ones, target=Z)
+        regression = regression if times is None else regression.repeated(times)
         aim = Aim(ridge=self.ridge, ridge_scale=self.ridge_scale)
-        problem = Problem(regression, rows.X, raw_gram=found.gram_of(rows.X), aim=aim, factors=[Z])
+        raw = found.gram_of(own.X) if times is None else None
+        factors = [Z if times is None else times.of(Z)]
+        problem = Problem(regression, own.X, raw_gram=raw, aim=aim, factors=factors)
         ridge = choose_ridge(problem, self.ridge, self.ridge_scale)
         gram = problem.gram if problem.plan.decomposes else None
-        W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram)
+        W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram, weights=own.counts)
         self.ridge_, self.components_ = problem.of_rows(ridge), np.ascontiguousarray(W.T / problem.unit)
-        self.label_loadings_ = label_loadings(problem.rows, rows.label_matrix, self.components_)
+        self.label_loadings_ = label_loadings(problem.rows, own.label_matrix, self.components_, times)
 
     def extend(self, X: Any) -> np.ndarray:
         return CentredMatrix(X).dot(self.components_.T) + self.intercept_

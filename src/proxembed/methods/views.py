@@ -21,6 +21,7 @@ from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.weights import (
     WeightedRows,
+    as_given,
     held_under,
     repeated_labels,
     takes_weights,
@@ -419,7 +420,7 @@ class Views(LabelledFeatures, labels="multi"):
     def prepare(self, rows: Rows) -> Prepared:
         """With the views of weight, their scales and the template of the wrapped method on their blocks."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        given = self._as_given(rows)
+        given = as_given(rows)
         weights = np.array(self._weights(given, seed), dtype=np.float64)
         used = np.flatnonzero(weights)
         views, own = self._learned(given, [self.views[number] for number in used], seed)
@@ -429,13 +430,6 @@ class Views(LabelledFeatures, labels="multi"):
         settings = vars(super().prepare(placed)) | {"attributes": {"weights_": weights}}
         deviations, inner = column_deviations(training, rows.counts), self.method_.template(placed)
         return OnViews(**settings, views=tuple(views), blocks=blocks, deviations=deviations, inner=inner)
-
-    @staticmethod
-    def _as_given(rows: Rows) -> Rows:
-        """The rows with their own labels, unknown cells among them, for the views."""
-        if not isinstance(rows, WeightedRows):
-            return rows
-        return Rows(rows.X, rows.plain, origin=rows.origin, counts=rows.counts)
 
     def _weights(self, rows: Rows, seed: int) -> tuple[float, ...]:
         """The weight of each view."""

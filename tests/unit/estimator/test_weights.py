@@ -47,6 +47,7 @@ from proxembed import (
     PLS,
     SELF,
     SFEHS,
+    SLVM,
     SONPP,
     SSDR,
     SSFDA,
@@ -292,6 +293,24 @@ OF_SOME_SUMS = [
     (SSDR(MESD(FDA()), PCA(), n_components=2, balance="spectral"), PARTLY_LABELS),
     (SSDR(*KERNELS, n_components=2, constraint="mixed"), PARTLY),
 ]
+
+
+def test_latent_places_of_weighted_rows_are_those_of_repeats():
+    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), W))
+    unknown = np.where(RNG.random(LABELS.shape) < 0.2, np.nan, LABELS)
+    unknown[:, 0] = LABELS[:, 0]
+    cases: list = [({}, TALL, LABELS), ({"center": True}, WIDE, NUMBERS), ({"ridge": 0.1}, SPARSE, unknown)]
+    for own, X, y in [*cases, ({"ridge": 0.1, "scaling": "unit"}, TALL, LABELS)]:
+        weighted = SLVM(n_components=2, **own).fit(X, y, sample_weight=W)
+        repeated = SLVM(n_components=2, **own).fit(X[copies], y[copies])
+        assert weighted.ridge_ == pytest.approx(repeated.ridge_, rel=1e-9)
+        np.testing.assert_allclose(weighted.eigenvalues_, repeated.eigenvalues_, rtol=1e-9)
+        new, kept = X + X, X[W > 0]
+        for place in (lambda model, at=kept: model.transform(at), lambda model, at=new: model.transform(at)):
+            one, other = np.abs(place(weighted)), np.abs(place(repeated))
+            np.testing.assert_allclose(one, other, atol=1e-8 * other.max())
+        loadings = np.abs(repeated.label_loadings_)
+        np.testing.assert_allclose(np.abs(weighted.label_loadings_), loadings, atol=1e-8)
 
 
 @pytest.mark.parametrize("own", [{}, {"normalization": "symmetric"}, {"weights": "reconstruction", "n_neighbors": 4}])
