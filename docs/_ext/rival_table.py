@@ -19,8 +19,8 @@ PAGE = """# All rivals, measures and strategies
 
 A rival is what an embedding must beat. The list is in the order of importance: if a search is short of time, the last
 rivals are left out first. A rival that does not suit the data, or whose predicted time exceeds its share of the budget,
-takes no part; the page names it with the reason. Beside labels stand the rivals of labels, beside numbers (and classes in
-several columns) those of numbers.
+takes no part; the page names it with the reason. Beside labels stand the rivals of labels, beside numbers (and classes
+in several columns) those of numbers.
 
 | rival | description | goals | reads | beside | up to | left out |
 |---|---|---|---|---|---|---|

@@ -349,8 +349,8 @@ class Rows:
         return self._kept(("given weights",), W, work)
 
     def filled(self, rule: str | None, weights: np.ndarray | None = None) -> Rows:
-        """The rows with unknown cells filled as of ``Targets.fill_unknown``, by ``weights``, or the number of times that
-        each row occurs."""
+        """The rows with unknown cells filled as of ``Targets.fill_unknown``, by ``weights``, or the number of times
+        that each row occurs."""
         if rule is None:
             return self
         weights = self.stated if weights is None else weights

@@ -671,8 +671,7 @@ def _worse(labels: Any, raw: list[_Fold], true: list[_Fold]) -> tuple[dict[str, 
     if isinstance(labels, Outputs):
         names, known = [str(column.name) for column in labels.layout.columns], (~labels.dense_holes()).sum(axis=0)
         return tuple(
-            {"label": names[j], "n": int(known[j]), "raw": float(before[j]), "embedded": float(after[j])}
-            for j in order
+            {"label": names[j], "n": int(known[j]), "raw": float(before[j]), "embedded": float(after[j])} for j in order
         )
     return tuple(
         {"label": str(labels.classes_[j]), "n": int(labels.nk[j]), "raw": float(before[j]), "embedded": float(after[j])}

@@ -171,8 +171,8 @@ class Evidence:
 
 @dataclass(frozen=True)
 class OutputEvidence:
-    """Planes of the test rows where y holds numbers: title, places and A@10 of each; ``fitted``: R2 of the training rows
-    per number of components."""
+    """Planes of the test rows where y holds numbers: title, places and A@10 of each; ``fitted``: R2 of the training
+    rows per number of components."""
 
     rows: np.ndarray
     planes: list[tuple[str, np.ndarray, float]]
@@ -190,8 +190,8 @@ def output_evidence(
     lay_out: bool = False,
     keep: Keep = always_made,
 ) -> OutputEvidence:
-    """Fit a method, PCA, and the method on shuffled outputs on the training rows, and place the test rows: in their first
-    two components, and in a layout of all components where there are more than two outputs."""
+    """Fit a method, PCA, and the method on shuffled outputs on the training rows, and place the test rows: in their
+    first two components, and in a layout of all components where there are more than two outputs."""
     part = prepare(dataset, split, seed)
     title = title_of(method) if name is None else name
     with warnings.catch_warnings():

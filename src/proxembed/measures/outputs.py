@@ -1,8 +1,8 @@
 """Measures of outputs: how well numbers are predicted (Q2, R2), and how alike those of neighbours are (A@k).
 
-In: cells of the target factor F of held-out rows, their predictions, or moments of the outputs of their neighbours. Out:
-one value per output, of all rows or of each draw of rows. F is about the means of the training rows, so that 0 is the
-prediction without features; a class output has one column per class, whose errors are summed.
+In: cells of the target factor F of held-out rows, their predictions, or moments of the outputs of their neighbours.
+Out: one value per output, of all rows or of each draw of rows. F is about the means of the training rows, so that 0 is
+the prediction without features; a class output has one column per class, whose errors are summed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from scipy.stats import rankdata
 
 
 class OutputCells(NamedTuple):
-    """Cells of F of some rows: ``F`` (m, r), 0 where unknown; ``known`` (m, r), None: all; ``owner`` (r,): the number of
-    the output of each column; ``level`` and ``scale`` (r,): F is (value - level) * scale."""
+    """Cells of F of some rows: ``F`` (m, r), 0 where unknown; ``known`` (m, r), None: all; ``owner`` (r,): the number
+    of the output of each column; ``level`` and ``scale`` (r,): F is (value - level) * scale."""
 
     F: np.ndarray
     owner: np.ndarray

@@ -259,7 +259,7 @@ class ReadoutAxes(ComponentWrapper, each_size=True):
 
 
 def fitted_embedding(method: Any, X: Any, y: Any, X_new: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """A fitted clone of a method or of a pipeline of them, and its embeddings of the rows of the fit and of new rows."""
+    """A fitted clone of a method or a pipeline of them, and its embeddings of the rows of the fit and of new rows."""
     model = clone(method)
     Z = np.asarray(model.fit_transform(X, y), dtype=np.float64)
     return model, Z, np.asarray(model.transform(X_new), dtype=np.float64)

@@ -187,15 +187,15 @@ def sample(cls: type, draws: Draws, inner: type | None = None, path: str = "", n
     return cls(**values)
 
 
-def _inside(
-    cls: type, search: Methods, inner: type | None, draws: Draws, path: str, numbers: bool = False
-) -> Embedder:
+def _inside(cls: type, search: Methods, inner: type | None, draws: Draws, path: str, numbers: bool = False) -> Embedder:
     """The method in a wrapper; a name of its own for each attempt, as what a wrapper inside has drawn may not suit."""
     inside = [inner] if inner is not None else inner_classes(cls, search)
     inside = [each for each in inside if each().traits.takes_numbers] if numbers else inside
     attempt, own = 0, path
     while True:
-        method = sample(inside[0] if len(inside) == 1 else draws.choice(own, inside), draws, path=f"{own}=", numbers=numbers)
+        method = sample(
+            inside[0] if len(inside) == 1 else draws.choice(own, inside), draws, path=f"{own}=", numbers=numbers
+        )
         if _takes(cls(), method):
             return method
         attempt, own = attempt + 1, f"{path}~{attempt + 1}"

@@ -177,7 +177,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     some of them. From 1,000 rows, races over rows and folds select the best configuration of each of the eight best
     methods, and these are scored on other folds (``final_cv``). The configuration with the best mean over the folds is
     chosen. Another method replaces the untuned kernel form only if it is ahead by more than one standard error of the
-    differences per fold (not of numbers, where linear methods may be best). The best mean of many is optimistic; ``choice_score_`` is not.
+    differences per fold (of labels; of numbers linear methods are often best). The best mean of many is optimistic;
+    ``choice_score_`` is not.
 
     Attributes
     ----------
@@ -498,8 +499,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         return self.best_estimator_[:-1].transform(X)
 
     def predict(self, X: Any) -> Any:
-        """Predict labels, in the form in which y came, by the thresholded read-out, or numbers in their units. X: (m, d)
-        array or sparse matrix. Returns classes (m,), an indicator (m, c), a list of m sets, or numbers as y had
+        """Predict labels, in the form in which y came, by the thresholded read-out, or numbers in their units. X:
+        (m, d) array or sparse matrix. Returns classes (m,), an indicator (m, c), a list of m sets, or numbers as y had
         them."""
         X = self._new_rows(X)
         return self.best_estimator_.predict(X)

@@ -263,8 +263,8 @@ def label_file(path: Path, names: list[str]) -> tuple[str | list[str] | None, li
 
 
 def check_labels(dataset: Dataset, file: object = "y") -> None:
-    """Raise ValueError for labels, or outputs, that hold nothing to learn: none given, the same in every row, or too few
-    rows."""
+    """Raise ValueError for labels, or outputs, that hold nothing to learn: none given, the same in every row, or too
+    few rows."""
     if dataset.outputs is not None:
         check_outputs(dataset, file)
         return

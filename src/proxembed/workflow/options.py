@@ -126,8 +126,8 @@ class RunOptions:
         words="the name of a measure or a function (Y, S) -> float",
         panel=JUDGED,
         metavar="NAME",
-        doc="Measure that decides: {measures}; in Python also a function of held-out labels and their scores (or numbers "
-        "and their predictions), larger is better. None: macro average precision of labels, Q2 of numbers.",
+        doc="Measure that decides: {measures}; in Python also a function of held-out labels and their scores (or "
+        "numbers and their predictions), larger is better. None: macro average precision of labels, Q2 of numbers.",
     )
     tolerance: float = param(
         default=0.03,

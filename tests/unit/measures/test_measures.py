@@ -15,8 +15,8 @@ from proxembed.data import Dataset
 from proxembed.measures.measures import (
     MEASURES,
     Measure,
-    is_near,
     is_loss,
+    is_near,
     measure_of,
     neighbors_of,
     register,

@@ -32,7 +32,9 @@ def test_a_search_judges_numbers_by_q2_and_a_at_10(found):
     goals = found.verdict["goals"]
     assert goals["predict"]["measure"].startswith("Q2") and goals["neighbours"]["measure"].startswith("A@10")
     assert goals["predict"]["arm"] == "OPLS" and goals["predict"]["chance"] == 0
-    assert goals["neighbours"]["value"] > 0.5 and goals["neighbours"]["interval"][0] < goals["neighbours"]["interval"][1]
+    assert (
+        goals["neighbours"]["value"] > 0.5 and goals["neighbours"]["interval"][0] < goals["neighbours"]["interval"][1]
+    )
     assert found.model.predict(data()[0]).shape == (160, 2) and "label" not in found.verdict["text"]
     diagnosis = found.record["diagnosis"]
     assert diagnosis["passed"] and len(diagnosis["permuted"]) == 19

@@ -165,8 +165,9 @@ class UMAP(MapRival):
 class SupervisedUMAP(UMAP, labels="multi"):
     """Supervised UMAP of umap-learn: a neighbour graph of the features crossed with one of the labels or numbers.
 
-    Classes are compared as categories, label sets by the Jaccard distance, standardised numbers by the Euclidean one. Training rows keep the places that UMAP gave
-    them using their labels, so judge the map by held-out rows only. [mcinnes2018umap]
+    Classes are compared as categories, label sets by the Jaccard distance, standardised numbers by the Euclidean one.
+    Training rows keep the places that UMAP gave them using their labels, so judge the map by held-out rows only.
+    [mcinnes2018umap]
 
     Attributes
     ----------

@@ -1,4 +1,5 @@
-"""Rivals that predict numbers: each is scikit-learn's with the same settings, and training rows are predicted unseen."""
+"""Rivals that predict numbers: each is scikit-learn's with the same settings, and training rows are predicted
+unseen."""
 
 import warnings
 
@@ -46,12 +47,16 @@ def q2(found, truth=TRUTH[N:]):
 def test_they_predict_numbers_in_units_and_as_factors(cls):
     model = small(cls).fit(X, Y)
     predicted, factor = model.predict(NEW), model.predict_factor(NEW)
-    np.testing.assert_allclose(predicted, np.clip(factor * Y.std(axis=0) + Y.mean(axis=0), Y.min(axis=0), Y.max(axis=0)))
+    np.testing.assert_allclose(
+        predicted, np.clip(factor * Y.std(axis=0) + Y.mean(axis=0), Y.min(axis=0), Y.max(axis=0))
+    )
     assert q2(predicted).min() > 0.2
     given = small(cls).fit(X, read_targets(Y))
     np.testing.assert_array_equal(given.predict_factor(NEW), factor)
     sparse = small(cls).fit(sp.csr_array(X), Y)
-    np.testing.assert_allclose(sparse.predict_factor(sp.csr_array(NEW)), factor, atol=0.2 if cls is ForestNumbers else 0.05)
+    np.testing.assert_allclose(
+        sparse.predict_factor(sp.csr_array(NEW)), factor, atol=0.2 if cls is ForestNumbers else 0.05
+    )
     own = getattr(model, "own_factor_", None)
     if own is not None:
         assert np.abs(q2(own * Y.std(axis=0) + Y.mean(axis=0), Y) - q2(predicted)).max() < 0.3
@@ -105,7 +110,9 @@ def test_the_others_are_those_of_scikit_learn():
         np.testing.assert_allclose(boosted[:, j], model.predict(NEW), atol=1e-6)
 
     forest = ForestNumbers(n_estimators=100).fit(X, Y)
-    theirs = RandomForestRegressor(100, min_samples_leaf=2, max_features="sqrt", oob_score=True, random_state=1).fit(X, F)
+    theirs = RandomForestRegressor(100, min_samples_leaf=2, max_features="sqrt", oob_score=True, random_state=1).fit(
+        X, F
+    )
     assert np.abs(q2(forest.predict(NEW)) - q2(theirs.predict(NEW) * Y.std(axis=0) + Y.mean(axis=0))).max() < 0.05
     unseen, known = ((1 - ((S - F) ** 2).mean(axis=0)) for S in (forest.own_factor_, theirs.oob_prediction_))
     assert np.abs(unseen - known).max() < 0.05

@@ -23,8 +23,8 @@ from proxembed.evaluate.scoring import ScoreReadings, fitted_scores
 from proxembed.evaluate.verdict import summarise
 from proxembed.measures.metrics import jaccard_at_k, macro_average_precision, row_jaccard
 from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
-from proxembed.targets.labels import LabelMatrix
 from proxembed.splits.splits import Split, Splitting, standard_split
+from proxembed.targets.labels import LabelMatrix
 
 SMALL = [rival for rival in SMALL_RIVALS if rival.predicts and "labels" in rival.takes]
 
@@ -247,7 +247,9 @@ def test_neighbours_of_scores_are_those_of_rows_of_scores():
     assert readings.probabilities.min() >= 0 and readings.labels.shape == (20, 3)
 
 
-@pytest.mark.parametrize("estimator", [cls() for cls in RIVALS if cls.predicts and "labels" in cls.takes], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(
+    "estimator", [cls() for cls in RIVALS if cls.predicts and "labels" in cls.takes], ids=lambda e: type(e).__name__
+)
 def test_a_single_column_of_labels_has_scores_in_one_column(estimator):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
