@@ -44,6 +44,7 @@ def measured_view(found: dict[str, Any] | None) -> dict[str, Any] | None:
     panels = [_curve(found), _predictions(found), _permutations(found), _scores(found, shades)]
     if found["vip"] is not None:
         panels += [_importance(found), _distances(found)]
+    panels += [_plane(found, plane, shades) for plane in found.get("planes", ())]
     return {
         "panels": panels,
         "coefficients": None if found["vip"] is None else _coefficients(found),
@@ -214,6 +215,24 @@ def _scores(found: dict[str, Any], shades: Sequence[str]) -> dict[str, Any]:
     ranges = [each["range"] for each in found["outputs"]]
     texts = [[figure_number(value) for value in each] if each else ["–", "–"] for each in ranges]
     return _panel("Scores", note, [plot], ranges=texts)
+
+
+def _plane(found: dict[str, Any], plane: dict[str, Any], shades: Sequence[str]) -> dict[str, Any]:
+    """A map of the held-out rows, coloured by the rank of an output."""
+    held_out = [place for place, train in enumerate(found["rows"]["train"]) if not train]
+    x, one = plane["places"][0], len(plane["places"]) == 1
+    y: list[Any] = list(range(1, len(x) + 1)) if one else plane["places"][1]
+    frame, title = Frame.around(x, y), short_name(plane["title"])
+    ranks = [[each["ranks"][place] for place in held_out] for each in found["outputs"]]
+    groups = [_coloured(frame, x, y, [False] * len(x), {"ranks": each}, shades) for each in ranks]
+    agreement = figure_number(plane["agreement"])
+    alt = f"Map of {len(x):,} held-out rows by {title}, coloured by the rank of an output; A@10 {agreement}"
+    second = "held-out row, in the order of the file" if one else "second coordinate (units of the map)"
+    plot = frame.view(f"first coordinate (units of the map), n = {len(x):,} rows", second, alt, [], groups=groups)
+    ranges = [[figure_number(value) for value in each["range"]] if each["range"] else ["–", "–"]
+              for each in found["outputs"]]  # fmt: skip
+    note = f"Held-out rows. A@10 among the training rows on this map: {agreement} (0: chance, 1: perfect)."
+    return _panel(f"Map: {title}", note, [plot], ranges=ranges)
 
 
 def _coloured(

@@ -33,7 +33,7 @@ from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits, s
 
 from .labelled_data import check_labels, component_range, has_whole_rows, labelled_data, with_leaks
 from .options import CompareOptions, OptionError, call_text, measured_by, on_requested_cluster
-from .record import EVIDENCE, RunRecord, evidence_sections, model_section, retry_once, run_folder, run_head
+from .record import EVIDENCE, RunRecord, evidence_sections, model_section, output_sections, retry_once, run_folder, run_head
 from .results import Comparison
 
 RIVAL_WORDS = {"raw", "forest"}  # further words for rivals that always take part
@@ -240,6 +240,11 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
     split = shown_split(protocol, dataset)
     try:
         progress(0, 2, f"held-out map of {arm.name}")
+        if dataset.outputs is not None:
+            folds = make_splits(dataset, protocol.splitting, rows=split.train)
+            shown = {"scaling": results.preprocessing, "seed": protocol.seed, "lay_out": True}
+            record.add(**output_sections(method, dataset, split, folds, record.summary, arm.name, **shown))
+            return
         evidence = held_out_evidence(
             method, dataset, split, seed=protocol.seed, name=arm.name, **map_options(results.rows)
         )

@@ -53,6 +53,7 @@ from .record import (
     evidence_sections,
     model_section,
     named_labels,
+    output_sections,
     run_folder,
     saved_model,
     unfinished,
@@ -466,9 +467,19 @@ def look_at_test_rows(job: Job, name: str, method: Any, k: int | None, record: R
             look_at_labels(job, name, method, k, record)
         diagnosis = None if record.results.interrupted else run_diagnosis(job, method, record.results.preprocessing)
         record.add(diagnosis=None if diagnosis is None else named_labels(diagnosis.describe(), dataset))
+        if dataset.outputs is not None:
+            look_at_outputs(job, name, method, record, () if diagnosis is None else diagnosis.permuted)
     except KeyboardInterrupt:
         record.results.interrupted = True
     return diagnosis
+
+
+def look_at_outputs(job: Job, name: str, method: Any, record: RunRecord, permuted: Sequence[Sequence[float]]) -> None:
+    """Add what the test rows show of the choice where y holds numbers."""
+    options, dataset, split = job.options, job.dataset, shown_rows(job)
+    folds = make_splits(dataset, comparison_folds(options, job.plan.cuts.folds), rows=split.train)
+    shown = {"scaling": record.results.preprocessing, "seed": options.seed, "lay_out": job.plan.cuts.layouts}
+    record.add(**output_sections(method, dataset, split, folds, record.summary, name, permuted=permuted, **shown))
 
 
 def look_at_labels(job: Job, name: str, method: Any, k: int | None, record: RunRecord) -> None:

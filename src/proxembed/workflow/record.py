@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from proxembed.data.readers.parquet_parts import parquet_files
-from proxembed.evaluate.evidence import Evidence
-from proxembed.evaluate.results import Results, predictions_npz
+from proxembed.evaluate.evidence import Evidence, output_evidence
+from proxembed.evaluate.measured import measured_section
+from proxembed.evaluate.results import RIDGE, Results, measure_name, predictions_npz
 from proxembed.execute.atomic_files import alone_in, check_place, write_whole, written_place
 from proxembed.execute.executor import own_configuration
-from proxembed.methods.pipeline import embedding_part, source_of
+from proxembed.measures.measures import Q2
+from proxembed.methods.pipeline import embedding_part, fit_on, source_of
 from proxembed.persist import model_card, model_files
+from proxembed.proximity.reordering import even_sample
 from proxembed.report import (
     component_section,
     label_section,
@@ -28,6 +31,7 @@ from proxembed.report import (
     proximity_section,
 )
 from proxembed.report.record import LEADERBOARD, PAGE, RECORD
+from proxembed.splits.splits import Split
 from proxembed.targets.known import known_cells
 
 PREDICTIONS = "predictions.npz"
@@ -237,6 +241,44 @@ def named_labels(diagnosis: dict[str, Any], dataset: Any) -> dict[str, Any]:
         return diagnosis
     worse = [{**row, "label": dataset.label_names[int(row["label"])]} for row in diagnosis["worse_labels"]]
     return {**diagnosis, "worse_labels": worse}
+
+
+def output_sections(
+    method: Any,
+    dataset: Any,
+    split: Split,
+    folds: Sequence[Split],
+    summary: dict[str, Any],
+    name: str,
+    *,
+    scaling: str | None = None,
+    seed: int = 0,
+    permuted: Sequence[Sequence[float]] = (),
+    **shown: Any,
+) -> dict[str, Any]:
+    """What the page shows of a method of numbers, fitted on the training rows of a split: ``measured_section``, with
+    planes of the held-out rows. ``permuted``: as of ``Diagnosis``."""
+    entries = [entry for entry in summary["leaderboard"] if entry["arm"] == name and entry["components"]]
+    sizes = {entry["components"]: entry["scores"].get(measure_name(Q2, RIDGE), {}).get("mean") for entry in entries}
+    evidence = output_evidence(method, dataset, split, sorted(sizes), seed=seed, name=name, **shown)
+    model = fit_on(method, dataset.take(split.train), scaling=scaling)
+    section = measured_section(
+        model,
+        dataset,
+        split.train,
+        evidence.rows,
+        splits=[(fold.train, fold.held_out) for fold in folds],
+        curve=[(k, sizes[k], evidence.fitted.get(k)) for k in sorted(sizes)],
+        permutations=[(likeness, fitted, held_out) for held_out, fitted, likeness in permuted],
+    )
+    if section is None:
+        return {}
+    some = even_sample(len(evidence.rows), section["rows"]["train"].count(False))  # the rows whose values are kept
+    planes = [
+        {"title": title, "agreement": score, "places": np.round(Z[some].T, 5).tolist()}
+        for title, Z, score in evidence.planes
+    ]
+    return {"measured": section | {"planes": planes}}
 
 
 def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine", scored: Any = None) -> dict[str, Any]:
