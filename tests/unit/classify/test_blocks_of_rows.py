@@ -103,7 +103,10 @@ def test_unknown_cells_are_means_of_labels():
             lambda rows: MultiOutputRidge().fit(RowBlocks([(X * np.nan, Y)])),
             "MultiOutputRidge has no rule for unknown features",
         ),
-        (lambda rows: MultiOutputRidge().fit(X, Y).score(rows, sample_weight=np.ones(N)), "leave it out"),
+        (
+            lambda rows: MultiOutputRidge().fit(X, Y).score(rows, sample_weight=np.ones(N)),
+            "sample_weight must come with the blocks",
+        ),
         (lambda rows: MultiOutputRidge().fit(X, Y).score(RowBlocks([X])), r"must be pairs \(X, y\)"),
         (lambda rows: MultiOutputRidge().fit(X, Y).score(X), "requires y to be passed"),
     ],
