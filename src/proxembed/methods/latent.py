@@ -26,7 +26,7 @@ from proxembed.estimator.predicts import EXTRAPOLATE_DOC, KnowsRanges
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import SummedRows, summed_rows
 from proxembed.estimator.validation import in_range
-from proxembed.estimator.weights import WeightedRows, refuse_weights_of_blocks
+from proxembed.estimator.weights import WeightedRows
 from proxembed.params import log, param
 from proxembed.targets.outputs import OutputReading
 
@@ -208,11 +208,10 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the latent variables, as every method does; of RowBlocks from X'X, X'Y and Y'Y. Blocks are read twice
         (three times with ``ridge="auto"``). No row keeps a place of its own then. sample_weight: (n,) numbers >= 0, how
-        often each row counts; 0: as if it were absent, also from ``embedding_``. Returns self."""
-        if (blocks := blocks_of(X, y)) is None:
+        often each row counts; 0: as if it were absent, also from ``embedding_``; those of RowBlocks come with the
+        blocks. Returns self."""
+        if (blocks := blocks_of(X, y, sample_weight)) is None:
             return SpectralEmbedder.fit(self, X, y, sample_weight)
-        if sample_weight is not None:
-            refuse_weights_of_blocks(self)
         with self._learning():
             self.resolve()
             refuse_once(self, blocks, "the sums of all rows")
