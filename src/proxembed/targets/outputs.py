@@ -367,7 +367,7 @@ class Outputs(Targets):
             if column.kind in ("classes", "labels") and not column.soft:
                 found.append(sparse.csr_array(cells > 0))
                 continue
-            unknown = np.zeros(len(cells), dtype=bool) if holes is None else holes[:, own]
+            unknown: Any = np.zeros(len(cells), dtype=bool) if holes is None else holes[:, own]
             unknown = unknown.toarray() if sparse.issparse(unknown) else unknown
             found.append(quantile_bins(cells.ravel(), ~unknown.ravel()))
         return sparse.csr_array(sparse.hstack(found, format="csr"))

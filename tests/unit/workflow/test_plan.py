@@ -13,6 +13,7 @@ from proxembed.evaluate import costs
 from proxembed.evaluate.arms import entrants
 from proxembed.execute import clock
 from proxembed.execute.budget import WorkBudget
+from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job, plan
 from proxembed.workflow.engines import run_engine
 from proxembed.workflow.options import OptionError, SearchOptions
@@ -31,7 +32,7 @@ def drawn(n=400, d=12, c=6, seed=0):
 
 
 def planned(work, n=20_000, d=100, c=50, **options):
-    data = SimpleNamespace(unknown=None, X=SimpleNamespace(shape=(n, d)), Y=np.ones((1, c)))
+    data = SimpleNamespace(X=SimpleNamespace(shape=(n, d)), targets=LabelMatrix.of(np.ones((1, c), int)), outputs=None)
     rows = np.arange(n)
     split = plan.Split("test", rows[: 3 * n // 4], rows[3 * n // 4 :])
     return make_plan(SearchOptions(max_work=work, **options), data, split, (2, 5, 10, 20, 50), 0.0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
@@ -34,8 +35,10 @@ def factor_of(y: Outputs) -> np.ndarray:
     return y.with_means().Y.toarray()
 
 
-def fold_of(n: int, n_folds: int, seed: Any) -> np.ndarray:
-    """The fold of each of n rows, at random."""
+def fold_of(n: int, n_folds: int, seed: Any, given: np.ndarray | None = None) -> np.ndarray:
+    """The fold of each of n rows: as given, where these are several, or at random."""
+    if given is not None and given.max() > 0:
+        return given
     return check_random_state(seed).permutation(n) % min(n_folds, n)
 
 
@@ -86,10 +89,10 @@ class RidgeNumbers(RivalNumbers):
         small = min(s.n, s.d)
         return facts.splits * (0.015 + 8e-10 * s.stored * small + 3e-9 * small**3 + 2e-8 * s.n * s.c * min(small, 100))
 
-    def _fit(self, X: Any, y: Outputs) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
         F = factor_of(y)
         self.penalty_ = chosen_penalty(self.penalty, X, F)
-        folds, self.own_factor_ = fold_of(len(F), self.n_folds, self.random_state), np.empty(F.shape)
+        folds, self.own_factor_ = fold_of(len(F), self.n_folds, self.random_state, folds), np.empty(F.shape)
         for fold in range(folds.max() + 1):
             out = folds == fold
             coef, intercept = ridge_fit(X[~out], F[~out], self.penalty_)
@@ -115,9 +118,9 @@ class TunedComponents(RivalNumbers, abstract=True):
         """Axes (d, k) of centred rows and the coefficients (k, r) of F on the scores. The first j of both are those of
         a fit of j components."""
 
-    def _fit(self, X: Any, y: Outputs) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
         X, F = dense_rows(X, self.title), factor_of(y)
-        folds = fold_of(len(F), self.n_folds, self.random_state)
+        folds = fold_of(len(F), self.n_folds, self.random_state, folds)
         least = len(F) - np.bincount(folds).max()
         most = max(min(self.most_components, X.shape[1], least - 1), 1)
         found = np.empty((most, *F.shape))
@@ -267,7 +270,7 @@ class LassoNumbers(RivalNumbers):
         s = facts.shape
         return facts.splits * (0.02 + 80 * (1e-4 + 5e-8 * min(s.n, 500) * s.d * (1 if s.c == 1 else 3 + s.c)))
 
-    def _fit(self, X: Any, y: Outputs) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
         from sklearn.linear_model import LassoCV, MultiTaskLassoCV
 
         X, F = dense_rows(X, self.title), factor_of(y)
@@ -276,7 +279,7 @@ class LassoNumbers(RivalNumbers):
         if not largest > 0:
             self.coef_, self.intercept_, self.alpha_ = np.zeros((X.shape[1], F.shape[1])), F.mean(axis=0), 0.0
             return
-        folds = fold_of(len(F), self.n_folds, self.random_state)
+        folds = fold_of(len(F), self.n_folds, self.random_state, folds)
         given = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(folds.max() + 1)]
         model, alphas = (LassoCV, MultiTaskLassoCV)[F.shape[1] > 1], largest * np.geomspace(1, SMALLEST, GRID)
         with warnings.catch_warnings():
@@ -334,7 +337,25 @@ class ForestNumbers(RivalNumbers):
         grown = forest_seconds(min(s.n, facts.forest_rows), s.d, s.c, cls.n_estimators)
         return facts.splits * (2e-3 * cls.n_estimators + 1.8 * grown)
 
-    def _fit(self, X: Any, y: Outputs) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
+        if folds is not None and folds.max() > 0:
+            self._grow(X, y)
+            self.own_factor_ = self._cross_fitted(X, y.held(), folds)
+        else:
+            self.own_factor_ = self._grow(X, y)
+
+    def _cross_fitted(self, X: Any, y: Outputs, folds: np.ndarray) -> np.ndarray:
+        """F of each row by a forest of the other folds."""
+        found = np.empty((len(folds), y.c))
+        for fold in range(folds.max() + 1):
+            out = folds == fold
+            forest = clone(self)
+            forest._grow(X[~out], y.take(~out))
+            found[out] = forest._factor(X[out])
+        return found
+
+    def _grow(self, X: Any, y: Outputs) -> np.ndarray:
+        """Grow the forest, and return F of its rows by the trees grown without them."""
         random = check_random_state(self.random_state)
         X, F, counts, row = averaged_rows(X, factor_of(y))
         chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
@@ -351,7 +372,7 @@ class ForestNumbers(RivalNumbers):
         self.leaves_, self.votes_ = found.leaves, found.votes
         unseen = self._factor(X)
         unseen[chosen] = own
-        self.own_factor_ = unseen[row]
+        return unseen[row]
 
     def _factor(self, X: Any) -> np.ndarray:
         return self.leaves_.features(X) @ self.votes_
@@ -393,7 +414,7 @@ class BoostedNumbers(RivalNumbers):
         s = facts.shape
         return facts.splits * s.c * (0.05 + 2e-4 * min(s.n, 1000) + 1e-3 * s.d + 4e-6 * s.n * s.d)
 
-    def _fit(self, X: Any, y: Outputs) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         X, F, known = dense_rows(X, self.title), y.Y.toarray(), y.known_cells

@@ -170,15 +170,17 @@ class RivalScores(LabelClassifier, Rival, abstract=True):
 
 class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
     """Base of a rival that predicts numbers, and classes beside them by their indicators. A subclass defines
-    ``_fit(X, y)``, which may set ``own_factor_``, and ``_factor(X)``."""
+    ``_fit(X, y, folds)``, which may set ``own_factor_``, and ``_factor(X)``."""
 
     role = "rival"
     predicts = True
     takes = ("numbers",)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to the rows with a known cell, others at the mean of their column. X: (n, d) array or sparse matrix; y:
-        numbers (n,) or (n, q), NaN where unknown, or outputs. Returns self."""
+    def fit(self, X: Any, y: Any, folds: Any = None) -> Self:
+        """Fit to the rows with a known cell, other cells at the mean of their column. X: (n, d) array or sparse matrix;
+        y: numbers (n,) or (n, q), NaN where unknown, or outputs; folds: (n,) whole numbers from 0, the folds by which
+        parameters are chosen and training rows predicted, such as those that keep groups together; None: random ones,
+        and of a forest the rows that a tree has not drawn. Returns self."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -194,11 +196,11 @@ class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
                 raise ValueError(f"{name} needs at least 2 rows with known numbers; got {len(rows)} sample.")
             outputs = outputs.take(rows)
             self._reading_ = outputs.reading
-            self._fit(X[rows], outputs)
+            self._fit(X[rows], outputs, None if folds is None else np.unique(folds[rows], return_inverse=True)[1])
         return self
 
     @abstractmethod
-    def _fit(self, X: Any, y: Outputs) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
         """Fit to checked rows and their outputs. ``own_factor_``: F of these rows by models that have not seen them."""
 
     @abstractmethod
