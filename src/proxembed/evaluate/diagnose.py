@@ -640,7 +640,7 @@ def _null(asked: _Refits, order: np.ndarray) -> Any:
         try:
             folds = _readings(method, asked.X, y, labels, asked.splits)
             if isinstance(labels, Outputs):
-                scored = [(_held_out(each, asked.measure), _own_rows(each, asked.measure)) for each in folds]
+                scored = [(fold.held_out, fold.own_rows) for fold in (_score(each, asked.measure) for each in folds)]
                 return [*map(_mean, zip(*scored, strict=True)), _likeness(asked.labels, labels)]
             return _mean([_held_out(readings, asked.measure) for readings in folds])
         except ValueError:

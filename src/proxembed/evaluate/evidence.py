@@ -198,16 +198,16 @@ def output_evidence(
         warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
         plain = LSI() if sp.issparse(part.X) else PCA()
         plane = clone(plain).set_params(n_components=_plane_size(part))
-        places = {
+        places: dict[str, Any] = {
             title_of(plain): keep("plane", lambda: _embedded(plane, part)),
             title: keep("method", lambda: _embedded(method, part)),
             f"{title} on shuffled outputs": keep("shuffled", lambda: _embedded(method, part.shuffled())),
         }
-        planes = [_output_plane(name, *pair, part) for name, pair in places.items()]
+        planes = [_output_plane(name, Z, Z_new, part) for name, (Z, Z_new) in places.items()]
         if lay_out and part.outputs is not None and part.outputs.c > SHOWN:
             for name, pair in list(places.items())[1:]:
-                laid = keep(f"layout, {name}", functools.partial(places_on_layout, *pair, part))
-                planes.append(_output_plane(f"layout of {name}", *laid, part, laid_out=True))
+                laid = keep(f"layout, {name}", functools.partial(places_on_layout, pair[0], pair[1], part))
+                planes.append(_output_plane(f"layout of {name}", laid[0], laid[1], part, laid_out=True))
         model, Z, Z_held_out = fitted_embedding(with_size(method, None), *part.rows_for(method))
         own = model if hasattr(model, "output_readout") else None
         fitted = {
@@ -334,8 +334,9 @@ def _directions(Z: np.ndarray, Y: Any, label_names: Any) -> list[dict[str, Any]]
 
 def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
+    labels: Any = part.labels
     X, Y = part.rows_for(method)[0], part.Y.toarray() > 0
-    unseen = unseen_scores(method, X, part.labels, part.groups)
+    unseen = unseen_scores(method, X, labels, part.groups)
     probabilities = platt_apply(scores, platt_fit(np.asarray(unseen), Y, part.known_cells))
     error = label_calibration_error(part.Y_held_out, probabilities, known=part.known_held_out)
     return tune_thresholds(unseen, Y, known=part.known_cells).cuts, error

@@ -299,7 +299,7 @@ class Readings:
         """Probabilities of the held-out rows, (m, c), by sigmoids of the cross-fitted scores."""
         return platt_apply(self.scores, platt_fit(self.own_scores, self.Y, self.part.known_cells))
 
-    def neighbors(self, k: int) -> tuple[Any, ...]:
+    def neighbors(self, k: int) -> Any:
         """Labels of the training rows, the weights of the k nearest of each held-out row, and which cells are known."""
         if k not in self._near:
             started = time.perf_counter()
@@ -307,7 +307,7 @@ class Readings:
             self._seconds[k] = time.perf_counter() - started
         return (self.part.Y, self._near[k], *(() if self.part.known_cells is None else (self.part.known_cells,)))
 
-    def new_neighbors(self, measure: Measure) -> tuple[Any, ...] | None:
+    def new_neighbors(self, measure: Measure) -> Any:
         """As ``neighbors``, of the other held-out rows; None where there are too few."""
         Y = self.part.held_out_sets
         if not measure.is_defined(Y):
@@ -444,7 +444,7 @@ class OutputReadings(Readings):
         F = self.readout.scores(Z) if own is None else (own.values(Z) - level) * scale
         return F if self.model is not None and extrapolates(self.model) else within_range(F, self.part)
 
-    def neighbors(self, k: int) -> np.ndarray:
+    def neighbors(self, k: int) -> Any:
         """Moments of the outputs of the k nearest training rows, (m, 3, r)."""
         if k not in self._near:
             started = time.perf_counter()
@@ -452,7 +452,7 @@ class OutputReadings(Readings):
             self._seconds[k] = time.perf_counter() - started
         return near_outputs(self._near[k], self.part.Y.F, self.part.Y.known)
 
-    def new_neighbors(self, measure: Measure) -> np.ndarray | None:
+    def new_neighbors(self, measure: Measure) -> Any:
         """The same of the other held-out rows; None where there are too few."""
         cells = self.part.Y_held_out
         if not measure.is_defined(cells):
@@ -612,7 +612,7 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
 def fitted_factors(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """The same of a rival of numbers, in F of the training rows."""
     X, y, (level, scale) = part.X[part.known_rows], part.read, part.standard
-    model = clone(arm.estimator).fit(X, y)
+    model = clone(arm.estimator).fit(X, y, None if part.groups is None else part.inner)
     own = getattr(model, "own_factor_", None)
     found = model.predict_factor(X) if own is None else own, model.predict_factor(part.X_held_out)
     mean, factor = y.level_and_scale

@@ -7,13 +7,15 @@ the prediction without features; a class output has one column per class, whose 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
 
-class OutputCells(NamedTuple):
+@dataclass(frozen=True)
+class OutputCells:
     """Cells of F of some rows: ``F`` (m, r), 0 where unknown; ``known`` (m, r), None: all; ``owner`` (r,): the number
     of the output of each column; ``level`` and ``scale`` (r,): F is (value - level) * scale."""
 
@@ -38,7 +40,7 @@ class OutputCells(NamedTuple):
 
     def take(self, rows: Any) -> OutputCells:
         """The cells of some rows."""
-        return self._replace(F=self.F[rows], known=None if self.known is None else self.known[rows])
+        return replace(self, F=self.F[rows], known=None if self.known is None else self.known[rows])
 
     def in_units(self, F: np.ndarray) -> np.ndarray:
         """Values of F in the units of the outputs, NaN where a cell of these rows is unknown."""

@@ -560,7 +560,7 @@ def _of_classes(labels: LabelMatrix, sets: Any, index: np.ndarray, Sigma: np.nda
     u, many = sets.shape[0], sparse.issparse(sets)
     share = ratio(1.0, sets.sum(axis=1))
     F = sparse.csr_array(sparse.diags_array(share) @ sets) if many else sets * share[:, None]
-    FS = None if many else F @ Sigma
+    FS: Any = None if many else F @ Sigma
 
     def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.asarray((F[a] @ Sigma if FS is None else FS[a]) @ F[b].T)

@@ -75,7 +75,8 @@ def _compared(goal: dict[str, Any], features: int) -> str:
     if goal.get("ties"):
         sentences.append(f"It is {equal_to(goal['ties'])}.")
     rival = goal["rival"]
-    if rival is not None and rival["value"] is not None and sign * (rival["value"] - goal["value"]) > 0:
+    ahead = rival is not None and rival["value"] is not None and sign * (rival["value"] - goal["value"]) > 0
+    if ahead and rival["arm"] not in goal.get("ties", ()):
         sentences.append(f"A rival is ahead: {label(rival)} ({number(rival['value'])}).")
     among = goal.get("new_rows")
     if among is not None:

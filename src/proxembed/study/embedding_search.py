@@ -110,13 +110,13 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         return int(self.random_state) if given else int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _splits(
-        self, X: Any, labels: LabelMatrix, seed: int, groups: Any = None, usual: int | None = None
+        self, X: Any, labels: Targets, seed: int, groups: Any = None, usual: int | None = None
     ) -> list[Split]:
         """The splits of ``cv``, of None the usual number; of a number, stratified folds, or folds of whole groups."""
         return self._splits_of(usual if self.cv is None else self.cv, "cv", X, labels, seed, groups)
 
     def _splits_of(
-        self, cv: Any, parameter: str, X: Any, labels: LabelMatrix, seed: int, groups: Any = None
+        self, cv: Any, parameter: str, X: Any, labels: Targets, seed: int, groups: Any = None
     ) -> list[Split]:
         """The splits of a number of folds, or of a splitter."""
         if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= int(cv) <= labels.n:
@@ -489,9 +489,10 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose labels are all predicted; of numbers R2, the mean over the columns of y. X: (m, d)
         array or sparse matrix. y: in the form of y in fit. sample_weight: (m,) array. Returns a float."""
-        if not isinstance(vars(self).get("_reading_"), OutputReading):
+        reading = vars(self).get("_reading_")
+        if not isinstance(reading, OutputReading):
             return super().score(X, y, sample_weight)
-        return self._reading_.score(y, self.predict(X), sample_weight)
+        return reading.score(y, self.predict(X), None if sample_weight is None else np.asarray(sample_weight, float))
 
     def transform(self, X: Any) -> Any:
         """The embedding of rows by the best estimator. X: (m, d) array or sparse matrix. Returns (m, k)."""

@@ -362,7 +362,7 @@ class Outputs(Targets):
         some = self.take(rows)
         holes, found = some._holes_of_columns, []
         for _, column, own in self.layout.spans():
-            cells = some.raw[:, own]
+            cells: Any = some.raw[:, own]
             cells = cells.toarray() if self.is_sparse else cells
             if column.kind in ("classes", "labels") and not column.soft:
                 found.append(sparse.csr_array(cells > 0))

@@ -242,7 +242,7 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
         progress(0, 2, f"held-out map of {arm.name}")
         if dataset.outputs is not None:
             folds = make_splits(dataset, protocol.splitting, rows=split.train)
-            shown = {"scaling": results.preprocessing, "seed": protocol.seed, "lay_out": True}
+            shown: dict[str, Any] = {"scaling": results.preprocessing, "seed": protocol.seed, "lay_out": True}
             record.add(**output_sections(method, dataset, split, folds, record.summary, arm.name, **shown))
             return
         evidence = held_out_evidence(

@@ -13,7 +13,7 @@ from proxembed.evaluate.results import sign_of
 from proxembed.execute.budget import WorkBudget
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
-from proxembed.measures.measures import measure_of
+from proxembed.measures.measures import measure_for
 from proxembed.measures.statistics import choose, expected_score, repeated_scores
 from proxembed.methods.adaptive import EmbeddingModel
 from proxembed.methods.kernelized import Kernelized
@@ -148,7 +148,7 @@ def registered_methods(
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
     scored = zip(leaders, study.leader_scores_, strict=False)
     seconds = sum(trial["seconds"] for trial in study.trials_)
-    sign = -1.0 if measure_of(options.measure).loss else 1.0
+    sign = -1.0 if measure_for(options.measure, train.outputs is not None).loss else 1.0
     choice = {
         "method": leaders[0][0],
         "k": leaders[0][1].n_components,

@@ -30,7 +30,7 @@ from proxembed.evaluate.verdict import summarise
 from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent
 from proxembed.execute.ledger import STUDY, Ledger, as_json, digest, read_header
-from proxembed.measures.measures import measure_of, neighbors_of
+from proxembed.measures.measures import measure_for, neighbors_of
 from proxembed.measures.statistics import choose
 from proxembed.methods.around import with_size
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labels
@@ -97,7 +97,7 @@ def stored_study(
         progress(0, 0, f"nothing to resume in {place.folder}: the search begins")
     if earlier and not resume:
         progress(0, 0, f"the earlier search in {place.folder} is replaced")
-    given = asdict(options) | {"measure": measure_of(options.measure).name}
+    given = asdict(options) | {"measure": measure_for(options.measure, dataset.outputs is not None).name}
     facts = {name: value for name, value in given.items() if name not in FREE}
     outputs = None if dataset.outputs is None else np.asarray(dataset.outputs)
     arrays = (dataset.X, dataset.Y, dataset.unknown, dataset.train_idx, dataset.test_idx, dataset.groups, dataset.times)
@@ -478,7 +478,7 @@ def look_at_outputs(job: Job, name: str, method: Any, record: RunRecord, permute
     """Add what the test rows show of the choice where y holds numbers."""
     options, dataset, split = job.options, job.dataset, shown_rows(job)
     folds = make_splits(dataset, comparison_folds(options, job.plan.cuts.folds), rows=split.train)
-    shown = {"scaling": record.results.preprocessing, "seed": options.seed, "lay_out": job.plan.cuts.layouts}
+    shown: dict[str, Any] = {"scaling": record.results.preprocessing, "seed": options.seed, "lay_out": job.plan.cuts.layouts}
     record.add(**output_sections(method, dataset, split, folds, record.summary, name, permuted=permuted, **shown))
 
 
@@ -578,7 +578,7 @@ def run_diagnosis(job: Job, method: Any, scaling: str | None) -> Any:
     test = draw.permutation(split.held_out[known[split.held_out]])[:limit]
     part = dataset.take(np.concatenate([train, test]))
     parted = Split("test", np.arange(len(train)), np.arange(len(train), len(train) + len(test)))
-    measure = measure_of(options.measure)
+    measure = measure_for(options.measure, dataset.outputs is not None)
     more: dict[str, Any] = {"cv": [parted], "seed": options.seed, "n_jobs": options.n_jobs}
     more |= {"groups": part.groups, "times": part.times}
     more |= {"measure": measure} if diagnosed_by(measure) else {}

@@ -318,7 +318,7 @@ def check_measure(measure: Any) -> None:
         raise OptionError("measure", measure, reason) from error
 
 
-def measured_by(options: RunOptions, dataset: Any, train: Any) -> str:
+def measured_by(options: RunOptions, dataset: Any, train: Any) -> Any:
     """The measure that decides for a data set with these training rows; an OptionError for one of other targets."""
     from proxembed.measures.measures import measure_for, measures_of_kind, neighbors_of
 

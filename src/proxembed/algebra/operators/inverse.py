@@ -131,7 +131,7 @@ class Inverse(Operator):
         centred = leaf.center is not None
         if not sparse.issparse(leaf.F) or leaf.rank_bound <= MANY_COLUMNS or leaf.S is not None:
             return None
-        if centred and np.ptp(leaf.center) > 0:
+        if leaf.center is not None and np.ptp(leaf.center) > 0:
             return None
         spanned = Spanned(leaf.F, self.eps / c, centred=centred)
         return None if spanned.span.shifted else (c, spanned)

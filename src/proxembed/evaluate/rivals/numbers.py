@@ -404,6 +404,7 @@ class BoostedNumbers(RivalNumbers):
 
     title = "boosted regression"
     position = 82
+    cut = "first"
     most_cells = MOST_CELLS
     share = 0.4
     max_iter: int = param(default=100, low=1, integer=True, kw_only=False, doc="Largest number of trees per output.")
