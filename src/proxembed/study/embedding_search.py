@@ -109,9 +109,7 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
         given = isinstance(self.random_state, Integral)
         return int(self.random_state) if given else int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _splits(
-        self, X: Any, labels: Targets, seed: int, groups: Any = None, usual: int | None = None
-    ) -> list[Split]:
+    def _splits(self, X: Any, labels: Targets, seed: int, groups: Any = None, usual: int | None = None) -> list[Split]:
         """The splits of ``cv``, of None the usual number; of a number, stratified folds, or folds of whole groups."""
         return self._splits_of(usual if self.cv is None else self.cv, "cv", X, labels, seed, groups)
 

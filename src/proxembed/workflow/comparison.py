@@ -33,7 +33,16 @@ from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits, s
 
 from .labelled_data import check_labels, component_range, has_whole_rows, labelled_data, with_leaks
 from .options import CompareOptions, OptionError, call_text, measured_by, on_requested_cluster
-from .record import EVIDENCE, RunRecord, evidence_sections, model_section, output_sections, retry_once, run_folder, run_head
+from .record import (
+    EVIDENCE,
+    RunRecord,
+    evidence_sections,
+    model_section,
+    output_sections,
+    retry_once,
+    run_folder,
+    run_head,
+)
 from .results import Comparison
 
 RIVAL_WORDS = {"raw", "forest"}  # further words for rivals that always take part

@@ -478,7 +478,11 @@ def look_at_outputs(job: Job, name: str, method: Any, record: RunRecord, permute
     """Add what the test rows show of the choice where y holds numbers."""
     options, dataset, split = job.options, job.dataset, shown_rows(job)
     folds = make_splits(dataset, comparison_folds(options, job.plan.cuts.folds), rows=split.train)
-    shown: dict[str, Any] = {"scaling": record.results.preprocessing, "seed": options.seed, "lay_out": job.plan.cuts.layouts}
+    shown: dict[str, Any] = {
+        "scaling": record.results.preprocessing,
+        "seed": options.seed,
+        "lay_out": job.plan.cuts.layouts,
+    }
     record.add(**output_sections(method, dataset, split, folds, record.summary, name, permuted=permuted, **shown))
 
 

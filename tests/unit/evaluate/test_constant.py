@@ -43,7 +43,9 @@ def test_in_other_measures_it_is_what_the_best_constant_reaches(cells):
     assert value("calibration error", *cells) < 0.03
 
 
-@pytest.mark.parametrize("name", [name for name, each in MEASURES.items() if each.goal == "predict" and each.takes == "labels"])
+@pytest.mark.parametrize(
+    "name", [name for name, each in MEASURES.items() if each.goal == "predict" and each.takes == "labels"]
+)
 def test_every_measure_of_predictions_has_it_and_learns_from_training_rows_alone(cells, name):
     train, held_out = cells
     found = constant_prediction(measure_of(name), train, held_out)
