@@ -6,13 +6,17 @@ more than .025. Rows are sorted by the first principal score of the standardised
 one row of each block, drawn at random, is held out; at most 1,000 training and 500 test rows. X and Y are
 standardised by the training rows, predictions cut to their range. OPLS, Kernelized and Views predict by the closed
 read-out, ForestLeaves by a second ridge. Hidden cells: OPLS with at most three components, each output read out by a
-ridge on its known rows, and by `predict`.
+ridge on its known rows, and by `predict`. Neighbours: A@10 of each arm beside the figures of the design (three splits),
+all features by cosine and the rest by distance. Search: what `proxembed.search` chooses in a budget of work, beside the
+rivals of the same run, on the rows of the first three splits. `--page FILE` writes the tables as a page.
 """
 
 import statistics
+import sys
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from contenders import data_file
@@ -38,7 +42,19 @@ HIDDEN: dict[str, tuple[tuple[float | None, ...], ...]] = {  # by share, then by
 FEWEST = 4  # complete rows on which "drop" is fitted
 TRAINING, TEST = 1000, 500
 MOST = 20  # components of PLS
-PARTS = ("prediction", "unknown")
+PARTS = ("prediction", "neighbours", "search", "unknown")
+NEAR = ("all features", "PLS k=10", "lookup", "OPLS", "Kernelized", "Views")
+NEAR_EXPECTED = {
+    "diabetes": (0.42, 0.46, 0.66, 0.49, 0.55, 0.54),
+    "enb": (0.91, 0.91, 0.99, 0.97, 0.99, 0.99),
+    "jura": (0.49, 0.54, 0.68, 0.61, 0.64, 0.66),
+    "tecator": (0.40, 0.46, 0.95, 0.95, 0.94, 0.95),
+    "atp1d": (0.76, 0.79, 0.85, 0.82, 0.84, 0.84),
+    "wq": (0.18, 0.18, 0.22, 0.17, 0.20, 0.21),
+}
+SEARCHED, WORK = 3, 120.0  # splits of the search, and its budget in units of work
+RIVALS = ("all features", "PLSRegression", "random forest")  # that stand beside its choice
+TABLES: list[tuple[str, list[str], list[list[Any]]]] = []
 
 
 def rows_of(name: str) -> tuple[Any, Any]:
@@ -157,6 +173,103 @@ def beside(found: list[float], expected: float | None) -> str:
     return f"{own} ({expected:g}{' !' if abs(mean - expected) > 0.025 else ''})"
 
 
+def present(title: str, columns: list[str], rows: list[list[Any]]) -> None:
+    """Print a table, and keep it for the page."""
+    show(title, columns, rows)
+    TABLES.append((title, columns, rows))
+
+
+def near_arms(X: Any, outputs: Any) -> dict[str, tuple[Any, int | None]]:
+    """Arms of the evaluation, and their numbers of components, by the name of the arm."""
+    from proxembed import OPLS, PLS, Kernelized, Views
+    from proxembed.evaluate.arms import Arm, embedding_arm, entrants
+
+    lookups = [each.arm for each in entrants(X, outputs) if each.arm.lookup is not None]
+    c = outputs.c
+    return {
+        "all features": (Arm("all features", None, True), None),
+        "PLS k=10": (embedding_arm("PLS k=10", PLS(deflation="simpls")), 10),
+        "OPLS": (embedding_arm("OPLS", OPLS()), c),
+        "Kernelized": (embedding_arm("Kernelized", Kernelized(OPLS(), random_state=0)), c),
+        "Views": (embedding_arm("Views", Views(OPLS(), random_state=0)), c),
+        **{arm.lookup.name: (arm, None) for arm in lookups},
+    }
+
+
+def neighbours(names: list[str], asked: list[str], splits: int) -> None:
+    """A@10 of every arm: the better of the two lookups stands for both."""
+    import numpy as np
+
+    from proxembed.evaluate.part import make_part
+    from proxembed.evaluate.scoring import Measures, score
+    from proxembed.measures.measures import measure_of
+    from proxembed.targets.reading import read_targets
+
+    pairs, lines = ((measure_of("A@10"), "cosine kNN"),), []
+    for name in names:
+        found: dict[str, list[float]] = {arm: [] for arm in asked}
+        for seed in range(splits):
+            X, Y, X_test, Y_test = split(name, seed)
+            rows, new = np.arange(len(X)), np.arange(len(X), len(X) + len(X_test))
+            outputs = read_targets(np.vstack([Y, Y_test]), "real")
+            part = make_part(np.vstack([X, X_test]), outputs, rows, new, "none", rows=new)
+            values: dict[str, float] = {}
+            for title, (arm, k) in near_arms(X, outputs).items():
+                rows_of_arm = score(arm, part, Measures(pairs, (k or 1,))).rows
+                place = "lookup" if arm.lookup is not None else title
+                own = next(row["value"] for row in rows_of_arm if row["arm"] == title)
+                values[place] = max(values.get(place, -1.0), own)
+            for arm in asked:
+                found[arm].append(values[arm])
+        expected = dict(zip(NEAR, NEAR_EXPECTED.get(name, (None,) * len(NEAR)), strict=True))
+        lines.append([name, *(beside(found[arm], expected[arm]) for arm in asked)])
+    present("A@10 of new rows among the training rows (expected)", ["set", *asked], lines)
+
+
+def searched(names: list[str], splits: int, work: float) -> None:
+    """What a search chooses on the training rows, and Q2 of it and of rivals on the test rows."""
+    import numpy as np
+
+    import proxembed
+
+    lines, ahead = [], []
+    for name in names:
+        for seed in range(splits):
+            X, Y, X_test, Y_test = split(name, seed)
+            test = np.arange(len(X), len(X) + len(X_test))
+            both = np.vstack([X, X_test]), np.vstack([Y, Y_test])
+            found = proxembed.search(*both, target_type="real", test=test, max_work=work, max_seconds=None, shuffles=0)
+            entries = found.record["summary"]["leaderboard"]
+            choice = found.record["summary"]["choice"]
+            own = value_of(entries, choice["method"], choice["k"])
+            others = [value_of(entries, rival) for rival in RIVALS]
+            lines.append([name, seed, choice["method"], choice["k"], *(format_value(v) for v in (own, *others))])
+            if own is not None and others[1] is not None:
+                ahead.append(own - others[1])
+    means = f"mean gain over PLSRegression {statistics.fmean(ahead):+.3f}" if ahead else ""
+    lines.append(["all", "", means, "", "", *[""] * len(RIVALS)])
+    present("Q2 of the choice of a search, and of rivals", ["set", "split", "choice", "k", "Q2", *RIVALS], lines)
+
+
+def value_of(entries: list[dict[str, Any]], arm: str, k: int | None = None) -> float | None:
+    """Q2 on the test rows of an arm; None where it took no part."""
+    own = [entry for entry in entries if entry["arm"] == arm and (k is None or entry["k"] == k)]
+    return own[0]["scores"]["Q2 (ridge)"]["test"] if own else None
+
+
+def format_value(value: float | None) -> str:
+    return "left out" if value is None else f"{value:.3f}"
+
+
+def page(command: str) -> str:
+    """The tables in Markdown."""
+    parts = ["# Outputs that are numbers", (__doc__ or "").strip(), f"Made by `{command}`."]
+    for title, columns, rows in TABLES:
+        table = [columns, ["---"] * len(columns), *[[str(cell) for cell in row] for row in rows]]
+        parts += [f"## {title}", "\n".join(f"| {' | '.join(line)} |" for line in table)]
+    return "\n\n".join(parts) + "\n"
+
+
 def prediction(names: list[str], asked: list[str], splits: int) -> None:
     """Q2 of every arm."""
     own, lines, seconds = arms(), [], dict.fromkeys(asked, 0.0)
@@ -172,7 +285,7 @@ def prediction(names: list[str], asked: list[str], splits: int) -> None:
             line.append(beside(found, expected))
         lines.append(line)
     lines.append(["CPU seconds", *(f"{seconds[arm]:.0f}" for arm in asked)])
-    show("Q2 of held-out rows (expected)", ["set", *asked], lines)
+    present("Q2 of held-out rows (expected)", ["set", *asked], lines)
 
 
 def after_hiding(rule: str, X: Any, Y: Any, X_test: Any, Y_test: Any) -> float | None:
@@ -213,7 +326,7 @@ def unknown_cells(names: list[str], splits: int) -> None:
                 values = [value for value in found[rule] if value is not None]
                 line.append(beside(values, expected) if 2 * len(values) >= splits else "none")
             lines.append(line)
-    show("Q2 of OPLS where cells are hidden (expected)", ["set", "hidden", *RULES, *PREDICTED], lines)
+    present("Q2 of OPLS where cells are hidden (expected)", ["set", "hidden", *RULES, *PREDICTED], lines)
 
 
 def main() -> None:
@@ -221,6 +334,8 @@ def main() -> None:
     parser.set_defaults(threads=1)
     parser.add_argument("--sets", default="", help="names separated by commas; all when left out")
     parser.add_argument("--arms", default="", help="names separated by commas; all when left out")
+    parser.add_argument("--work", type=float, default=WORK, help="budget of a search in units of work")
+    parser.add_argument("--page", type=Path, help="file for the tables, such as docs/results/outputs/README.md")
     options = parser.parse_args()
     fix_threads(options.threads)
     warnings.simplefilter("ignore")  # rows without a known cell are left out by design
@@ -230,8 +345,15 @@ def main() -> None:
     splits = 1 if options.quick else options.repeats
     if "prediction" in parts:
         prediction(names, chosen(ARMS, options.arms), splits)
+    if "neighbours" in parts:
+        neighbours(names, list(NEAR), min(splits, SEARCHED))
+    if "search" in parts:
+        searched(names, min(splits, SEARCHED), options.work)
     if "unknown" in parts:
         unknown_cells([name for name in names if name in HIDDEN], splits)
+    if options.page is not None:
+        options.page.parent.mkdir(parents=True, exist_ok=True)
+        options.page.write_text(page(" ".join(["python", "bench/outputs.py", *sys.argv[1:]])), encoding="utf-8")
 
 
 if __name__ == "__main__":
