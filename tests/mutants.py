@@ -39,8 +39,8 @@ FAULTS = (
     Fault(
         "pairs of different classes lose their weights",
         "methods/local.py",
-        "A = Laplacian(Sparse(rows.weigh(enemies, same_class=False)))",
-        "A = Laplacian(Sparse(enemies))",
+        "A = Laplacian(Sparse(rows.links_counted(rows.weigh(enemies, same_class=False))))",
+        "A = Laplacian(Sparse(rows.links_counted(enemies)))",
         "MFA",
     ),
     Fault(
@@ -95,8 +95,8 @@ FAULTS = (
     Fault(
         "friends and enemies no longer weigh alike",
         "methods/local.py",
-        "return Template(-Laplacian(Sparse(near - apart)), offset=rows.mass, sense=-1)",
-        "return Template(-Laplacian(Sparse(near - 0.9 * apart)), offset=rows.mass, sense=-1)",
+        "return Template(-Laplacian(Sparse(rows.links_counted(near - apart))), offset=rows.mass, sense=-1)",
+        "return Template(-Laplacian(Sparse(rows.links_counted(near - 0.9 * apart))), offset=rows.mass, sense=-1)",
         "DNE",
     ),
     Fault(

@@ -39,7 +39,7 @@ def compare_left_out(dataset: Dataset, record: dict[str, Any], names: list[str])
     """The leaderboard of all features and these rivals on the rows and folds of a search."""
     done, sizes = record["summary"]["protocol"], record["summary"]["fold_sizes"]["test"]
     part = drawn_part(standard_split(dataset), sizes["train"], sizes["held_out"], done["seed"])
-    known = entrants(dataset.X[part.train], dataset.Y[part.train], done["seed"], splits=done["n_folds"] + 1)
+    known = entrants(dataset.X[part.train], dataset.targets.take(part.train), done["seed"], splits=done["n_folds"] + 1)
     protocol = Protocol(
         tuple(entrant.arm for entrant in known if entrant.arm.name in (ALL_FEATURES, *names)),
         tuple(done["sizes"]),

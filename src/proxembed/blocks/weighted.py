@@ -9,13 +9,7 @@ import numpy as np
 
 class WeightedTargets:
     """``y`` of some rows (None without labels) and their ``weights``, (m,) numbers of at least 0: what a block (X, y,
-    weights) gives in the place of y. Rows of it, by an index or a slice, keep their weights.
-
-    >>> import numpy as np
-    >>> part = WeightedTargets(["a", "b", "a"], np.array([1.0, 0.5, 2.0]))[1:]
-    >>> part.y, part.weights.tolist()
-    (['b', 'a'], [0.5, 2.0])
-    """
+    weights) gives in the place of y. Rows of it, by an index or a slice, keep their weights."""
 
     def __init__(self, y: Any, weights: np.ndarray):
         self.y, self.weights = y, weights

@@ -438,7 +438,6 @@ def diagnose(
         embedding=crossfit_embedding(method, X, y, splits) if crossfit else None,
         held_out=_mean([fold.held_out for fold in true]),
         **_tested(_mean([true[fold].held_out for fold in scored]), null, shuffle),
-        permuted=tuple(found for found in null if found is not None) if isinstance(labels, Outputs) else (),
     )
 
 
@@ -462,6 +461,7 @@ def _tested(tested: float, values: list[Any], shuffle: LabelShuffle) -> dict[str
         "unit": shuffle.unit,
         "distinct": shuffle.distinct,
         "failed_shuffles": failed,
+        "permuted": tuple(value for value in values if isinstance(value, list)),
     }
 
 

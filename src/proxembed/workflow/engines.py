@@ -147,7 +147,6 @@ def registered_methods(
     interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups)
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
     scored = zip(leaders, study.leader_scores_, strict=False)
-    seconds = sum(trial["seconds"] for trial in study.trials_)
     sign = -1.0 if measure_for(options.measure, train.outputs is not None).loss else 1.0
     choice = {
         "method": leaders[0][0],
@@ -161,7 +160,7 @@ def registered_methods(
     found = SearchFindings(
         leaders,
         complete_scores(study.trials_),
-        seconds,
+        sum(trial["seconds"] for trial in study.trials_),
         interrupted,
         work=study.work_,
         scaling=study.scaling_,
