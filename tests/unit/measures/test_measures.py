@@ -31,7 +31,8 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(90, 5))
 Y = (X[:, :3] + 0.7 * rng.normal(size=(90, 3)) > 0).astype(int)
 FEW, MANY = (X, Y), (np.tile(X, (4, 1)) + 0.3 * rng.normal(size=(360, 5)), np.tile(Y, (4, 1)))
-OF_EACH_KIND = {(measure.reads, measure.loss): name for name, measure in reversed(MEASURES.items())}.values()
+OF_LABELS = {name: measure for name, measure in MEASURES.items() if measure.takes == "labels"}
+OF_EACH_KIND = {(measure.reads, measure.loss): name for name, measure in reversed(OF_LABELS.items())}.values()
 QUICK = {"methods": "opls", "n_components": (1, 2), "folds": 2}
 
 
