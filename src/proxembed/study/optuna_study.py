@@ -54,9 +54,11 @@ class TrialDraws(Draws):
 
 
 def _word(option: Any) -> Any:
-    """An option as optuna keeps it: a class or a candidate by its name."""
+    """An option as optuna keeps it: a class or a candidate by its name, several values as text."""
     if isinstance(option, Candidate):
         return option.title
+    if isinstance(option, tuple):
+        return repr(option)
     return option.__name__ if isinstance(option, type) else option
 
 

@@ -114,14 +114,14 @@ def test_a_verdict_needs_five_groups_of_scored_rows():
     told = {}
     for count in (1, 4, 5):
         groups = np.arange(data.X.shape[0]) % 60 % count
-        told[count] = too_few(SimpleNamespace(y=data.y, groups=groups, times=None, single_label=True), rows)
+        told[count] = too_few(SimpleNamespace(targets=data.targets, groups=groups, times=None, single_label=True), rows)
     assert told[4] == "4 groups of scored rows are too few to tell, at least 5 are needed" and told[5] is None
     assert told[1] == "1 group of scored rows is too few to tell, at least 5 are needed"
 
 
 def test_rows_in_time_count_by_independent_periods():
     y = np.repeat([0, 1, 0, 1, 1], 40)
-    facts = {"y": LabelMatrix.of(y[:, None]), "groups": None, "single_label": True}
+    facts = {"targets": LabelMatrix.of(y[:, None]), "groups": None, "single_label": True}
     rows, times = np.arange(200), np.arange(200.0)
     slow = too_few(SimpleNamespace(**facts, times=times), rows)
     assert slow == "3 independent periods of scored rows are too few to tell, at least 5 are needed"
