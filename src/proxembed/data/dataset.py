@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from proxembed.data.errors import DataError, shorten
-from proxembed.tables import TableRows
+from proxembed.tables import RawRows, TableRows
 from proxembed.tables.rows import small_indices
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
@@ -30,7 +30,7 @@ class Dataset:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d), or TableRows of d columns
+    X : array or sparse matrix of shape (n, d), or TableRows or RawRows of d columns
         Finite features. float32 and float64 are kept, other number types become float64; sparse input becomes
         a `csr_array` and is never made dense. Rows of a table with more than numbers stay as they are: what they
         become is learned from training rows alone, by a `TableEncoder`.
@@ -311,7 +311,7 @@ class Dataset:
         (1797, 64, 7, 10)
         """
         (n, d), c, Y = self.X.shape, self.Y.shape[1], self.Y.tocsr()
-        X: Any = _as_numbers(self.X) if isinstance(self.X, TableRows) else self.X
+        X: Any = _as_numbers(self.X) if isinstance(self.X, TableRows | RawRows) else self.X
         X = _without_stored_zeros(X) if sparse.issparse(X) else X + 0.0  # -0.0 becomes 0.0
         nonzero = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
         holes = np.zeros(n, dtype=np.int64) if self.unknown is None else self.unknown.sum(axis=1, dtype=np.int64)
@@ -391,8 +391,10 @@ def class_name(value: Any) -> str:
     return str(int(value)) if isinstance(value, (float, np.floating)) and float(value).is_integer() else str(value)
 
 
-def _as_numbers(rows: TableRows) -> NDArray[np.float64]:
+def _as_numbers(rows: TableRows | RawRows) -> Matrix:
     """The cells of a table as numbers, equal where the cells are equal, and 0 where they are empty."""
+    if isinstance(rows, RawRows):
+        return rows.array if sparse.issparse(rows.array) else np.nan_to_num(rows.array)
     blocks = []
     for array in rows.arrays:
         if array.dtype == object:
@@ -403,7 +405,7 @@ def _as_numbers(rows: TableRows) -> NDArray[np.float64]:
 
 
 def _features(X: Any) -> Any:
-    if isinstance(X, TableRows):
+    if isinstance(X, TableRows | RawRows):
         if 0 in X.shape:
             raise DataError(f"X has {X.shape[0]} rows and {X.shape[1]} columns; at least one of each is needed.")
         return X

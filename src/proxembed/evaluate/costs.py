@@ -27,6 +27,7 @@ from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
 from proxembed.methods.views import TUNING_ROWS as OF_VIEWS
+from proxembed.tables import RawRows
 from proxembed.targets.labels import MANY_LABELS
 
 # Most rows of a kernel of all rows, and the prototypes of one of more rows. A fit of 500 features takes 4.4 CPU seconds
@@ -76,6 +77,9 @@ class Shape(NamedTuple):
 def shape_of(X: Any, n_labels: int) -> Shape:
     """The shape of features of any kind, and a number of labels."""
     n, d = X.shape
+    if isinstance(X, RawRows) and X.example is not None:
+        example = shape_of(X.example, n_labels)
+        return Shape(n, example.d, example.w, n_labels)
     return Shape(n, d, float(X.nnz / max(n, 1) if sp.issparse(X) else d), n_labels)
 
 

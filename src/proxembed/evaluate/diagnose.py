@@ -37,7 +37,7 @@ from proxembed.methods.pipeline import embedding_part
 from proxembed.params import accept_classes
 from proxembed.splits.shuffles import COUNTED, ROWS, LabelShuffle, checked_units
 from proxembed.splits.splits import Split, as_splits, crossfit, crossfit_blocks, labelled_folds
-from proxembed.tables import TableRows
+from proxembed.tables import RawRows, TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import Outputs
@@ -98,7 +98,7 @@ def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, gr
 
 def checked_rows(X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """X as an array or CSR of floats, and which of its rows have known labels alone; y in any form, of X's length."""
-    if not isinstance(X, TableRows):
+    if not isinstance(X, TableRows | RawRows):
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
     if y is None:
         raise ValueError("y is None; pass the labels of the rows of X.")

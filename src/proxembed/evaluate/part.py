@@ -11,13 +11,14 @@ from sklearn.pipeline import Pipeline
 from proxembed.classify.ridge import fit_readout, loo_penalty, ridge_fit
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.traits import Traits
+from proxembed.features.encoded import encoded, encoder_apply, encoder_fit, is_supervised, stacked
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
 from proxembed.features.table import features_fit
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.measures.outputs import OutputCells
 from proxembed.splits.shuffles import LabelShuffle
 from proxembed.splits.splits import Split
-from proxembed.tables import TableRows
+from proxembed.tables import RawRows, TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import Outputs
@@ -40,7 +41,8 @@ class Part:
     """One split with its features scaled by the training rows: what a comparison and a search score embeddings on.
 
     ``labels`` are those of the training rows, or their outputs; ``Y_held_out`` of labels a bool array, of outputs their
-    cells in F, by the means and factors ``standard`` of the training rows."""
+    cells in F, by the means and factors ``standard`` of the training rows. ``raw`` are the training and held-out rows
+    before an encoder that learns from labels: it is fitted again wherever other rows or labels take part."""
 
     X: Any
     labels: Targets
@@ -56,6 +58,7 @@ class Part:
     unscaled: "Unscaled | None" = None
     given: Any = None
     standard: Any = None  # (level, scale) of outputs
+    raw: Any = None  # (training rows, held-out rows)
 
     @property
     def outputs(self) -> Outputs | None:
@@ -76,14 +79,28 @@ class Part:
         """The part that trains on some of its training rows and holds out others; all else is unchanged."""
         own = self.unscaled
         own = None if own is None else Unscaled(own.X, own.train[rows], own.train[held_out])
-        X, X_held_out = self.X[rows], self.X[held_out]
         given = None if self.given is None else take_labels(self.given, rows)
-        return replace(self, X=X, labels=self.labels.take(rows), X_held_out=X_held_out, unscaled=own, given=given)
+        part = replace(self, labels=self.labels.take(rows), given=given)
+        if self.raw is not None:
+            return scaled_part(replace(part, X=self.raw[0][rows], X_held_out=self.raw[0][held_out]), self.scaling)
+        return replace(part, X=self.X[rows], X_held_out=self.X[held_out], unscaled=own)
+
+    def first(self, rows: int) -> "Part":
+        """The part with its first training rows only."""
+        own = self.unscaled
+        own = None if own is None else own._replace(train=own.train[:rows])
+        raw = None if self.raw is None else (self.raw[0][:rows], self.raw[1])
+        return replace(self, X=self.X[:rows], labels=self.labels.take(np.arange(rows)), unscaled=own, raw=raw)
 
     def shuffled(self) -> "Part":
         """The part with its training labels shuffled: of rows, of whole groups, or along time."""
         shuffle = LabelShuffle.of(self.labels, groups=self.groups, times=self.times)
-        return replace(self, labels=self.labels.take(shuffle.order(np.random.default_rng(self.seed))))
+        part = replace(self, labels=self.labels.take(shuffle.order(np.random.default_rng(self.seed))))
+        return (
+            part
+            if self.raw is None
+            else scaled_part(replace(part, X=self.raw[0], X_held_out=self.raw[1]), self.scaling)
+        )
 
     @cached_property
     def known_rows(self) -> np.ndarray:
@@ -160,14 +177,32 @@ def cells_of(outputs: Any, standard: tuple[np.ndarray, np.ndarray]) -> OutputCel
 def make_part(
     X: Any, labels: Targets, train: np.ndarray, held_out: np.ndarray, kind: str | None = None, **facts: Any
 ) -> Part:
-    """Take the rows of a split and scale them, with figures of the training rows alone."""
-    part = unscaled_part(X, labels, train, held_out, **facts)
+    """Take the rows of a split, encode them where there is an encoder, and scale them, with figures of the training
+    rows alone."""
+    own = Unscaled(X, np.asarray(train), np.asarray(held_out))
+    return scaled_part(replace(unscaled_part(X, labels, train, held_out, **facts), unscaled=own), kind)
+
+
+def scaled_part(part: Part, kind: str | None) -> Part:
+    """A part of rows as they are, encoded and scaled by its training rows; None chooses the scaling."""
+    own = None if isinstance(part.X, TableRows) else part.unscaled  # an encoding of a table scales
+    if isinstance(part.X, RawRows):
+        part, own = _encoded_part(part)
     if kind is None:
         kind = choose_scaling(part.X, part.labels, part.groups, part.seed)
     state = features_fit(kind, part.X)
     scaled = scaling_apply(state, part.X), scaling_apply(state, part.X_held_out)
-    own = None if isinstance(X, TableRows) else Unscaled(X, np.asarray(train), np.asarray(held_out))  # else it encodes
     return replace(part, X=scaled[0], X_held_out=scaled[1], scaling=kind, unscaled=own)
+
+
+def _encoded_part(part: Part) -> tuple[Part, Unscaled]:
+    """The part with its rows encoded, by an encoder fitted on the training rows; and these as they are unscaled."""
+    raw = part.X, part.X_held_out
+    fitted = encoder_fit(raw[0], lambda: part.labels)
+    train, held_out = (encoder_apply(fitted, rows.X) for rows in raw)
+    n = train.shape[0]
+    own = Unscaled(stacked(train, held_out), np.arange(n), np.arange(n, n + held_out.shape[0]))
+    return replace(part, X=train, X_held_out=held_out, raw=raw if is_supervised(raw[0].encoder) else None), own
 
 
 def unscaled_part(X: Any, labels: Targets, train: np.ndarray, held_out: np.ndarray, **facts: Any) -> Part:
@@ -218,6 +253,8 @@ def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
 
 def choose_scaling(X: Any, labels: Targets, groups: Any = None, seed: int = 0) -> str:
     """The scaling by which a ridge read-out of all features predicts best on inner folds of the rows."""
+    if isinstance(X, RawRows):
+        X = encoded(X, lambda: labels)
     kinds = scaling_kinds(X)
     rows = np.flatnonzero(labels.rows_any)
     random = np.random.default_rng(seed)

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from proxembed.tables import TableRows
+from proxembed.tables import RawRows, TableRows
+from proxembed.tables.raw_rows import encoder_text
 from proxembed.targets.labels import LabelMatrix
 
 from .atomic_files import alone_in, written_place
@@ -184,6 +185,9 @@ def _add(state: Any, value: Any) -> None:
         value = (value.form, value.classes_, value.Y, value.unknown)
     if isinstance(value, TableRows):
         value = (*map(repr, value.columns), *value.arrays)
+    if isinstance(value, RawRows):
+        columns = [np.asarray(value.X[name]) for name in value.X.columns] if value.is_frame else [value.X]
+        value = (encoder_text(value.encoder), *value.names, *columns)
     if sparse.issparse(value):
         rows = sparse.csr_array(value, copy=True)
         rows.sum_duplicates()

@@ -30,7 +30,7 @@ from proxembed.algebra.arrays.matrix import (
 )
 from proxembed.algebra.pencil.eigen import principal_axes
 from proxembed.params import call_user_function, check_arguments, keyword_arguments
-from proxembed.tables import TableRows
+from proxembed.tables import RawRows, TableRows
 
 QUANTILES = 1000  # of a column, at most
 BY_SUMS = ("center", "standard")  # kinds that rows in blocks can have, by their ``ColumnSums``
@@ -227,6 +227,8 @@ SCALINGS: dict[str, Callable[..., ScalingState]] = {
 def scaling_choices(X: Any) -> tuple[str, ...]:
     """Scalings that a search tries beside the one that suits the features, those of ``scaling_kinds`` among them. Of
     the rows of a table they follow its encoding, after which "none" is the usual one."""
+    if isinstance(X, RawRows):
+        return ("standard",) if X.example is None else scaling_choices(X.example)
     if isinstance(X, TableRows):
         return ("none", "unit") if X.is_sparse else ("none", "unit", "quantile")
     more = ("standard",) if sp.issparse(X) else ("none", "unit", "quantile")
@@ -240,6 +242,8 @@ def scaling_kinds(X: Any) -> tuple[str, ...]:
     "none", and "unit" too if no number is negative."""
     if isinstance(X, TableRows):
         return ("table",)
+    if isinstance(X, RawRows):
+        return ("standard",) if X.example is None else scaling_kinds(X.example)
     values = X.data if sp.issparse(X) else np.asarray(X)
     if not sp.issparse(X):
         sparse = values.size and np.count_nonzero(values) <= WORDS * values.size

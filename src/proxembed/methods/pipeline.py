@@ -27,8 +27,9 @@ from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import MethodWrapper
 from proxembed.execute.executor import own_configuration
+from proxembed.features.encoded import with_encoder, with_example
 from proxembed.features.scaling import scaled_by_sums, scaling_kind
-from proxembed.tables import TableRows
+from proxembed.tables import RawRows, TableRows
 from proxembed.tables.frames import frame_of, rows_of, with_columns
 from proxembed.tables.rows import matrix_by_name
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
@@ -40,6 +41,7 @@ from proxembed.targets.values import class_values, classes_of, object_array
 from .around import embedded_within_bound
 from .output_readout import OutputReadout
 from .relation import RelationFeatures, Scaling
+from .row_encoder import RowEncoder
 from .table_encoder import TableEncoder
 
 CUT_FOLDS = 3
@@ -279,7 +281,7 @@ class EmbeddingPipeline(Pipeline):
         names = getattr(self, "feature_names_", None)
         if names is None and steps:
             names = getattr(steps[0], "feature_names_in_", None)
-        if steps and isinstance(steps[0], TableEncoder) and steps[0].columns_ is not None:
+        if steps and isinstance(steps[0], TableEncoder | RowEncoder) and steps[0].columns_ is not None:
             names = steps[0].get_feature_names_out()
         return explanation(
             embedding,
@@ -293,7 +295,9 @@ class EmbeddingPipeline(Pipeline):
 
 
 @own_configuration()
-def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | None = None) -> EmbeddingPipeline:
+def fit_on(
+    method: Any, dataset: Any, *, readout: bool = True, scaling: str | None = None, encoder: Any = None
+) -> EmbeddingPipeline:
     """Fit a pipeline of scaling, a method and a read-out on a data set, and keep the names of the data.
 
     Parameters
@@ -304,6 +308,8 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
         Whether it also predicts labels, with thresholds tuned as in ``fit_model``, or numbers by ``OutputReadout``.
     scaling : str, optional
         As for ``embedding_pipeline``.
+    encoder : transformer or Pipeline of scikit-learn, optional
+        Preprocessing of your own in front of all else; a clone is fitted, and the model takes raw rows.
 
     Returns
     -------
@@ -313,7 +319,9 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
     Raises
     ------
     TypeError
-        ``dataset`` is no data set.
+        ``dataset`` is no data set, or ``encoder`` no transformer.
+    ValueError
+        The encoder fails, changes the number of rows, or gives NaN.
 
     Examples
     --------
@@ -336,8 +344,11 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
         made = "Dataset(X, Y), Dataset.from_classes(X, classes) or read(file) of proxembed.data"
         got = type(dataset).__name__
         raise TypeError(f"fit_on(method, dataset) needs a data set; got {got}. Make one with {made}.")
+    dataset = with_encoder(dataset, encoder)
     y = training_labels(dataset)
     numbers = isinstance(y, Outputs)
+    if scaling is None and isinstance(dataset.X, RawRows) and dataset.X.example is None:
+        scaling = scaling_kind(with_example(dataset.X, lambda: dataset.targets))
     model = embedding_pipeline(method, dataset.X, readout=readout, scaling=scaling, numbers=numbers)
     if readout and not numbers:
         fit_model(model, dataset.X, y, dataset.groups)
@@ -349,7 +360,7 @@ def fit_on(method: Any, dataset: Any, *, readout: bool = True, scaling: str | No
 
 def name_data(model: EmbeddingPipeline, dataset: Any, of_classes: bool) -> None:
     """Set the names and the label values of a data set in a pipeline that is fitted on its classes or indicator."""
-    if not isinstance(dataset.X, TableRows):
+    if not isinstance(dataset.X, TableRows | RawRows):
         model.feature_names_ = tuple(dataset.feature_names)
     model.label_names_ = None if of_classes or dataset.outputs is not None else tuple(dataset.label_names)
     model.label_values_ = None
@@ -370,7 +381,8 @@ def name_data(model: EmbeddingPipeline, dataset: Any, of_classes: bool) -> None:
 def embedding_pipeline(
     method: Any, X: Any, *, readout: bool = True, scaling: str | None = None, numbers: bool = False
 ) -> EmbeddingPipeline:
-    """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out, of ``numbers`` too."""
+    """The unfitted pipeline that is saved, searched and shown: scaling, embedding, read-out, of ``numbers`` too; before
+    them the encoder of raw rows."""
     if isinstance(method, type) or not (hasattr(method, "fit") and hasattr(method, "transform")):
         raise TypeError(
             f"method={method!r} is not a transformer; pass an embedding with fit and transform, such as OPLS()."
@@ -379,6 +391,8 @@ def embedding_pipeline(
     kind = "none" if unscaled else scaling_kind(X) if scaling is None else scaling
     first = TableEncoder() if isinstance(X, TableRows) else Scaling(kind)
     steps: list[tuple[str, Any]] = [("scaling", first), ("embedding", clone(method))]
+    if isinstance(X, RawRows):
+        steps.insert(0, ("encoder", RowEncoder(X.encoder)))
     if readout:
         steps.append(("readout", OutputReadout(extrapolates(method)) if numbers else Thresholded()))
     return EmbeddingPipeline(steps)

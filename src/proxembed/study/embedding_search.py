@@ -26,7 +26,7 @@ from proxembed.measures.measures import Measure, measure_for, measure_of
 from proxembed.methods.pipeline import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, check_params, param, safe_repr
 from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits
-from proxembed.tables import TableRows
+from proxembed.tables import RawRows, TableRows
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import OutputReading, Outputs
 from proxembed.targets.reading import read_targets
@@ -516,7 +516,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _features(self, X: Any, reset: bool) -> Any:
         """X checked; rows of a table are checked by the encoder of the pipeline."""
-        if not isinstance(X, TableRows):
+        if not isinstance(X, TableRows | RawRows):
             return checked_features(self, X, reset=reset)
         if reset:
             self.n_features_in_ = X.shape[1]

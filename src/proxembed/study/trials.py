@@ -3,7 +3,7 @@
 import math
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -48,7 +48,7 @@ class FoldParts:
         """A fold with its first training rows; None: all of them."""
         if rows is None:
             return self._fold(fold)
-        return _cached(self._short, (fold, rows), len(self.splits), lambda: first_rows(self._fold(fold), rows))
+        return _cached(self._short, (fold, rows), len(self.splits), lambda: self._fold(fold).first(rows))
 
     def shape(self, fold: int, rows: int | None = None) -> tuple[Shape, int]:
         """Sizes of the features and labels of a part, and the number of its held-out rows."""
@@ -72,13 +72,6 @@ def _cached(known: OrderedDict[Any, Part], key: Any, most: int, make: Any) -> Pa
             known.popitem(last=False)
     known.move_to_end(key)
     return known[key]
-
-
-def first_rows(part: Part, rows: int) -> Part:
-    """The part with its first training rows only."""
-    own = part.unscaled
-    own = None if own is None else own._replace(train=own.train[:rows])
-    return replace(part, X=part.X[:rows], labels=part.labels.take(np.arange(rows)), unscaled=own)
 
 
 KEEP = 3  # the best third of a rung goes on, to three times the rows

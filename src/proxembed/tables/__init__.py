@@ -2,7 +2,8 @@
 
 from .column import CellError, Column
 from .frames import coded
+from .raw_rows import RawRows
 from .reading import Owners, Reading, owners, read_columns
 from .rows import TableRows
 
-__all__ = ["CellError", "Column", "Owners", "Reading", "TableRows", "coded", "owners", "read_columns"]
+__all__ = ["CellError", "Column", "Owners", "RawRows", "Reading", "TableRows", "coded", "owners", "read_columns"]

@@ -90,8 +90,9 @@ def for_solvers(X: Any) -> Any:
     return small_indices(sparse.csr_matrix(X)) if sparse.issparse(X) else X
 
 
-def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
-    """The columns of a DataFrame that a model was fitted on, one column of the matrix per name."""
+def matrix_by_name(X: Any, names: Sequence[str], unknown: bool = False) -> NDArray[Any]:
+    """The columns of a DataFrame that a model was fitted on, one column of the matrix per name; ``unknown``: whether
+    numbers may be NaN."""
     if (placed := columns_by_position(X, names)) is not None:
         return np.column_stack([_numbers(name, cells) for name, cells in placed.items()])
     found = {str(label) for label in X.columns}
@@ -106,7 +107,7 @@ def matrix_by_name(X: Any, names: Sequence[str]) -> NDArray[Any]:
     for name in given:
         size = sizes[name]
         arrays.append(_vectors(name, given[name], size) if name in vectors else _numbers(name, given[name])[:, None])
-    return _known(np.hstack(arrays), names)
+    return np.hstack(arrays) if unknown else _known(np.hstack(arrays), names)
 
 
 def columns_by_position(X: Any, names: Sequence[str]) -> dict[str, Any] | None:

@@ -26,12 +26,22 @@ from proxembed.evaluate.rivals.maps import SupervisedUMAP
 from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
 from proxembed.execute.executor import Progress, silent
+from proxembed.features.encoded import check_encoder, with_encoder
 from proxembed.measures.measures import neighbors_of
 from proxembed.methods.pipeline import fit_on
 from proxembed.report import worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits, standard_split
+from proxembed.tables.frames import frame_of
+from proxembed.tables.raw_rows import encoder_text
 
-from .labelled_data import check_labels, component_range, has_whole_rows, labelled_data, with_leaks
+from .labelled_data import (
+    check_labels,
+    component_range,
+    has_whole_rows,
+    labelled_data,
+    with_encoded_example,
+    with_leaks,
+)
 from .options import CompareOptions, OptionError, call_text, measured_by, on_requested_cluster
 from .record import (
     EVIDENCE,
@@ -49,16 +59,21 @@ RIVAL_WORDS = {"raw", "forest"}  # further words for rivals that always take par
 PAIRS = ((BEST_METHOD, ALL_FEATURES), (BEST_METHOD, BEST_RIVAL))
 
 
-def data_and_head(kind: str, X: Any, y: Any, options: Any, **given: Any) -> tuple[Any, dict[str, Any]]:
+def data_and_head(
+    kind: str, X: Any, y: Any, options: Any, encoder: Any = None, **given: Any
+) -> tuple[Any, dict[str, Any]]:
     """The data set of a call from Python, checked, and the head of its record with the call that repeats it."""
+    if encoder is not None:
+        check_encoder(encoder)
     dataset = labelled_data(X, y, caller=kind, **given)
     file = X if isinstance(X, str | Path) else None
     check_labels(dataset, "y" if file is None else file)
-    noted = with_leaks(dataset)
+    noted = with_encoder(with_leaks(dataset), encoder, frame_of(X))
     data = repr(str(file)) if file is not None else "dataset" if dataset is X else "X, y"
     named = {name: value for name, value in given.items() if value is not None}
     texts = (f"{name}={name}" if file is None else f"{name}={value!r}" for name, value in named.items())
-    command = call_text(kind, ", ".join([data, *texts]), options)
+    encoders = () if encoder is None else (f"encoder={encoder_text(encoder)}",)
+    command = call_text(kind, ", ".join([data, *texts, *encoders]), options)
     return noted, run_head(kind, command, options.seed, file)
 
 
@@ -83,6 +98,7 @@ def compare(
     # end of the options
     groups: Any = None,
     test: Any = None,
+    encoder: Any = None,
     folder: str | Path | None = None,
     progress: Progress | None = None,
     **columns: Any,
@@ -132,6 +148,10 @@ def compare(
         No split divides a group.
     test : row numbers or boolean array of shape (n,), or file name, optional
         Test rows.
+    encoder : transformer or Pipeline of scikit-learn, optional
+        Preprocessing of your own in front of all else. A clone is fitted on the training rows of each fold, with their
+        targets if its tags require some; it gets an array of the numbers, or a pandas DataFrame whose columns are not
+        all numbers. Its sizes, by which forecasts go, are told by one more fit on all rows.
     folder : str or Path, optional
         Folder to which results are written as they are finished; ``Comparison.save`` writes them later.
     progress : callable, optional
@@ -147,7 +167,7 @@ def compare(
     Raises
     ------
     ValueError
-        If an option or the data do not fit.
+        If an option or the data do not fit, or the encoder fails, changes the number of rows, or gives NaN.
     KeyboardInterrupt
         If Ctrl-C came before any fit was finished.
 
@@ -160,7 +180,7 @@ def compare(
     'OPLS'
     """
     options = CompareOptions.of(locals() | {"standard_split": standard_split or test is not None})
-    dataset, head = data_and_head("compare", X, y, options, groups=groups, test=test, **columns)
+    dataset, head = data_and_head("compare", X, y, options, encoder, groups=groups, test=test, **columns)
     return run_comparison(dataset, options, head, folder, progress or silent)
 
 
@@ -169,6 +189,7 @@ def run_comparison(
     dataset: Any, options: CompareOptions, head: dict[str, Any], folder: str | Path | None, progress: Progress = silent
 ) -> Comparison:
     """Run the protocol, look at held-out rows, make the record: what ``compare`` and the program both do."""
+    dataset = with_encoded_example(dataset, standard_split(dataset).train if options.standard_split else None)
     protocol = protocol_of(options, dataset)
     with nullcontext() if folder is None else run_folder(Path(folder), EVIDENCE) as place:
         results = run(protocol, dataset, progress)

@@ -11,6 +11,7 @@ from proxembed.estimator.catalogue import title_of
 from proxembed.evaluate.part import choose_scaling, rows_scored
 from proxembed.evaluate.results import sign_of
 from proxembed.execute.budget import WorkBudget
+from proxembed.features.encoded import encoded, is_supervised
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
 from proxembed.measures.measures import measure_for
@@ -26,6 +27,7 @@ from proxembed.study.defc.model_strategies import ModelStrategy
 from proxembed.study.defc.search import DEFC, carried_over
 from proxembed.study.embedding_search import FINAL_SEED, EmbeddingSearch
 from proxembed.study.trials import STRATEGIES, final_fold_count, fold_count, untuned
+from proxembed.tables import RawRows
 from proxembed.targets.labels import LabelMatrix
 
 from .labelled_data import component_range
@@ -221,6 +223,7 @@ def adaptive_models(
     n_folds = min(INNER_FOLDS, fold_count(train.X.shape[0], _groups(train)))
     folds = make_splits(train, Splitting(n_folds=n_folds, seed=options.seed))
     y = training_labels(train)
+    train = encoded_for_defc(train)
     kind = choose_scaling(train.X, LabelMatrix.of(y), train.groups, options.seed)
     study = DEFC(
         strategy,
@@ -261,6 +264,17 @@ def leader(found: dict[str, Any]) -> tuple[str, Any]:
     """The name and the model of an evaluation."""
     model = EmbeddingModel.from_switches(found["switches"], found["params"], n_components=found["k"])
     return f"DEFC {vector_text(found['switches'])}", model
+
+
+def encoded_for_defc(train: Any) -> Any:
+    """The training rows by the encoder, if there is one; refused where it learns from labels, which the folds of this
+    search would share with it."""
+    if not isinstance(train.X, RawRows):
+        return train
+    if is_supervised(train.X.encoder):
+        raise OptionError("engine", "defc", "takes no encoder that learns from labels; use the engine 'methods'.")
+    X = encoded(train.X, lambda: train.targets)
+    return replace(train, X=X, feature_names=None)
 
 
 def rows_for_defc(train: Any) -> Any:

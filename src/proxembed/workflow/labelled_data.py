@@ -19,13 +19,14 @@ from proxembed.data.readers.table import first_cell, read_table
 from proxembed.data.readers.table_labels import FrameFile, LabelColumns, label_columns, read_labels
 from proxembed.data.unpacking import plain_name
 from proxembed.evaluate.part import rows_scored
+from proxembed.features.encoded import with_example
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import table_fit
 from proxembed.methods.table_encoder import table_and_notes
 from proxembed.params import declared
 from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
-from proxembed.tables import TableRows
+from proxembed.tables import RawRows, TableRows
 from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
 from proxembed.tables.notes import few_notes
 from proxembed.targets.known import known_cells
@@ -44,8 +45,8 @@ LEAK = 0.99  # area under the ROC curve above which a column is noted
 LEAST_OF_EACH = 5  # rows with the label, and without it, for such an area
 MOST_ROWS, MOST_CELLS = 5000, 20_000_000  # that are searched for leaks
 JOBS: dict[str, tuple[type, tuple[str, ...]]] = {  # what search and compare take beside X, y and what a file needs
-    "search": (SearchOptions, ("folder", "resume", "progress")),
-    "compare": (CompareOptions, ("folder", "progress")),
+    "search": (SearchOptions, ("encoder", "folder", "resume", "progress")),
+    "compare": (CompareOptions, ("encoder", "folder", "progress")),
 }
 OF_FILES = tuple(name for name in declared(Columns) if name != "groups")
 
@@ -343,7 +344,10 @@ def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
 
 
 def n_features(dataset: Dataset) -> int:
-    """Number of features of the training rows: of a table, those that its columns become."""
+    """Number of features of the training rows: of a table, those that its columns become; of rows before an encoder,
+    those that it gives."""
+    if isinstance(dataset.X, RawRows) and dataset.X.example is not None:
+        return int(dataset.X.example.shape[1])
     if not isinstance(dataset.X, TableRows):
         return dataset.X.shape[1]
     rows = dataset.X if dataset.train_idx is None else dataset.X[dataset.train_idx]
@@ -359,6 +363,16 @@ def component_range(sizes: tuple[int, ...] | None, dataset: Dataset) -> tuple[in
         reason = f"holds {sizes[-1]}, but the data have {d} features; take fewer components."
         raise OptionError("n_components", sizes, reason)
     return sizes
+
+
+def with_encoded_example(dataset: Dataset, rows: np.ndarray | None = None) -> Dataset:
+    """The data set; its encoder, if it has one, is fitted once on these rows (None: all) for the sizes and the kind of
+    the features, which forecasts and sizes go by, and so that a fault of it shows before the long part."""
+    if not isinstance(dataset.X, RawRows):
+        return dataset
+    part = dataset if rows is None else dataset.take(rows)
+    example = with_example(part.X, lambda: part.targets).example
+    return replace(dataset, X=RawRows(dataset.X.X, dataset.X.encoder, dataset.X.names, example))
 
 
 def has_whole_rows(dataset: Dataset) -> bool:

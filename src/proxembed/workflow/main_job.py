@@ -40,7 +40,7 @@ from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 
 from .comparison import data_and_head, map_options
 from .engines import SearchFindings, run_engine
-from .labelled_data import component_range, has_test_rows, with_test_rows
+from .labelled_data import component_range, has_test_rows, with_encoded_example, with_test_rows
 from .large_fit import LargeFit
 from .options import OptionError, SearchOptions, measured_by, on_requested_cluster
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
@@ -154,6 +154,7 @@ def search(
     # end of the options
     groups: Any = None,
     test: Any = None,
+    encoder: Any = None,
     folder: str | Path | None = None,
     resume: str | Path | None = None,
     progress: Progress | None = None,
@@ -224,6 +225,10 @@ def search(
         No split divides a group.
     test : row numbers or boolean array of shape (n,), or file name, optional
         Test rows.
+    encoder : transformer or Pipeline of scikit-learn, optional
+        Preprocessing of your own in front of all else. A clone is fitted on the training rows of each fold, with their
+        targets if its tags require some; it gets an array of the numbers, or a pandas DataFrame whose columns are not
+        all numbers. Its sizes, by which forecasts go, are told by one more fit on the training rows.
     folder : str or Path, optional
         Folder to which results are written as they are finished; ``SearchResult.save`` writes them later.
     resume : str or Path, optional
@@ -242,7 +247,7 @@ def search(
     Raises
     ------
     ValueError
-        If an option or the data do not fit.
+        If an option or the data do not fit, or the encoder fails, changes the number of rows, or gives NaN.
     KeyboardInterrupt
         If Ctrl-C came before the first configuration was scored.
 
@@ -258,7 +263,7 @@ def search(
     """
     options = SearchOptions.of(locals())
     started, folder = clock.now(), folder_of(folder, resume)
-    dataset, head = data_and_head("search", X, y, options, groups=groups, test=test, **columns)
+    dataset, head = data_and_head("search", X, y, options, encoder, groups=groups, test=test, **columns)
     return run_search(dataset, options, head, folder, progress or silent, started, resume is not None)
 
 
@@ -278,6 +283,7 @@ def run_search(
         options = replace(options, refit_all=True)
     started = clock.now() if started is None else started
     dataset, split = with_test_rows(dataset, options.seed)
+    dataset = with_encoded_example(dataset, split.train)
     options = replace(options, folds=fold_limit(dataset, options.folds, split.train))
     options = replace(options, measure=measured_by(options, dataset, split.train))
     work = stored_work(Path(folder), options) if resume and folder is not None else None
@@ -288,7 +294,7 @@ def run_search(
     make_splits(dataset, comparison_folds(options), rows=split.train)  # raises what the comparison would
     with nullcontext() if folder is None else run_folder(Path(folder), (*SAVED, *EVIDENCE, STUDY)) as place:
         if place is not None:
-            check_model_path(place.folder / MODEL)
+            check_model_path(place.folder / MODEL, getattr(dataset.X, "encoder", None))
         with stored_study(place, options, dataset, plan.work, resume, progress) as storage:
             found = run_engine(options, dataset, split, progress, plan, storage)
         plan.settle(found.leaders, found.work)
