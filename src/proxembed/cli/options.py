@@ -72,6 +72,13 @@ SAMPLE = typer.Option(
     rich_help_panel=TIME,
 )
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
+TRUST = typer.Option(
+    None,
+    "--trust",
+    metavar="NAME",
+    help="Dotted name of a class or function of the model's encoder whose code may run, such as "
+    "chemotools.derivative.SavitzkyGolay; once for each.",
+)
 JSON = typer.Option(False, "--json", help="Print JSON.")
 
 TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "list": list[str]}

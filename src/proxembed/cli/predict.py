@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from .options import JSON, MEMORY, memory_bytes
+from .options import JSON, MEMORY, TRUST, memory_bytes
 from .refusal import refusals
 from .terminal import notes, progress_bar
 from .transform import report, table_path
@@ -20,6 +20,7 @@ def predict(
         None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-predictions.csv."
     ),
     scores: bool = typer.Option(False, "--scores", help="Write the score of each label instead of the decision."),
+    trust: list[str] = TRUST,
     memory: str = MEMORY,
     json_output: bool = JSON,
 ) -> None:
@@ -48,6 +49,7 @@ def predict(
                 columns_of,
                 most,
                 progress,
+                trust or (),
             )
         known = {"outside_training": sum(outside)} if outside and json_output else {}
         report({**done, **known, "written": str(target)}, json_output)

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from .options import JSON, MEMORY, memory_bytes
+from .options import JSON, MEMORY, TRUST, memory_bytes
 from .refusal import refusals
 from .terminal import notes, print_json, progress_bar
 
@@ -20,6 +20,7 @@ def transform(
     out: Path | None = typer.Option(
         None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-embedding.npz."
     ),
+    trust: list[str] = TRUST,
     memory: str = MEMORY,
     json_output: bool = JSON,
 ) -> None:
@@ -30,7 +31,9 @@ def transform(
 
         target, most = table_path(out or Path(f"{stem(file)}-embedding.npz"), [model, file]), memory_bytes(memory)
         with notes(), progress_bar(json_output) as progress:
-            done = through_model(model, file, target, lambda fitted, X, _: embedded(fitted, X, model), most, progress)
+            done = through_model(
+                model, file, target, lambda fitted, X, _: embedded(fitted, X, model), most, progress, trust or ()
+            )
         report({"rows": done["rows"], "components": done["columns"], "written": str(target)}, json_output)
 
 

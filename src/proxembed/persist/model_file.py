@@ -10,6 +10,7 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ CARD_MARK = "<!-- proxembed model card -->"
 FORMAT, FORMER_FORMATS = 9, (7, 8)  # models of the former formats load with the present names of their classes
 FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
+MOST_NAMES = 5  # that a message lists
 MOST_TIMES, ALWAYS = 200, 1 << 28  # a packed part may unpack to this multiple of its size, or to this number of bytes
 # What fitted estimators hold beside arrays, numbers, text and each other.
 STATE = (
@@ -57,6 +59,7 @@ STATE = (
     "proxembed.methods.views.Plain",
     "proxembed.methods.pipeline.EmbeddingPipeline",
     "proxembed.methods.output_readout.OutputReadout",
+    "proxembed.methods.row_encoder.RowEncoder",
     "proxembed.features.layouts.NeighborMap",
     "proxembed.tables.column.Column",
     "proxembed.targets.labels.LabelMatrix",
@@ -79,11 +82,11 @@ STATE = (
 OTHER_ARRAYS = tuple(f"sklearn.externals.array_api_compat.{name}" for name in ("cupy", "dask", "torch"))
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 USE = """## Use
-`proxembed transform NAME.skops NEW -o z.csv` embeds new rows{predict}. In Python:
+`proxembed transform NAME.skops NEW -o z.csv{flags}` embeds new rows{predict}. In Python:
 ```python
 import proxembed
 
-model = proxembed.load("NAME.skops")  # runs no code of the file
+model = proxembed.load("NAME.skops"{trusted})  # {runs}
 {call}
 ```
 X_new holds the columns of the training data: {columns}.{cuts}"""
@@ -92,6 +95,8 @@ A label is predicted where its score exceeds its cut: that of largest F1 on cros
 nearer to the cut of all labels together the fewer rows have the label."""
 MATRIX = "an array, or a sparse matrix, of {} features in their order, or a DataFrame, whose columns go by name"
 TABLE = "a DataFrame with {}"
+TRUST = """
+The encoder in front of the model is code of others, which runs only where its names are trusted: {}."""
 LIMITS = """## Limits
 - New rows need the same features, measured alike. What was learned on other rows need not hold.
 - The rows that the model was fitted on look better in its embedding than new rows do: judge it on held-out rows."""
@@ -208,17 +213,22 @@ def _output_lines(facts: Mapping[str, Any]) -> list[str]:
 
 def _use(model: Any, dataset: Any) -> str:
     """How to embed and predict, for the program and in three lines of Python."""
-    call, predict = "Z = model.transform(X_new)", ""
+    call, predict, foreign = "Z = model.transform(X_new)", "", foreign_of_encoder(model)
+    flags = "".join(f" --trust {name}" for name in foreign)
     if hasattr(model, "predict"):
         what = "labels" if dataset is None or dataset.outputs is None else "outputs"
         call = f"Z, {what} = model.transform(X_new), model.predict(X_new)"
-        predict = f", and `proxembed predict NAME.skops NEW -o {what}.csv` gives their {what}"
+        predict = f", and `proxembed predict NAME.skops NEW -o {what}.csv{flags}` gives their {what}"
     columns = MATRIX.format(getattr(model, "n_features_in_", "all"))
     if dataset is not None and (dataset.source or {}).get("format") == "table" and not hasattr(dataset.X, "dtype"):
         columns = TABLE.format(", ".join(map(_plain, dataset.feature_names)))
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     cuts = CUTS if hasattr(last, "global_cut_") and last.cuts_ is not None else ""
-    return USE.format(predict=predict, call=call, columns=columns, cuts=cuts)
+    facts = {"predict": predict, "call": call, "columns": columns, "cuts": cuts, "flags": flags}
+    if not foreign:
+        return USE.format(**facts, trusted="", runs="runs no code of the file")
+    told = TRUST.format(", ".join(map(_code, foreign)))
+    return USE.format(**facts, trusted=f", trusted={list(foreign)}", runs="runs the code that is named") + told
 
 
 def _evidence(summary: Mapping[str, Any] | None, numbers: bool) -> str:
@@ -306,7 +316,7 @@ def model_files(
     _check_model(model, path)
     content = _packed(model, _facts(source))
     _check_sizes(content, path)
-    _refuse_foreign(content, path)
+    _refuse_foreign(content, path, foreign_of_encoder(model))
     files = {path: content}
     if card is not None:
         _check_card(path.with_suffix(".md"))
@@ -314,25 +324,31 @@ def model_files(
     return files
 
 
-def check_model_path(path: str | Path) -> Path:
-    """Prove that a model and its card can be saved under a name, before the long part starts; nothing is left
-    behind."""
+def check_model_path(path: str | Path, encoder: Any = None) -> Path:
+    """Prove that a model and its card can be saved under a name, and with an encoder if there is one, before the long
+    part starts; nothing is left behind."""
     path = Path(path)
     _check_suffix(path)
     check_writable(path)
     _check_card(path.with_suffix(".md"))
+    if encoder is not None:
+        _foreign_names(encoder)
     return path
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path, *, trusted: Iterable[str] = ()) -> Any:
     """Load a model that ``save`` wrote. All classes in the file are checked before any is loaded.
 
     Allowed are the public estimators of proxembed, the registered methods, their parts, and the classes of
-    scikit-learn, NumPy and SciPy that skops trusts.
+    scikit-learn, NumPy and SciPy that skops trusts; others, such as those of an encoder of yours, if ``trusted`` names
+    them.
 
     Parameters
     ----------
     path : str or Path
+    trusted : list of str, optional
+        Dotted names of classes and functions whose code may run, such as "chemotools.derivative.SavitzkyGolay"; the
+        model card lists those that the model holds. Nothing is imported before it is named here.
 
     Returns
     -------
@@ -341,7 +357,10 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     ValueError
-        The file is not a saved model, is damaged, has a newer format, or holds foreign classes (they are named).
+        The file is not a saved model, is damaged, has a newer format, holds foreign classes that are not ``trusted``
+        (they are named), or trusted ones that cannot be imported.
+    TypeError
+        ``trusted`` is no list of names.
     OSError
         The file cannot be read.
 
@@ -362,12 +381,14 @@ def load(path: str | Path) -> Any:
     """
     skops_io = _skops()
 
-    path = Path(path)
+    path, names = Path(path), _checked_names(trusted)
     content = path.read_bytes()
     facts = _read_facts(content, path)
     if facts["format"] in FORMER_FORMATS:
         content = _with_present_names(content, path, facts)
-    trusted = _refuse_foreign(content, path)
+    held, foreign = _held_classes(content, path)
+    if untrusted := [name for name in foreign if name not in names]:
+        raise ValueError(_untrusted(path, untrusted))
     ours, theirs = version("proxembed"), facts["proxembed"]
     if ours != theirs:
         warnings.warn(
@@ -376,8 +397,9 @@ def load(path: str | Path) -> Any:
             UserWarning,
             stacklevel=2,
         )
+    _import_trusted(path, foreign)
     try:
-        model = skops_io.loads(content, trusted=sorted(trusted))
+        model = skops_io.loads(content, trusted=sorted(held))
         check_is_fitted(model)
     except (MemoryError, Warning):
         raise
@@ -543,26 +565,82 @@ def _check_sizes(content: bytes, path: Path) -> None:
                     check_arrays(io.BytesIO(part.read()), path, most, remedy="fit and save a smaller model")
 
 
-def _refuse_foreign(content: bytes, path: Path) -> set[str]:
-    """Raise where the model holds classes or functions beyond the trusted ones, none of which is imported; else the
-    trusted ones that it holds."""
+def foreign_of_encoder(model: Any) -> tuple[str, ...]:
+    """Dotted names of what the encoder in front of a model holds beside classes that ``load`` trusts by itself; a
+    ValueError for functions and classes that cannot be imported by their names."""
+    from proxembed.methods.row_encoder import RowEncoder
+
+    steps = [step for _, step in getattr(model, "steps", ())]
+    encoder = next((step for step in steps if isinstance(step, RowEncoder)), None)
+    return () if encoder is None else _foreign_names(encoder)
+
+
+def _foreign_names(encoder: Any) -> tuple[str, ...]:
+    _, foreign = _held_classes(_packed(encoder, _facts(None)), Path("the encoder"))
+    if unnamed := [name for name in foreign if not all(part.isidentifier() for part in name.split("."))]:
+        raise ValueError(
+            f"the encoder holds {', '.join(map(ascii, unnamed))}, which has no name by which it can be imported; put it "
+            "at the top of a module of its own, or keep the model in memory."
+        )
+    return tuple(foreign)
+
+
+def _held_classes(content: bytes, path: Path) -> tuple[set[str], list[str]]:
+    """Dotted names of the classes and functions in a model beside those that skops trusts, none of which is imported;
+    and of those among them that ``load`` does not trust by itself, sorted."""
     skops_io = _skops()
 
     try:
         held = set(skops_io.get_untrusted_types(data=content))
-        foreign = sorted(held - trusted_names(held))
+        return held, sorted(held - trusted_names(held))
     except (MemoryError, Warning):
         raise
     except Exception as error:
         raise _damaged(path, error) from error
+
+
+def _refuse_foreign(content: bytes, path: Path, named: Iterable[str]) -> None:
+    """Raise where the model holds classes or functions beyond the trusted ones and those of its encoder."""
+    foreign = [name for name in _held_classes(content, path)[1] if name not in set(named)]
     if foreign:
-        more = "" if len(foreign) <= 5 else f" and {len(foreign) - 5} more"
         raise ValueError(
-            f"{path}: the model holds {', '.join(map(ascii, foreign[:5]))}{more}, which is not proxembed's nor trusted "
-            "of scikit-learn; name a built-in kind instead of a function, or import the module that registers the "
-            "method first."
+            f"{path}: the model holds {_few(foreign)}, which is not proxembed's nor trusted of scikit-learn; name a "
+            "built-in kind instead of a function, or import the module that registers the method first."
         )
-    return held
+
+
+def _untrusted(path: Path, foreign: Sequence[str]) -> str:
+    flags = " ".join(f"--trust {name}" if name.isprintable() else "--trust NAME" for name in foreign)
+    return (
+        f"{path}: the model holds {_few(foreign)}, which is not proxembed's nor trusted of scikit-learn, so that nothing "
+        f"was loaded; if you trust this code, load the model with trusted={ascii(list(foreign))} ({flags} in the "
+        "program), or import the module that registers the method first."
+    )
+
+
+def _few(names: Sequence[str]) -> str:
+    more = "" if len(names) <= MOST_NAMES else f" and {len(names) - MOST_NAMES} more"
+    return ", ".join(map(ascii, names[:MOST_NAMES])) + more
+
+
+def _checked_names(trusted: Any) -> frozenset[str]:
+    names = () if isinstance(trusted, str) else tuple(trusted)
+    if isinstance(trusted, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"trusted={trusted!r} must be a list of dotted names, such as ['chemotools.scatter.SNV'].")
+    return frozenset(names)
+
+
+def _import_trusted(path: Path, names: Iterable[str]) -> None:
+    """Import what the caller trusts, so that what is missing is told by its name."""
+    for name in names:
+        module, _, attribute = name.rpartition(".")
+        try:
+            getattr(import_module(module), attribute)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ValueError(
+                f"{path} needs {ascii(name)}, which cannot be imported ({error}); install the package that has it, or "
+                "run where its module can be found."
+            ) from error
 
 
 def _damaged(path: Path, error: Exception) -> ValueError:

@@ -1,7 +1,7 @@
 """New rows through a saved model: a file in, a table or arrays out; part by part where the file exceeds the memory."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,10 @@ def through_model(
     columns_of: Callable[[Any, Any, dict[str, Any]], Columns],
     memory: int | None = None,
     progress: Progress = silent,
+    trusted: Sequence[str] = (),
 ) -> dict[str, int]:
     """Write what a saved model makes of the rows of a file, in their order, with their ids first."""
-    fitted, source = load(model), load_source(model)
+    fitted, source = load(model, trusted=trusted), load_source(model)
     if source is None:
         raise ValueError(
             f"{model} does not record how its training rows were read; save it with source=source_of(dataset) "
