@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -33,17 +34,19 @@ def check_encoder(encoder: Any) -> Any:
 
 
 def is_supervised(encoder: Any) -> bool:
-    """Whether an encoder, or one inside it, learns from targets: one whose tags require some, or that selects features
-    by a score or a model, whose tags do not tell."""
+    """Whether an encoder, or one inside it, learns from targets: its tags require some, ``fit`` has no default for y,
+    or it selects features by a score or a model (tags of scikit-learn do not always tell)."""
     parts = [encoder, *encoder.get_params(deep=True).values()]
-    return any(_learns(part) for part in parts if hasattr(part, "__sklearn_tags__") and not isinstance(part, type))
+    return any(_learns(part) for part in parts if hasattr(part, "transform") and not isinstance(part, type))
 
 
 def _learns(part: Any) -> bool:
     from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 
+    y = inspect.signature(part.fit).parameters.get("y") if hasattr(part, "fit") else None
+    asks = y is not None and y.default is inspect.Parameter.empty
     selects = isinstance(part, SelectorMixin) and not isinstance(part, VarianceThreshold)
-    return bool(selects or get_tags(part).target_tags.required)
+    return bool(asks or selects or hasattr(part, "__sklearn_tags__") and get_tags(part).target_tags.required)
 
 
 def target_array(targets: Targets) -> tuple[np.ndarray, np.ndarray]:

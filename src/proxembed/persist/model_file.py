@@ -9,6 +9,7 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
@@ -387,7 +388,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> Any:
     if facts["format"] in FORMER_FORMATS:
         content = _with_present_names(content, path, facts)
     held, foreign = _held_classes(content, path)
-    if untrusted := [name for name in foreign if name not in names]:
+    if untrusted := [name for name in foreign if not _is_trusted(name, names)]:
         raise ValueError(_untrusted(path, untrusted))
     ours, theirs = version("proxembed"), facts["proxembed"]
     if ours != theirs:
@@ -628,6 +629,22 @@ def _checked_names(trusted: Any) -> frozenset[str]:
     if isinstance(trusted, str) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"trusted={trusted!r} must be a list of dotted names, such as ['chemotools.scatter.SNV'].")
     return frozenset(names)
+
+
+def _is_trusted(name: str, names: Iterable[str]) -> bool:
+    """Whether a dotted name is among those that are trusted, or what one of a package above it stands for, as
+    chemotools.derivative.SavitzkyGolay does for that of its private module. No other name is imported."""
+    if name in names:
+        return True
+    module, _, own = name.rpartition(".")
+    above = [each.rpartition(".")[0] for each in names if each.rpartition(".")[2] == own]
+    for package in above:
+        if module.startswith(f"{package}."):
+            with suppress(ImportError):
+                found = getattr(import_module(package), own, None)
+                if f"{getattr(found, '__module__', None)}.{getattr(found, '__qualname__', None)}" == name:
+                    return True
+    return False
 
 
 def _import_trusted(path: Path, names: Iterable[str]) -> None:

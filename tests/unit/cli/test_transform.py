@@ -6,8 +6,11 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import FunctionTransformer
 
-from proxembed import PCA
+from proxembed import PCA, fit_on
+from proxembed.data import Dataset
+from proxembed.methods.pipeline import source_of
 from proxembed.persist import load, save
 from unit.cli.model_files import X, Y, features, fitted, new_csv, program, refused, write_csv
 
@@ -123,3 +126,20 @@ def test_another_version_is_a_note(made, tmp_path, monkeypatch):
     done = program("transform", made / "model.skops", made / "new.csv", "-o", tmp_path / "z.csv")
     assert done.exit_code == 0 and "and this is 99.0; results may differ" in done.stderr
     assert done.stderr.startswith("proxembed: note: ") and len(done.stderr.strip().splitlines()) == 1
+
+
+def test_the_encoder_of_a_model_is_loaded_where_its_name_is_trusted(tmp_path, monkeypatch):
+    (tmp_path / "row_lengths.py").write_text("def halved(rows):\n    return rows / 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    from row_lengths import halved
+
+    data = Dataset(X, Y)
+    model = fit_on(PCA(n_components=2), data, encoder=FunctionTransformer(halved), readout=False)
+    save(model, tmp_path / "m.skops", source=source_of(data))
+    np.save(tmp_path / "new.npy", X[:9])
+    given = ("transform", tmp_path / "m.skops", tmp_path / "new.npy", "-o", tmp_path / "z.npz")
+    refused(program(*given), "holds 'row_lengths.halved'", "--trust row_lengths.halved in the program")
+    done = program(*given, "--trust", "row_lengths.halved")
+    assert done.exit_code == 0, (done.output, done.exception)
+    with np.load(tmp_path / "z.npz") as arrays:
+        np.testing.assert_array_equal(arrays["Z"], model.transform(X[:9]))
