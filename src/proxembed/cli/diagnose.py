@@ -43,7 +43,7 @@ def diagnose(
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
-    """Test one method: held-out rows against shuffled labels, optimism, stability, labels served worse."""
+    """Test one method: held-out rows against shuffled labels (or outputs), optimism, stability, labels served worse."""
     with refusals():
         from rich.console import Console
 
@@ -82,7 +82,7 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     lines = {
         "held-out rows": f"{found['held_out']:.3f} (all features {found['raw']:.3f})",
         "its own rows": f"{found['own_rows']:.3f} (optimism {found['optimism']:+.3f})",
-        "shuffled labels": f"{null}{found['n_shuffles']} shuffles{unit}{fold}{failed}, p = {found['p']:.3f}{least}",
+        f"shuffled {found['what']}": f"{null}{found['n_shuffles']} shuffles{unit}{fold}{failed}, p = {found['p']:.3f}{least}",
         "stability": f"{', '.join(f'{value:.2f}' for value in stable[:10])}{', ...' * (len(stable) > 10)} "
         "(share of each component found again from half of the rows)",
     }
@@ -94,7 +94,7 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     worse = found["worse_labels"]
     for row in worse[:SHOWN]:
         scores = f"{row['embedded']:.3f} instead of {row['raw']:.3f}, n = {row['n']}"
-        typer.echo(f"  worse label      {visible(row['label'])}: {scores}")
+        typer.echo(f"  worse {found['what'][:-1]:<10} {visible(row['label'])}: {scores}")
     if len(worse) > SHOWN:
-        typer.echo(f"                   and {len(worse) - SHOWN} more labels; --json lists all")
+        typer.echo(f"                   and {len(worse) - SHOWN} more {found['what']}; --json lists all")
     typer.echo(found["verdict"])

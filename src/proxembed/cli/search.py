@@ -41,7 +41,7 @@ def search(
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
-    """Find the embedding that serves the labels best, compare it with simple rivals, and save it."""
+    """Find the embedding that serves the labels or numbers best, compare it with simple rivals, and save it."""
     started = clock.now()
     with refusals():
         from proxembed.workflow.options import SearchOptions

@@ -98,13 +98,16 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
 
     from proxembed.evaluate.verdict import rows_of_folds
     from proxembed.report import score_text
+    from proxembed.report.page import target_words
     from proxembed.report.views import shown_measures, with_values
     from proxembed.tables.notes import visible_texts
 
     summary = visible_texts(summary)
     facts = summary["dataset"]
     names = with_values(shown_measures(summary), summary["best"], ("mean",))
-    size = f"{facts['n']:,} rows, {facts['d']:,} features, {facts['labels']} label{'s' * (facts['labels'] != 1)}"
+    words = target_words(facts)
+    count = f"{words['count']} {words['what']}{'s' * (words['count'] != 1)}"
+    size = f"{facts['n']:,} rows, {facts['d']:,} features, {count}"
     folds = (
         f"{len(summary['folds'])} fold{'s' * (len(summary['folds']) != 1)} of {rows_of_folds(summary):,} rows together"
     )

@@ -91,18 +91,19 @@ def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, gr
         if groups is not None:
             raise ValueError("groups is not allowed with blocks of rows, whose folds are random; leave it out.")
         return crossfit_blocks(method, blocks, cv)
-    X, known = checked_rows(X, y)
+    X, known = checked_rows(X, y, getattr(last_step(method), "target_type", None))
     whole = clone(method).fit(X, y).transform(X)
     return crossfit(accept_classes(clone(method)), X, y, whole, as_splits(cv, X, y, groups), known)
 
 
-def checked_rows(X: Any, y: Any) -> tuple[Any, np.ndarray]:
-    """X as an array or CSR of floats, and which of its rows have known labels alone; y in any form, of X's length."""
+def checked_rows(X: Any, y: Any, target_type: Any = None) -> tuple[Any, np.ndarray]:
+    """X as an array or CSR of floats, and which of its rows have known labels alone; y in any form, of X's length, read
+    by ``target_type``."""
     if not isinstance(X, TableRows | RawRows):
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
     if y is None:
         raise ValueError("y is None; pass the labels of the rows of X.")
-    labels = targets_of(y)
+    labels = targets_of(y, target_type)
     check_consistent_length(X, labels.Y)
     return X, labels.rows_any
 
@@ -335,7 +336,7 @@ def diagnose(
     sample_rows: int = 20_000,
     n_jobs: int | None = 1,
     store: Any = None,
-    target_type: str | None = None,
+    target_type: Any = None,
 ) -> Diagnosis:
     """Test an embedding against shuffled labels, and measure its optimism, its stability and the labels served worse.
 
@@ -383,7 +384,7 @@ def diagnose(
         Processes for the shuffles and the halves.
     store : Ledger, optional
         Stores each finished shuffle and half, and returns those of an interrupted run.
-    target_type : {"classes"}, optional
+    target_type : {"real", "classes", "labels"} or dict, optional
         As of the estimators; it is decided on all rows, for all fits. None: that of the estimator.
 
     Returns
@@ -409,9 +410,10 @@ def diagnose(
     (True, True, True)
     """
     _check(n_shuffles, n_resamples, seed)
-    X, y, n_all = _looked_at(X, y, sample_rows, seed, groups is None and times is None)
+    target_type = target_type or getattr(last_step(estimator), "target_type", None)
+    X, y, n_all = _looked_at(X, y, sample_rows, seed, groups is None and times is None, target_type)
     groups, times = checked_units(groups, times, X.shape[0])
-    labels = targets_of(y, target_type or getattr(last_step(estimator), "target_type", None))
+    labels = targets_of(y, target_type)
     measure, y = _checked_measure(measure, labels), labels if isinstance(labels, Outputs) else y
     method = accept_classes(clone(embedding_method(estimator, X, y)))
     folds = partial(labelled_folds, labels, n_folds, groups=groups, times=times, seed=seed)
@@ -465,15 +467,17 @@ def _tested(tested: float, values: list[Any], shuffle: LabelShuffle) -> dict[str
     }
 
 
-def _looked_at(X: Any, y: Any, sample_rows: int, seed: int, by_rows: bool) -> tuple[Any, Any, int | None]:
+def _looked_at(
+    X: Any, y: Any, sample_rows: int, seed: int, by_rows: bool, target_type: Any
+) -> tuple[Any, Any, int | None]:
     """The checked rows in memory, or a sample of blocks with the number of all their rows."""
     blocks = blocks_of(X, y)
     if blocks is None:
-        return checked_rows(X, y)[0], y, None
+        return checked_rows(X, y, target_type)[0], y, None
     if not by_rows:
         raise ValueError("groups and times are not allowed with blocks of rows; leave them out, or pass arrays.")
     X, y = blocks.sample(sample_rows, seed=seed)
-    return checked_rows(X, y)[0], y, blocks.reduce(_rows_of_piece, sum)
+    return checked_rows(X, y, target_type)[0], y, blocks.reduce(_rows_of_piece, sum)
 
 
 def _rows_of_piece(rows: RowBlocks, number: int) -> int:

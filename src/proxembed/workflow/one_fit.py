@@ -141,18 +141,19 @@ def diagnose_method(
     dataset: Dataset, estimator: BaseEstimator, n_folds: int = 3, *, n_all: int | None = None, **options: Any
 ) -> dict[str, Any]:
     """Diagnose a method, with scaling, on folds that respect the groups and the order of time of a data set."""
-    scaling = choose_scaling(dataset.X, LabelMatrix.of(dataset.y), dataset.groups)
+    scaling = choose_scaling(dataset.X, dataset.targets, dataset.groups)
     model = embedding_pipeline(estimator, dataset.X, readout=False, scaling=scaling)
     n_folds = fold_limit(dataset, n_folds)
     folds = make_splits(dataset, Splitting(n_folds=n_folds, seed=options.get("seed", 0)))
     units: dict[str, Any] = {"groups": dataset.groups, "times": dataset.times}
     found = diagnose(model, dataset.X, training_labels(dataset), cv=folds, **units, **options)
     described = named_labels(replace(found, n_all=n_all).describe(), dataset)
-    return {"method": title_of(estimator), **described, "verdict": verdict(found)}
+    what = "labels" if dataset.outputs is None else "outputs"
+    return {"method": title_of(estimator), **described, "what": what, "verdict": verdict(found, what)}
 
 
-def verdict(found: Diagnosis) -> str:
-    """What a diagnosis says, in one sentence."""
+def verdict(found: Diagnosis, what: str = "labels") -> str:
+    """What a diagnosis says of labels, or of outputs, in one sentence."""
     shuffles = len(found.null) + found.failed_shuffles
     tested = found.held_out if found.tested is None else found.tested
     reached = found.failed_shuffles + sum(value >= tested for value in found.null)
@@ -161,13 +162,13 @@ def verdict(found: Diagnosis) -> str:
         verb = " is" if found.distinct == 1 else "s are"
         return f"Cannot tell: {found.distinct} different shuffle{verb} possible{unit}; {LEAST_DISTINCT} are needed."
     if shuffles < LEAST_SHUFFLES:
-        return f"Cannot tell: {shuffles} shuffles of the labels are too few; take {LEAST_SHUFFLES} or more."
+        return f"Cannot tell: {shuffles} shuffles of the {what} are too few; take {LEAST_SHUFFLES} or more."
     times = "no shuffle" if reached == 0 else f"{reached} shuffle{'s' * (reached != 1)}"
     reach = f"reach{'es' * (reached < 2)} {tested:.3f} on held-out rows"
     if found.passed:
         raw = f"all features have {found.raw:.3f}{', which is no less' * (found.raw >= found.held_out)}"
-        return f"Better than shuffled labels: {times} of {shuffles} {reach}; {raw}."
-    return f"Not better than shuffled labels: {times} of {shuffles} {reach} (p = {found.p:.3f})."
+        return f"Better than shuffled {what}: {times} of {shuffles} {reach}; {raw}."
+    return f"Not better than shuffled {what}: {times} of {shuffles} {reach} (p = {found.p:.3f})."
 
 
 def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, several_labels: bool = True) -> Layout:

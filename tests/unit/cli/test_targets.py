@@ -1,4 +1,4 @@
-"""`--targets`: numbers in `data`, `fit` and `predict`, as a whole and part by part; what judges labels refuses them."""
+"""`--targets`: numbers in `data`, `fit` and `predict`, as a whole and part by part; and in diagnoses."""
 
 import csv
 import json
@@ -105,8 +105,13 @@ def test_arrays_of_numbers_and_what_has_no_scores(made, tmp_path):
     assert "2 outputs" in (tmp_path / "m.md").read_text()
 
 
-@pytest.mark.parametrize("verb", ["search", "compare", "diagnose", "map"])
-def test_what_judges_labels_says_what_takes_numbers(made, tmp_path, verb):
-    text = refused(verb, made / "t.csv", "--targets", "v", "--drop", "g,u")
-    assert "column 'v' holds numbers, which search, compare, diagnose and map do not judge yet" in text
-    assert "`proxembed fit`" in text and "fit_on(method, dataset)" in text
+def test_a_diagnosis_speaks_of_outputs(made):
+    given = ("--targets", "v,u", "--drop", "g", "-m", "opls", "-k", "1", "--shuffles", "19", "--halves", "1", "--jobs", "1")
+    text = run("diagnose", made / "t.csv", *given)
+    assert "OPLS, 1 components: Q2 on 90 rows" in text and "Better than shuffled outputs: no shuffle of 19" in text
+    assert "  shuffled outputs " in text and "label" not in text
+
+
+def test_a_map_takes_labels_alone(made):
+    text = refused("map", made / "t.csv", "--targets", "v", "--drop", "g,u")
+    assert "column 'v' holds numbers, which" in text and "label" not in text.split(";")[0]

@@ -390,7 +390,8 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells, target_type: st
     _refuse_fractions(file, name, cells)
     if all(map(is_number, cells.values)):
         if target_type is None and too_many_numbers(classes, known):
-            raise file.fault(None, *many_numbers(f"label column {shorten(name)}", classes, known))
+            reason, _ = many_numbers(f"label column {shorten(name)}", classes, known)
+            raise file.fault(None, reason, "pass target_type='classes' if they are classes, 'real' if measurements")
         return
     if classes > max(2, known // 2):
         raise file.fault(
