@@ -1,11 +1,13 @@
 """Scores of many labels, kept as the products of rows and coefficients that they are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from proxembed.targets.labels import MANY_LABELS
 
 
 @dataclass(frozen=True)
@@ -58,3 +60,18 @@ class UnseenScores:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.of_labels(slice(None)).T, dtype=dtype)
+
+
+def joined_scores(shape: tuple[int, int], parts: Iterable[tuple[np.ndarray, Any, Any]]) -> np.ndarray | UnseenScores:
+    """Scores of n rows, (n, c), by several read-outs, of many labels as products: for each read-out the numbers of its
+    rows, the read-out and the embedding of these rows."""
+    many, scores = shape[1] > MANY_LABELS, []
+    for rows, readout, Z in parts:
+        product = FactoredScores.of(Z, readout.coef, readout.intercept) if many else None
+        scores.append((rows, readout.scores(Z) if product is None else product))
+    if many:
+        return UnseenScores(shape, scores)
+    every = np.empty(shape)
+    for rows, own in scores:
+        every[rows] = own
+    return every

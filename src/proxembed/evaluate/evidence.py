@@ -337,6 +337,6 @@ def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray
     labels: Any = part.labels
     X, Y = part.rows_for(method)[0], part.Y.toarray() > 0
     unseen = unseen_scores(method, X, labels, part.groups)
-    probabilities = platt_apply(scores, platt_fit(np.asarray(unseen), Y, part.known_cells))
+    probabilities = platt_apply(scores, platt_fit(unseen, Y, part.known_cells))
     error = label_calibration_error(part.Y_held_out, probabilities, known=part.known_held_out)
     return tune_thresholds(unseen, Y, known=part.known_cells).cuts, error

@@ -20,7 +20,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from proxembed.classify.ridge import Readout, chosen_penalty, fit_readout, fold_penalty, readout_at, ridge_fit
-from proxembed.classify.score_products import FactoredScores
+from proxembed.classify.score_products import FactoredScores, UnseenScores, joined_scores
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.estimator.traits import Traits
 from proxembed.execute.budget import Budget, OutOfBudget
@@ -277,17 +277,18 @@ class Readings:
         return self.scores if self.factored is None else self.factored
 
     @cached_property
-    def own_scores(self) -> np.ndarray:
+    def own_scores(self) -> np.ndarray | UnseenScores:
         """Ridge scores of the training rows, (n, c), each by a read-out without its inner fold."""
         inner, width = self.part.inner, self.Z.shape[1]
         if self.placed is not None:
             placed = ((others[:, :width], rows[:, :width]) for others, rows in self.placed)
-            return np.asarray(fold_scores(placed, self.targets, inner, keep_together=self.folds is not None))
-        own = np.empty(self.Y.shape)
-        for fold in range(inner.max() + 1):
-            out = inner == fold
-            own[out] = readout_at(self.Z[~out], self.targets[~out], self.readout.penalty).scores(self.Z[out])
-        return own
+            return fold_scores(placed, self.targets, inner, keep_together=self.folds is not None)
+
+        def read(out: np.ndarray) -> tuple[np.ndarray, Readout, Any]:
+            readout = readout_at(self.Z[~out], self.targets[~out], self.readout.penalty)
+            return np.flatnonzero(out), readout, self.Z[out]
+
+        return joined_scores(self.Y.shape, (read(inner == fold) for fold in range(inner.max() + 1)))
 
     @cached_property
     def labels(self) -> np.ndarray:

@@ -17,6 +17,7 @@ from .ranks import label_precisions
 
 EPS = float(np.finfo(np.float64).eps)
 MAX_STEPS = 100
+FITTED = 256  # labels whose sigmoids are fitted at a time
 STEP = 1e-7  # of standardised scores; Newton's next step would be its square
 
 
@@ -331,14 +332,27 @@ class Platt(NamedTuple):
 
 
 def platt_fit(S: Any, Y: Any, known: np.ndarray | None = None) -> Platt:
-    """Platt's sigmoid of each label: the logistic regression of the label on its score, with smoothed targets."""
+    """Platt's sigmoid of each label: the logistic regression of the label on its score, with smoothed targets. Some
+    labels are fitted at a time, so that S may be the products of many labels (``of_labels``)."""
+    Y, S = dense_labels(Y), S if hasattr(S, "shape") else np.asarray(S)
+    found = Platt(*np.zeros((2, S.shape[1])))
+    for start in range(0, S.shape[1], FITTED):
+        part = slice(start, start + FITTED)
+        scores = S.of_labels(part).T if hasattr(S, "of_labels") else S[:, part]
+        own = _platt_fit(scores, Y[:, part], None if known is None else known[:, part])
+        found.slope[part], found.offset[part] = own
+    return found
+
+
+def _platt_fit(S: Any, Y: Any, known: np.ndarray | None) -> Platt:
+    """The sigmoids of some labels."""
     Y, S = checked_pair(Y, S)
     if len(Y) == 0:
         raise ValueError("S has no row; give the cross-fitted scores of the training part.")
     if known is not None:
         found = Platt(*np.zeros((2, Y.shape[1])))
         for j in np.flatnonzero(known.any(axis=0)):
-            own = platt_fit(S[known[:, j], j : j + 1], Y[known[:, j], j : j + 1])
+            own = _platt_fit(S[known[:, j], j : j + 1], Y[known[:, j], j : j + 1], None)
             found.slope[j], found.offset[j] = own.slope[0], own.offset[0]
         return found
     n1 = Y.sum(axis=0)

@@ -20,7 +20,7 @@ from proxembed.blocks import is_dask
 from proxembed.classify import Thresholded
 from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.classify.ridge import fit_readout
-from proxembed.classify.score_products import FactoredScores, UnseenScores
+from proxembed.classify.score_products import UnseenScores, joined_scores
 from proxembed.classify.thresholds import label_folds
 from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.explain import Explanation, explanation
@@ -32,7 +32,7 @@ from proxembed.features.scaling import scaled_by_sums, scaling_kind
 from proxembed.tables import RawRows, TableRows
 from proxembed.tables.frames import frame_of, rows_of, with_columns
 from proxembed.tables.rows import matrix_by_name
-from proxembed.targets.labels import MANY_LABELS, LabelMatrix
+from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output
@@ -456,19 +456,13 @@ def fold_scores(
 ) -> np.ndarray | UnseenScores:
     """Ridge scores of all known rows by read-outs of ``unseen_embeddings``, of many labels as products; penalties by
     folds to ``keep_together``."""
-    many = targets.shape[1] > MANY_LABELS
-    parts: list[tuple[np.ndarray, Any]] = []
-    for each, (Z, Z_left_out) in enumerate(embeddings):
-        others, rows = fold != each, np.flatnonzero(fold == each)
+
+    def read(each: int, Z: Any, Z_left_out: Any) -> tuple[np.ndarray, Any, Any]:
+        others = fold != each
         readout = fit_readout(Z, targets[others], fold[others] if keep_together else None)
-        product = FactoredScores.of(Z_left_out, readout.coef, readout.intercept) if many else None
-        parts.append((rows, readout.scores(Z_left_out) if product is None else product))
-    if many:
-        return UnseenScores(targets.shape, parts)
-    scores = np.empty(targets.shape)
-    for rows, own in parts:
-        scores[rows] = own
-    return scores
+        return np.flatnonzero(fold == each), readout, Z_left_out
+
+    return joined_scores(targets.shape, (read(each, *pair) for each, pair in enumerate(embeddings)))
 
 
 def rows_without(left_out: np.ndarray, n: int, groups: Any = None) -> np.ndarray:

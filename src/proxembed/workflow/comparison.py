@@ -33,6 +33,7 @@ from proxembed.report import worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits, standard_split
 from proxembed.tables.frames import frame_of
 from proxembed.tables.raw_rows import encoder_text
+from proxembed.targets.labels import MANY_LABELS
 
 from .labelled_data import (
     check_labels,
@@ -57,6 +58,10 @@ from .results import Comparison
 
 RIVAL_WORDS = {"raw", "forest"}  # further words for rivals that always take part
 PAIRS = ((BEST_METHOD, ALL_FEATURES), (BEST_METHOD, BEST_RIVAL))
+UNDECIDED = (
+    f"With more than {MANY_LABELS:,} labels a comparison leaves out F1, Hamming loss and probabilities, except as the "
+    "measure that decides, and thresholds and calibration errors of single labels."
+)
 
 
 def data_and_head(
@@ -212,6 +217,9 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
     splits = folds * options.repeats + options.standard_split
     arms = arms_of(options.methods, dataset, options.seed, splits)
     train = np.flatnonzero(rows_scored(dataset)) if split is None else split
+    notes = left_out_rivals(dataset.X, dataset.targets, splits=splits, whole_rows=has_whole_rows(dataset))
+    numbers = dataset.outputs is not None
+    undecided = not numbers and dataset.Y.shape[1] > MANY_LABELS
     return Protocol(
         arms,
         component_range(options.n_components, dataset),
@@ -224,8 +232,9 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
         max_seconds=options.max_seconds,
         contrasts=pairs_of(options.contrasts, arms),
         measure=measured_by(options, dataset, train),
-        numbers=dataset.outputs is not None,
-        notes=left_out_rivals(dataset.X, dataset.targets, splits=splits, whole_rows=has_whole_rows(dataset)),
+        numbers=numbers,
+        notes=(*notes, UNDECIDED) if undecided else notes,
+        decided=() if undecided else None,
     )
 
 
@@ -275,9 +284,8 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
             shown: dict[str, Any] = {"scaling": results.preprocessing, "seed": protocol.seed, "lay_out": True}
             record.add(**output_sections(method, dataset, split, folds, record.summary, arm.name, **shown))
             return
-        evidence = held_out_evidence(
-            method, dataset, split, seed=protocol.seed, name=arm.name, **map_options(results.rows)
-        )
+        shown = {"seed": protocol.seed, "name": arm.name, "decided": protocol.decided is None}
+        evidence = held_out_evidence(method, dataset, split, **shown, **map_options(results.rows))
         raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None, unknown=dataset.unknown)
         embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"], unknown=dataset.unknown)
         scored = np.concatenate([rows for fold, rows in results.held_out.items() if fold != TEST])

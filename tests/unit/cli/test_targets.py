@@ -106,7 +106,22 @@ def test_arrays_of_numbers_and_what_has_no_scores(made, tmp_path):
 
 
 def test_a_diagnosis_speaks_of_outputs(made):
-    given = ("--targets", "v,u", "--drop", "g", "-m", "opls", "-k", "1", "--shuffles", "19", "--halves", "1", "--jobs", "1")
+    given = (
+        "--targets",
+        "v,u",
+        "--drop",
+        "g",
+        "-m",
+        "opls",
+        "-k",
+        "1",
+        "--shuffles",
+        "19",
+        "--halves",
+        "1",
+        "--jobs",
+        "1",
+    )
     text = run("diagnose", made / "t.csv", *given)
     assert "OPLS, 1 components: Q2 on 90 rows" in text and "Better than shuffled outputs: no shuffle of 19" in text
     assert "  shuffled outputs " in text and "label" not in text

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.metrics import log_loss as oracle_log_loss
 
+from proxembed.classify.score_products import FactoredScores, UnseenScores
 from proxembed.measures.metrics import (
     Platt,
     calibration_error,
@@ -56,6 +57,25 @@ def test_at_the_optimum_the_mean_probability_is_that_of_the_targets(scored):
     n1 = Y.sum(axis=0)
     targets = n1 / 200 * (n1 + 1) / (n1 + 2) + (1 - n1 / 200) / (200 - n1 + 2)
     np.testing.assert_allclose(platt_apply(S, platt_fit(S, Y)).mean(axis=0), targets, rtol=1e-8)
+
+
+def test_sigmoids_fitted_some_at_a_time_and_of_products_are_those_of_each_label(scored, monkeypatch):
+    S, Y = scored
+    monkeypatch.setattr("proxembed.measures.metrics.FITTED", 3)
+    rng = np.random.default_rng(1)
+    Z, coef, known = rng.normal(size=(200, 2)), rng.normal(size=(2, 4)), rng.random(Y.shape) < 0.8
+    folds = np.arange(200) % 2
+    products = UnseenScores(
+        Y.shape, [(np.flatnonzero(folds == i), FactoredScores.of(Z[folds == i], coef, np.ones(4))) for i in range(2)]
+    )
+    for scores, cells in ((S, None), (S, known), (products, None), (products, known)):
+        found, dense = platt_fit(scores, Y, cells), np.asarray(scores)
+        for j in range(4):
+            rows = slice(None) if cells is None else cells[:, j]
+            one = platt_fit(dense[rows, j : j + 1], Y[rows, j : j + 1])
+            np.testing.assert_allclose((found.slope[j], found.offset[j]), (one.slope[0], one.offset[0]), rtol=1e-6)
+    with pytest.raises(ValueError, match="one shape"):
+        platt_fit(S, Y[:, :3])
 
 
 def test_separable_labels_stay_away_from_certainty():

@@ -9,9 +9,14 @@ from clocks import set_clock
 from proxembed.classify.score_products import FactoredScores
 from proxembed.data import Dataset
 from proxembed.evaluate import costs
+from proxembed.evaluate.arms import ALL_FEATURES, Arm, method_arms
 from proxembed.evaluate.rivals.rival import DataFacts, rivals
+from proxembed.evaluate.run import Protocol, run
+from proxembed.splits.splits import Splitting
 from proxembed.targets.labels import MANY_LABELS
-from proxembed.workflow import plan
+from proxembed.workflow import comparison, plan
+from proxembed.workflow.comparison import protocol_of
+from proxembed.workflow.options import CompareOptions
 
 from .test_plan import planned
 
@@ -95,3 +100,34 @@ def test_scores_of_many_labels_are_kept_as_products_of_the_test_rows_alone(searc
     for (arm, k, _), scores in kept.items():
         again = proxembed.measures.macro_average_precision(truth, np.asarray(scores)).value
         assert known[arm, k] == pytest.approx(again, rel=1e-9)
+
+
+def test_a_comparison_of_many_labels_leaves_decisions_out_and_says_so():
+    found, few = (
+        protocol_of(CompareOptions(methods=("opls",)), drawn(n=60, c=c)) for c in (MANY_LABELS + 1, MANY_LABELS)
+    )
+    assert found.decided == () and comparison.UNDECIDED in found.notes
+    assert few.decided is None and comparison.UNDECIDED not in few.notes
+
+
+def test_a_measure_of_decisions_is_scored_though_others_are_left_out(monkeypatch):
+    """Cuts and sigmoids of products, label by label, are those of the scores themselves."""
+    monkeypatch.setattr("proxembed.classify.score_products.FactoredScores.of", as_products)
+    drew, arms = drawn(n=120, c=12), (*method_arms(("OPLS",)), Arm(ALL_FEATURES, None, True))
+    data, shared = Dataset(X=drew.X, Y=drew.Y), {"arms": arms, "sizes": (2,), "splitting": Splitting(n_folds=2)}
+
+    def values(many, measure):
+        monkeypatch.setattr("proxembed.classify.score_products.MANY_LABELS", 11 if many else 12)
+        rows = run(Protocol(**shared, measure=measure, decided=() if many else None), data).rows
+        found = {(row["measure"], row["arm"], row["fold"]): row["value"] for row in rows}
+        return {key for key, *_ in found}, {key: value for key, value in found.items() if key[0] == measure}
+
+    for measure in ("macro F1", "log-loss"):
+        (few, whole), (fewer, some) = values(False, measure), values(True, measure)
+        assert few - fewer >= {"macro F1", "log-loss", "Hamming loss"} - {measure} and len(some) == 4
+        assert some == pytest.approx(whole, abs=1e-6)
+
+
+def as_products(rows, coef, intercept):
+    """Scores as a product, whether or not it takes less memory."""
+    return FactoredScores(*(np.asarray(part, dtype=np.float32) for part in (rows, coef, intercept)))
