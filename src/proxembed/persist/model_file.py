@@ -580,8 +580,8 @@ def _foreign_names(encoder: Any) -> tuple[str, ...]:
     _, foreign = _held_classes(_packed(encoder, _facts(None)), Path("the encoder"))
     if unnamed := [name for name in foreign if not all(part.isidentifier() for part in name.split("."))]:
         raise ValueError(
-            f"the encoder holds {', '.join(map(ascii, unnamed))}, which has no name by which it can be imported; put it "
-            "at the top of a module of its own, or keep the model in memory."
+            f"the encoder holds {', '.join(map(ascii, unnamed))}, which has no name by which it can be imported; put "
+            "it at the top of a module of its own, or keep the model in memory."
         )
     return tuple(foreign)
 
@@ -613,8 +613,8 @@ def _refuse_foreign(content: bytes, path: Path, named: Iterable[str]) -> None:
 def _untrusted(path: Path, foreign: Sequence[str]) -> str:
     flags = " ".join(f"--trust {name}" if name.isprintable() else "--trust NAME" for name in foreign)
     return (
-        f"{path}: the model holds {_few(foreign)}, which is not proxembed's nor trusted of scikit-learn, so that nothing "
-        f"was loaded; if you trust this code, load the model with trusted={ascii(list(foreign))} ({flags} in the "
+        f"{path}: the model holds {_few(foreign)}, which is not proxembed's nor trusted of scikit-learn, so that "
+        f"nothing was loaded; if you trust this code, load the model with trusted={ascii(list(foreign))} ({flags} in the "
         "program), or import the module that registers the method first."
     )
 

@@ -17,8 +17,9 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class RawRows:
-    """Rows before an encoder (an array, NaN where unknown, a CSR array or a pandas DataFrame), and the unfitted encoder.
-    ``example`` are some encoded rows, which tell the sizes and the kind of the features; None where nothing was fitted."""
+    """Rows before an encoder (an array, NaN where unknown, a CSR array or a pandas DataFrame), and the unfitted
+    encoder. ``example`` are some encoded rows, which tell the sizes and the kind of the features; None where nothing
+    was fitted."""
 
     def __init__(self, X: Any, encoder: Any, names: Sequence[str], example: Any = None) -> None:
         self.X, self.encoder, self.names, self.example = X, encoder, tuple(names), example
