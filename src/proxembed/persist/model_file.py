@@ -614,8 +614,8 @@ def _untrusted(path: Path, foreign: Sequence[str]) -> str:
     flags = " ".join(f"--trust {name}" if name.isprintable() else "--trust NAME" for name in foreign)
     return (
         f"{path}: the model holds {_few(foreign)}, which is not proxembed's nor trusted of scikit-learn, so that "
-        f"nothing was loaded; if you trust this code, load the model with trusted={ascii(list(foreign))} ({flags} in the "
-        "program), or import the module that registers the method first."
+        f"nothing was loaded; if you trust this code, load the model with trusted={ascii(list(foreign))} ({flags} in "
+        "the program), or import the module that registers the method first."
     )
 
 
