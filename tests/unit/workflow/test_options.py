@@ -77,5 +77,6 @@ def test_every_option_is_described_and_has_a_permitted_default(kind):
 
 def test_constants_that_are_written_again_so_that_options_load_quickly():
     assert RunOptions().tolerance == TOLERANCE
-    assert run_options.AVERAGE_PRECISION == measures.AVERAGE_PRECISION
-    assert run_options.JACCARD == measures.JACCARD.format(measures.DEFAULT_NEIGHBORS)
+    kinds = measures.OF_LABELS, measures.OF_NUMBERS
+    assert tuple(kind.predict for kind in kinds) == run_options.PREDICT_MEASURES
+    assert tuple(kind.near.format("") for kind in kinds) == run_options.NEAR_MEASURES
