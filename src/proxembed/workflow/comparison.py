@@ -284,8 +284,8 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
             shown: dict[str, Any] = {"scaling": results.preprocessing, "seed": protocol.seed, "lay_out": True}
             record.add(**output_sections(method, dataset, split, folds, record.summary, arm.name, **shown))
             return
-        shown = {"seed": protocol.seed, "name": arm.name, "decided": protocol.decided is None}
-        evidence = held_out_evidence(method, dataset, split, **shown, **map_options(results.rows))
+        seen: dict[str, Any] = {"seed": protocol.seed, "name": arm.name, **map_options(results.rows)}
+        evidence = held_out_evidence(method, dataset, split, decided=protocol.decided is None, **seen)
         raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None, unknown=dataset.unknown)
         embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"], unknown=dataset.unknown)
         scored = np.concatenate([rows for fold, rows in results.held_out.items() if fold != TEST])
