@@ -79,11 +79,11 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     unit = f"{moved} ({counted(found['distinct'])} possible)" if moved else ""
     least = f", the least that {found['n_shuffles']} show" if found["p"] * (found["n_shuffles"] + 1) < 1.5 else ""
     failed = f", of which {found['failed_shuffles']} could not be scored" if found["failed_shuffles"] else ""
+    shuffled = f"shuffled {found['what']}"
     lines = {
         "held-out rows": f"{found['held_out']:.3f} (all features {found['raw']:.3f})",
         "its own rows": f"{found['own_rows']:.3f} (optimism {found['optimism']:+.3f})",
-        f"shuffled {found['what']}": f"{null}{found['n_shuffles']} shuffles{unit}{fold}{failed}, "
-        f"p = {found['p']:.3f}{least}",
+        shuffled: f"{null}{found['n_shuffles']} shuffles{unit}{fold}{failed}, p = {found['p']:.3f}{least}",
         "stability": f"{', '.join(f'{value:.2f}' for value in stable[:10])}{', ...' * (len(stable) > 10)} "
         "(share of each component found again from half of the rows)",
     }

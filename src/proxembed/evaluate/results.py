@@ -18,6 +18,7 @@ from proxembed.targets.values import dense_labels
 from .constant import Constant
 
 RIDGE, NEIGHBORS = "ridge", "cosine kNN"
+NEAREST = "kNN"  # of numbers: by distance or by cosine
 TEST = "test"
 SAME_ROWS = "the same rows for every query"
 

@@ -36,7 +36,7 @@ from .arms import ALL_FEATURES, Arm
 from .compare import BEST_METHOD, SIDES
 from .constant import Cells, Constant, constant_prediction
 from .part import Part, cells_of, prepare, rows_scored
-from .results import NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
+from .results import NEAREST, NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
 from .scoring import BY_KEY, Measures, Pairs, Scores, lost, score
 from .verdict import FOLDS, TEST_ROWS, too_few
 
@@ -326,9 +326,10 @@ class Protocol:
     def measures(self) -> tuple[tuple[str, str], ...]:
         """Pairs (measure, read-out): the primary one, then those that need no threshold."""
         primary, usual = self.primary, self.kind.predict
-        first = primary.name, NEIGHBORS if primary.goal == "neighbours" else RIDGE
+        nearest = NEAREST if self.numbers else NEIGHBORS
+        first = primary.name, nearest if primary.goal == "neighbours" else RIDGE
         shared = () if self.numbers else (usual,)  # neighbours vote for labels
-        near = ((name, NEIGHBORS) for name in (*shared, *(each.name for each in self.neighbor_measures)))
+        near = ((name, nearest) for name in (*shared, *(each.name for each in self.neighbor_measures)))
         return tuple(dict.fromkeys((first, (usual, RIDGE), *near)))
 
     @property

@@ -46,7 +46,7 @@ from proxembed.targets.values import dense_labels
 
 from .arms import ALL_FEATURES, MAP_SIZE
 from .compare import equal_rows, gain_on_folds
-from .results import NEIGHBORS, SAME_ROWS, TEST, Results, best_of, measure_name, sign_of
+from .results import NEAREST, NEIGHBORS, SAME_ROWS, TEST, Results, best_of, measure_name, sign_of
 
 CAN_BE_BETTER = ("neighbours", "predict", "map")
 TOLERANCE, SIGNIFICANT, EQUAL = 0.03, 0.05, 1e-9
@@ -367,7 +367,7 @@ def new_neighbor_measure(names: list[str]) -> str | None:
 
 def predict_measure(names: list[str]) -> str:
     """The measure of predictions among the names: the first that does not read neighbours."""
-    return next((name for name in names if not name.endswith(f"({NEIGHBORS})")), names[0])
+    return next((name for name in names if not name.endswith((f"({NEIGHBORS})", f"({NEAREST})"))), names[0])
 
 
 def too_few(dataset: Any, rows: np.ndarray) -> str | None:

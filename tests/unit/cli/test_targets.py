@@ -94,6 +94,21 @@ def test_new_rows_keep_their_ids_and_are_encoded_once(made, tmp_path):
     assert text.endswith("'hi', which is not a number: name it with --labels instead of --targets.\n")
 
 
+def test_new_spectra_may_be_named_by_wavelengths_alone(tmp_path):
+    spectra = np.random.default_rng(1).normal(size=(40, 20))
+    names = [str(850 + 2 * j) for j in range(20)]
+    for name, header, rows in (
+        ("t.csv", [*names, "fat"], np.column_stack([spectra, spectra[:, 3]])),
+        ("n.csv", names, spectra),
+    ):
+        with open(tmp_path / name, "w", newline="") as stream:
+            csv.writer(stream).writerows([header, *rows.tolist()])
+    run("fit", tmp_path / "t.csv", "--targets", "fat", "-m", "opls", "-o", tmp_path / "m.skops")
+    run("predict", tmp_path / "m.skops", tmp_path / "n.csv", "-o", tmp_path / "y.csv")
+    assert len(columns(tmp_path / "y.csv")["fat"]) == 40
+    assert "and 13 more, the last '886', '888', 'fat'" in refused("data", tmp_path / "t.csv", "--targets", "moisture")
+
+
 def test_arrays_of_numbers_and_what_has_no_scores(made, tmp_path):
     run("fit", made / "t.csv", "--targets", "u,v", "--drop", "g", "-m", "pls", "-o", tmp_path / "m.skops")
     run("predict", tmp_path / "m.skops", made / "t.csv", "-o", tmp_path / "y.npz")

@@ -45,6 +45,7 @@ def failure(tmp_path, content, columns=None, name="t.csv", **options):
         (HEAD.strip(), "t.csv: there are no rows after the header"),
         ("\n" + HEAD, "t.csv, line 1: there are no column names; name the columns"),
         ("0,1,2\n1,2,3\n", "t.csv, line 1: numbers stand where column names belong; name the columns"),
+        (",".join(map(str, range(16))) + "\n", "t.csv: there are no rows after the header"),  # such as wavelengths
         ("y,,k\n" + ROWS, "t.csv, line 1: column 2 has no name; name it; only the first may have none"),
         ("y,x,x\n" + ROWS, "t.csv, line 1: two columns are named 'x'; give every column its own name."),
         (HEAD + ROWS + "1,2\n", "t.csv, line 6: the row has 2 values, not the 3 of the header; give every column one"),

@@ -21,7 +21,7 @@ from proxembed.tables.column import is_missing
 from proxembed.tables.dates import seconds as date_seconds
 from proxembed.tables.quantities import NUMBER
 
-SHOWN_COLUMNS, SHOWN_NEAR, SHOWN_MISSING = 8, 3, 5
+SHOWN_COLUMNS, SHOWN_LAST, SHOWN_NEAR, SHOWN_MISSING = 8, 3, 3, 5
 SINGLE = ("id", "groups", "time")  # purposes of one column each
 PANEL = "Columns of a table"  # in the help of the program
 GLOBS: dict[str, Any] = {"default": (), "words": "names or globs", "panel": PANEL, "metavar": "COLUMN,..."}
@@ -229,7 +229,8 @@ def _near(name: str, names: Sequence[str]) -> str:
     if close:
         return f"did you mean {' or '.join(map(shorten, close[:SHOWN_NEAR]))}?"
     shown = ", ".join(shorten(name) for name in names[:SHOWN_COLUMNS])
-    more = f" and {len(names) - SHOWN_COLUMNS} more" if len(names) > SHOWN_COLUMNS else ""
+    last = ", ".join(shorten(name) for name in names[SHOWN_COLUMNS:][-SHOWN_LAST:])
+    more = f" and {len(names) - SHOWN_COLUMNS} more, the last {last}" if last else ""
     return f"its columns are {shown}{more}"
 
 

@@ -311,10 +311,11 @@ def _labels(
     file = parts[0].file
     if not (roles.labels or roles.targets):
         shown = ", ".join(shorten(name) for name in file.names[:6])
+        last = f", ..., {', '.join(map(shorten, file.names[6:][-3:]))}" if len(file.names) > 6 else ""
         error = DataError.at(
             file.path,
             None,
-            f"no labels are named among its columns {shown}{', ...' if len(file.names) > 6 else ''}",
+            f"no labels are named among its columns {shown}{last}",
             "name them or give a pattern, such as labels='topic_*', or targets='temp*' for numbers",
         )
         error.options = likely_labels(parts[0].cells)
