@@ -2,10 +2,10 @@
 I do PLS regression: which call is it here, and do I need as many components?
 =============================================================================
 
-The counterparts of ``PLSRegression`` are :class:`~proxembed.PLS` (covariance with the outputs; with ``deflation`` it has
-the same predictions) and :class:`~proxembed.OPLS` (*orthonormalised* PLS: a ridge regression restricted to k components;
-not *orthogonal* PLS, which has the same initials). 442 patients with diabetes, 10 measurements; the output is the
-progression of the disease within a year, from 25 to 346.
+The counterparts of ``PLSRegression`` are :class:`~proxembed.PLS` (covariance with the outputs; with ``deflation`` it
+has the same predictions) and :class:`~proxembed.OPLS` (*orthonormalised* PLS: a ridge regression restricted to k
+components; not *orthogonal* PLS, which has the same initials). 442 patients with diabetes, 10 measurements; the output
+is the progression of the disease within a year, from 25 to 346.
 """
 
 # %%
@@ -52,8 +52,8 @@ for name, values in means.items():
 # %%
 # One output has one direction, and ``OPLS`` stops there: with its ridge it predicts nearly as well as the best PLS, so
 # there is no number of components to choose. Shuffled outputs give about 0. With several outputs there is at most one
-# component per output. OPLS does not predict better here; ``proxembed.search(X, y, target_type="real")`` compares it with
-# kernels and forests.
+# component per output. OPLS does not predict better here; ``proxembed.search(X, y, target_type="real")`` compares it
+# with kernels and forests.
 
 figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
 colors = ("#000000", "#0072b2", "#d55e00", "#999999")

@@ -391,7 +391,8 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells, target_type: st
     if all(map(is_number, cells.values)):
         if target_type is None and too_many_numbers(classes, known):
             reason, _ = many_numbers(f"label column {shorten(name)}", classes, known)
-            raise file.fault(None, reason, "pass target_type='classes' if they are classes, 'real' if measurements")
+            number = "target_type='real'" if str(file.path) == "y" else f"targets={name!r} in place of labels"
+            raise file.fault(None, reason, f"pass target_type='classes' if they are classes, {number} if measurements")
         return
     if classes > max(2, known // 2):
         raise file.fault(
