@@ -38,6 +38,12 @@ def diagnose(
     halves: int = typer.Option(
         10, help="Number of random halves of the rows, for the stability.", min=1, rich_help_panel=JUDGED
     ),
+    per_component: bool = typer.Option(
+        False,
+        "--per-component",
+        help="Also test each component of opls, cca or pls, given the earlier ones.",
+        rich_help_panel=JUDGED,
+    ),
     memory: str = MEMORY,
     sample: int = SAMPLE,
     json_output: bool = JSON,
@@ -57,7 +63,7 @@ def diagnose(
         parameters = dict(map(setting, settings or []))
         estimator = method_with(method, size, parameters, seed, several_labels=dataset.several_labels)
         options = {name: given[name] for name in ("measure", "seed", "n_jobs")}
-        options |= {"n_shuffles": shuffles, "n_resamples": halves}
+        options |= {"n_shuffles": shuffles, "n_resamples": halves, "per_component": per_component}
         with notes(), Console(stderr=True, quiet=json_output).status(f"diagnosing {title_of(estimator)}"):
             found = diagnose_method(dataset, estimator, given["folds"], n_all=large and large.table.n, **options)
         show(found, json_output)
@@ -92,6 +98,9 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     typer.echo(f"{found['method']}, {len(stable)} components: {found['measure']} on {rows}")
     for name, text in lines.items():
         typer.echo(f"  {name:<16} {text}")
+    for row in found["components"]:
+        tested = f"pseudo-F {row['statistic']:.3g}, p = {row['p']:.3f} of {row['n_permutations']} permutations"
+        typer.echo(f"  component {row['component']:<6} {tested}, {row['share']:.1%} of the variance of y")
     worse = found["worse_labels"]
     for row in worse[:SHOWN]:
         scores = f"{row['embedded']:.3f} instead of {row['raw']:.3f}, n = {row['n']}"

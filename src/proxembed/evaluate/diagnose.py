@@ -44,6 +44,7 @@ from proxembed.targets.outputs import Outputs
 from proxembed.targets.reading import holds_numbers, read_targets
 from proxembed.targets.targets import Targets
 
+from .component_tests import component_tests
 from .part import make_part, unscaled_part
 from .scoring import OutputReadings, Readings
 
@@ -258,6 +259,9 @@ class Diagnosis:
     permuted : tuple of (float, float, float)
         Of each shuffle of numbers: the measure on held-out rows, on the rows of fit, and the mean over the outputs of
         the absolute correlation of shuffled and true values. Empty for labels.
+    components : tuple of dict
+        Of each component, if requested: ``component`` (from 1), ``statistic`` (pseudo-F), ``p``, ``share`` of the
+        variance of y that it explains after the covariates (0 to 1), and ``n_permutations``.
 
     Examples
     --------
@@ -286,6 +290,7 @@ class Diagnosis:
     failed_shuffles: int = 0
     tested: float | None = None
     permuted: tuple[Sequence[float], ...] = ()
+    components: tuple[dict[str, Any], ...] = ()
 
     @property
     def optimism(self) -> float:
@@ -315,6 +320,7 @@ class Diagnosis:
             "n": self.n,
             "n_all": self.n_all,
             "permuted": [list(each) for each in self.permuted],
+            "components": [dict(each) for each in self.components],
         }
 
 
@@ -337,6 +343,9 @@ def diagnose(
     n_jobs: int | None = 1,
     store: Any = None,
     target_type: Any = None,
+    per_component: bool = False,
+    covariates: Any = None,
+    n_permutations: int = 999,
 ) -> Diagnosis:
     """Test an embedding against shuffled labels, and measure its optimism, its stability and the labels served worse.
 
@@ -386,6 +395,15 @@ def diagnose(
         Stores each finished shuffle and half, and returns those of an interrupted run.
     target_type : {"real", "classes", "labels"} or dict, optional
         As of the estimators; it is decided on all rows, for all fits. None: that of the estimator.
+    per_component : bool, default=False
+        Also test each component of OPLS (redundancy analysis), CCA or PLS given the earlier ones, on the rows of the
+        fit, without folds (``Diagnosis.components``). The page "How it judges" has the statistics.
+        [legendre2011axes; winkler2020cca; freedman1983nonstochastic]
+    covariates : array of shape (n,) or (n, p), or table of n rows, optional
+        What the tests of the components partial out of X and y: columns of numbers, and of others (texts, truth values,
+        categories) the levels, inside which rows are then permuted.
+    n_permutations : int, default=999
+        For each component.
 
     Returns
     -------
@@ -397,7 +415,8 @@ def diagnose(
         The estimator has no ``transform``, so that it cannot place rows that it was not fitted on.
     ValueError
         A number below 1, an unknown measure, data that cannot be split, an estimator that these cannot be fitted to, a
-        group that ``cv`` splits, or groups or times beside RowBlocks.
+        group that ``cv`` splits, groups, times or covariates beside RowBlocks, covariates without ``per_component``, or
+        components that cannot be tested (another method, fewer rows than dimensions).
 
     Examples
     --------
@@ -408,8 +427,15 @@ def diagnose(
     >>> found = diagnose(OPLS(n_components=3), data.X, data.Y, n_shuffles=19, n_resamples=2)
     >>> found.passed, found.held_out > max(found.null), found.optimism > 0
     (True, True, True)
+    >>> tested = diagnose(
+    ...     OPLS(n_components=2, ridge=1.0), data.X, data.Y, n_shuffles=1, n_resamples=1, per_component=True,
+    ...     covariates=data.X.mean(axis=1), n_permutations=99,
+    ... )
+    >>> [(each["component"], each["p"]) for each in tested.components]
+    [(1, 0.01), (2, 0.01)]
     """
-    _check(n_shuffles, n_resamples, seed)
+    _check_covariates(covariates, per_component and blocks_of(X, y) is None)
+    _check(n_shuffles=n_shuffles, n_resamples=n_resamples, seed=seed, n_permutations=n_permutations)
     target_type = target_type or getattr(last_step(estimator), "target_type", None)
     X, y, n_all = _looked_at(X, y, sample_rows, seed, groups is None and times is None, target_type)
     groups, times = checked_units(groups, times, X.shape[0])
@@ -419,28 +445,34 @@ def diagnose(
     folds = partial(labelled_folds, labels, n_folds, groups=groups, times=times, seed=seed)
     splits = folds() if cv is None else as_splits(cv, X, y, groups)
     shuffle = LabelShuffle.of(labels, splits, groups=groups, times=times)
-    true, raw = (_scores(m, X, y, labels, splits, measure) for m in (method, None))
-    random = np.random.default_rng(seed)
-    orders = [shuffle.order(random) for _ in range(n_shuffles)]
-    parts = [_half(X.shape[0], groups, random) for _ in range(n_resamples)]
     whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
+    test = partial(component_tests, covariates=covariates, groups=groups, times=times, n_permutations=n_permutations)
+    components = test(method, X, labels, whole.shape[1], seed=seed) if per_component else ()
+    true, raw = (_scores(m, X, y, labels, splits, measure) for m in (method, None))
+    rows = _drawn_rows(shuffle, n_shuffles, groups, n_resamples, seed)
     scored = _folds_of_shuffles(true, labels.c)
-    refits = _Refits(method, X, y, labels, [splits[j] for j in scored], measure, whole, {SHUFFLE: orders, HALF: parts})
+    refits = _Refits(method, X, y, labels, [splits[j] for j in scored], measure, whole, rows)
     null, cosines = _refitted(refits, n_jobs, store)
     return Diagnosis(
-        measure=measure.name,
-        raw=_mean([fold.held_out for fold in raw]),
-        own_rows=_mean([fold.own_rows for fold in true]),
-        worse_labels=_worse(labels, raw, true),
-        stability=_stability(cosines, whole.shape[1]),
-        angles=_angles(cosines, whole.shape[1]),
-        failed_resamples=sum(found is None for found in cosines),
+        **_values(measure, labels, raw, true),
+        **_halves(cosines, whole.shape[1]),
         n=X.shape[0],
         n_all=n_all,
         embedding=crossfit_embedding(method, X, y, splits) if crossfit else None,
-        held_out=_mean([fold.held_out for fold in true]),
         **_tested(_mean([true[fold].held_out for fold in scored]), null, shuffle),
+        components=components,
     )
+
+
+def _values(measure: Measure, labels: Targets, raw: "list[_Fold]", true: "list[_Fold]") -> dict[str, Any]:
+    """The values of all features and of the method, as fields of a diagnosis."""
+    return {
+        "measure": measure.name,
+        "raw": _mean([fold.held_out for fold in raw]),
+        "own_rows": _mean([fold.own_rows for fold in true]),
+        "held_out": _mean([fold.held_out for fold in true]),
+        "worse_labels": _worse(labels, raw, true),
+    }
 
 
 def _folds_of_shuffles(true: "Sequence[_Fold]", c: int) -> list[int]:
@@ -484,6 +516,15 @@ def _rows_of_piece(rows: RowBlocks, number: int) -> int:
     return sum(length(X) for X, _ in rows)
 
 
+def _drawn_rows(
+    shuffle: LabelShuffle, n_shuffles: int, groups: Any, n_resamples: int, seed: int
+) -> dict[str, list[np.ndarray]]:
+    """The orders of the shuffles, and the rows of the halves."""
+    random = np.random.default_rng(seed)
+    orders = [shuffle.order(random) for _ in range(n_shuffles)]
+    return {SHUFFLE: orders, HALF: [_half(shuffle.labels.n, groups, random) for _ in range(n_resamples)]}
+
+
 def _half(n: int, groups: Any, random: np.random.Generator) -> np.ndarray:
     """Sorted numbers of a random half of n rows, or of the rows of a random half of the groups."""
     unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -491,8 +532,14 @@ def _half(n: int, groups: Any, random: np.random.Generator) -> np.ndarray:
     return np.flatnonzero(np.isin(unit, random.permutation(count)[: (count + 1) // 2]))
 
 
-def _check(n_shuffles: Any, n_resamples: Any, seed: Any) -> None:
-    for name, value, least in (("n_shuffles", n_shuffles, 1), ("n_resamples", n_resamples, 1), ("seed", seed, 0)):
+def _check_covariates(covariates: Any, allowed: bool) -> None:
+    if covariates is not None and not allowed:
+        raise ValueError("covariates are for per_component=True, and for rows in memory; set it, or leave them out.")
+
+
+def _check(**numbers: Any) -> None:
+    for name, value in numbers.items():
+        least = int(name != "seed")
         if isinstance(value, bool) or int(value) != value or value < least:
             raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
 
@@ -708,6 +755,12 @@ def _basis(Z: np.ndarray) -> np.ndarray:
     """An orthonormal basis of the centred columns that vary."""
     Z = _unit(Z)
     return orthonormal_columns(Z[:, np.any(Z != 0, axis=0)])
+
+
+def _halves(cosines: Any, k: int) -> dict[str, Any]:
+    """What the halves say of k components, as fields of a diagnosis."""
+    failed = sum(found is None for found in cosines)
+    return {"stability": _stability(cosines, k), "angles": _angles(cosines, k), "failed_resamples": failed}
 
 
 def _stability(cosines: Any, k: int) -> tuple[float, ...]:

@@ -40,6 +40,14 @@ def test_it_says_what_the_library_finds(tags):
     assert {row["label"] for row in found["worse_labels"]} <= {"topic_sea", "topic_<b>", "topic_é"}
 
 
+def test_it_tests_single_components(tags):
+    done = program(tags, *FIT, *QUICK, "-k", 2, "--per-component")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("  component ")]
+    assert len(lines) == 2 and lines[0].startswith("  component 1      pseudo-F "), done.output
+    assert "p = 0.001 of 999 permutations, " in lines[0] and lines[0].endswith("% of the variance of y")
+    refused(program(tags, "-m", "pca", *FIT, *QUICK, "--per-component"), "per_component tests OPLS, CCA and PLS")
+
+
 def test_the_last_line_is_the_verdict(tags):
     done = program(tags, *FIT, *QUICK)
     assert done.exit_code == 0, done.output
