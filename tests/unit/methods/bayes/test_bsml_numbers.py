@@ -112,7 +112,7 @@ def test_predictions_are_in_units_types_and_names_of_y():
     units = (X[:5] @ fit.components_.T @ fit.weights_ + fit.bias_) * Y.std(axis=0) + Y.mean(axis=0)
     np.testing.assert_allclose(found, np.clip(units, Y.min(axis=0), Y.max(axis=0)), rtol=1e-4)
     for y in (Y[:, 0], Y[:, [0]]):
-        assert BSML(**SHORT).fit(X, y).predict(X).shape == (N,)
+        assert BSML(**SHORT).fit(X, y).predict(X).shape == y.shape
     far, free = (BSML(extrapolate=free, **SHORT).fit(X, Y).predict(100 * X) for free in (False, True))
     np.testing.assert_array_equal(far, np.clip(free, Y.min(axis=0), Y.max(axis=0)))
     assert np.any(far != free)
