@@ -12,6 +12,7 @@ from proxembed.classify import LabelKNN
 from proxembed.estimator.catalogue import estimators, method_names
 from proxembed.evaluate.arms import Arm, entrants, method_arms
 from proxembed.study.candidates import Candidate, Draws, candidates, suited
+from proxembed.targets.labels import LabelMatrix
 
 KNN = "cosine kNN"
 RIVAL, UNSUPERVISED, SUPERVISED, SEMI, OWN = "rival", "no labels", "labels", "partly labelled rows", "own scores"
@@ -150,7 +151,7 @@ def _rivals() -> dict[str, Entrant]:
     one_class = np.eye(3)  # with which a rival lacks nothing but its library
     found = {
         each.arm.name.lower(): Entrant(each.arm.name, replace(each.arm, lookup=None), lacks=each.lacks)
-        for each in entrants(one_class, one_class)
+        for each in entrants(one_class, LabelMatrix.of(one_class))
         if each.arm.name.lower() not in method_names()
     }
     knn = Entrant(KNN, Arm(KNN, LabelKNN(n_neighbors=10, metric="cosine"), rival=True), own=True)

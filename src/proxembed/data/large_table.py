@@ -38,6 +38,7 @@ class LargeTable:
         columns, named = with_row_names(file, columns)
         self.columns, numbered = without_row_numbers(file, columns, BLOCK_ROWS)
         self._notes = named + numbered
+        self._row_numbers = [name for name in self.columns.drop if name not in columns.drop]
         found = labels_alone(file, columns, BLOCK_ROWS)
         self._names, self._places = file.names, file.places
         self.label_names, self.outputs = found.names, found.outputs
@@ -71,7 +72,10 @@ class LargeTable:
             raise DataError.at(
                 self.path, None, f"a sample of {rows:,} rows does not show all of its labels", "give more memory"
             )
-        return replace(found, notes=(*self._notes, *found.notes))
+        source = dict(found.source or {})
+        if self._row_numbers and source.get("id") is None:
+            source.setdefault("found_id", self._row_numbers[0])
+        return replace(found, source=source, notes=(*self._notes, *found.notes))
 
     def _strata(self) -> sparse.csr_array:
         """The groups of rows that a sample keeps: those of the labels, or the fifths of each output."""
