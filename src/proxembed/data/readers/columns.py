@@ -140,7 +140,7 @@ class Roles:
     time: str | None = None
     unkept: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
-    found_id: str | None = None  # the column that was found to say which row it is, where none is named
+    found_id: str | None = None  # the column that says which row it is, found if no id was named
 
     @property
     def named(self) -> tuple[str, ...]:
