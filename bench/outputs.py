@@ -2,9 +2,10 @@
 
 Q2 (1 - squared error over squared deviations from the training mean, mean over outputs) of held-out rows: mean and
 standard deviation of the splits (`--repeats`), beside the figures of the design (mean of three splits), marked where
-they differ by more than .025. Rows are sorted by the first principal score of the standardised outputs and cut into blocks of three;
-one row of each block, drawn at random, is held out; at most 1,000 training and 500 test rows. X and Y are
-standardised by the training rows, predictions cut to their range. OPLS, Kernelized and Views predict by the closed
+they differ by more than .025. Rows are sorted by the first principal score of the standardised outputs and cut into
+blocks of three; one row of each block, drawn at random, is held out; at most 1,000 training and 500 test rows. X and Y
+are standardised by the training rows, predictions cut to their range.
+OPLS, Kernelized and Views predict by the closed
 read-out, ForestLeaves by a second ridge. Hidden cells: OPLS with at most three components, each output read out by a
 ridge on its known rows, and by `predict`. Neighbours: A@10 of each arm beside the figures of the design (three splits),
 all features by cosine and the rest by distance. Search: what `proxembed.search` chooses in a budget of work, beside the

@@ -11,6 +11,7 @@ from proxembed.measures.outputs import q2_each
 from proxembed.methods.pipeline import fit_on
 from proxembed.splits.splits import Split
 from proxembed.workflow.options import OptionError
+from runs import with_few_rivals
 
 
 def data(n=160, d=5, seed=0):
@@ -23,6 +24,12 @@ def data(n=160, d=5, seed=0):
 
 @pytest.fixture(scope="module")
 def found():
+    with pytest.MonkeyPatch.context() as patch:
+        with_few_rivals(patch)
+        yield made()
+
+
+def made():
     X, Y = data()
     options = {"methods": "opls", "n_components": (1, 2), "max_trials": 1, "max_work": 30, "folds": 3, "shuffles": 19}
     return proxembed.search(X, Y, **options)
