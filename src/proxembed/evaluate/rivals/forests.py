@@ -23,7 +23,40 @@ from .rival import FOREST_ROWS, SIZE, DataFacts, RivalEmbedding, RivalScores
 TABLE_ROWS = 1000  # rows of the forest that the table of costs was measured with
 
 
-class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RivalScores):
+class GrowsForest:
+    """A rival with one forest for all targets, grown on some distinct rows."""
+
+    n_estimators: Any
+    min_samples_leaf: Any
+    max_rows: Any
+    random_state: Any
+
+    def _grow(self, X: Any, T: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Grow the forest on targets T (n, r). Returns the distinct rows, what the leaves say of each, by the trees
+        grown without it, and the distinct row of each row."""
+        random = check_random_state(self.random_state)
+        X, T, counts, row = averaged_rows(X, T)
+        chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+        found, own = ForestVotes.of(
+            X[chosen],
+            T[chosen],
+            T[chosen],
+            counts[chosen],
+            n_estimators=self.n_estimators,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features="sqrt",
+            random_state=random.randint(2**31 - 1),
+        )
+        self.leaves_, self.votes_ = found.leaves, found.votes
+        unseen = self._votes_of(X)
+        unseen[chosen] = own
+        return X, unseen, row
+
+    def _votes_of(self, X: Any) -> np.ndarray:
+        return self.leaves_.features(X) @ self.votes_
+
+
+class ForestScores(GrowsForest, ClassNamePrefixFeaturesOutMixin, TransformerMixin, RivalScores):
     """Forest scores: each row gets the share of its leaves' rows that have a label, minus one half.
 
     One forest for all labels, grown as in ``ForestLeaves``; on 0/1 labels its criterion is the Gini index summed over
@@ -74,22 +107,7 @@ class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RivalScore
         return facts.splits * forest_seconds(min(s.n, facts.forest_rows), s.d, s.c, cls.n_estimators)
 
     def _fit(self, X: Any, labels: LabelMatrix) -> None:
-        random = check_random_state(self.random_state)
-        X, T, counts, row = averaged_rows(X, labels.with_means().Y)
-        chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
-        found, own = ForestVotes.of(
-            X[chosen],
-            T[chosen],
-            T[chosen],
-            counts[chosen],
-            n_estimators=self.n_estimators,
-            min_samples_leaf=self.min_samples_leaf,
-            max_features="sqrt",
-            random_state=random.randint(2**31 - 1),
-        )
-        self.leaves_, self.votes_ = found.leaves, found.votes
-        shares = self._shares(X)
-        shares[chosen] = own
+        X, shares, row = self._grow(X, labels.with_means().Y)
         self.own_scores_ = shares[row] - 0.5
         self.n_components_ = shares.shape[1]
         self._seen, self._placed = SeenRows(X), shares - 0.5
@@ -105,11 +123,8 @@ class ForestScores(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RivalScore
     def _n_features_out(self) -> int:
         return self.n_components_
 
-    def _shares(self, X: Any) -> np.ndarray:
-        return self.leaves_.features(X) @ self.votes_
-
     def _scores(self, X: Any) -> np.ndarray:
-        return self._shares(X) - 0.5
+        return self._votes_of(X) - 0.5
 
 
 class ForestProximity(RivalEmbedding):

@@ -17,12 +17,11 @@ from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.classify.ridge import PENALTY, chosen_penalty, ridge_fit
-from proxembed.methods.forest import ForestVotes, averaged_rows
 from proxembed.params import SEED, param
 from proxembed.targets.outputs import Outputs
 
 from ..costs import forest_seconds
-from .forests import ONE_THREAD
+from .forests import ONE_THREAD, GrowsForest
 from .rival import FOREST_ROWS, DataFacts, RivalNumbers
 
 MOST_COEFFICIENTS = 3000  # of a lasso
@@ -292,7 +291,7 @@ class LassoNumbers(RivalNumbers):
         return X @ self.coef_ + self.intercept_
 
 
-class ForestNumbers(RivalNumbers):
+class ForestNumbers(GrowsForest, RivalNumbers):
     """Random forest regression, one forest for all outputs; in its lookup new rows stand at its predictions.
 
     The trees of scikit-learn's ``RandomForestRegressor``. Training rows are predicted by the trees grown without them.
@@ -339,10 +338,11 @@ class ForestNumbers(RivalNumbers):
 
     def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
         if folds is not None and folds.max() > 0:
-            self._grow(X, y)
+            self._grow(X, factor_of(y))
             self.own_factor_ = self._cross_fitted(X, y.held(), folds)
         else:
-            self.own_factor_ = self._grow(X, y)
+            _, unseen, row = self._grow(X, factor_of(y))
+            self.own_factor_ = unseen[row]
 
     def _cross_fitted(self, X: Any, y: Outputs, folds: np.ndarray) -> np.ndarray:
         """F of each row by a forest of the other folds."""
@@ -350,32 +350,12 @@ class ForestNumbers(RivalNumbers):
         for fold in range(folds.max() + 1):
             out = folds == fold
             forest = clone(self)
-            forest._grow(X[~out], y.take(~out))
+            forest._grow(X[~out], factor_of(y.take(~out)))
             found[out] = forest._factor(X[out])
         return found
 
-    def _grow(self, X: Any, y: Outputs) -> np.ndarray:
-        """Grow the forest, and return F of its rows by the trees grown without them."""
-        random = check_random_state(self.random_state)
-        X, F, counts, row = averaged_rows(X, factor_of(y))
-        chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
-        found, own = ForestVotes.of(
-            X[chosen],
-            F[chosen],
-            F[chosen],
-            counts[chosen],
-            n_estimators=self.n_estimators,
-            min_samples_leaf=self.min_samples_leaf,
-            max_features="sqrt",
-            random_state=random.randint(2**31 - 1),
-        )
-        self.leaves_, self.votes_ = found.leaves, found.votes
-        unseen = self._factor(X)
-        unseen[chosen] = own
-        return unseen[row]
-
     def _factor(self, X: Any) -> np.ndarray:
-        return self.leaves_.features(X) @ self.votes_
+        return self._votes_of(X)
 
 
 class BoostedNumbers(RivalNumbers):
