@@ -302,10 +302,7 @@ class Readings:
 
     def neighbors(self, k: int) -> Any:
         """Labels of the training rows, the weights of the k nearest of each held-out row, and which cells are known."""
-        if k not in self._near:
-            started = time.perf_counter()
-            self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k, metric=self.metric)
-            self._seconds[k] = time.perf_counter() - started
+        self._find(k)
         return (self.part.Y, self._near[k], *(() if self.part.known_cells is None else (self.part.known_cells,)))
 
     def new_neighbors(self, measure: Measure) -> Any:
@@ -317,13 +314,19 @@ class Readings:
         known = self.part.known_held_out
         return (Y, self._near_new[k], *(() if known is None else (known,)))
 
+    def _find(self, k: int) -> None:
+        if k not in self._near:
+            started = time.perf_counter()
+            self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k, metric=self.metric)
+            self._seconds[k] = time.perf_counter() - started
+
     def _find_new(self, k: int) -> None:
         if k not in self._near_new:
             self._near_new[k] = new_neighbor_weights(self.Z_held_out, self.Z, k, metric=self.metric)
 
     def query_seconds(self, k: int) -> float:
         """Seconds that 1,000 queries for the k nearest training rows take, by those of the held-out rows."""
-        self.neighbors(k)
+        self._find(k)
         return 1000 * self._seconds[k] / self.Z_held_out.shape[0]
 
     @cached_property
@@ -353,7 +356,7 @@ class Readings:
         k = measures.similarities[0].n_neighbors
         similarity, new_similarity = self.similarities(*measures.similarities)
         kept = None if measures.test_alone and part.many_labels and part.name != TEST else self.kept_scores
-        self.neighbors(k)
+        self._find(k)
         hub = hub_share(self._near[k], k)
         return Measured(values, kept, similarity, new_similarity, hub, self.query_seconds(k))
 
@@ -447,10 +450,7 @@ class OutputReadings(Readings):
 
     def neighbors(self, k: int) -> Any:
         """Moments of the outputs of the k nearest training rows, (m, 3, r)."""
-        if k not in self._near:
-            started = time.perf_counter()
-            self._near[k] = neighbor_weights(self.Z_held_out, self.Z, k, metric=self.metric)
-            self._seconds[k] = time.perf_counter() - started
+        self._find(k)
         return near_outputs(self._near[k], self.part.Y.F, self.part.Y.known)
 
     def new_neighbors(self, measure: Measure) -> Any:
