@@ -30,6 +30,25 @@ class WeightedTargets:
         return True
 
 
+def row_weights(sample_weight: Any, n: int, of: str = "y") -> np.ndarray:
+    """``sample_weight`` of n rows of ``of`` as float64, (n,). Raises ValueError for another length, for what is no
+    finite number of at least 0, and for zeros alone."""
+    try:
+        w = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold one number for each row ({error}).") from error
+    if w.ndim != 1:
+        raise ValueError(f"sample_weight has {w.ndim} dimensions; one is needed, with one number for each row.")
+    if len(w) != n:
+        raise ValueError(f"sample_weight has {len(w)} values, {of} has {n} rows.")
+    wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+    if len(wrong):
+        raise ValueError(f"sample_weight holds {w[wrong[0]]:g} (row {wrong[0]})")
+    if not w.any():
+        raise ValueError("sample_weight is zero for every row.")
+    return w
+
+
 def with_weights(y: Any, sample_weight: Any, rows: int, where: str) -> Any:
     """y with the weights of its rows; y itself for None. ``where``: the block, for a ValueError for weights of another
     length, or that are no finite numbers of at least 0."""

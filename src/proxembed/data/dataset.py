@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from proxembed.blocks.weighted import row_weights
 from proxembed.data.errors import DataError, shorten
 from proxembed.tables import RawRows, TableRows
 from proxembed.tables.rows import small_indices
@@ -66,6 +67,9 @@ class Dataset:
         the two values without and with it. A model predicts them. None: it predicts class names, or 0 and 1.
     outputs : Outputs, optional
         Numbers, or columns of several kinds, which `from_targets` and the readers make; Y then has no column.
+    sample_weight : sequence of float of shape (n,), optional
+        How often each row counts, numbers above 0, of which a whole one is so many repeats of the row; None, as ones
+        alone: once. `weighted` leaves out the rows of weight 0.
 
     Raises
     ------
@@ -99,6 +103,7 @@ class Dataset:
     columns: Sequence[tuple[str, str, str]] | None = None
     values: Sequence[Any] | None = None
     outputs: Outputs | None = None
+    sample_weight: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         masked = [name for name, value in vars(self).items() if isinstance(value, np.ma.MaskedArray)]
@@ -131,6 +136,7 @@ class Dataset:
             "notes": tuple(self.notes),
             "columns": None if self.columns is None else tuple(tuple(column) for column in self.columns),
             "values": None if self.values is None else tuple(self.values),
+            "sample_weight": _weights(self.sample_weight, n),
             "times": None if self.times is None else _one_a_row("times", self.times, n, "iuf").astype(np.float64),
         }.items():
             object.__setattr__(self, field, value)
@@ -285,7 +291,36 @@ class Dataset:
             self.columns,
             self.values,
             None if self.outputs is None else self.outputs.take(chosen),
+            None if self.sample_weight is None else self.sample_weight[chosen],
         )
+
+    def weighted(self, sample_weight: ArrayLike) -> Dataset:
+        """Data set whose rows count as often as their weights say, without the rows of weight 0.
+
+        Parameters
+        ----------
+        sample_weight : sequence of float of shape (n,)
+            Numbers of at least 0. Ones alone are no weights.
+
+        Raises
+        ------
+        DataError
+            For another length, a number below 0 or not finite, and zeros alone.
+
+        Examples
+        --------
+        >>> from proxembed.data import Dataset
+        >>> Dataset.from_classes([[0.0], [1.0], [3.0]], ["b", "a", "b"]).weighted([2.0, 0.0, 1.5]).sample_weight.tolist()
+        [2.0, 1.5]
+        """
+        try:
+            w = row_weights(sample_weight, self.X.shape[0])
+        except ValueError as error:
+            raise DataError(str(error)) from error
+        if w.all():
+            return replace(self, sample_weight=w)
+        present = np.flatnonzero(w)
+        return replace(replace(self, sample_weight=None).take(present), sample_weight=w[present])
 
     def describe(self) -> dict[str, Any]:
         """Facts on the data set as a plain dict: sizes, label statistics, and rows and columns to be wary of.
@@ -299,7 +334,8 @@ class Dataset:
             `unknown_cells`, `rows_known` (without an unknown cell), `rows_partly_known` (with known and unknown
             cells), `labels_without_row`, `zero_rows`, `duplicate_rows` (rows whose features equal an earlier row's),
             `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`, `groups` (distinct ones,
-            or None), `time_order` (whether the rows have times), `negative` (what a row without the one label is
+            or None), `time_order` (whether the rows have times),
+            `weights` (sum, effective number of rows (sum w)^2 / sum w^2, and column of the weights; or None), `negative` (what a row without the one label is
             called, or None), `notes` (on how the file was read), `outputs` (how each column of numbers, or of another
             kind beside them, was read; None for labels). An empty cell of a table counts as zero.
 
@@ -341,10 +377,17 @@ class Dataset:
             "licence": self.licence,
             "groups": None if self.groups is None else len(np.unique(self.groups)),
             "time_order": self.times is not None,
+            "weights": None if self.sample_weight is None else self._weight_facts(),
             "negative": (self.source or {}).get("negative"),
             "notes": list(self.notes),
             "outputs": None if self.outputs is None else self.outputs.describe(),
         }
+
+    def _weight_facts(self) -> dict[str, Any]:
+        """The sum of the weights, the effective number of rows, and the column that held them (None: an array)."""
+        w: Any = self.sample_weight
+        of = (self.source or {}).get("sample_weight")
+        return {"sum": float(w.sum()), "effective": float(w.sum() ** 2 / np.sum(w**2)), "column": of}
 
 
 def no_labels(n: int) -> sparse.csc_array:
@@ -508,6 +551,19 @@ def _one_a_row(field: str, values: ArrayLike, n: int, kinds: str) -> NDArray[Any
         row = int(np.argmax(~np.isfinite(values)))
         raise DataError(f"{field} holds {values[row]} in row {row}; give every row a finite value.")
     return values
+
+
+def _weights(values: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
+    """Weights of n rows, above 0; None where all are 1."""
+    if values is None:
+        return None
+    try:
+        w = row_weights(values, n)
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    if not w.all():
+        raise DataError(f"sample_weight holds 0 (row {int(np.argmin(w))}); Dataset.weighted leaves such rows out.")
+    return None if (w == 1.0).all() else w
 
 
 def _without_stored_zeros(A: sparse.csr_array) -> sparse.csr_array:

@@ -19,6 +19,7 @@ from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import equal_rows, over, unit_of
 from proxembed.algebra.pencil.problem import CONSTANT
 from proxembed.algebra.template import Template
+from proxembed.blocks.weighted import row_weights
 from proxembed.tables.frames import frame_of
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
@@ -70,22 +71,9 @@ def weights_of(counts: np.ndarray | None, rows: Any = slice(None)) -> dict[str, 
 def checked_weights(sample_weight: Any, X: Any, y: Any = None) -> np.ndarray:
     """``sample_weight`` as float64, (n,). Raises ValueError for another length than that of y (of X, where y is None),
     for what is no finite number of at least 0, and for zeros alone."""
-    try:
-        w = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"sample_weight must hold one number for each row ({error}).") from error
-    if w.ndim != 1:
-        raise ValueError(f"sample_weight has {w.ndim} dimensions; one is needed, with one number for each row.")
     name, rows = ("X", X) if y is None else ("y", y)
     n = rows.n if isinstance(rows, Targets) else _num_samples(rows)
-    if len(w) != n:
-        raise ValueError(f"sample_weight has {len(w)} values, {name} has {n} rows.")
-    wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
-    if len(wrong):
-        raise ValueError(f"sample_weight holds {w[wrong[0]]:g} (row {wrong[0]})")
-    if not w.any():
-        raise ValueError("sample_weight is zero for every row.")
-    return w
+    return row_weights(sample_weight, n, name)
 
 
 def present_rows(X: Any, y: Any, w: np.ndarray) -> tuple[Any, Any, np.ndarray]:

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from proxembed.classify.ridge import fit_readout, loo_penalty, ridge_fit
 from proxembed.estimator.base import Estimator
+from proxembed.estimator.weights import held_under, with_weighted_means
 from proxembed.estimator.traits import Traits
 from proxembed.features.encoded import encoded, encoder_apply, encoder_fit, is_supervised, stacked
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
@@ -42,7 +43,8 @@ class Part:
 
     ``labels`` are those of the training rows, or their outputs; ``Y_held_out`` of labels a bool array, of outputs their
     cells in F, by the means and factors ``standard`` of the training rows. ``raw`` are the training and held-out rows
-    before an encoder that learns from labels: it is fitted again wherever other rows or labels take part."""
+    before an encoder that learns from labels: it is fitted again wherever other rows or labels take part. Training rows
+    count by ``weights`` in every fit, and held-out rows by ``weights_held_out`` in every measure."""
 
     X: Any
     labels: Targets
@@ -59,6 +61,8 @@ class Part:
     given: Any = None
     standard: Any = None  # (level, scale) of outputs
     raw: Any = None  # (training rows, held-out rows)
+    weights: np.ndarray | None = None  # how often each training row counts; None: once
+    weights_held_out: np.ndarray | None = None
 
     @property
     def outputs(self) -> Outputs | None:
@@ -80,7 +84,7 @@ class Part:
         own = self.unscaled
         own = None if own is None else Unscaled(own.X, own.train[rows], own.train[held_out])
         given = None if self.given is None else take_labels(self.given, rows)
-        part = replace(self, labels=self.labels.take(rows), given=given)
+        part = replace(self, labels=self.labels.take(rows), given=given, weights=some_weights(self.weights, rows))
         if self.raw is not None:
             return scaled_part(replace(part, X=self.raw[0][rows], X_held_out=self.raw[0][held_out]), self.scaling)
         return replace(part, X=self.X[rows], X_held_out=self.X[held_out], unscaled=own)
@@ -90,7 +94,8 @@ class Part:
         own = self.unscaled
         own = None if own is None else own._replace(train=own.train[:rows])
         raw = None if self.raw is None else (self.raw[0][:rows], self.raw[1])
-        return replace(self, X=self.X[:rows], labels=self.labels.take(np.arange(rows)), unscaled=own, raw=raw)
+        some: dict[str, Any] = {"labels": self.labels.take(np.arange(rows)), "unscaled": own, "raw": raw}
+        return replace(self, X=self.X[:rows], weights=some_weights(self.weights, slice(rows)), **some)
 
     def shuffled(self) -> "Part":
         """The part with its training labels shuffled: of rows, of whole groups, or along time."""
@@ -106,6 +111,11 @@ class Part:
     def known_rows(self) -> np.ndarray:
         """Numbers of the training rows that read-outs learn from, see ``Targets.rows_any``."""
         return np.flatnonzero(self.labels.rows_any)
+
+    @cached_property
+    def known_weights(self) -> np.ndarray | None:
+        """How often each of these rows counts; None: once."""
+        return some_weights(self.weights, self.known_rows)
 
     @cached_property
     def read(self) -> Any:
@@ -141,7 +151,7 @@ class Part:
         if self.outputs is not None:
             return self.Y.F
         if self.known_cells is not None:
-            return self.read.with_means().Y.toarray()
+            return with_weighted_means(self.read, self.known_weights).Y.toarray()
         return self.Y if self.many_labels else self.indicator
 
     @property
@@ -168,6 +178,11 @@ class Part:
         return {"train": self.X.shape[0], "held_out": len(self.rows)}
 
 
+def some_weights(weights: np.ndarray | None, rows: Any) -> np.ndarray | None:
+    """The weights of some rows; None where each row counts once."""
+    return None if weights is None else weights[rows]
+
+
 def cells_of(outputs: Any, standard: tuple[np.ndarray, np.ndarray]) -> OutputCells:
     """The cells of outputs by means and factors of training rows."""
     own = outputs.in_standard(*standard)
@@ -178,7 +193,7 @@ def make_part(
     X: Any, labels: Targets, train: np.ndarray, held_out: np.ndarray, kind: str | None = None, **facts: Any
 ) -> Part:
     """Take the rows of a split, encode them where there is an encoder, and scale them, with figures of the training
-    rows alone."""
+    rows alone. ``facts``: as of ``unscaled_part``."""
     own = Unscaled(X, np.asarray(train), np.asarray(held_out))
     return scaled_part(replace(unscaled_part(X, labels, train, held_out, **facts), unscaled=own), kind)
 
@@ -189,8 +204,8 @@ def scaled_part(part: Part, kind: str | None) -> Part:
     if isinstance(part.X, RawRows):
         part, own = _encoded_part(part)
     if kind is None:
-        kind = choose_scaling(part.X, part.labels, part.groups, part.seed)
-    state = features_fit(kind, part.X)
+        kind = choose_scaling(part.X, part.labels, part.groups, part.seed, part.weights)
+    state = features_fit(kind, part.X, part.weights)
     scaled = scaling_apply(state, part.X), scaling_apply(state, part.X_held_out)
     return replace(part, X=scaled[0], X_held_out=scaled[1], scaling=kind, unscaled=own)
 
@@ -205,13 +220,18 @@ def _encoded_part(part: Part) -> tuple[Part, Unscaled]:
     return replace(part, X=train, X_held_out=held_out, raw=raw if is_supervised(raw[0].encoder) else None), own
 
 
-def unscaled_part(X: Any, labels: Targets, train: np.ndarray, held_out: np.ndarray, **facts: Any) -> Part:
-    """The rows of a split as they are; ``facts`` are further arguments of ``Part``."""
+def unscaled_part(
+    X: Any, labels: Targets, train: np.ndarray, held_out: np.ndarray, *, weights: np.ndarray | None = None, **facts: Any
+) -> Part:
+    """The rows of a split as they are; ``weights``: how often each row of X counts (None: once); ``facts`` are further
+    arguments of ``Part``."""
+    facts |= {"weights": some_weights(weights, train), "weights_held_out": some_weights(weights, held_out)}
     truth = labels.take(held_out)
     if isinstance(labels, Outputs):
         own = labels.take(train)
-        facts["standard"] = own.level_and_scale
-        return Part(X[train], own, X[held_out], cells_of(truth, own.level_and_scale), **facts)
+        of_training = own if weights is None else held_under(own, weights[train])
+        facts["standard"] = of_training.level_and_scale
+        return Part(X[train], own, X[held_out], cells_of(truth, facts["standard"]), **facts)
     facts["known_held_out"] = truth.known_cells
     return Part(X[train], labels.take(train), X[held_out], truth.Y.toarray() > 0, **facts)
 
@@ -248,10 +268,13 @@ def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
             "it needs 2 and 1. Take fewer folds, or label more rows."
         )
     facts = {"name": split.name, "rows": held_out, "seed": seed, **units_of(dataset, train)}
+    facts["weights"] = dataset.sample_weight
     return make_part(dataset.X, dataset.targets, train, held_out, **facts)
 
 
-def choose_scaling(X: Any, labels: Targets, groups: Any = None, seed: int = 0) -> str:
+def choose_scaling(
+    X: Any, labels: Targets, groups: Any = None, seed: int = 0, weights: np.ndarray | None = None
+) -> str:
     """The scaling by which a ridge read-out of all features predicts best on inner folds of the rows."""
     if isinstance(X, RawRows):
         X = encoded(X, lambda: labels)
@@ -265,39 +288,46 @@ def choose_scaling(X: Any, labels: Targets, groups: Any = None, seed: int = 0) -
     if isinstance(labels, LabelMatrix):
         labels = labels.with_columns(np.argsort(-labels.nk, kind="stable")[:CHOICE_LABELS])
     fold = inner_folds(len(rows), None if groups is None else np.asarray(groups)[rows], CHOICE_FOLDS, seed)
-    X = X[rows]
+    X, weights = X[rows], some_weights(weights, rows)
     score: Any = _scaling_score if isinstance(labels, LabelMatrix) else _scaling_score_of_outputs
-    values = [score(kind, X, labels, fold) for kind in kinds]
+    values = [score(kind, X, labels, fold, weights) for kind in kinds]
     return kinds[int(np.argmax(values))]
 
 
-def _scaling_score(kind: str, X: Any, labels: LabelMatrix, fold: np.ndarray) -> float:
+def _scaling_score(kind: str, X: Any, labels: LabelMatrix, fold: np.ndarray, w: np.ndarray | None = None) -> float:
     """Mean over the folds of the macro average precision; 0 of a fold without a positive row."""
-    total, Y, T, known = 0.0, labels.Y.toarray() > 0, labels.with_means().Y.toarray(), labels.known_cells
+    total, Y, known = 0.0, labels.Y.toarray() > 0, labels.known_cells
+    T = with_weighted_means(labels, w).Y.toarray()
     for each in range(fold.max() + 1):
         train, held_out = fold != each, fold == each
         if not train.any():
             continue
-        state = scaling_fit(kind, X[train])
-        readout = fit_readout(scaling_apply(state, X[train]), T[train])
+        own = some_weights(w, train)
+        state = scaling_fit(kind, X[train], sample_weight=own)
+        readout = fit_readout(scaling_apply(state, X[train]), T[train], weights=own)
         scores, cells = readout.scores(scaling_apply(state, X[held_out])), None if known is None else known[held_out]
-        value = macro_average_precision(Y[held_out], scores, known=cells).value
+        value = macro_average_precision(Y[held_out], scores, known=cells, sample_weight=some_weights(w, held_out)).value
         total += value if np.isfinite(value) else 0.0
     return total
 
 
-def _scaling_score_of_outputs(kind: str, X: Any, outputs: Any, fold: np.ndarray) -> float:
+def _scaling_score_of_outputs(
+    kind: str, X: Any, outputs: Any, fold: np.ndarray, w: np.ndarray | None = None
+) -> float:
     """Minus the sum over the folds of the squared errors of F on known cells."""
+    outputs = outputs if w is None else held_under(outputs, w)
     F, known, total = outputs.with_means().Y.toarray(), outputs.known_cells, 0.0
     for each in range(fold.max() + 1):
         train, held_out = fold != each, fold == each
         if not train.any():
             continue
-        state = scaling_fit(kind, X[train])
+        own = some_weights(w, train)
+        state = scaling_fit(kind, X[train], sample_weight=own)
         rows = scaling_apply(state, X[train])
-        coef, intercept = ridge_fit(rows, F[train], loo_penalty(rows, F[train]))
+        coef, intercept = ridge_fit(rows, F[train], loo_penalty(rows, F[train], own), weights=own)
         missed = F[held_out] - scaling_apply(state, X[held_out]) @ coef - intercept
-        total -= float(np.sum(missed[... if known is None else known[held_out]] ** 2))
+        squares = missed**2 if w is None else w[held_out, None] * missed**2
+        total -= float(np.sum(squares[... if known is None else known[held_out]]))
     return total
 
 

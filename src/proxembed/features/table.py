@@ -94,30 +94,36 @@ class TableState:
         return small_indices(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
 
 
-def features_fit(kind: str | Callable[..., ScalingState], X: Any) -> ScalingState | TableState:
-    """What makes features of rows: of a matrix its scaling, of the rows of a table their encoding."""
-    return table_fit(X) if isinstance(X, TableRows) else scaling_fit(kind, X)
+def features_fit(
+    kind: str | Callable[..., ScalingState], X: Any, sample_weight: NDArray[np.float64] | None = None
+) -> ScalingState | TableState:
+    """What makes features of rows, which occur ``sample_weight`` times each: of a matrix its scaling, of the rows of a
+    table their encoding."""
+    return table_fit(X, sample_weight) if isinstance(X, TableRows) else scaling_fit(kind, X, sample_weight=sample_weight)
 
 
-def table_fit(rows: TableRows) -> TableState:
+def table_fit(rows: TableRows, sample_weight: NDArray[np.float64] | None = None) -> TableState:
     """Learn from the rows of a table how they become features. Numbers, scales, truth values, vectors and the parts of
     dates get the median where they are empty, and a 0/1 column that says so. A category is one 0/1 column per value; of
     one with more than 30 values the most frequent have such a column, and all the share of the rows with their value.
     Columns that do not vary are dropped, all others get mean 0 and variance 1. Texts and lists of names become
-    sublinear tf-idf of terms that two rows or more hold."""
+    sublinear tf-idf of terms that two rows or more hold. ``sample_weight``: how often each row counts in these means
+    and variances, in the shares of values and in the tf-idf; the median is that of the rows."""
     origins = tuple(_first(rows[column.name]) for column in rows.columns if column.kind == "date")
     numbers = _numbers(rows, origins)
     filled = np.flatnonzero(_known(numbers))
     numbers = numbers[:, filled]
     medians, holed = np.nanmedian(numbers, axis=0), np.flatnonzero(np.isnan(numbers).any(axis=0))
-    categories = tuple(_category(column.name, rows[column.name]) for column in _of_kind(rows, "category"))
+    categories = tuple(_category(column.name, rows[column.name], sample_weight) for column in _of_kind(rows, "category"))
     dense = _dense(rows, numbers, medians, holed, categories)
     varying = np.flatnonzero(dense.min(axis=0) < dense.max(axis=0)) if dense.shape[1] else np.empty(0, dtype=np.intp)
     names = _dense_names(rows, filled, holed, categories)
-    words = tuple(block for column in _of_kind(rows, "text", "names") if (block := _word_block(rows, column)))
+    words = tuple(
+        block for column in _of_kind(rows, "text", "names") if (block := _word_block(rows, column, sample_weight))
+    )
     if not len(varying) and not words:
         raise ValueError("no column of the table varies between these rows; give more rows, or other columns.")
-    scaling = scaling_fit("standard", dense[:, varying]) if len(varying) else None
+    scaling = scaling_fit("standard", dense[:, varying], sample_weight=sample_weight) if len(varying) else None
     feature_names = [names[j] for j in varying] + [name for block in words for name in block.feature_names]
     weight = float(np.sqrt(max(1, len(varying))))
     told, alone = tuple(feature_names), _alone(rows)
@@ -189,11 +195,14 @@ def _known(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     return known.any(axis=0) & ((low < high) | ~known.all(axis=0))
 
 
-def _category(name: str, cells: NDArray[np.object_]) -> tuple[str, tuple[str, ...], NDArray[np.float64]]:
+def _category(
+    name: str, cells: NDArray[np.object_], w: NDArray[np.float64] | None = None
+) -> tuple[str, tuple[str, ...], NDArray[np.float64]]:
     """The values of a category, the most frequent first, and the share of the rows with each."""
-    values, counts = np.unique(cells.astype(str), return_counts=True)
+    values, place = np.unique(cells.astype(str), return_inverse=True)
+    counts = np.bincount(place, w)
     order = np.argsort(-counts, kind="stable")
-    return name, tuple(map(str, values[order])), counts[order] / len(cells)
+    return name, tuple(map(str, values[order])), counts[order] / (len(cells) if w is None else w.sum())
 
 
 def _dense(rows: TableRows, numbers: Any, medians: Any, holed: Any, categories: Any) -> NDArray[np.float64]:
@@ -219,7 +228,7 @@ def _dense_names(rows: TableRows, filled: Any, holed: Any, categories: Any) -> l
     return names
 
 
-def _word_block(rows: TableRows, column: Column) -> WordBlock | None:
+def _word_block(rows: TableRows, column: Column, w: NDArray[np.float64] | None = None) -> WordBlock | None:
     """The terms of a column that enough rows hold, with their tf-idf; None where there are none."""
     counter = CountVectorizer(analyzer=_analyzer(column.kind))
     try:
@@ -230,7 +239,7 @@ def _word_block(rows: TableRows, column: Column) -> WordBlock | None:
     if not len(held):
         return None
     terms = counter.get_feature_names_out()[held]
-    scaling = scaling_fit("tfidf", sp.csr_array(counts, dtype=np.float64)[:, held])
+    scaling = scaling_fit("tfidf", sp.csr_array(counts, dtype=np.float64)[:, held], sample_weight=w)
     return WordBlock(column.name, column.kind, tuple(map(str, terms)), scaling)
 
 

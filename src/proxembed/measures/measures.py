@@ -3,6 +3,7 @@
 Further measures join by ``register``; a function of the held-out labels and their scores is taken wherever a name is.
 """
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -98,7 +99,8 @@ class Measure:
         Whether a comparison scores it beside the measure that decides.
     takes : {"labels", "numbers", "any"}, default="labels"
         Of "numbers", ``function`` reads `measures.outputs.OutputCells` beside predictions of F or moments of
-        neighbours; of "any" it gets labels and scores, or numbers and their predictions in units, NaN where unknown.
+        neighbours; of "any" it gets labels and scores, or numbers and their predictions in units, NaN where unknown. Where rows have
+        weights, it must have an argument ``sample_weight`` (m,).
 
     Raises
     ------
@@ -137,37 +139,66 @@ class Measure:
         """The goal of the embeddings that it judges: "neighbours" or "predict"."""
         return "neighbours" if self.reads.endswith("neighbors") else "predict"
 
-    def value(self, Y: Any, reading: Any, least: int = 1, known: np.ndarray | None = None) -> tuple[float, int]:
-        """The value on held-out rows, of known cells where some are unknown, and the number of labels it rests on."""
+    @property
+    def weighs(self) -> bool:
+        """Whether its function takes ``sample_weight``, how often each row counts."""
+        own: Any = self.function
+        if isinstance(own, partial) and own.func is call_user_function:
+            own = own.args[1]
+        try:
+            return "sample_weight" in inspect.signature(own).parameters
+        except (TypeError, ValueError):  # a compiled function that shows no signature
+            return False
+
+    def check_weighs(self, weights: Any) -> None:
+        """A ValueError if rows have weights (None: they have none), and the function takes none."""
+        if weights is not None and not self.weighs:
+            raise ValueError(
+                f"{self.name} takes no weights of rows: give its function an argument sample_weight, or name another "
+                "measure."
+            )
+
+    def value(
+        self, Y: Any, reading: Any, least: int = 1, known: np.ndarray | None = None, weights: np.ndarray | None = None
+    ) -> tuple[float, int]:
+        """The value on held-out rows, of known cells where some are unknown, and the number of labels it rests on.
+        ``weights`` (m,): how often each row counts; None: once."""
+        self.check_weighs(weights)
+        weighed = {} if weights is None else {"sample_weight": weights}
         if self.reads == "new neighbors" and reading is None:
             return np.nan, Y.shape[1]
         if isinstance(Y, OutputCells):
             read = (Y.in_units(Y.F), Y.in_units(reading)) if self.takes == ANY else (Y, reading)
-            found = self.function(*read)
+            found = self.function(*read, **weighed)
             return (float(found[0]), int(found[1])) if isinstance(found, tuple) else (float(found), Y.shape[1])
         if known is not None and self.goal == "predict":
-            return self._value_of_cells(Y, reading, least, known)
-        options = {"min_positives": least} if self.takes_least else {}
+            return self._value_of_cells(Y, reading, least, known, weights)
+        options = weighed | ({"min_positives": least} if self.takes_least else {})
         readings = reading if self.goal == "neighbours" else (reading,)
         cells = {} if known is None else {"known": known}
         found = self.function(Y, *readings, **options, **cells)
         return (float(found[0]), int(found[1])) if isinstance(found, tuple) else (float(found), Y.shape[1])
 
-    def _value_of_cells(self, Y: Any, reading: Any, least: int, known: np.ndarray) -> tuple[float, int]:
+    def _value_of_cells(
+        self, Y: Any, reading: Any, least: int, known: np.ndarray, w: np.ndarray | None = None
+    ) -> tuple[float, int]:
         """The value where some cells are unknown, as ``over`` says."""
         if not known.any():
             return np.nan, 0
         if self.over == "rows":
             rows = known.any(axis=1)
-            own = self.value((np.asarray(Y, dtype=bool) & known)[rows], (np.asarray(reading, dtype=bool) & known)[rows])
+            both = ((np.asarray(cells, dtype=bool) & known)[rows] for cells in (Y, reading))
+            own = self.value(*both, weights=None if w is None else w[rows])
             return own[0], int(known.any(axis=0).sum())
         if self.over == "cells":
-            return self.value(Y[known][:, None], reading[known][:, None], least)[0], Y.shape[1]
+            each_cell = None if w is None else np.broadcast_to(w[:, None], known.shape)[known]
+            return self.value(Y[known][:, None], reading[known][:, None], least, weights=each_cell)[0], Y.shape[1]
         if self.takes_least:  # these choose among labels
-            found = self.function(Y, reading, min_positives=least, known=known)
+            weighed = {} if w is None else {"sample_weight": w}
+            found = self.function(Y, reading, min_positives=least, known=known, **weighed)
             return float(found[0]), int(found[1])
         each = [
-            self.value(Y[rows, j : j + 1], reading[rows, j : j + 1], least)
+            self.value(Y[rows, j : j + 1], reading[rows, j : j + 1], least, weights=None if w is None else w[rows])
             for j, rows in enumerate(known.T)
             if rows.any()
         ]

@@ -42,7 +42,9 @@ def checked_pair(Y: Any, S: Any, kept: bool = False) -> tuple[np.ndarray, Any]:
     return Y, S
 
 
-def average_precision(Y: Any, S: Any, known: np.ndarray | None = None) -> np.ndarray:
+def average_precision(
+    Y: Any, S: Any, known: np.ndarray | None = None, sample_weight: np.ndarray | None = None
+) -> np.ndarray:
     """Average precision of each label: the mean, over its positive rows, of the precision at that row's score.
 
     Tied scores are one threshold, so that an uninformative constant score gets the share of positives.
@@ -55,6 +57,8 @@ def average_precision(Y: Any, S: Any, known: np.ndarray | None = None) -> np.nda
         Real scores, larger meaning more likely; of scores of at least 0, a sparse array too.
     known : bool array of shape (n, c), optional
         The cells to use; None: all.
+    sample_weight : array of shape (n,), optional
+        How often each row counts; None: once.
 
     Returns
     -------
@@ -75,16 +79,23 @@ def average_precision(Y: Any, S: Any, known: np.ndarray | None = None) -> np.nda
     """
     Y, S = checked_pair(Y, S, kept=True)
     if known is None:
-        return label_precisions(Y, S)
+        return label_precisions(Y, S, sample_weight)
     out = np.full(Y.shape[1], np.nan)
     for j in np.flatnonzero(Y.any(axis=0)):
         cells = known[:, j]
-        out[j] = label_precisions(Y[cells, j : j + 1], S[cells, j : j + 1])[0]
+        own = None if sample_weight is None else sample_weight[cells]
+        out[j] = label_precisions(Y[cells, j : j + 1], S[cells, j : j + 1], own)[0]
     return out
 
 
 def macro_average_precision(
-    Y: Any, S: Any, *, min_positives: int = 1, absent: str = "skip", known: np.ndarray | None = None
+    Y: Any,
+    S: Any,
+    *,
+    min_positives: int = 1,
+    absent: str = "skip",
+    known: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
 ) -> LabelMean:
     """Macro average precision: the mean over labels of the average precision, with the number of labels used.
 
@@ -100,6 +111,8 @@ def macro_average_precision(
         Leave absent labels out of the mean, or count them as 0.
     known : bool array of shape (n, c), optional
         The cells to use; None: all.
+    sample_weight : array of shape (n,), optional
+        How often each row counts; None: once.
 
     Returns
     -------
@@ -123,7 +136,7 @@ def macro_average_precision(
         raise ValueError(f"absent={absent!r} is unknown; use 'skip' or 'zero'.")
     if min_positives < 1:
         raise ValueError(f"min_positives={min_positives!r} must be at least 1: average precision needs a positive row.")
-    each = average_precision(Y, S, known)
+    each = average_precision(Y, S, known, sample_weight)
     present = dense_labels(Y).sum(axis=0) >= min_positives
     n_labels = int(present.sum())
     if absent == "zero":
@@ -131,14 +144,23 @@ def macro_average_precision(
     return LabelMean(float(each[present].mean()) if n_labels else float("nan"), n_labels)
 
 
-def rarest_average_precision(Y: Any, S: Any, *, min_positives: int = 1, known: np.ndarray | None = None) -> LabelMean:
+def rarest_average_precision(
+    Y: Any,
+    S: Any,
+    *,
+    min_positives: int = 1,
+    known: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
+) -> LabelMean:
     """Average precision of the label with the fewest positive rows; the mean over labels that have equally few."""
-    counts = dense_labels(Y).sum(axis=0)
-    present = counts >= min_positives
+    truth = dense_labels(Y)
+    present = truth.sum(axis=0) >= min_positives
     if not present.any():
         return LabelMean(float("nan"), 0)
+    counts = _total(truth, sample_weight)
     rarest = present & (counts == counts[present].min())
-    return LabelMean(float(average_precision(Y, S, known)[rarest].mean()), int(rarest.sum()))
+    each = average_precision(Y, S, known, sample_weight)[rarest]
+    return LabelMean(float(each.mean()), int(rarest.sum()))
 
 
 def row_jaccard(
@@ -183,10 +205,13 @@ def _set_similarity(Y: Any, Y_train: Any, row: np.ndarray, near: np.ndarray) -> 
     return np.where(union == 0, 1.0, common / np.maximum(union, 1))
 
 
-def jaccard_at_k(Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None) -> float:
+def jaccard_at_k(
+    Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None, sample_weight: Any = None
+) -> float:
     """Jaccard@k: the mean similarity between a row's label set and the label sets of its k nearest training rows.
 
-    Parameters, returns and errors as of ``row_jaccard``, whose mean it is.
+    Parameters, returns and errors as of ``row_jaccard``, whose mean it is; ``sample_weight`` (n,): how often each row
+    counts in it.
 
     Examples
     --------
@@ -196,16 +221,20 @@ def jaccard_at_k(Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *,
     >>> jaccard_at_k(np.array([[1, 1, 0]]), np.array([[1, 0, 0], [1, 1, 0]]), sp.csr_array([[0.5, 0.5]]))
     0.75
     """
-    return float(row_jaccard(Y, Y_train, weights, known_train, known=known).mean())
+    return _mean(row_jaccard(Y, Y_train, weights, known_train, known=known), sample_weight)
 
 
-def same_rows(Y_train: Any, k: int = 10, *, most: int = 5000) -> np.ndarray:
-    """The k training rows to return to every query: those of the largest mean Jaccard similarity to all label sets."""
+def same_rows(
+    Y_train: Any, k: int = 10, *, most: int = 5000, sample_weight: np.ndarray | None = None
+) -> np.ndarray:
+    """The k training rows to return to every query: those of the largest mean Jaccard similarity to all label sets.
+    ``sample_weight`` (n,): how often each row counts in that mean."""
     Y = sparse_labels(Y_train)
     first, own = distinct_sets(Y)
     G, sizes = Y[first].astype(np.float32), np.diff(Y.indptr)[first]
     reference = np.unique(np.linspace(0, Y.shape[0] - 1, min(most, Y.shape[0])).astype(int))
-    counts = np.bincount(own[reference], minlength=len(first))
+    times = None if sample_weight is None else sample_weight[reference]
+    counts = np.bincount(own[reference], times, minlength=len(first))
     used = np.flatnonzero(counts)
     mean = np.empty(len(first))
     for start in range(0, len(first), 1024):
@@ -235,75 +264,91 @@ def _checked_sets(Y: Any, Yh: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _ratio(part: np.ndarray, whole: np.ndarray, empty: float) -> np.ndarray:
     """part / whole, and ``empty`` where whole is 0."""
-    return np.where(whole > 0, part / np.maximum(whole, 1), empty)
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1), empty)
 
 
-def hamming_loss(Y: Any, Yh: Any) -> float:
+def _total(cells: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
+    """Sums over the rows of cells (n, c), each as often as it counts."""
+    return cells.sum(axis=0) if sample_weight is None else sample_weight @ cells
+
+
+def _mean(values: np.ndarray, sample_weight: np.ndarray | None) -> float:
+    """The mean over rows, each as often as it counts, of values (n,) or (n, c)."""
+    return float(values.mean() if sample_weight is None else np.average(values, axis=0, weights=sample_weight).mean())
+
+
+def hamming_loss(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> float:
     """Hamming loss: the share of wrong entries."""
     Y, Yh = _checked_sets(Y, Yh)
-    return float((Y != Yh).mean())
+    return _mean(Y != Yh, sample_weight)
 
 
-def label_f1(Y: Any, Yh: Any) -> np.ndarray:
+def label_f1(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
     """F1 of each label: 2 TP / (2 TP + FP + FN); NaN for a label that no row has and no prediction gives."""
     Y, Yh = _checked_sets(Y, Yh)
-    return _ratio(2 * (Y & Yh).sum(axis=0), Y.sum(axis=0) + Yh.sum(axis=0), np.nan)
+    hits, true, predicted = (_total(cells, sample_weight) for cells in (Y & Yh, Y, Yh))
+    return _ratio(2 * hits, true + predicted, np.nan)
 
 
-def macro_f1(Y: Any, Yh: Any) -> LabelMean:
+def macro_f1(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> LabelMean:
     """Macro F1: the mean of the F1 of the labels, 0 for a label that no row has and no prediction gives."""
-    each = label_f1(Y, Yh)
+    each = label_f1(Y, Yh, sample_weight)
     return LabelMean(float(np.where(np.isnan(each), 0.0, each).mean()), len(each))
 
 
-def micro_f1(Y: Any, Yh: Any) -> float:
+def micro_f1(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> float:
     """Micro F1: 2 TP / (2 TP + FP + FN) over all entries together; 0 where there is neither truth nor prediction."""
     Y, Yh = _checked_sets(Y, Yh)
-    return float(_ratio(2 * (Y & Yh).sum(), Y.sum() + Yh.sum(), 0.0))
+    hits, true, predicted = (_total(cells, sample_weight).sum() for cells in (Y & Yh, Y, Yh))
+    return float(_ratio(2 * hits, true + predicted, 0.0))
 
 
-def balanced_accuracy(Y: Any, Yh: Any) -> LabelMean:
+def balanced_accuracy(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> LabelMean:
     """Macro balanced accuracy: mean over labels of the mean recall of positive and of negative rows."""
     Y, Yh = _checked_sets(Y, Yh)
-    positive, negative = Y.sum(axis=0), (~Y).sum(axis=0)
+    sides = [(Y, Y & Yh), (~Y, ~Y & ~Yh)]
+    (positive, hits), (negative, passed) = ([_total(cells, sample_weight) for cells in side] for side in sides)
     both = (positive > 0) & (negative > 0)
-    recalls = (Y & Yh).sum(axis=0) / np.maximum(positive, 1), (~Y & ~Yh).sum(axis=0) / np.maximum(negative, 1)
+    recalls = _ratio(hits, positive, 0.0), _ratio(passed, negative, 0.0)
     n_labels = int(both.sum())
     return LabelMean(float(np.mean(recalls, axis=0)[both].mean()) if n_labels else float("nan"), n_labels)
 
 
-def instance_accuracy(Y: Any, Yh: Any) -> float:
+def instance_accuracy(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> float:
     """Instance accuracy: the mean over rows of |true and predicted| / |true or predicted|; both empty count 1."""
     Y, Yh = _checked_sets(Y, Yh)
-    return float(_ratio((Y & Yh).sum(axis=1), (Y | Yh).sum(axis=1), 1.0).mean())
+    return _mean(_ratio((Y & Yh).sum(axis=1), (Y | Yh).sum(axis=1), 1.0), sample_weight)
 
 
-def instance_precision(Y: Any, Yh: Any) -> float:
+def instance_precision(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> float:
     """Instance precision: the mean over rows of |true and predicted| / |predicted|; both empty count 1, one empty 0."""
     Y, Yh = _checked_sets(Y, Yh)
-    return float(np.where(Y.any(axis=1) | Yh.any(axis=1), _ratio((Y & Yh).sum(axis=1), Yh.sum(axis=1), 0.0), 1).mean())
+    each = np.where(Y.any(axis=1) | Yh.any(axis=1), _ratio((Y & Yh).sum(axis=1), Yh.sum(axis=1), 0.0), 1)
+    return _mean(each, sample_weight)
 
 
-def instance_recall(Y: Any, Yh: Any) -> float:
+def instance_recall(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> float:
     """Instance recall: the mean over rows of |true and predicted| / |true|; both empty count 1, one empty 0."""
-    return instance_precision(Yh, Y)
+    return instance_precision(Yh, Y, sample_weight)
 
 
-def instance_f1(Y: Any, Yh: Any) -> float:
+def instance_f1(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> float:
     """Instance F1: the mean over rows of 2 |true and predicted| / (|true| + |predicted|); both empty count 1."""
     Y, Yh = _checked_sets(Y, Yh)
-    return float(_ratio(2 * (Y & Yh).sum(axis=1), Y.sum(axis=1) + Yh.sum(axis=1), 1.0).mean())
+    return _mean(_ratio(2 * (Y & Yh).sum(axis=1), Y.sum(axis=1) + Yh.sum(axis=1), 1.0), sample_weight)
 
 
-def subset_accuracy(Y: Any, Yh: Any) -> float:
+def subset_accuracy(Y: Any, Yh: Any, sample_weight: np.ndarray | None = None) -> float:
     """Subset accuracy: the share of rows whose label set is predicted exactly."""
     Y, Yh = _checked_sets(Y, Yh)
-    return float((Y == Yh).all(axis=1).mean())
+    return _mean((Y == Yh).all(axis=1), sample_weight)
 
 
-def label_auc(Y: Any, S: Any) -> np.ndarray:
+def label_auc(Y: Any, S: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
     """AUC of each label: the chance that a row with the label scores above one without, ties counting one half."""
     Y, S = checked_pair(Y, S)
+    if sample_weight is not None:
+        return np.array([_weighted_auc(y, s, sample_weight) for y, s in zip(Y.T, S.T, strict=True)])
     ranks = rankdata(S, axis=0) if len(S) else S
     positives = Y.sum(axis=0).astype(np.float64)
     pairs = positives * (len(Y) - positives)
@@ -311,17 +356,26 @@ def label_auc(Y: Any, S: Any) -> np.ndarray:
     return np.where(pairs > 0, above / np.maximum(pairs, 1), np.nan)
 
 
-def macro_auc(Y: Any, S: Any) -> LabelMean:
+def _weighted_auc(y: np.ndarray, s: np.ndarray, w: np.ndarray) -> float:
+    """AUC of one label whose rows count w times each; NaN without positive, or negative, rows."""
+    place = np.unique(s, return_inverse=True)[1]
+    positive, negative = (np.bincount(place[side], w[side], place.max(initial=0) + 1) for side in (y, ~y))
+    pairs, below = positive.sum() * negative.sum(), np.cumsum(negative) - negative / 2
+    return float(positive @ below / pairs) if pairs > 0 else float("nan")
+
+
+def macro_auc(Y: Any, S: Any, sample_weight: np.ndarray | None = None) -> LabelMean:
     """Macro AUC: the mean of the labels' AUC, with the number of labels used."""
-    each = label_auc(Y, S)
+    each = label_auc(Y, S, sample_weight)
     used = each[~np.isnan(each)]
     return LabelMean(float(used.mean()) if len(used) else float("nan"), len(used))
 
 
-def micro_auc(Y: Any, S: Any) -> float:
+def micro_auc(Y: Any, S: Any, sample_weight: np.ndarray | None = None) -> float:
     """Micro AUC: the AUC of all entries taken as one label; NaN where they are all 0 or all 1."""
     Y, S = checked_pair(Y, S)
-    return float(label_auc(Y.reshape(-1, 1), S.reshape(-1, 1))[0])
+    w = None if sample_weight is None else np.repeat(sample_weight, Y.shape[1])
+    return float(label_auc(Y.reshape(-1, 1), S.reshape(-1, 1), w)[0])
 
 
 class Platt(NamedTuple):
@@ -331,20 +385,21 @@ class Platt(NamedTuple):
     offset: np.ndarray
 
 
-def platt_fit(S: Any, Y: Any, known: np.ndarray | None = None) -> Platt:
+def platt_fit(S: Any, Y: Any, known: np.ndarray | None = None, sample_weight: np.ndarray | None = None) -> Platt:
     """Platt's sigmoid of each label: the logistic regression of the label on its score, with smoothed targets. Some
-    labels are fitted at a time, so that S may be the products of many labels (``of_labels``)."""
+    labels are fitted at a time, so that S may be the products of many labels (``of_labels``). ``sample_weight`` (n,):
+    how often each row counts."""
     Y, S = dense_labels(Y), S if hasattr(S, "shape") else np.asarray(S)
     found = Platt(*np.zeros((2, S.shape[1])))
     for start in range(0, S.shape[1], FITTED):
         part = slice(start, start + FITTED)
         scores = S.of_labels(part).T if hasattr(S, "of_labels") else S[:, part]
-        own = _platt_fit(scores, Y[:, part], None if known is None else known[:, part])
+        own = _platt_fit(scores, Y[:, part], None if known is None else known[:, part], sample_weight)
         found.slope[part], found.offset[part] = own
     return found
 
 
-def _platt_fit(S: Any, Y: Any, known: np.ndarray | None) -> Platt:
+def _platt_fit(S: Any, Y: Any, known: np.ndarray | None, w: np.ndarray | None = None) -> Platt:
     """The sigmoids of some labels."""
     Y, S = checked_pair(Y, S)
     if len(Y) == 0:
@@ -352,40 +407,46 @@ def _platt_fit(S: Any, Y: Any, known: np.ndarray | None) -> Platt:
     if known is not None:
         found = Platt(*np.zeros((2, Y.shape[1])))
         for j in np.flatnonzero(known.any(axis=0)):
-            own = _platt_fit(S[known[:, j], j : j + 1], Y[known[:, j], j : j + 1], None)
+            rows = known[:, j]
+            own = _platt_fit(S[rows, j : j + 1], Y[rows, j : j + 1], None, None if w is None else w[rows])
             found.slope[j], found.offset[j] = own.slope[0], own.offset[0]
         return found
-    n1 = Y.sum(axis=0)
-    targets = np.where(Y, (n1 + 1) / (n1 + 2), 1 / (len(Y) - n1 + 2))
-    center, spread = S.mean(axis=0), S.std(axis=0)
+    n1, n = _total(Y, w), len(Y) if w is None else w.sum()
+    targets = np.where(Y, (n1 + 1) / (n1 + 2), 1 / (n - n1 + 2))
+    center = S.mean(axis=0) if w is None else np.average(S, axis=0, weights=w)
+    spread = S.std(axis=0) if w is None else np.sqrt(np.average((S - center) ** 2, axis=0, weights=w))
+    share = targets.mean(axis=0) if w is None else np.average(targets, axis=0, weights=w)
     varies = (np.ptp(S, axis=0) > 0) & (spread > 0)
     scaled = np.where(varies, (S - center) / np.where(varies, spread, 1.0), 0.0)
-    slope, offset = _sigmoids(scaled, targets)
+    slope, offset = _sigmoids(scaled, targets, share, None if w is None else w[:, None])
     falling = ~varies | (slope <= 0)
     slope = np.where(falling, 0.0, slope / np.where(varies, spread, 1.0))
-    return Platt(slope, np.where(falling, logit(targets.mean(axis=0)), offset - slope * np.where(varies, center, 0.0)))
+    return Platt(slope, np.where(falling, logit(share), offset - slope * np.where(varies, center, 0.0)))
 
 
 def _evaluate(
-    slope: np.ndarray, offset: np.ndarray, S: np.ndarray, targets: np.ndarray
+    slope: np.ndarray, offset: np.ndarray, S: np.ndarray, targets: np.ndarray, w: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Loss of each label, and the probabilities, from one exponential."""
     margin = S * slope + offset
     small = np.exp(-np.abs(margin))
     loss = np.maximum(margin, 0.0) + np.log1p(small) - targets * margin
-    return loss.sum(axis=0), np.where(margin >= 0, 1.0, small) / (1.0 + small)
+    return (loss if w is None else w * loss).sum(axis=0), np.where(margin >= 0, 1.0, small) / (1.0 + small)
 
 
-def _sigmoids(S: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Newton's method on the two parameters of every label at once; a step is halved while it raises the loss."""
-    slope, offset = np.zeros(S.shape[1]), logit(targets.mean(axis=0))
-    loss, P = _evaluate(slope, offset, S, targets)
+def _sigmoids(
+    S: np.ndarray, targets: np.ndarray, share: np.ndarray, w: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Newton's method on the two parameters of every label at once; a step is halved while it raises the loss.
+    ``share``: the mean of the targets; ``w`` (n, 1): how often each row counts."""
+    slope, offset = np.zeros(S.shape[1]), logit(share)
+    loss, P = _evaluate(slope, offset, S, targets, w)
     size, active = np.ones_like(slope), np.arange(S.shape[1])
     for _ in range(MAX_STEPS):
-        d1, d2 = _newton_step(S, P, targets)
+        d1, d2 = _newton_step(S, P, targets, w)
         a, b = slope[active], offset[active]
         tried = a - size * d1, b - size * d2
-        new_loss, new_P = _evaluate(*tried, S, targets)
+        new_loss, new_P = _evaluate(*tried, S, targets, w)
         worse = new_loss > loss * (1 + 1e-12)
         moved = np.where(worse, np.inf, np.maximum(np.abs(size * d1), np.abs(size * d2)))
         slope[active], offset[active] = np.where(worse, a, tried[0]), np.where(worse, b, tried[1])
@@ -401,8 +462,11 @@ def _sigmoids(S: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return slope, offset
 
 
-def _newton_step(S: np.ndarray, P: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _newton_step(
+    S: np.ndarray, P: np.ndarray, targets: np.ndarray, w: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     residual, weight = P - targets, P * (1 - P)
+    residual, weight = (residual, weight) if w is None else (w * residual, w * weight)
     g1, g2 = np.einsum("ij,ij->j", S, residual), residual.sum(axis=0)
     weighted = S * weight
     h11, h12, h22 = np.einsum("ij,ij->j", S, weighted), weighted.sum(axis=0), weight.sum(axis=0)
@@ -428,19 +492,27 @@ def _checked_probabilities(Y: Any, P: Any) -> tuple[np.ndarray, np.ndarray]:
     return Y, P
 
 
-def label_log_loss(Y: Any, P: Any) -> np.ndarray:
+def label_log_loss(Y: Any, P: Any, sample_weight: np.ndarray | None = None) -> np.ndarray:
     """Log-loss of each label: the mean of -log of the probability given to what was true; nats."""
     Y, P = _checked_probabilities(Y, P)
-    return -np.log(np.clip(np.where(Y, P, 1 - P), EPS, 1 - EPS)).mean(axis=0)
+    each = -np.log(np.clip(np.where(Y, P, 1 - P), EPS, 1 - EPS))
+    return each.mean(axis=0) if sample_weight is None else np.average(each, axis=0, weights=sample_weight)
 
 
-def log_loss(Y: Any, P: Any) -> LabelMean:
+def log_loss(Y: Any, P: Any, sample_weight: np.ndarray | None = None) -> LabelMean:
     """Mean over labels of the log-loss; every label counts, also one that no row has."""
-    each = label_log_loss(Y, P)
+    each = label_log_loss(Y, P, sample_weight)
     return LabelMean(float(each.mean()), len(each))
 
 
-def label_calibration_error(Y: Any, P: Any, *, n_bins: int = 10, known: np.ndarray | None = None) -> np.ndarray:
+def label_calibration_error(
+    Y: Any,
+    P: Any,
+    *,
+    n_bins: int = 10,
+    known: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
+) -> np.ndarray:
     """Calibration error of each label: the mean gap between probability and frequency over bins of equal width."""
     Y, P = _checked_probabilities(Y, P)
     if int(n_bins) != n_bins or n_bins < 1:
@@ -449,14 +521,16 @@ def label_calibration_error(Y: Any, P: Any, *, n_bins: int = 10, known: np.ndarr
         each = np.full(Y.shape[1], np.nan)
         for j in np.flatnonzero(known.any(axis=0)):
             cells = Y[known[:, j], j : j + 1], P[known[:, j], j : j + 1]
-            each[j] = label_calibration_error(*cells, n_bins=n_bins)[0]
+            own = None if sample_weight is None else sample_weight[known[:, j]]
+            each[j] = label_calibration_error(*cells, n_bins=n_bins, sample_weight=own)[0]
         return each
     n, c = Y.shape
     cell = np.minimum((P * n_bins).astype(np.intp), int(n_bins) - 1) * c + np.arange(c)
-    gaps = np.bincount(cell.ravel(), weights=(P - Y).ravel(), minlength=int(n_bins) * c)
+    missed, n = (P - Y, n) if sample_weight is None else (sample_weight[:, None] * (P - Y), sample_weight.sum())
+    gaps = np.bincount(cell.ravel(), weights=missed.ravel(), minlength=int(n_bins) * c)
     return np.abs(gaps).reshape(-1, c).sum(axis=0) / n
 
 
-def calibration_error(Y: Any, P: Any, *, n_bins: int = 10) -> float:
+def calibration_error(Y: Any, P: Any, *, n_bins: int = 10, sample_weight: np.ndarray | None = None) -> float:
     """Mean over labels of the calibration error; every label counts, also one that no row has."""
-    return float(label_calibration_error(Y, P, n_bins=n_bins).mean())
+    return float(label_calibration_error(Y, P, n_bins=n_bins, sample_weight=sample_weight).mean())

@@ -61,7 +61,7 @@ def near_outputs(weights: Any, F: np.ndarray, known: np.ndarray | None = None) -
 
 
 def _weighted(cells: OutputCells, weights: np.ndarray | None) -> np.ndarray:
-    """How often each row counts, (b, m); once for all rows without weights."""
+    """How often each row counts, (b, m) or (m,); once for all rows without weights."""
     return np.ones((1, len(cells))) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
@@ -71,29 +71,40 @@ def _explained(missed: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def q2_each(cells: OutputCells, predicted: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """1 - SSE / SS per output, SS about the means of the training rows: (q,), or (b, q) under ``weights`` (b, m)."""
+    """1 - SSE / SS per output, SS about the means of the training rows: (q,), or (b, q) under ``weights`` (b, m); (q,) under (m,)."""
     W, mask = _weighted(cells, weights), cells.mask
     missed, total = (cells.per_output(W @ (mask * each**2)) for each in (cells.F - predicted, cells.F))
     found = _explained(missed, total)
     return found[0] if weights is None else found
 
 
-def r2_each(cells: OutputCells, predicted: np.ndarray) -> np.ndarray:
-    """The same about the means of the rows that are scored, (q,)."""
-    mask = cells.mask
-    mean = (mask * cells.F).sum(axis=0) / np.maximum(mask.sum(axis=0), 1.0)
+def r2_each(cells: OutputCells, predicted: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """The same about the means of the rows that are scored, (q,); ``weights`` (m,)."""
+    mask = cells.mask if weights is None else cells.mask * weights[:, None]
+    rows = mask.sum(axis=0)
+    mean = (mask * cells.F).sum(axis=0) / np.where(rows > 0, rows, 1.0)
     missed, total = (cells.per_output((mask * each**2).sum(axis=0)) for each in (cells.F - predicted, cells.F - mean))
     return _explained(missed, total)
 
 
-def spearman_each(cells: OutputCells, predicted: np.ndarray) -> np.ndarray:
+def weighted_ranks(values: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """The rank of each value, ties at their mean; ``weights``: how often each occurs, whose mean rank it gets."""
+    if weights is None:
+        return rankdata(values)
+    _, place = np.unique(values, return_inverse=True)
+    size = np.bincount(place, weights)
+    return (np.cumsum(size) - (size - 1) / 2)[place]
+
+
+def spearman_each(cells: OutputCells, predicted: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """The rank correlation of predicted and true values per output, (q,); of a class output the mean of its columns;
-    NaN where one of them does not vary."""
+    NaN where one of them does not vary. ``weights`` (m,)."""
     found = np.full(cells.shape[1], np.nan)
     for j, rows in enumerate(cells.mask.T > 0):
-        ranks = np.array([rankdata(each[rows, j]) for each in (cells.F, predicted)])
+        own = None if weights is None else weights[rows]
+        ranks = np.array([weighted_ranks(each[rows, j], own) for each in (cells.F, predicted)])
         if rows.any() and (np.ptp(ranks, axis=1) > 0).all():
-            found[j] = np.corrcoef(ranks)[0, 1]
+            found[j] = _correlation(ranks, own)
     known = np.isfinite(found)
     counts = cells.per_output(known.astype(np.float64))
     return _ratio(cells.per_output(np.where(known, found, 0.0)), counts)
@@ -111,10 +122,19 @@ def agreement_each(cells: OutputCells, near: np.ndarray, weights: np.ndarray | N
     rows, own, squares, shares, means, theirs = (
         W @ (mask * each) for each in (np.ones_like(F), F, F**2, share, mean, square)
     )
-    pairs = cells.per_output((squares * shares - 2 * own * means + rows * theirs) / np.maximum(rows, 1.0))
+    pairs = cells.per_output((squares * shares - 2 * own * means + rows * theirs) / np.where(rows > 0, rows, 1.0))
     found = np.where(pairs > 0, 1.0 - np.divide(apart, pairs, out=np.zeros_like(apart), where=pairs > 0), 0.0)
     found = np.where(cells.per_output(rows) > 0, found, np.nan)
     return found[0] if weights is None else found
+
+
+def _correlation(pair: np.ndarray, weights: np.ndarray | None) -> float:
+    """The correlation of two rows of values."""
+    if weights is None:
+        return float(np.corrcoef(pair)[0, 1])
+    centred = pair - np.average(pair, axis=1, weights=weights)[:, None]
+    products = (centred * weights) @ centred.T
+    return float(products[0, 1] / np.sqrt(products[0, 0] * products[1, 1]))
 
 
 def _ratio(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -130,8 +150,8 @@ def mean_over_outputs(values: np.ndarray) -> Any:
 def _macro(each: Any) -> Any:
     """The measure that is the mean over the outputs of one of these."""
 
-    def macro(cells: OutputCells, reading: Any) -> tuple[float, int]:
-        values = each(cells, reading)
+    def macro(cells: OutputCells, reading: Any, sample_weight: np.ndarray | None = None) -> tuple[float, int]:
+        values = each(cells, reading, sample_weight)
         return float(mean_over_outputs(values)), int(np.isfinite(values).sum())
 
     macro.__name__, macro.__doc__ = each.__name__.removesuffix("_each"), each.__doc__

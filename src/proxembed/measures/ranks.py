@@ -70,8 +70,30 @@ def precision_at(positives: Positives, S: np.ndarray) -> np.ndarray:
     return hits / above
 
 
-def label_precisions(Y: np.ndarray, S: Any) -> np.ndarray:
-    """The average precision of each label, NaN without a positive row; Y bool (n, c), S dense, or sparse and >= 0."""
+def weighted_average_precision(y: np.ndarray, s: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Average precision of one label under each row of weights; NaN where the weights leave no positive row."""
+    order = np.argsort(-s, kind="stable")
+    ends = np.flatnonzero(np.append(s[order][1:] != s[order][:-1], True))
+    step = np.searchsorted(ends, np.flatnonzero(y[order]))  # the steps that hold a positive row: the others add nothing
+    ends, own = np.unique(ends[step], return_inverse=True)
+    if len(ends) == 0:
+        return np.full(len(weights), np.nan)
+    W = weights[:, order]
+    drawn = np.cumsum(np.add.reduceat(W[:, : ends[-1] + 1], np.append(0, ends[:-1] + 1), axis=1), axis=1)
+    gained = np.add.reduceat(W[:, y[order]], np.searchsorted(own, np.arange(len(ends))), axis=1)
+    hits = np.cumsum(gained, axis=1)
+    total = hits[:, -1]
+    value = (gained * hits / np.where(drawn > 0, drawn, 1)).sum(axis=1)
+    return np.where(total > 0, value / np.where(total > 0, total, 1), np.nan)
+
+
+def label_precisions(Y: np.ndarray, S: Any, weights: np.ndarray | None = None) -> np.ndarray:
+    """The average precision of each label, NaN without a positive row; Y bool (n, c), S dense, or sparse and >= 0;
+    ``weights`` (n,): how often each row counts."""
+    if weights is not None:
+        S = S.toarray() if sp.issparse(S) else S
+        pairs = zip(Y.T, S.T, strict=True)
+        return np.array([weighted_average_precision(y, s, weights[None])[0] for y, s in pairs])
     if sp.issparse(S):
         total, counts = _sparse_totals(Y, S)
     else:

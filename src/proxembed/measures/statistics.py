@@ -11,7 +11,7 @@ from scipy.stats import wilcoxon
 
 from .measures import MACRO_AUC, RAREST, Measure
 from .metrics import average_precision
-from .ranks import CELLS, FEW, Positives, precision_at
+from .ranks import CELLS, FEW, Positives, precision_at, weighted_average_precision
 
 ROPE = 0.01
 EQUAL = 1e-12
@@ -180,23 +180,6 @@ def drawn_weights(n: int, groups: Any = None, n_draws: int = N_DRAWS, seed: int 
     unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
     count = unit.max() + 1
     return np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=n_draws)[:, unit]
-
-
-def weighted_average_precision(y: np.ndarray, s: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Average precision of one label under each row of weights; NaN where the weights leave no positive row."""
-    order = np.argsort(-s, kind="stable")
-    ends = np.flatnonzero(np.append(s[order][1:] != s[order][:-1], True))
-    step = np.searchsorted(ends, np.flatnonzero(y[order]))  # the steps that hold a positive row: the others add nothing
-    ends, own = np.unique(ends[step], return_inverse=True)
-    if len(ends) == 0:
-        return np.full(len(weights), np.nan)
-    W = weights[:, order]
-    drawn = np.cumsum(np.add.reduceat(W[:, : ends[-1] + 1], np.append(0, ends[:-1] + 1), axis=1), axis=1)
-    gained = np.add.reduceat(W[:, y[order]], np.searchsorted(own, np.arange(len(ends))), axis=1)
-    hits = np.cumsum(gained, axis=1)
-    total = hits[:, -1]
-    value = (gained * hits / np.maximum(drawn, 1)).sum(axis=1)
-    return np.where(total > 0, value / np.maximum(total, 1), np.nan)
 
 
 def redrawn_gain(

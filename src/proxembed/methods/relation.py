@@ -62,12 +62,19 @@ class Scaling(Embedder):
         doc="The scaling.",
     )
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the statistics. X: (n, d) array or CSR; y is ignored. Returns self. "center" and "standard" take
-        RowBlocks and dask collections, too, and read them once."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the statistics. X: (n, d) array or CSR; y is ignored; sample_weight: (n,) numbers >= 0, how often each
+        row counts. Returns self. "center" and "standard" take RowBlocks and dask collections, too, and read them
+        once, without weights."""
         with self._learning():
             blocks = blocks_of(X, y)
-            self.state_ = scaling_fit(self.kind, self._validate(X, y).X) if blocks is None else self._of_blocks(blocks)
+            if blocks is None:
+                own = None if sample_weight is None else checked_weights(sample_weight, X)
+                self.state_ = scaling_fit(self.kind, self._validate(X, y).X, sample_weight=own)
+            elif sample_weight is None:
+                self.state_ = self._of_blocks(blocks)
+            else:
+                raise ValueError("sample_weight is not allowed for blocks of rows in Scaling; leave it out.")
         return self
 
     def _of_blocks(self, blocks: RowBlocks) -> ScalingState:

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.validation import in_range, refuse_masked
+from proxembed.estimator.weights import checked_weights
 from proxembed.features.scaling import scaling_apply, scaling_kind
 from proxembed.features.table import TableState, features_fit
 from proxembed.tables import Column, TableRows, read_columns
@@ -57,8 +58,9 @@ class TableEncoder(Embedder):
     [[0.0, 1.5, -0.87, -0.87], [0.0, -0.5, 0.87, -0.87]]
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the encoding. X: DataFrame, Arrow table, lazy relation, TableRows, array, CSR; y: ignored."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the encoding. X: DataFrame, Arrow table, lazy relation, TableRows, array, CSR; y: ignored.
+        sample_weight: (n,) numbers above 0, how often each row counts in means, variances, shares and tf-idf."""
         with self._learning():
             X = frame_of(X)
             rows = table_of(X)
@@ -69,7 +71,7 @@ class TableEncoder(Embedder):
                 self.n_features_in_ = len(names)
                 if (is_frame(X) or rows is X) and all(isinstance(name, str) for name in names):
                     self.feature_names_in_ = np.array(names, dtype=object)
-            self.state_ = features_fit(scaling_kind(rows), rows)
+            self.state_ = features_fit(scaling_kind(rows), rows, None if sample_weight is None else checked_weights(sample_weight, rows))
             self.columns_ = rows.columns if isinstance(rows, TableRows) else None
         return self
 

@@ -48,13 +48,34 @@ JOBS: dict[str, tuple[type, tuple[str, ...]]] = {  # what search and compare tak
     "search": (SearchOptions, ("encoder", "folder", "resume", "progress")),
     "compare": (CompareOptions, ("encoder", "folder", "progress")),
 }
-OF_FILES = tuple(name for name in declared(Columns) if name != "groups")
+OF_FILES = tuple(name for name in declared(Columns) if name not in ("groups", "sample_weight"))
 
 
 def labelled_data(
-    X: Any, y: Any = None, *, groups: Any = None, test: Any = None, caller: str | None = None, **columns: Any
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    test: Any = None,
+    sample_weight: Any = None,
+    caller: str | None = None,
+    **columns: Any,
 ) -> Dataset:
-    """The data set of a run."""
+    """The data set of a run. Rows of weight 0 are left out."""
+    if isinstance(sample_weight, str):
+        found = _labelled(X, y, groups, test, caller, columns, sample_weight)
+    else:
+        sample_weight, order = rows_in_order(frame_of(X), sample_weight, "sample_weight")
+        found = _labelled(X, y, groups, test, caller, columns)
+        if sample_weight is not None:
+            found = replace(found.weighted(sample_weight), notes=(*found.notes, *order))
+    return found
+
+
+def _labelled(
+    X: Any, y: Any, groups: Any, test: Any, caller: str | None, columns: dict[str, Any], weights: str | None = None
+) -> Dataset:
+    """The data set of a run, with the weights of the rows in a column."""
     given = {name: value for name, value in columns.items() if value is not None}
     if unknown := set(columns) - set(OF_FILES):
         raise TypeError(_unknown_option(sorted(unknown)[0], caller))
@@ -65,6 +86,13 @@ def labelled_data(
             "the method that is found on all rows."
         )
     X = frame_of(X)
+    if weights is not None:
+        if not (isinstance(X, str | Path) or is_frame(X)):
+            raise ValueError(
+                f"sample_weight={weights!r} names a column, but X is neither a file nor a table; pass an array of one "
+                "weight per row."
+            )
+        given["sample_weight"] = weights
     if is_frame(X):
         refuse_equal_names("X", map(str, X.columns))
     if isinstance(X, str | Path):
@@ -134,10 +162,10 @@ def _unknown_option(name: str, caller: str | None) -> str:
     told = f"{name} is no option" if caller is None else f"{name} is no option of {caller}"
     if takers := [job for job, names in taken.items() if name in names]:
         return f"{told}, but one of {' and '.join(takers)}; leave it out, or call {' or '.join(takers)}."
-    own = (*OF_FILES, "groups", "test", *(each for job in taken if caller in (None, job) for each in taken[job]))
+    own = (*OF_FILES, "groups", "test", "sample_weight", *(each for job in taken if caller in (None, job) for each in taken[job]))
     if near := difflib.get_close_matches(name, own, n=1):
         return f"{told}; did you mean {near[0]}?"
-    return f"{told}; those of a file are {', '.join(OF_FILES)}, groups, test."
+    return f"{told}; those of a file are {', '.join(OF_FILES)}, groups, test, sample_weight."
 
 
 def _of_column(groups: Any) -> Any:

@@ -218,6 +218,13 @@ def large_fit(
     suits = by_sums is not None and is_parquet(path) and size > WHOLE_BYTES and (total or 0) > drawn
     if not (needed or suits):
         return None
+    if columns.sample_weight is not None:
+        if not needed:
+            return None
+        raise ValueError(
+            f"{path}: sample_weight={columns.sample_weight!r} is not allowed for a table that is read part by part. "
+            "Give more memory, or fit in Python on parquet_blocks(files, labels, sample_weight=...)."
+        )
     table = LargeTable(path, columns)
     if spread:
         table.pieces(SAMPLE_ROWS)  # raises where it cannot be read so

@@ -22,7 +22,7 @@ from proxembed.tables.dates import seconds as date_seconds
 from proxembed.tables.quantities import NUMBER
 
 SHOWN_COLUMNS, SHOWN_LAST, SHOWN_NEAR, SHOWN_MISSING = 8, 3, 3, 5
-SINGLE = ("id", "groups", "time")  # purposes of one column each
+SINGLE = ("id", "groups", "time", "sample_weight")  # purposes of one column each
 PANEL = "Columns of a table"  # in the help of the program
 GLOBS: dict[str, Any] = {"default": (), "words": "names or globs", "panel": PANEL, "metavar": "COLUMN,..."}
 NAME: dict[str, Any] = {"default": None, "choices": (None,), "kind": str, "panel": PANEL, "metavar": "COLUMN"}
@@ -42,8 +42,8 @@ class Columns:
     --------
     >>> from proxembed.data import Columns
     >>> Columns(labels=("topic_*",), id="doc")
-    Columns(labels=('topic_*',), separator=None, targets=(), text=(), id='doc', groups=None, time=None, drop=(),
-    keep=(), missing=None, empty=None, decimal=None, category=(), target_type=None)
+    Columns(labels=('topic_*',), separator=None, targets=(), text=(), id='doc', groups=None, time=None,
+    sample_weight=None, drop=(), keep=(), missing=None, empty=None, decimal=None, category=(), target_type=None)
     """
 
     labels: Sequence[str] = param(
@@ -70,6 +70,11 @@ class Columns:
         "share, such as patient_id.",
     )
     time: str | None = param(**NAME, doc="Column of numbers or ISO dates that orders the rows.")
+    sample_weight: str | None = param(
+        **NAME,
+        doc="Column of weights, numbers of at least 0: how often each row counts, in every fit and every measure. A "
+        "whole weight is so many repeats of the row, 0 its absence.",
+    )
     drop: Sequence[str] = param(
         **GLOBS, doc="Columns to leave out. A glob does not drop a column that is named for a purpose."
     )
@@ -138,6 +143,7 @@ class Roles:
     id: str | None = None
     groups: str | None = None
     time: str | None = None
+    sample_weight: str | None = None
     unkept: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     found_id: str | None = None  # the column that says which row it is, found if no id was named
@@ -145,7 +151,7 @@ class Roles:
     @property
     def named(self) -> tuple[str, ...]:
         """All columns that are read."""
-        single = (self.id, self.groups, self.time)
+        single = (self.id, self.groups, self.time, self.sample_weight)
         return (*self.labels, *self.targets, *self.text, *(name for name in single if name is not None), *self.features)
 
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, Fault, TableFaults, shorten
-from proxembed.data.readers.columns import SINGLE, Cells, Columns, Roles, name_of, required, resolve, seconds
+from proxembed.data.readers.columns import SINGLE, Cells, Columns, Roles, is_number, name_of, required, resolve, seconds
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, NamedRows, Reader
 from proxembed.data.readers.table_features import (
@@ -345,7 +345,8 @@ def _assembled(
     outputs = stacked_outputs(several) if several else None
     split: dict[str, Any] = {"train_idx": np.arange(n), "test_idx": np.arange(n, X.shape[0])} if len(parts) == 2 else {}
     names: Any = [column for feature in features for column in feature.names] or None
-    return Dataset(
+    weights = None if roles.sample_weight is None else np.concatenate([_weights(part, roles) for part in parts])
+    found = Dataset(
         X,
         sparse.vstack([part.Y for part in labels]),
         names if mixed is None else [column.name for column in mixed.rows.columns],
@@ -369,6 +370,7 @@ def _assembled(
         columns=None if mixed is None else mixed.described,
         **split,
     )
+    return found if weights is None else found.weighted(weights)
 
 
 def _source(
@@ -392,14 +394,14 @@ def _source(
         **({"found_id": roles.found_id} if roles.id is None and roles.found_id is not None else {}),
         "groups": roles.groups,
         "time": roles.time,
+        **({} if roles.sample_weight is None else {"sample_weight": roles.sample_weight}),
     }
 
 
 def _others(roles: Roles) -> dict[str, Sequence[str]]:
     """Columns that are read as cells, each with the texts of an empty cell; a row may be called NA."""
     others: dict[str, Sequence[str]] = dict.fromkeys((*roles.labels, *roles.targets), MISSING)
-    if roles.time is not None:
-        others[roles.time] = MISSING
+    others.update((name, MISSING) for name in (roles.time, roles.sample_weight) if name is not None)
     others.update((name, ("",)) for name in (roles.id, roles.groups) if name is not None)
     return others
 
@@ -438,6 +440,20 @@ def _groups(parts: Sequence[Gathered], name: str, named: bool) -> NDArray[np.int
         table = [code.setdefault(name_of(value), len(code)) for value in cells.values]
         codes.append(np.array([*table, -1], dtype=np.intp)[cells.codes])
     return group_codes(np.concatenate(codes))
+
+
+def _weights(part: Gathered, roles: Roles) -> NDArray[np.float64]:
+    """The weights of the rows of a file."""
+    name: Any = roles.sample_weight
+    _filled(part, name, "sample_weight", "give every row a weight, 0 for a row that is to be left out")
+    cells = part.cells[name]
+    known = [float(value) if is_number(value) else None for value in cells.values]
+    wrong = [value is None or not (np.isfinite(value) and value >= 0) for value in known]
+    if any(wrong):
+        code = wrong.index(True)
+        reason = f"sample_weight column {shorten(name)} holds {shorten(str(cells.values[code]))}"
+        raise part.file.fault(cells.first(code), reason, "give weights that are numbers of at least 0")
+    return np.array(known, dtype=np.float64)[cells.codes]
 
 
 def _times(part: Gathered, name: str) -> NDArray[np.float64]:
