@@ -15,6 +15,7 @@ from proxembed.estimator.base import PencilEmbedder
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.sums import summed_rows
 from proxembed.estimator.validation import checked_features, learning
+from proxembed.estimator.weights import weighed_rows, weights_of_known, with_weighted_means
 from proxembed.params import Param, check_params, param, safe_repr
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
@@ -54,41 +55,45 @@ def _grid(X: Any, weights: np.ndarray | None = None) -> np.ndarray | None:
     return None if n < 2 or spread == 0.0 else RIDGE_GRID * spread / min(n, d)
 
 
-def fold_penalty(X: Any, T: Any, folds: np.ndarray) -> float:
+def fold_penalty(X: Any, T: Any, folds: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Penalty with the least error on rows of folds left out, over the grid of ``loo_penalty``. For rows that come in
     groups: leaving out one row of a group leaves its near copies in, and too small a penalty looks best. Where rows and
-    features both exceed 2,000, 2,000 evenly spaced rows are used."""
+    features both exceed 2,000, 2,000 evenly spaced rows are used. ``weights``: how often each row counts."""
     if len(np.unique(folds)) < 2:
-        return loo_penalty(X, T)
+        return loo_penalty(X, T, weights)
     if min(X.shape) > LOO_ROWS:
         rows = evenly_spaced(X.shape[0], LOO_ROWS)
-        X, T, folds = X[rows], T[rows], folds[rows]
-    ridges = _grid(X)
+        X, T, folds, weights = X[rows], T[rows], folds[rows], None if weights is None else weights[rows]
+    ridges = _grid(X, weights)
     if ridges is None:
         return 0.0
-    errors: Any = sum(
-        ridge_errors(X[folds != fold], T[folds != fold], X[folds == fold], T[folds == fold], ridges)
-        for fold in np.unique(folds)
-    )
+    errors: Any = 0.0
+    for fold in np.unique(folds):
+        out = folds == fold
+        own = () if weights is None else (weights[~out], weights[out])
+        errors = errors + ridge_errors(X[~out], T[~out], X[out], T[out], ridges, *own)
     return float(ridges[best_ridge(ridges, errors)])
 
 
-def chosen_penalty(penalty: Any, X: Any, T: Any) -> float:
+def chosen_penalty(penalty: Any, X: Any, T: Any, weights: np.ndarray | None = None) -> float:
     """Absolute penalty of a parameter ``penalty``: a number of at least 0, or "auto" for ``loo_penalty``."""
     if isinstance(penalty, str) and penalty == "auto":
-        return loo_penalty(X, T)
+        return loo_penalty(X, T, weights)
     if not PENALTY.permits(penalty):
         raise ValueError(f"penalty={safe_repr(penalty)} is not allowed; penalty must be {PENALTY.allowed()}.")
     return float(penalty)
 
 
-def ridge_fit(X: Any, T: Any, penalty: float, penalize_intercept: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + penalty ||W||^2, or + ||b||^2 as well."""
+def ridge_fit(
+    X: Any, T: Any, penalty: float, penalize_intercept: bool = False, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (d, c) and intercept (c,) of min ||XW + 1b' - T||^2 + penalty ||W||^2, or + ||b||^2 as well.
+    ``weights``: how often each row counts."""
     if not penalize_intercept:
-        return ridge_solve(X, T, penalty)
+        return ridge_solve(X, T, penalty, weights=weights)
     ones = np.ones((X.shape[0], 1))
     wide = sp.hstack([X, sp.csr_array(ones)], format="csr") if sp.issparse(X) else np.hstack([X, ones])
-    coef, _ = ridge_solve(wide, T, penalty, center=False)
+    coef, _ = ridge_solve(wide, T, penalty, center=False, weights=weights)
     return coef[:-1], coef[-1]
 
 
@@ -106,21 +111,19 @@ class Readout(NamedTuple):
 
 def fit_readout(Z: Any, Y: Any, folds: np.ndarray | None = None, weights: np.ndarray | None = None) -> Readout:
     """The ridge read-out of labels from rows: targets 1 and -1, the penalty of least error. Sparse Y (0 and 1) stays
-    sparse where the penalty is not chosen by folds. ``weights``: how often each row counts, without folds."""
+    sparse where the penalty is not chosen by folds. ``weights``: how often each row counts."""
     if folds is not None and sp.issparse(Y):
         Y = Y.toarray()
     T = Y.astype(np.float64) if sp.issparse(Y) else 2.0 * Y - 1.0
-    penalty = loo_penalty(Z, T, weights) if folds is None else fold_penalty(Z, T, folds)
-    if weights is not None:
-        return Readout(*ridge_solve(Z, T, penalty, weights=weights), penalty)
-    return readout_at(Z, Y, penalty)
+    penalty = loo_penalty(Z, T, weights) if folds is None else fold_penalty(Z, T, folds, weights)
+    return readout_at(Z, Y, penalty, weights)
 
 
-def readout_at(Z: Any, Y: Any, penalty: float) -> Readout:
-    """The ridge read-out of labels, targets 1 and -1, at a penalty."""
+def readout_at(Z: Any, Y: Any, penalty: float, weights: np.ndarray | None = None) -> Readout:
+    """The ridge read-out of labels, targets 1 and -1, at a penalty. ``weights``: how often each row counts."""
     if not sp.issparse(Y):
-        return Readout(*ridge_fit(Z, 2.0 * Y - 1.0, penalty), penalty)
-    coef, intercept = ridge_fit(Z, Y.astype(np.float64), penalty)
+        return Readout(*ridge_fit(Z, 2.0 * Y - 1.0, penalty, weights=weights), penalty)
+    coef, intercept = ridge_fit(Z, Y.astype(np.float64), penalty, weights=weights)
     return Readout(2 * coef, 2 * intercept - 1, penalty)
 
 
@@ -164,23 +167,28 @@ class MultiOutputRidge(LabelClassifier):
         default=False, kind=bool, doc="Give a row without any positive score the label of its largest one."
     )
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit one linear score per label. X: (n, d) array or sparse matrix, or RowBlocks with y in the blocks. y:
-        labels in any form (classes, indicator, sets). Returns self."""
+        labels in any form (classes, indicator, sets). sample_weight: (n,) numbers >= 0, how often each row in memory
+        counts. Returns self."""
         with learning(self):
             check_params(self)
             if (blocks := blocks_of(X, y)) is not None:
+                if sample_weight is not None:
+                    raise ValueError("sample_weight is not allowed with blocks of rows here; leave it out.")
                 return self._fit_blocks(blocks)
             X = checked_features(self, X, reset=True)
+            X, y, w = weighed_rows(X, y, sample_weight)
             X, labels = known_labels(self, X, y, cells=True)
+            w = weights_of_known(self, y, w)
             if labels.unknown is None and labels.c > MANY_LABELS and not self.penalize_intercept:
                 Y = sp.csr_array(labels.Y, dtype=np.float64)
-                found = readout_at(X, Y, chosen_penalty(self.penalty, X, Y))
+                found = readout_at(X, Y, chosen_penalty(self.penalty, X, Y, w), w)
                 self.coef_, self.intercept_, self.penalty_ = found
             else:
-                T = 2.0 * labels.with_means().Y.toarray() - 1.0
-                self.penalty_ = chosen_penalty(self.penalty, X, T)
-                self.coef_, self.intercept_ = ridge_fit(X, T, self.penalty_, self.penalize_intercept)
+                T = 2.0 * with_weighted_means(labels, w).Y.toarray() - 1.0
+                self.penalty_ = chosen_penalty(self.penalty, X, T, w)
+                self.coef_, self.intercept_ = ridge_fit(X, T, self.penalty_, self.penalize_intercept, w)
             self._remember(labels)
         return self
 

@@ -9,6 +9,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 
 from proxembed.estimator.validation import checked_features, learning
+from proxembed.estimator.weights import takes_weights, weighed_rows, weights_of, weights_of_known
 from proxembed.execute.executor import callers_configuration
 from proxembed.params import Param, accept_classes, check_params, param, safe_repr
 from proxembed.splits.splits import FOLDS, index_pairs, parts_of
@@ -104,7 +105,14 @@ def _global_cut(S: Any, Y: sp.csc_array, known: np.ndarray | None, some: int, po
             return cut
 
 
-def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray | None = None) -> Thresholds:
+def tune_thresholds(
+    S: Any,
+    Y: Any,
+    *,
+    shrink: float = SHRINK,
+    known: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
+) -> Thresholds:
     """Cut scores where F1 is largest: a cut for each label, shrunk to the global cut where the label is rare.
 
     The rule, written down: (1) the global cut g maximises the micro F1 of all labels cut alike; (2) t_j maximises the
@@ -123,6 +131,8 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
         Weight of the global cut, in positive rows; 0 trusts every label's own cut.
     known : bool array of shape (n, c), optional
         The cells to use; None: all.
+    sample_weight : array of shape (n,), optional
+        How often each row counts; None: once.
 
     Returns
     -------
@@ -155,6 +165,8 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
         )
     if not WEIGHT.permits(shrink):
         raise ValueError(f"shrink={safe_repr(shrink)} is not allowed; shrink must be {WEIGHT.allowed()}.")
+    if sample_weight is not None:
+        return _weighted_thresholds(np.asarray(S), Y.toarray() > 0, float(shrink), known, sample_weight)
     size = Y.shape[0] * Y.shape[1] if known is None else int(np.count_nonzero(known))
     some = MORE_THAN_POSITIVE * max(Y.nnz, 1)
     largest = _Largest(some)
@@ -179,6 +191,42 @@ def tune_thresholds(S: Any, Y: Any, *, shrink: float = SHRINK, known: np.ndarray
     positives = np.array([len(own) for own in positive])
     weight = np.where(positives > 0, positives / np.maximum(positives + float(shrink), 1), 0.0)
     return Thresholds(weight * np.array(near) + (1 - weight) * global_cut, global_cut)
+
+
+def _weighted_thresholds(
+    S: np.ndarray, Y: np.ndarray, shrink: float, known: np.ndarray | None, w: np.ndarray
+) -> Thresholds:
+    """The cuts of ``tune_thresholds`` for dense scores of rows that count w times each."""
+    if not np.isfinite(S).all():
+        raise ValueError("S must be finite; it holds NaN or infinity. Check the model that produced the scores.")
+    cells, every = np.ones(Y.shape, dtype=bool) if known is None else known, np.broadcast_to(w[:, None], Y.shape)
+    global_cut: Any = float(S[cells].max(initial=-np.inf))
+    if (cuts := _weighted_cuts(S[cells], Y[cells], every[cells])) is not None:
+        global_cut = float(cuts[0][np.argmax(cuts[1])])
+    found = np.full(Y.shape[1], global_cut)
+    for j, rows in enumerate(cells.T):
+        own, positives = _weighted_cuts(S[rows, j], Y[rows, j], w[rows]), float(w[rows] @ Y[rows, j])
+        if own is not None:
+            best = own[0][own[1] >= own[1].max() * (1 - 1e-12)]
+            near = best[np.argmin(np.abs(best - global_cut))]
+            found[j] = (positives * near + shrink * global_cut) / (positives + shrink)
+    return Thresholds(found, global_cut)
+
+
+def _weighted_cuts(s: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """``_candidates`` of rows that count w times each; None without a positive row or where all scores are equal."""
+    values, place = np.unique(s, return_inverse=True)
+    if not y.any() or len(values) < 2:
+        return None
+    gained, predicted = (np.cumsum(np.bincount(place, each, len(values))[::-1])[::-1] for each in (w * y, w))
+    at = np.unique(place[y])[::-1]
+    under = values[np.maximum(at - 1, 0)]
+    middle = under + (values[at] - under) / 2
+    middle = np.where(middle < values[at], middle, under)
+    if at[-1] == 0:  # all scores are predicted
+        step = (values[-1] - values[0]) / (len(values) - 1) / 2
+        middle[-1] = min(values[0] - step, np.nextafter(values[0], -np.inf))
+    return middle, 2 * gained[at] / (gained[0] + predicted[at])
 
 
 def _best_cuts(ranked: np.ndarray, positive: np.ndarray) -> np.ndarray:
@@ -268,7 +316,14 @@ def _folds(cv: Any, X: Any, Y: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndar
     return index_pairs(cv, cv, len(Y))
 
 
-def cross_fitted_scores(classifier: Any, X: Any, Y: Any, cv: Any = 5, known: np.ndarray | None = None) -> np.ndarray:
+def cross_fitted_scores(
+    classifier: Any,
+    X: Any,
+    Y: Any,
+    cv: Any = 5,
+    known: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
+) -> np.ndarray:
     """Scores of every row by a classifier that has not seen it, fitted on the other folds.
 
     Parameters
@@ -283,6 +338,8 @@ def cross_fitted_scores(classifier: Any, X: Any, Y: Any, cv: Any = 5, known: np.
         all rows.
     known : bool array of shape (n, c), optional
         The cells that are known; the classifier gets NaN for the others. None: all.
+    sample_weight : array of shape (n,), optional
+        How often each row counts, which the classifier gets; None: once.
 
     Returns
     -------
@@ -306,7 +363,7 @@ def cross_fitted_scores(classifier: Any, X: Any, Y: Any, cv: Any = 5, known: np.
     S = np.full(Y.shape, np.nan)
     targets = Y.astype(np.int64) if known is None else np.where(known, Y, np.nan)
     for train, held_out in _folds(cv, X, Y):
-        fitted = clone(classifier).fit(X[train], targets[train])
+        fitted = clone(classifier).fit(X[train], targets[train], **weights_of(sample_weight, train))
         S[held_out] = _label_scores(fitted, X[held_out], Y.shape[1])
     missing = int(np.isnan(S).any(axis=1).sum())
     if missing:
@@ -365,28 +422,35 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     )
     shrink: float = param(default=SHRINK, like=WEIGHT, doc="Weight of the global cut, in positive rows.")
 
-    def fit(self, X: Any, y: Any, scores: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, scores: Any = None, sample_weight: Any = None) -> Self:
         """Fit the classifier on all rows, and tune the cuts. X: (n, d) array or sparse matrix. y: labels in any form
         (classes, indicator, sets). scores: (number of rows with known labels, c) array, scores of these rows by fits of
-        the same kind that have not seen them, to tune the cuts on; None: ``cross_fitted_scores``. Returns self."""
+        the same kind that have not seen them, to tune the cuts on; None: ``cross_fitted_scores``. sample_weight: (n,) numbers >= 0, how
+        often each row counts, in the fits and in the cuts. Returns self."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
+            X, y, w = weighed_rows(X, y, sample_weight)
             X, labels = known_labels(self, X, y, cells=True)
+            w = weights_of_known(self, y, w)
             classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
             classifier = accept_classes(classifier)
+            if w is not None and not takes_weights(classifier):
+                raise ValueError(f"classifier={classifier!r} takes no sample_weight; leave it out, or take another one.")
+            weighed = weights_of(w)
             if labels.form == "classes":
                 cuts, global_cut = None, None
                 if not hasattr(classifier, "predict"):
                     raise ValueError(f"classifier={classifier!r} is no classifier: it has no predict.")
                 with callers_configuration():
-                    classifier.fit(X, labels.decode(labels.Y))
+                    classifier.fit(X, labels.decode(labels.Y), **weighed)
             else:
                 known, Y = labels.known_cells, labels.Y
                 with callers_configuration():
-                    scores = cross_fitted_scores(classifier, X, Y, self.cv, known) if scores is None else scores
-                    classifier.fit(X, labels.indicator if known is not None else self._targets(classifier, Y))
-                cuts, global_cut = tune_thresholds(scores, Y, shrink=self.shrink, known=known)
+                    scores = cross_fitted_scores(classifier, X, Y, self.cv, known, w) if scores is None else scores
+                    targets = labels.indicator if known is not None else self._targets(classifier, Y)
+                    classifier.fit(X, targets, **weighed)
+                cuts, global_cut = tune_thresholds(scores, Y, shrink=self.shrink, known=known, sample_weight=w)
             self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
             self._remember(labels)
         return self

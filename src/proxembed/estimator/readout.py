@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.algebra.arrays.blas import matmul
-from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.arrays.centred import CentredMatrix, weighted_mean
 from proxembed.algebra.operators.structured import Repeats
 from proxembed.algebra.pencil.kernel_rows import KernelRows
 from proxembed.algebra.pencil.symmetric import pseudo_inverse
@@ -55,12 +55,16 @@ class ReadOut:
         return cls((scatter + scatter.T) / 2, products, sums / targets.n, rows.labels.kept)
 
     @classmethod
-    def of_scores(cls, Z: np.ndarray, F: np.ndarray, kept: Any, ridge: float = 0.0) -> ReadOut:
-        """The ridge regression of F (n x c) on the embedding Z (n x k) itself."""
-        mean = Z.mean(axis=0)
+    def of_scores(
+        cls, Z: np.ndarray, F: np.ndarray, kept: Any, ridge: float = 0.0, weights: np.ndarray | None = None
+    ) -> ReadOut:
+        """The ridge regression of F (n x c) on the embedding Z (n x k) itself. ``weights``: how often each row
+        counts."""
+        mean, level = (each.mean(axis=0) if weights is None else weighted_mean(each, weights) for each in (Z, F))
         centred = Z - mean
-        scatter = centred.T @ centred + ridge * np.eye(Z.shape[1])
-        return cls(scatter, centred.T @ (F - F.mean(axis=0)), mean, kept)
+        times = centred if weights is None else weights[:, None] * centred
+        scatter = times.T @ centred + ridge * np.eye(Z.shape[1])
+        return cls(scatter, times.T @ (F - level), mean, kept)
 
     def first(self, k: int) -> ReadOut:
         """The read-out of the first k components."""

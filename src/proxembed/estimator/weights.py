@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
@@ -58,9 +59,22 @@ def refuse_arguments(estimator: Any, more: tuple[Any, ...], given: dict[str, Any
 
 
 def takes_weights(estimator: Any) -> bool:
-    """Whether an estimator, of this library or another, fits rows with weights as it is set."""
+    """Whether an estimator, of this library or another, fits rows with weights as it is set; of a pipeline, whether its
+    last step does."""
+    if isinstance(estimator, Pipeline):
+        return takes_weights(estimator.steps[-1][1])
     known = getattr(estimator, "weighs_rows", None)
     return has_fit_parameter(estimator, "sample_weight") if known is None else bool(known)
+
+
+def check_takes_weights(estimator: Any) -> None:
+    """Raise the ValueError of an estimator, of this library or another, that takes no weights of rows as it is set."""
+    if takes_weights(estimator):
+        return
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if hasattr(last, "why_unweighted"):
+        refuse_weights(last)
+    raise ValueError(f"{type(last).__name__} takes no sample_weight; take a method whose fit does, or leave it out.")
 
 
 def weights_of(counts: np.ndarray | None, rows: Any = slice(None)) -> dict[str, np.ndarray]:
@@ -83,6 +97,18 @@ def present_rows(X: Any, y: Any, w: np.ndarray) -> tuple[Any, Any, np.ndarray]:
     index, X = np.flatnonzero(w), frame_of(X)
     X = _safe_indexing(X.tocsr() if sparse.issparse(X) else X, index)
     return X, None if y is None else take_labels(y, index), w[index]
+
+
+def weighed_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray | None]:
+    """The rows of non-zero weight with their weights; all rows, and None, without ``sample_weight``."""
+    return (X, y, None) if sample_weight is None else present_rows(X, y, checked_weights(sample_weight, X, y))
+
+
+def weights_of_known(estimator: Any, y: Any, w: np.ndarray | None) -> np.ndarray | None:
+    """The weights of the rows that ``known_labels(estimator, X, y, cells=True)`` keeps; None where each counts once."""
+    if w is None:
+        return None
+    return w[LabelMatrix.of(y, getattr(estimator, "target_type", "classes")).rows_any]
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,7 @@ def scaled_part(part: Part, kind: str | None) -> Part:
 def _encoded_part(part: Part) -> tuple[Part, Unscaled]:
     """The part with its rows encoded, by an encoder fitted on the training rows; and these as they are unscaled."""
     raw = part.X, part.X_held_out
-    fitted = encoder_fit(raw[0], lambda: part.labels)
+    fitted = encoder_fit(raw[0], lambda: part.labels, part.weights)
     train, held_out = (encoder_apply(fitted, rows.X) for rows in raw)
     n = train.shape[0]
     own = Unscaled(stacked(train, held_out), np.arange(n), np.arange(n, n + held_out.shape[0]))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from proxembed.algebra.arrays.matrix import Matrix, float_matrix
 from proxembed.execute.executor import callers_configuration
@@ -63,14 +65,22 @@ def target_array(targets: Targets) -> tuple[np.ndarray, np.ndarray]:
     return rows, Y[:, 0] if Y.shape[1] == 1 else Y
 
 
-def encoder_fit(rows: RawRows, targets: Callable[[], Targets]) -> Any:
-    """A clone of the encoder, fitted on the rows; one that needs targets on those whose targets are all known."""
-    fitted, given = clone(rows.encoder), [rows.X]
+def encoder_fit(rows: RawRows, targets: Callable[[], Targets], sample_weight: np.ndarray | None = None) -> Any:
+    """A clone of the encoder, fitted on the rows; one that needs targets on those whose targets are all known. It gets
+    the weights of the rows if its ``fit`` takes ``sample_weight``."""
+    fitted, given, weighs = clone(rows.encoder), [rows.X], encoder_weighs(rows.encoder)
     if is_supervised(rows.encoder):
         known, y = target_array(targets())
         given = [rows[known].X, y]
-    _called(rows.encoder, fitted.fit, *given)
+        sample_weight = None if sample_weight is None else sample_weight[known]
+    fit = partial(fitted.fit, sample_weight=sample_weight) if weighs and sample_weight is not None else fitted.fit
+    _called(rows.encoder, fit, *given)
     return fitted
+
+
+def encoder_weighs(encoder: Any) -> bool:
+    """Whether the ``fit`` of an encoder takes weights of rows; that of a Pipeline does not."""
+    return has_fit_parameter(encoder, "sample_weight")
 
 
 def encoder_apply(fitted: Any, X: Any) -> Matrix:
@@ -104,6 +114,8 @@ def with_encoder(dataset: Any, encoder: Any, frame: Any = None) -> Any:
         raise ValueError("the data set has an encoder already; leave encoder out.")
     rows = RawRows.of(dataset.X, check_encoder(encoder), dataset.feature_names, frame)
     note = f"the rows go through the encoder {_short(encoder)}, fitted on training rows alone"
+    if dataset.sample_weight is not None and not encoder_weighs(encoder):
+        note += ", each of which counts once there: its fit takes no sample_weight"
     return replace(dataset, X=rows, feature_names=rows.names, notes=(*dataset.notes, note))
 
 

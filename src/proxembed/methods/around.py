@@ -21,7 +21,7 @@ from proxembed.estimator.explain import label_loadings
 from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
-from proxembed.estimator.weights import repeated_labels
+from proxembed.estimator.weights import check_takes_weights, repeated_labels, weights_of
 from proxembed.estimator.wrapper import FitWrapper, TemplateWrapper
 from proxembed.features.scaling import SCALINGS, scaling_apply, scaling_fit
 from proxembed.pairs.relation import column_deviations
@@ -258,27 +258,36 @@ class ReadoutAxes(ComponentWrapper, each_size=True):
         return self.method_.feature_effects(weights)
 
 
-def fitted_embedding(method: Any, X: Any, y: Any, X_new: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """A fitted clone of a method or a pipeline of them, and its embeddings of the rows of the fit and of new rows."""
+def fitted_embedding(
+    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A fitted clone of a method or a pipeline of them, and its embeddings of the rows of the fit and of new rows.
+    ``weights``: how often each row of the fit counts; None: once."""
     model = clone(method)
-    Z = np.asarray(model.fit_transform(X, y), dtype=np.float64)
+    if weights is not None:
+        check_takes_weights(model)
+    Z = np.asarray(model.fit_transform(X, y, **weights_of(weights)), dtype=np.float64)
     return model, Z, np.asarray(model.transform(X_new), dtype=np.float64)
 
 
-def embedded(method: Any, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:
+def embedded(
+    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Embeddings of the rows of a fit and of new rows, by a fitted clone of a method or of a pipeline of them."""
-    return fitted_embedding(method, X, y, X_new)[1:]
+    return fitted_embedding(method, X, y, X_new, weights)[1:]
 
 
-def embedded_within_bound(method: Any, X: Any, y: Any, X_new: Any) -> tuple[np.ndarray, np.ndarray]:
+def embedded_within_bound(
+    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """As ``embedded``, with the natural number of components where the rows of the fit lack some. The components of a
     supervised method are bounded by the labels that its rows hold, of which a part may miss some."""
     try:
-        return embedded(method, X, y, X_new)
+        return embedded(method, X, y, X_new, weights)
     except ValueError:
         if method.get_params().get(_size_of(method)) is None:
             raise
-    return embedded(with_size(method, None), X, y, X_new)
+    return embedded(with_size(method, None), X, y, X_new, weights)
 
 
 def with_size(method: Any, k: int | None) -> Any:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from proxembed.blocks import lazily
 from proxembed.classify.ridge import loo_penalty
 from proxembed.estimator.readout import ReadOut
+from proxembed.estimator.weights import held_under
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.targets import Output
 
@@ -46,16 +47,24 @@ class OutputReadout(BaseEstimator):
         tags.target_tags.required = tags.target_tags.multi_output = True
         return tags
 
-    def fit(self, Z: Any, y: Outputs, embedding: Any = None, n_components: int | None = None) -> Self:
+    def fit(
+        self,
+        Z: Any,
+        y: Outputs,
+        embedding: Any = None,
+        n_components: int | None = None,
+        sample_weight: np.ndarray | None = None,
+    ) -> Self:
         """Learn the read-out. Z: (n, k) embedding of the rows, or a function without arguments that makes it. y: their
         outputs. embedding: the fitted method, whose own read-out is taken if it has one, of its first ``n_components``
-        (None: all), which are then those of Z."""
+        (None: all), which are then those of Z. sample_weight: (n,), how often each row counts; None: once."""
         own = None if embedding is None else embedding.output_readout()
         own = own if own is None or n_components is None else own.first(n_components)
+        y = y if sample_weight is None else held_under(y, sample_weight)
         self.reading_ = y.reading
         if own is None:
             free = embedding is not None and embedding.traits.labels is None
-            own = _on_scores(np.asarray(Z() if callable(Z) else Z, dtype=np.float64), y, free)
+            own = _on_scores(np.asarray(Z() if callable(Z) else Z, dtype=np.float64), y, free, sample_weight)
         elif embedding is not None:
             self.reading_ = embedding._reading_
         weights = self.reading_.in_units(own.weights, own.kept)
@@ -92,7 +101,7 @@ class OutputReadout(BaseEstimator):
         return self.reading_.score(y, self.predict(Z))
 
 
-def _on_scores(Z: np.ndarray, y: Outputs, least_squares: bool) -> ReadOut:
+def _on_scores(Z: np.ndarray, y: Outputs, least_squares: bool, weights: np.ndarray | None = None) -> ReadOut:
     """The read-out by regression on the embedding itself of the rows with a known cell."""
     if len(Z) != y.n:
         raise ValueError(
@@ -102,5 +111,5 @@ def _on_scores(Z: np.ndarray, y: Outputs, least_squares: bool) -> ReadOut:
     kept = np.flatnonzero(y.level_and_scale[1] > 0)
     if len(kept) == 0:
         raise ValueError("Every column of y is constant.")
-    F = y.held().take(rows).with_means().Y.toarray()[:, kept]
-    return ReadOut.of_scores(Z[rows], F, kept, 0.0 if least_squares else loo_penalty(Z[rows], F))
+    F, own = y.held().take(rows).with_means().Y.toarray()[:, kept], None if weights is None else weights[rows]
+    return ReadOut.of_scores(Z[rows], F, kept, 0.0 if least_squares else loo_penalty(Z[rows], F, own), own)

@@ -25,6 +25,14 @@ from proxembed.classify.thresholds import label_folds
 from proxembed.estimator.base import SpectralEmbedder
 from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.weights import (
+    check_takes_weights,
+    checked_weights,
+    present_rows,
+    takes_weights,
+    weights_of,
+    with_weighted_means,
+)
 from proxembed.estimator.wrapper import MethodWrapper
 from proxembed.execute.executor import own_configuration
 from proxembed.features.encoded import with_encoder, with_example
@@ -117,15 +125,36 @@ class EmbeddingPipeline(Pipeline):
             self._sklearn_output_config = {"transform": transform}
         return self
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> EmbeddingPipeline:
-        """Fit all steps; y: labels in any form, or numbers where the last step reads out numbers."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> EmbeddingPipeline:
+        """Fit all steps; y: labels in any form, or numbers where the last step reads out numbers. sample_weight: (n,)
+        numbers >= 0, how often each row counts in every step; a ValueError if the embedding takes none."""
         self._forget_names()
         with own_configuration(keeps_routing=True):
+            X, y, weighed = self._weighed(frame_of(X), y, sample_weight)
             if isinstance(self.steps[-1][1], OutputReadout):
-                return self._fit_outputs(frame_of(X), y)
-            return super().fit(frame_of(X), y, **params)
+                return self._fit_outputs(X, y, **weighed)
+            return super().fit(X, y, **self._of_steps(**weighed), **params)
 
-    def _fit_outputs(self, X: Any, y: Any) -> EmbeddingPipeline:
+    def _weighed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, dict[str, np.ndarray]]:
+        """The rows of non-zero weight, and their weights as ``fit`` takes them by name; ones alone are no weights."""
+        if sample_weight is None:
+            return X, y, {}
+        X, y, w = present_rows(X, y, checked_weights(sample_weight, X, y))
+        if (w == 1.0).all():
+            return X, y, {}
+        check_takes_weights(self._part)
+        return X, y, {"sample_weight": w}
+
+    def _of_steps(self, sample_weight: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """The weights of the rows as ``Pipeline`` takes them: for each step that takes some, all in one with metadata
+        routing, where the steps request them."""
+        if sample_weight is None:
+            return {}
+        if get_config().get("enable_metadata_routing", False):
+            return {"sample_weight": sample_weight}
+        return {f"{name}__sample_weight": sample_weight for name, step in self.steps if takes_weights(step)}
+
+    def _fit_outputs(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> EmbeddingPipeline:
         """Fit the embedding, and the read-out that goes with it."""
         embedding, part = self.steps[-2][1], self[:-1]
         if (rows := getattr(X, "shape", (2,))[0]) == 1:
@@ -139,10 +168,10 @@ class EmbeddingPipeline(Pipeline):
                 "y holds labels, and the last step of this model reads out numbers: pass target_type='real' to the "
                 "method, or fit a model of embedding_pipeline(method, X)."
             )
-        part.fit(X, targets)
+        part.fit(X, targets, sample_weight)
         if targets is None:
             raise ValueError("This model requires y to be passed, but the target y is None.")
-        self.steps[-1][1].fit(lambda: part.transform(X), targets, embedding)
+        self.steps[-1][1].fit(lambda: part.transform(X), targets, embedding, sample_weight=sample_weight)
         return self
 
     def _forget_names(self) -> None:
@@ -171,11 +200,11 @@ class EmbeddingPipeline(Pipeline):
         return self._contained(Z, X)
 
     @available_if(_embeds)
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
-        """Fit, and return the embedding of X, (n, k)."""
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
+        """Fit, and return the embedding of X, (n, k); sample_weight: as of ``fit``."""
         X = frame_of(X)
-        if self._reads_out():
-            return self.fit(X, y, **params).transform(X)
+        if self._reads_out() or sample_weight is not None:
+            return self.fit(X, y, sample_weight, **params).transform(X)
         self._forget_names()
         with own_configuration(keeps_routing=True):
             Z = super().fit_transform(X, y, **params)
@@ -304,6 +333,7 @@ def fit_on(
     ----------
     method : transformer
     dataset : proxembed.data.Dataset
+        Its ``sample_weight`` counts in every step.
     readout : bool, default=True
         Whether it also predicts labels, with thresholds tuned as in ``fit_model``, or numbers by ``OutputReadout``.
     scaling : str, optional
@@ -351,9 +381,10 @@ def fit_on(
         scaling = scaling_kind(with_example(dataset.X, lambda: dataset.targets))
     model = embedding_pipeline(method, dataset.X, readout=readout, scaling=scaling, numbers=numbers)
     if readout and not numbers:
-        fit_model(model, dataset.X, y, dataset.groups)
+        fit_model(model, dataset.X, y, dataset.groups, dataset.sample_weight)
     else:
-        model.fit(dataset.X, y.rescaled(model["embedding"].target_scaling()) if numbers else y)
+        y = y.rescaled(model["embedding"].target_scaling()) if numbers else y
+        model.fit(dataset.X, y, dataset.sample_weight)
     name_data(model, dataset, dataset.of_classes)
     return model
 
@@ -406,37 +437,43 @@ def extrapolates(method: Any) -> bool:
 
 
 @own_configuration()
-def fit_model(model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None) -> EmbeddingPipeline:
+def fit_model(
+    model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None, weights: np.ndarray | None = None
+) -> EmbeddingPipeline:
     """Fit a pipeline of ``embedding_pipeline``, with its cuts tuned on rows that the embedding has not seen. A
     supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high or too
-    low for new rows. Here scaling, embedding and ridge are fitted again on each of three folds' other rows."""
+    low for new rows. Here scaling, embedding and ridge are fitted again on each of three folds' other rows.
+    ``weights``: how often each row counts."""
     labels = LabelMatrix.of(y)
     if labels.form == "classes":
-        return model.fit(X, y)
+        return model.fit(X, y, weights)
     try:
-        scores = unseen_scores(model[:-1], X, labels, groups)
+        scores = unseen_scores(model[:-1], X, labels, groups, weights)
     except ValueError as error:
-        model.fit(X, y)  # raises where the fit on all rows is impossible, too
+        model.fit(X, y, weights)  # raises where the fit on all rows is impossible, too
         warnings.warn(f"cuts are tuned on rows that the embedding has seen: {error}", stacklevel=2)
         return model
-    return model.fit(X, y, readout__scores=scores)
+    return model.fit(X, y, weights, readout__scores=scores)
 
 
 @own_configuration()
-def unseen_scores(method: Any, X: Any, labels: LabelMatrix, groups: Any = None) -> np.ndarray | UnseenScores:
+def unseen_scores(
+    method: Any, X: Any, labels: LabelMatrix, groups: Any = None, weights: np.ndarray | None = None
+) -> np.ndarray | UnseenScores:
     """Ridge scores of the rows with known labels, each by a model and a read-out fitted without its fold of three. Rows
     with unknown labels are learned from, unless their group is left out. Rows of a group are in one fold; rows of one
-    group alone are parted like rows without groups."""
+    group alone are parted like rows without groups. ``weights``: how often each row counts."""
     known = np.flatnonzero(labels.rows_any)
     own = labels.take(known)
     groups = None if groups is None or len(np.unique(np.asarray(groups)[known])) < 2 else np.asarray(groups)
-    targets = sparse.csr_array(own.Y) if own.unknown is None else own.with_means().Y.toarray()
+    w = None if weights is None else weights[known]
+    targets = sparse.csr_array(own.Y) if own.unknown is None else with_weighted_means(own, w).Y.toarray()
     fold = _cut_folds(own.Y, None if groups is None else groups[known])
 
     def embed(rows: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return embedded_within_bound(method, X[rows], labels.take(rows), X[left_out])
+        return embedded_within_bound(method, X[rows], labels.take(rows), X[left_out], *weights_of(weights, rows).values())
 
-    return fold_scores(unseen_embeddings(embed, known, fold, labels.n, groups), targets, fold)
+    return fold_scores(unseen_embeddings(embed, known, fold, labels.n, groups), targets, fold, weights=w)
 
 
 def unseen_embeddings(
@@ -452,14 +489,19 @@ def unseen_embeddings(
 
 
 def fold_scores(
-    embeddings: Iterable[tuple[Any, Any]], targets: Any, fold: np.ndarray, keep_together: bool = False
+    embeddings: Iterable[tuple[Any, Any]],
+    targets: Any,
+    fold: np.ndarray,
+    keep_together: bool = False,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray | UnseenScores:
     """Ridge scores of all known rows by read-outs of ``unseen_embeddings``, of many labels as products; penalties by
-    folds to ``keep_together``."""
+    folds to ``keep_together``. ``weights``: how often each known row counts."""
 
     def read(each: int, Z: Any, Z_left_out: Any) -> tuple[np.ndarray, Any, Any]:
         others = fold != each
-        readout = fit_readout(Z, targets[others], fold[others] if keep_together else None)
+        own = None if weights is None else weights[others]
+        readout = fit_readout(Z, targets[others], fold[others] if keep_together else None, own)
         return np.flatnonzero(fold == each), readout, Z_left_out
 
     return joined_scores(targets.shape, (read(each, *pair) for each, pair in enumerate(embeddings)))

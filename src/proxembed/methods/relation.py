@@ -14,6 +14,7 @@ from proxembed.blocks import RowBlocks, blocks_of, transform_lazily
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.known_blocks import FeatureInfo, checked_alike, known_blocks, moved_centroids
 from proxembed.estimator.validation import in_range
+from proxembed.estimator.weights import checked_weights
 from proxembed.features.prototypes import PROTOTYPES, prototypes
 from proxembed.features.scaling import BY_SUMS, SCALINGS, ColumnSums, ScalingState, scaling_apply, scaling_fit
 from proxembed.pairs.formulas import RELATIONS, PairMeasure, measures_for

@@ -46,13 +46,13 @@ class RowEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit a clone of the encoder. X: RawRows, array or CSR array; y: targets in any form, for an encoder that needs
-        some."""
+        some. sample_weight: (n,), how often each row counts, for an encoder that takes it; others fit each row once."""
         check_encoder(self.encoder)
         rows = X if isinstance(X, RawRows) else _raw_rows(X, self.encoder)
         self.columns_, self.takes_frame_, self.n_features_in_ = rows.names, rows.is_frame, rows.shape[1]
-        self.encoder_ = encoder_fit(rows, lambda: _targets(y))
+        self.encoder_ = encoder_fit(rows, lambda: _targets(y), sample_weight)
         return self
 
     def transform(self, X: Any) -> Matrix:
@@ -63,9 +63,9 @@ class RowEncoder(TransformerMixin, BaseEstimator):
         self._n_features_out = made.shape[1]
         return made
 
-    def fit_transform(self, X: Any, y: Any = None) -> Matrix:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Matrix:
         """Fit, and return the encoded rows."""
-        return self.fit(X, y).transform(X)
+        return self.fit(X, y, sample_weight).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the encoded features: those that the encoder gives; the columns where it keeps their number."""

@@ -123,18 +123,29 @@ def ridge_loo(
     return loo_errors(_smaller_side(rows, weights), T, ridges / (unit * unit))
 
 
-def ridge_errors(X: Any, T: Any, X_new: Any, T_new: Any, ridges: np.ndarray) -> np.ndarray:
-    """Squared errors on other rows, summed, one per ridge, of the ridge regression of T on X; one decomposition."""
+def ridge_errors(
+    X: Any,
+    T: Any,
+    X_new: Any,
+    T_new: Any,
+    ridges: np.ndarray,
+    weights: np.ndarray | None = None,
+    weights_new: np.ndarray | None = None,
+) -> np.ndarray:
+    """Squared errors on other rows, summed, one per ridge, of the ridge regression of T on X; one decomposition.
+    ``weights``, ``weights_new``: how often each row counts."""
     unit = unit_of(X)
     X, X_new, ridges = over(X, unit), over(X_new, unit), ridges / (unit * unit)
-    rows = CentredMatrix.centred(X, np.ones(X.shape[0]))
-    coordinates = _smaller_side(rows, None)
-    level = T.mean(axis=0)
-    moments = matmul(coordinates.T.T, T - level)
+    rows = CentredMatrix.centred(X, np.ones(X.shape[0]) if weights is None else weights)
+    coordinates = _smaller_side(rows, weights)
+    level = T.mean(axis=0) if weights is None else weighted_mean(T, weights)
+    missed = T - level
+    moments = matmul(coordinates.T.T, missed if weights is None else weights[:, None] * missed)
     new = CentredMatrix(X_new, rows.centre).dot(coordinates.V)
     shrink = 1.0 / (coordinates.s[:, None] ** 2 + ridges[None, :])
     fitted = (matmul(new, shrink[:, i : i + 1] * moments) for i in range(len(ridges)))
-    return np.array([np.sum((T_new - level - part) ** 2) for part in fitted])
+    squares = ((T_new - level - part) ** 2 for part in fitted)
+    return np.array([np.sum(each if weights_new is None else weights_new[:, None] * each) for each in squares])
 
 
 def with_same_products(T: Any) -> Any:
