@@ -8,13 +8,14 @@ from typing import Any
 import scipy.sparse as sp
 
 from proxembed.estimator.catalogue import estimators, method_named, method_names, name_of
+from proxembed.estimator.weights import takes_weights
 from proxembed.params import declared
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.targets import Targets
 
 from .costs import KERNEL_ROWS, shape_of
-from .rivals.linear import AllFeatures
+from .rivals.linear import AllFeatures, RandomProjection
 from .rivals.rival import FOREST_ROWS, DataFacts, Rival, rival_methods, rivals
 
 ALL_FEATURES = AllFeatures.title
@@ -146,6 +147,16 @@ def left_out_rivals(*data: Any, seconds: float = RIVAL_SECONDS, **more: Any) -> 
     """A sentence on each rival that takes no part, as ``rival_arms`` decides."""
     reasons = [(entrant.arm.name, entrant.reason(seconds)) for entrant in entrants(*data, **more)]
     return tuple(f"{name} takes no part: {reason}." for name, reason in reasons if reason)
+
+
+def unweighted_rivals(arms: Sequence[Arm]) -> tuple[str, ...]:
+    """A sentence on the rivals among some arms that are fitted without the weights of the rows."""
+    names = [arm.name for arm in arms if arm.rival and arm.estimator is not None and arm.name != RandomProjection.title]
+    known = {arm.name: arm.estimator for arm in arms}
+    names = [name for name in names if not takes_weights(known[name])]
+    if not names:
+        return ()
+    return (f"Fitted without the weights of the rows, which its library does not take: {', '.join(names)}.",)
 
 
 def without_duplicates(rivals: Sequence[Arm], names: Collection[str]) -> tuple[Arm, ...]:

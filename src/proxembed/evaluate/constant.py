@@ -19,37 +19,40 @@ class Constant(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """True labels of some rows, bool (m, c), and which of them are known (None: all)."""
+    """True labels of some rows, bool (m, c), which of them are known (None: all), and how often each row counts (None:
+    once)."""
 
     Y: np.ndarray
     known: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
     def at_most(self, rows: int) -> "Cells":
         """At most ``rows`` of them, evenly spaced."""
         some = np.unique(np.linspace(0, len(self.Y) - 1, min(rows, len(self.Y))).astype(int))
-        return Cells(self.Y[some], None if self.known is None else self.known[some])
+        return Cells(self.Y[some], *(None if each is None else each[some] for each in self[1:]))
 
 
 def constant_prediction(measure: Measure, train: Cells, held_out: Cells, least: int = 1) -> Constant:
     """The constant that the training rows name, and its value on the held-out rows: of scores and probabilities the
     share of each label, of labels the label set that serves these rows best."""
-    known = len(train.Y) if train.known is None else train.known.sum(axis=0)
-    shares = (train.Y.sum(axis=0) + 1.0) / (known + 2.0)  # of one more row with and one without the label
+    w = np.ones(len(train.Y)) if train.weights is None else train.weights
+    known = w.sum() if train.known is None else w @ train.known
+    shares = (w @ train.Y + 1.0) / (known + 2.0)  # of one more row with and one without the label
     row = _best_set(measure, train.at_most(MOST_ROWS), shares, least) if measure.reads == "labels" else shares
     return Constant(_value(measure, held_out, row, least), shares)
 
 
 def _best_set(measure: Measure, train: Cells, shares: np.ndarray, least: int) -> np.ndarray:
-    sets = list(_label_sets(train.Y, shares))
+    sets = list(_label_sets(train, shares))
     values = [_value(measure, train, each, least) for each in sets]
     scores = [-np.inf if value is None else measure.score(value) for value in values]
     return sets[int(np.argmax(scores))]
 
 
-def _label_sets(Y: np.ndarray, shares: np.ndarray) -> Iterator[np.ndarray]:
+def _label_sets(train: Cells, shares: np.ndarray) -> Iterator[np.ndarray]:
     """The commonest label set, and the labels whose share is above a cut, from all to none."""
-    sets, counts = np.unique(Y, axis=0, return_counts=True)
-    yield sets[counts.argmax()]
+    sets, place = np.unique(train.Y, axis=0, return_inverse=True)
+    yield sets[np.bincount(np.ravel(place), train.weights).argmax()]
     cuts = np.unique([0.0, *shares])
     for cut in [0.5, *cuts[np.unique(np.linspace(0, len(cuts) - 1, MOST_CUTS).astype(int))]]:
         yield shares > cut
@@ -60,7 +63,7 @@ def _value(measure: Measure, cells: Cells, row: np.ndarray, least: int) -> float
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            value: Any = measure.value(cells.Y, np.tile(row, (len(cells.Y), 1)), least, cells.known)[0]
+            value: Any = measure.value(cells.Y, np.tile(row, (len(cells.Y), 1)), least, cells.known, cells.weights)[0]
     except Exception:  # what a user's function raises of a constant says nothing of the embeddings
         return None
     return float(value) if np.isfinite(value) else None

@@ -118,16 +118,24 @@ def predictions_npz(results: Results) -> bytes:
 
 
 def label_precisions(
-    results: Results, Y: Any, arm: str, k: int | None, folds: Sequence[str] | None = None, unknown: Any = None
+    results: Results,
+    Y: Any,
+    arm: str,
+    k: int | None,
+    folds: Sequence[str] | None = None,
+    unknown: Any = None,
+    weights: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Average precision of each label at one arm and k, averaged over folds, and the number of folds."""
+    """Average precision of each label at one arm and k, averaged over folds, and the number of folds.
+    ``weights``: how often each row counts; None: once."""
     Y, each = sp.csr_array(Y), []
     for fold in [fold for fold in results.folds if fold != TEST] if folds is None else folds:
         truth = dense_labels(Y[results.held_out[fold]])
         S = results.predictions.get((arm, k, fold))
         worst = np.where(truth.any(axis=0), 0.0, np.nan)
         cells = known_cells(unknown, results.held_out[fold])
-        each.append(worst if S is None else average_precision(truth, np.asarray(S), cells))
+        own = None if weights is None else weights[results.held_out[fold]]
+        each.append(worst if S is None else average_precision(truth, np.asarray(S), cells, own))
     table = np.array(each).reshape(-1, Y.shape[1])
     known = np.isfinite(table).sum(axis=0)
     return np.where(known, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan), known

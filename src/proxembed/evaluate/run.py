@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.estimator.weights import held_under
 from proxembed.execute import clock
 from proxembed.execute.executor import Progress, in_this_process, silent
 from proxembed.execute.ledger import digest
@@ -35,7 +36,7 @@ from proxembed.targets.values import dense_labels
 from .arms import ALL_FEATURES, Arm
 from .compare import BEST_METHOD, SIDES
 from .constant import Cells, Constant, constant_prediction
-from .part import Part, cells_of, prepare, rows_scored
+from .part import Part, cells_of, prepare, rows_scored, some_weights
 from .results import NEAREST, NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
 from .scoring import BY_KEY, Measures, Pairs, Scores, lost, score
 from .verdict import FOLDS, TEST_ROWS, too_few
@@ -176,6 +177,7 @@ def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, stor
     for all k."""
     started = time.perf_counter()
     _check(dataset)
+    protocol.primary.check_weighs(dataset.sample_weight)
     splits = _splits(protocol, dataset)
     counts = [[str(name), int(count)] for name, count in zip(dataset.label_names, dataset.Y.sum(axis=0), strict=True)]
     described = protocol.describe()
@@ -233,7 +235,8 @@ def add_constants(results: Results, protocol: Protocol, dataset: Any, split: Spl
     name = split.name
     if dataset.outputs is not None:  # by definition both are 0
         train, truth = (dataset.targets.take(part) for part in (split.train, rows))
-        cells = cells_of(truth, train.level_and_scale)
+        weights = some_weights(dataset.sample_weight, split.train)
+        cells = cells_of(truth, (train if weights is None else held_under(train, weights)).level_and_scale)
         none = np.zeros(cells.shape)
         listed = np.stack([none, none, none + 1.0], axis=1)
         results.similarity[SAME_ROWS, None, name], results.same_rows[name] = listed, 0.0
@@ -241,7 +244,8 @@ def add_constants(results: Results, protocol: Protocol, dataset: Any, split: Spl
         results.truth = cells if name == TEST else results.truth
         return
     same = same_rows_similarity(protocol, dataset, split.train, rows)
-    results.similarity[SAME_ROWS, None, name], results.same_rows[name] = same, float(same.mean())
+    mean = float(np.average(same, weights=some_weights(dataset.sample_weight, rows)))
+    results.similarity[SAME_ROWS, None, name], results.same_rows[name] = same, mean
     results.constants[name] = constant_of(protocol, dataset, split.train, rows)
 
 
@@ -249,20 +253,24 @@ def same_rows_similarity(protocol: Protocol, dataset: Any, train: np.ndarray, ro
     """Similarity of each held-out row to the same training rows for every query: a baseline without features."""
     Y, train = dataset.Y.tocsr(), train[rows_scored(dataset)[train]]
     Y_train = Y[train]
-    same = same_rows(Y_train, protocol.neighbor_measure.n_neighbors)
+    weights = some_weights(dataset.sample_weight, train)
+    same = same_rows(Y_train, protocol.neighbor_measure.n_neighbors, sample_weight=weights)
     every = np.broadcast_to(same, (len(rows), len(same)))
-    weights = sp.csr_array(
+    near = sp.csr_array(
         (np.full(every.size, 1 / len(same)), every.ravel(), np.arange(0, every.size + 1, len(same))),
         shape=(len(rows), Y_train.shape[0]),
     )
     known, known_train = known_cells(dataset.unknown, rows), known_cells(dataset.unknown, train)
-    return row_jaccard(Y[rows], Y_train, weights, known_train, known=known)
+    return row_jaccard(Y[rows], Y_train, near, known_train, known=known)
 
 
 def constant_of(protocol: Protocol, dataset: Any, train: np.ndarray, rows: Any) -> Constant:
     """One prediction for every held-out row, in the measure of predictions."""
     Y, train = dataset.Y.tocsr(), train[rows_scored(dataset)[train]]
-    own, held_out = (Cells(dense_labels(Y[part]), known_cells(dataset.unknown, part)) for part in (train, rows))
+    own, held_out = (
+        Cells(dense_labels(Y[part]), known_cells(dataset.unknown, part), some_weights(dataset.sample_weight, part))
+        for part in (train, rows)
+    )
     name = next(name for name, readout in protocol.measures if readout != NEIGHBORS)
     return constant_prediction(protocol.measure_named(name), own, held_out, protocol.min_positives)
 

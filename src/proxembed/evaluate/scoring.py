@@ -23,6 +23,7 @@ from proxembed.classify.ridge import Readout, chosen_penalty, fit_readout, fold_
 from proxembed.classify.score_products import FactoredScores, UnseenScores, joined_scores
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.weights import held_under, takes_weights, weights_of
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.execute.ledger import as_json
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
@@ -34,7 +35,7 @@ from proxembed.methods.output_readout import OutputReadout
 from proxembed.methods.pipeline import extrapolates, fold_scores, unseen_embeddings
 
 from .arms import Arm
-from .part import Part
+from .part import Part, some_weights
 from .results import NEIGHBORS, TEST, Kept, reason_of
 from .rivals.linear import LabelScores
 from .rivals.rival import Rival
@@ -163,7 +164,7 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
         estimator, at_size = whole.member(), partial(whole.at_size, part.X, part.labels)
 
     def fit(k: int | None, bounded: bool = False) -> Embedding:
-        model, Z, Z_held_out = fitted_embedding(with_size(estimator, k), *part.rows_for(estimator))
+        model, Z, Z_held_out = fitted_embedding(with_size(estimator, k), *part.rows_for(estimator), weights_for(arm, part))
         if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
             raise FloatingPointError("the embedding holds NaN or infinity")
         if at_size is not None:
@@ -192,6 +193,12 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
             except ValueError:
                 continue
     return found
+
+
+def weights_for(arm: Arm, part: Part) -> np.ndarray | None:
+    """How often each training row counts in the fit of an arm; None: once. A rival that takes no weights is fitted
+    without them, which the notes of a comparison say; of a method it is an error."""
+    return None if arm.rival and not takes_weights(arm.estimator) else part.weights
 
 
 def refit_on_inner_folds(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -> Placed | None:
@@ -239,7 +246,7 @@ class Readings:
     @cached_property
     def readout(self) -> Readout:
         """The ridge read-out of the training rows, its penalty by the inner folds where these keep groups together."""
-        return fit_readout(self.Z, self.targets, self.folds)
+        return fit_readout(self.Z, self.targets, self.folds, self.part.known_weights)
 
     @cached_property
     def scores(self) -> np.ndarray:
@@ -282,10 +289,12 @@ class Readings:
         inner, width = self.part.inner, self.Z.shape[1]
         if self.placed is not None:
             placed = ((others[:, :width], rows[:, :width]) for others, rows in self.placed)
-            return fold_scores(placed, self.targets, inner, keep_together=self.folds is not None)
+            together = self.folds is not None
+            return fold_scores(placed, self.targets, inner, keep_together=together, weights=self.part.known_weights)
 
         def read(out: np.ndarray) -> tuple[np.ndarray, Readout, Any]:
-            readout = readout_at(self.Z[~out], self.targets[~out], self.readout.penalty)
+            own = some_weights(self.part.known_weights, ~out)
+            readout = readout_at(self.Z[~out], self.targets[~out], self.readout.penalty, own)
             return np.flatnonzero(out), readout, self.Z[out]
 
         return joined_scores(self.Y.shape, (read(inner == fold) for fold in range(inner.max() + 1)))
@@ -293,12 +302,14 @@ class Readings:
     @cached_property
     def labels(self) -> np.ndarray:
         """Predicted labels of the held-out rows by the shared rule of thresholds, (m, c)."""
-        return apply_thresholds(self.scores, tune_thresholds(self.own_scores, self.Y, known=self.part.known_cells))
+        known, weights = self.part.known_cells, self.part.known_weights
+        found = tune_thresholds(self.own_scores, self.Y, known=known, sample_weight=weights)
+        return apply_thresholds(self.scores, found)
 
     @cached_property
     def probabilities(self) -> np.ndarray:
         """Probabilities of the held-out rows, (m, c), by sigmoids of the cross-fitted scores."""
-        return platt_apply(self.scores, platt_fit(self.own_scores, self.Y, self.part.known_cells))
+        return platt_apply(self.scores, platt_fit(self.own_scores, self.Y, self.part.known_cells, self.part.known_weights))
 
     def neighbors(self, k: int) -> Any:
         """Labels of the training rows, the weights of the k nearest of each held-out row, and which cells are known."""
@@ -370,7 +381,7 @@ class Readings:
             reading = self.of(measure)
         sets = measure.goal == "neighbours" and part.known_held_out is None
         truth = part.held_out_sets if sets else part.Y_held_out
-        return measure.value(truth, reading, measures.min_positives, part.known_held_out)
+        return measure.value(truth, reading, measures.min_positives, part.known_held_out, part.weights_held_out)
 
     def similarities(self, measure: Measure, new: Measure) -> tuple[Any, Any]:
         """How alike the labels of each held-out row and its neighbours are, and of those among the held-out rows."""
@@ -418,14 +429,18 @@ class OutputReadings(Readings):
         """The read-out of the model that is fitted to these components."""
         if self.model is None:
             return None
-        return OutputReadout().fit(self.Z, self.part.read, self.model, self.Z.shape[1])
+        weights = self.part.known_weights
+        return OutputReadout().fit(self.Z, self.part.read, self.model, self.Z.shape[1], weights)
 
     @cached_property
     def readout(self) -> Readout:
         """The ridge regression of F on the embedding, its penalty by the inner folds where groups are together."""
         F = self.targets
-        penalty = chosen_penalty("auto", self.Z, F) if self.folds is None else fold_penalty(self.Z, F, self.folds)
-        return Readout(*ridge_fit(self.Z, F, penalty), penalty)
+        w = self.part.known_weights
+        penalty = (
+            chosen_penalty("auto", self.Z, F, w) if self.folds is None else fold_penalty(self.Z, F, self.folds, w)
+        )
+        return Readout(*ridge_fit(self.Z, F, penalty, weights=w), penalty)
 
     @cached_property
     def scores(self) -> np.ndarray:
@@ -462,7 +477,7 @@ class OutputReadings(Readings):
         return near_outputs(self._near_new[k], cells.F, cells.known)
 
     def value(self, measure: Measure, readout: str, measures: Measures) -> tuple[float, int]:
-        return measure.value(self.part.Y_held_out, self.of(measure))
+        return measure.value(self.part.Y_held_out, self.of(measure), weights=self.part.weights_held_out)
 
     def similarities(self, measure: Measure, new: Measure) -> tuple[Any, Any]:
         """Moments of the outputs of neighbours, from which A@k follows under any weights of the held-out rows."""
@@ -601,11 +616,12 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
         return fitted_factors(arm, part)
     X, Y = part.X[part.known_rows], part.Y.toarray()
     y = Y if part.known_cells is None else part.read.indicator
-    estimator = _chosen(arm, X, Y, y, part.inner)
-    model = clone(estimator).fit(X, y)
+    weights = part.known_weights if takes_weights(arm.estimator) else None
+    estimator = _chosen(arm, X, Y, y, part.inner, weights)
+    model = clone(estimator).fit(X, y, **weights_of(weights))
     own = getattr(model, "own_scores_", None)
     if own is None or part.groups is not None:  # rows of a group are near copies: own scores leave out single rows
-        own = _cross_fitted(estimator, X, y, part.inner)
+        own = _cross_fitted(estimator, X, y, part.inner, weights)
     own = own[:, -Y.shape[1] :]  # a single column is two classes, of which the second is the label
     return own, _label_scores(model, part.X_held_out, Y.shape[1])
 
@@ -613,7 +629,8 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
 def fitted_factors(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """The same of a rival of numbers, in F of the training rows."""
     X, y, (level, scale) = part.X[part.known_rows], part.read, part.standard
-    model = clone(arm.estimator).fit(X, y, None if part.groups is None else part.inner)
+    y = y if part.known_weights is None else held_under(y, part.known_weights)
+    model = clone(arm.estimator).fit(X, y, None if part.groups is None else part.inner, part.known_weights)
     own = getattr(model, "own_factor_", None)
     found = model.predict_factor(X) if own is None else own, model.predict_factor(part.X_held_out)
     mean, factor = y.level_and_scale
@@ -622,7 +639,9 @@ def fitted_factors(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def _chosen(arm: Arm, X: Any, Y: np.ndarray, y: np.ndarray, inner: np.ndarray) -> Any:
+def _chosen(
+    arm: Arm, X: Any, Y: np.ndarray, y: np.ndarray, inner: np.ndarray, weights: np.ndarray | None = None
+) -> Any:
     """The unfitted estimator, at the parameter that is best over the inner folds."""
     if arm.grid is None:
         return arm.estimator
@@ -631,18 +650,23 @@ def _chosen(arm: Arm, X: Any, Y: np.ndarray, y: np.ndarray, inner: np.ndarray) -
     rows = np.sort(rows[:GRID_ROWS])
     labels = np.argsort(-Y.sum(axis=0, dtype=np.int64), kind="stable")[:GRID_LABELS]
     X, Y, y, inner = X[rows], Y[np.ix_(rows, labels)], y[np.ix_(rows, labels)], inner[rows]
+    weights = some_weights(weights, rows)
     tried = [clone(arm.estimator).set_params(**{name: value}) for value in values]
     known = None if y.dtype.kind != "f" else ~np.isnan(y)
-    found = [macro_average_precision(Y > 0, _cross_fitted(each, X, y, inner), known=known).value for each in tried]
+    scores = (_cross_fitted(each, X, y, inner, weights) for each in tried)
+    found = [macro_average_precision(Y > 0, own, known=known, sample_weight=weights).value for own in scores]
     return tried[int(np.argmax(found))]
 
 
-def _cross_fitted(estimator: Any, X: Any, y: np.ndarray, inner: np.ndarray) -> np.ndarray:
+def _cross_fitted(
+    estimator: Any, X: Any, y: np.ndarray, inner: np.ndarray, weights: np.ndarray | None = None
+) -> np.ndarray:
     """The scores of each row, by a model fitted on the other inner folds."""
     own = np.empty(y.shape)
     for fold in np.unique(inner):
         out = inner == fold
-        own[out] = _label_scores(clone(estimator).fit(X[~out], y[~out]), X[out], y.shape[1])
+        fitted = clone(estimator).fit(X[~out], y[~out], **weights_of(weights, ~out))
+        own[out] = _label_scores(fitted, X[out], y.shape[1])
     return own
 
 

@@ -454,7 +454,9 @@ class TestGains:
                 self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
             self.known_cells = known_cells(dataset.unknown, rows)
             self.groups = _units(dataset, rows)
+            self.weights = None if dataset.sample_weight is None else dataset.sample_weight[rows]
             self.drawn = drawn_weights(len(rows), self.groups)
+            self.drawn = self.drawn if self.weights is None else self.drawn * self.weights
             self.units = len(rows) if self.groups is None else len(np.unique(self.groups))
             self.unit = PERIOD if dataset.groups is None else GROUP
 
@@ -501,7 +503,8 @@ class TestGains:
             if found is None and entry["arm"] != SAME_ROWS and not entry.get("failures"):
                 return None  # too few rows for the measure
             none = np.zeros((len(self.drawn) + 1, 1))
-            weights = np.vstack([np.ones(len(self.truth)), self.drawn])
+            once = np.ones(len(self.truth)) if self.weights is None else self.weights
+            weights = np.vstack([once, self.drawn])
             draws.append(none if found is None else mean_over_outputs(each(self.truth, found, weights))[:, None])
         moved = (draws[0] - draws[1])[:, 0]
         return t_tested(float(moved[0]), float(np.nanstd(moved[1:], ddof=1)), self.units)
@@ -517,7 +520,7 @@ class TestGains:
         own, other = (
             similarity.get((entry["arm"], entry["k"], TEST), np.zeros(len(self.truth))) for entry in (ours, theirs)
         )
-        return paired_gain(own, other, self.groups)
+        return paired_gain(own, other, self.groups, self.weights)
 
     def _gain(self, measure: Measure, ours: dict[str, Any], theirs: dict[str, Any], name: str) -> dict[str, Any] | None:
         least = self.results.protocol.get("min_positives", 1)
@@ -527,20 +530,23 @@ class TestGains:
             if not truth.any():
                 return None
             own, other = (self._precision(entry, truth) for entry in (ours, theirs))
-            return precision_difference(own, other, self.units, groups)
+            return precision_difference(own, other, self.units, groups, self.weights)
         values: list[Any] = [self.value(entry, name) for entry in (ours, theirs)]
         if None in values or not np.isfinite(values).all():
             return None
         gain = measure.score(values[0]) - measure.score(values[1])
         first, second = (self._scores(entry) for entry in (ours, theirs))
-        found = redrawn_gain(measure, self.truth, first, second, self.drawn, gain, least, cells, groups)
+        drawn = (measure, self.truth, first, second, self.drawn, gain, least, cells, groups)
+        found = redrawn_gain(*drawn, sample_weight=self.weights)
         return {"gain": gain, "interval": None, "p": None} if found is None else found
 
     def _precision(self, entry: dict[str, Any], truth: np.ndarray) -> DrawnPrecision:
         """The average precision of an entry, once and drawn; several goals ask for that of one."""
         key = entry["arm"], entry["k"]
         if key not in self._precisions:
-            self._precisions[key] = drawn_precision(self._scores(entry), truth, self.drawn, self.known_cells)
+            self._precisions[key] = drawn_precision(
+                self._scores(entry), truth, self.drawn, self.known_cells, self.weights
+            )
         return self._precisions[key]
 
     def _scores(self, entry: dict[str, Any]) -> np.ndarray | None:
@@ -554,13 +560,17 @@ class TestGains:
 Gains = FoldGains | TestGains
 
 
-def paired_gain(ours: ArrayLike, theirs: ArrayLike, groups: Any = None) -> dict[str, Any]:
-    """The mean difference of two values per row, with its 95 % interval and p over rows, or over groups of rows."""
+def paired_gain(
+    ours: ArrayLike, theirs: ArrayLike, groups: Any = None, weights: np.ndarray | None = None
+) -> dict[str, Any]:
+    """The mean difference of two values per row, with its 95 % interval and p over rows, or over groups of rows.
+    ``weights``: how often each row counts in the mean; the rows, not their copies, are the units."""
     difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
-    gain, m = float(difference.mean()), len(difference)
+    gain, m = float(np.average(difference, weights=weights)), len(difference)
     unit = np.arange(m) if groups is None else np.unique(groups, return_inverse=True)[1]
-    sums = np.bincount(unit, difference - gain)
-    error = float(np.sqrt((sums**2).sum() * len(sums) / max(len(sums) - 1, 1))) / m
+    sums = np.bincount(unit, difference - gain if weights is None else weights * (difference - gain))
+    total = m if weights is None else weights.sum()
+    error = float(np.sqrt((sums**2).sum() * len(sums) / max(len(sums) - 1, 1))) / total
     return t_tested(gain, error, len(sums))
 
 

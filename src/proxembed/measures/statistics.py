@@ -192,22 +192,29 @@ def redrawn_gain(
     least: int = 1,
     known: np.ndarray | None = None,
     groups: Any = None,
+    sample_weight: np.ndarray | None = None,
 ) -> dict[str, Any] | None:
-    """A gain in any measure of scores with its 95 % interval and p, by measuring rows (whole groups) drawn again."""
+    """A gain in any measure of scores with its 95 % interval and p, by measuring rows (whole groups) drawn again.
+    ``sample_weight``: how often each row counts, which ``weights`` are multiples of; None: once."""
     if measure.reads != "scores" or ours is None or theirs is None:
         return None
     if measure.name == RAREST:
-        counts = truth.sum(axis=0)
-        rarest = counts == counts[counts >= least].min()
-        return precision_gain(truth & rarest, ours, theirs, weights, least, known, groups)
+        enough = truth.sum(axis=0) >= least
+        counts = truth.sum(axis=0) if sample_weight is None else sample_weight @ truth
+        rarest = counts == counts[enough].min()
+        return precision_gain(truth & rarest, ours, theirs, weights, least, known, groups, sample_weight)
     moved = []
     for weight in weights:
-        index = np.repeat(np.arange(len(truth)), weight)
+        if sample_weight is None:
+            index, own = np.repeat(np.arange(len(truth)), weight), None
+        else:
+            index = np.flatnonzero(weight)
+            own = weight[index]
         cells = None if known is None else known[index]
-        drawn = [measure.score(measure.value(truth[index], S[index], least, cells)[0]) for S in (ours, theirs)]
+        drawn = [measure.score(measure.value(truth[index], S[index], least, cells, own)[0]) for S in (ours, theirs)]
         moved.append(drawn[0] - drawn[1])
     variance, units = float(np.nanvar(moved, ddof=1)), _units(truth, groups)
-    if measure.name == MACRO_AUC:  # a mean over positive rows, and over negative ones
+    if measure.name == MACRO_AUC and sample_weight is None:  # a mean over positive rows, and over negative ones
         sides = (truth, ours, theirs), (~truth, -ours, -theirs)
         variance += sum(unseen_variance(_differences(_share_below, *side, known), groups) for side in sides)
     else:
@@ -225,9 +232,14 @@ class DrawnPrecision(NamedTuple):
 
 
 def drawn_precision(
-    S: np.ndarray | None, truth: np.ndarray, weights: np.ndarray, known: np.ndarray | None = None
+    S: np.ndarray | None,
+    truth: np.ndarray,
+    weights: np.ndarray,
+    known: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
 ) -> DrawnPrecision:
-    """The average precision of scores; of an arm that failed (None) it is 0."""
+    """The average precision of scores; of an arm that failed (None) it is 0. ``sample_weight``: how often each row
+    counts, which ``weights`` are multiples of; None: once."""
     present = np.flatnonzero(truth.any(axis=0))
     truth, known = truth.take(present, axis=1), None if known is None else known.take(present, axis=1)
     at_rows = np.full(truth.shape, np.nan)
@@ -235,18 +247,19 @@ def drawn_precision(
         at_rows[truth] = 0.0
         return DrawnPrecision(np.zeros(truth.shape[1]), np.zeros((len(weights), truth.shape[1])), at_rows)
     S = S.take(present, axis=1)
-    if known is None:
+    if known is None and sample_weight is None:
         positives = Positives.of(truth)
         at = precision_at(positives, S)
         at_rows[positives.rows, positives.labels] = at
         once = np.bincount(positives.labels, at) / positives.counts
         return DrawnPrecision(once, _drawn(truth, S, positives, weights), at_rows)
     drawn = np.empty((len(weights), truth.shape[1]))
-    for j, cells in enumerate(known.T):
+    for j, cells in enumerate(np.ones(truth.shape[::-1], dtype=bool) if known is None else known.T):
         y, s = truth[cells, j], S[cells, j]
         drawn[:, j] = weighted_average_precision(y, s, weights[:, cells])
-        at_rows[np.flatnonzero(cells)[y], j] = _precision_at(y, s)
-    return DrawnPrecision(average_precision(truth, S, known), drawn, at_rows)
+        own = None if sample_weight is None else sample_weight[cells]
+        at_rows[np.flatnonzero(cells)[y], j] = _precision_at(y, s, own)
+    return DrawnPrecision(average_precision(truth, S, known, sample_weight), drawn, at_rows)
 
 
 def _drawn(truth: np.ndarray, S: np.ndarray, positives: Positives, weights: np.ndarray) -> np.ndarray:
@@ -293,14 +306,15 @@ def precision_gain(
     least: int = 1,
     known: np.ndarray | None = None,
     groups: Any = None,
+    sample_weight: np.ndarray | None = None,
 ) -> dict[str, Any] | None:
     """The gain in macro average precision with its 95 % interval and p, all draws at once; ``units``: the groups that
     are drawn, None: rows."""
     truth = enough_rows_each(truth, least)
     if not truth.any():
         return None
-    ours_drawn, theirs_drawn = (drawn_precision(S, truth, weights, known) for S in (ours, theirs))
-    return precision_difference(ours_drawn, theirs_drawn, _units(truth, groups), groups)
+    ours_drawn, theirs_drawn = (drawn_precision(S, truth, weights, known, sample_weight) for S in (ours, theirs))
+    return precision_difference(ours_drawn, theirs_drawn, _units(truth, groups), groups, sample_weight)
 
 
 def enough_rows_each(truth: np.ndarray, least: int) -> np.ndarray:
@@ -309,13 +323,18 @@ def enough_rows_each(truth: np.ndarray, least: int) -> np.ndarray:
 
 
 def precision_difference(
-    ours: DrawnPrecision, theirs: DrawnPrecision, units: int, groups: Any = None
+    ours: DrawnPrecision,
+    theirs: DrawnPrecision,
+    units: int,
+    groups: Any = None,
+    sample_weight: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """The difference of two macro average precisions with its 95 % interval and p."""
+    """The difference of two macro average precisions with its 95 % interval and p. ``sample_weight``: how often each
+    row counts; None: once."""
     moved = ours.drawn - theirs.drawn
     moved = moved[np.isfinite(moved).any(axis=1)]  # a draw may leave no positive row of any label
     variance = float(np.nanmean(moved, axis=1).var(ddof=1)) if len(moved) > 1 else np.inf
-    variance += unseen_variance(ours.at_rows - theirs.at_rows, groups)
+    variance += unseen_variance(ours.at_rows - theirs.at_rows, groups, sample_weight)
     return t_tested(float(np.mean(ours.once - theirs.once)), math.sqrt(variance), units)
 
 
@@ -323,24 +342,26 @@ def _units(truth: np.ndarray, groups: Any) -> int:
     return len(truth) if groups is None else len(np.unique(groups))
 
 
-def unseen_variance(parts: np.ndarray, groups: Any = None) -> float:
+def unseen_variance(parts: np.ndarray, groups: Any = None, sample_weight: np.ndarray | None = None) -> float:
     """The part of the variance of a mean over labels that rows drawn again do not show.
 
     ``parts`` (n, c) is what each positive row adds to the mean of its label, NaN elsewhere. Rows drawn again vary about
     the label's own mean, which the same rows have made: of m positive rows 1/m of the variance is lost, of a single one
     all. The deviation of a row or group with a share h of them is therefore divided by sqrt(1 - h)
     [mackinnon1985some]; where one has all of them, it deviates from the mean over labels [lumley2010complex].
+    ``sample_weight``: how often each row counts; None: once.
     """
     unit = np.arange(len(parts)) if groups is None else np.unique(groups, return_inverse=True)[1]
     rows, labels = np.nonzero(np.isfinite(parts))
     labels = np.unique(labels, return_inverse=True)[1]
-    values, totals, units = parts[np.isfinite(parts)], np.bincount(labels), int(unit.max()) + 1
-    c, means = len(totals), np.bincount(labels, values) / totals
+    w = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
+    values, totals, units = parts[np.isfinite(parts)], np.bincount(labels, w), int(unit.max()) + 1
+    c, means = len(totals), np.bincount(labels, w * values) / totals
     cell, own = np.unique(labels * units + unit[rows], return_inverse=True)
     label, unit = cell // units, cell % units
-    share = np.bincount(own) / totals[label]
-    deviation = np.bincount(own, values - means[labels]) / (c * totals[label])
-    alone = share == 1  # the one unit that has all positive rows of a label
+    share = np.bincount(own, w) / totals[label]
+    deviation = np.bincount(own, w * (values - means[labels])) / (c * totals[label])
+    alone = np.bincount(label)[label] == 1  # the one unit that has all positive rows of a label
     if alone.any() and c == 1:
         return math.inf
     seen = np.bincount(unit, np.where(alone, 0.0, deviation), units)
@@ -366,8 +387,14 @@ def _differences(
     return out
 
 
-def _precision_at(y: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """At each positive row the share of positive rows among the rows that score at least as high."""
+def _precision_at(y: np.ndarray, s: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
+    """At each positive row the share of positive rows among the rows that score at least as high; ``w``: how often each
+    row counts."""
+    if w is not None:
+        values, place = np.unique(s, return_inverse=True)
+        sums = (np.cumsum(np.bincount(place, each, len(values))[::-1])[::-1] for each in (w, w * y))
+        above, hits = (each[place[y]] for each in sums)
+        return hits / above
     above, hits = (len(each) - np.searchsorted(np.sort(each), s[y]) for each in (s, s[y]))
     return hits / above
 

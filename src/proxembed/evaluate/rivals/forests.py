@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.estimator.rows import SeenRows
 from proxembed.estimator.validation import checked_features, learning
+from proxembed.estimator.weights import weighed_rows, weights_of, weights_of_known, with_weighted_means
 from proxembed.methods.forest import ForestLeaves, ForestVotes, averaged_rows
 from proxembed.methods.variance import PCA
 from proxembed.params import SEED, check_params, param
@@ -31,11 +32,11 @@ class GrowsForest:
     max_rows: Any
     random_state: Any
 
-    def _grow(self, X: Any, T: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Grow the forest on targets T (n, r). Returns the distinct rows, what the leaves say of each, by the trees
+    def _grow(self, X: Any, T: Any, w: np.ndarray | None = None) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Grow the forest on targets T (n, r) of rows that count ``w`` times each (None: once). Returns the distinct rows, what the leaves say of each, by the trees
         grown without it, and the distinct row of each row."""
         random = check_random_state(self.random_state)
-        X, T, counts, row = averaged_rows(X, T)
+        X, T, counts, row = averaged_rows(X, T, w)
         chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
         found, own = ForestVotes.of(
             X[chosen],
@@ -106,8 +107,8 @@ class ForestScores(GrowsForest, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         s = facts.shape
         return facts.splits * forest_seconds(min(s.n, facts.forest_rows), s.d, s.c, cls.n_estimators)
 
-    def _fit(self, X: Any, labels: LabelMatrix) -> None:
-        X, shares, row = self._grow(X, labels.with_means().Y)
+    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None = None) -> None:
+        X, shares, row = self._grow(X, with_weighted_means(labels, w).Y, w)
         self.own_scores_ = shares[row] - 0.5
         self.n_components_ = shares.shape[1]
         self._seen, self._placed = SeenRows(X), shares - 0.5
@@ -157,7 +158,7 @@ class ForestProximity(RivalEmbedding):
     title = "forest proximity"
     position = 60
     cut = "never"
-    places_unseen = True
+    places_unseen = weighs_rows = True
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
     n_estimators: int = param(default=100, low=1, high=100_000, integer=True, doc="Trees.")
     min_samples_leaf: int = param(
@@ -179,12 +180,14 @@ class ForestProximity(RivalEmbedding):
         grown = forest_seconds(min(shape.n, forest_rows), shape.d, shape.c, estimator.n_estimators)
         return max(placed, 0.0) + grown
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Grow the forest and project its leaves."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the forest and project its leaves; sample_weight: (n,) numbers >= 0, how often each row counts."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
+            X, y, w = weighed_rows(X, y, sample_weight)
             X, labels = known_labels(self, X, y, cells=True)
+            w = weights_of_known(self, y, w)
             if X.shape[0] < 2:
                 raise ValueError(f"ForestProximity needs at least 2 rows; got {X.shape[0]} sample.")
             random = check_random_state(self.random_state)
@@ -197,7 +200,9 @@ class ForestProximity(RivalEmbedding):
                 min_samples_leaf=min(self.min_samples_leaf, max(1, len(chosen) // 5)),
                 random_state=random.randint(2**31 - 1),
             )
-            self.leaves_ = leaves.fit(X[chosen], labels.take(chosen).with_means())
+            own = None if w is None else w[chosen]
+            targets = with_weighted_means(labels.take(chosen), own)
+            self.leaves_ = leaves.fit(X[chosen], targets, **weights_of(own))
             self.n_components_ = leaves.n_components_
         return self
 
@@ -253,7 +258,7 @@ class BoostedScores(RivalScores):
         s = facts.shape
         return facts.splits * 4 * s.c * (0.02 + 6e-4 * s.d + 4e-7 * s.n * s.d)
 
-    def _fit(self, X: Any, labels: LabelMatrix) -> None:
+    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None = None) -> None:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         X = self._dense(X)
@@ -261,7 +266,8 @@ class BoostedScores(RivalScores):
         for rows, column in known_rows_per_label(labels):
             count = int(column.sum())
             if not 0 < count < len(column):
-                self.models_.append(float(smoothed_log_odds(column.sum(), len(column))))
+                own = np.ones(len(column)) if w is None else w[rows]
+                self.models_.append(float(smoothed_log_odds(own @ column, own.sum())))
                 continue
             early = min(count, len(column) - count) >= EARLY_STOPPING
             model = HistGradientBoostingClassifier(
@@ -273,7 +279,7 @@ class BoostedScores(RivalScores):
             )
             # Threads of OpenMP wait for each other at every node of a tree: on few rows they take longer than one.
             with threadpool_limits(1 if len(column) <= ONE_THREAD else None, "openmp"):
-                self.models_.append(model.fit(X[rows], column))
+                self.models_.append(model.fit(X[rows], column, **weights_of(w, rows)))
         self.n_iter_ = max((model.n_iter_ for model in self.models_ if not isinstance(model, float)), default=1)
 
     def _dense(self, X: Any) -> np.ndarray:

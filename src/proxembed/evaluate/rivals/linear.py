@@ -8,11 +8,13 @@ import scipy.sparse as sp
 from sklearn import decomposition
 from sklearn.utils import check_random_state
 
+from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.classify.ridge import PENALTY, chosen_penalty, feature_variances, ridge_fit
 from proxembed.estimator.catalogue import title_of
 from proxembed.estimator.rows import SeenRows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.validation import checked_features, in_range, learning
+from proxembed.estimator.weights import weighed_rows, weights_of, weights_of_known, with_weighted_means
 from proxembed.methods.dependence import PLS
 from proxembed.methods.fisher import FDA
 from proxembed.methods.multilabel import MESD
@@ -31,27 +33,27 @@ PENALTY_GRID = "C", (0.1, 1.0, 10.0)
 
 
 class LinearScores(RivalScores, abstract=True):
-    """Base of one linear model per label. A subclass gives ``_model(X)`` and ``_constant(column)``."""
+    """Base of one linear model per label. A subclass gives ``_model(X, w)`` and ``_constant(column, w)``."""
 
     label_wise = True
 
-    def _fit(self, X: Any, labels: LabelMatrix) -> None:
-        model, X = self._model(X)
+    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None = None) -> None:
+        model, X = self._model(X, w)
         self.coef_, self.intercept_ = np.zeros((X.shape[1], labels.c)), np.zeros(labels.c)
         for j, (rows, column) in enumerate(known_rows_per_label(labels)):
             if column.any() and not column.all():
-                model.fit(X[rows], column)
+                model.fit(X[rows], column, **weights_of(w, rows))
                 self.coef_[:, j], self.intercept_[j] = model.coef_[0], model.intercept_[0]
             else:
-                self.intercept_[j] = self._constant(column)
+                self.intercept_[j] = self._constant(column, np.ones(len(column)) if w is None else w[rows])
 
     @abstractmethod
-    def _model(self, X: Any) -> tuple[Any, Any]:
+    def _model(self, X: Any, w: np.ndarray | None) -> tuple[Any, Any]:
         """The unfitted model of scikit-learn, and the rows in the form that it takes."""
 
     @abstractmethod
-    def _constant(self, column: np.ndarray) -> float:
-        """The score of a label that all rows carry, or none."""
+    def _constant(self, column: np.ndarray, w: np.ndarray) -> float:
+        """The score of a label that all rows carry, or none; each row counts ``w`` times."""
 
     def _scores(self, X: Any) -> np.ndarray:
         return X @ self.coef_ + self.intercept_
@@ -93,15 +95,15 @@ class LogisticScores(LinearScores):
         label = 0.003 + (4e-10 * s.n * s.d**2 if s.d <= NEWTON_FEATURES else 6e-8 * s.stored)
         return facts.splits * label * (3 * s.c + 6 * min(s.c, 10))
 
-    def _model(self, X: Any) -> tuple[Any, Any]:
+    def _model(self, X: Any, w: np.ndarray | None) -> tuple[Any, Any]:
         from sklearn.linear_model import LogisticRegression
 
         newton = X.shape[1] <= NEWTON_FEATURES  # few steps where first-order ones need a thousand
         model = LogisticRegression(C=self.C, solver="newton-cholesky" if newton else "lbfgs", max_iter=1000)
         return model, X.toarray() if newton and sp.issparse(X) else for_solvers(X)
 
-    def _constant(self, column: np.ndarray) -> float:
-        return float(smoothed_log_odds(column.sum(), len(column)))
+    def _constant(self, column: np.ndarray, w: np.ndarray) -> float:
+        return float(smoothed_log_odds(w @ column, w.sum()))
 
 
 class SVMScores(LinearScores):
@@ -143,14 +145,17 @@ class SVMScores(LinearScores):
         s = facts.shape
         return facts.splits * (0.002 + 5e-8 * s.stored) * (3 * s.c + 6 * min(s.c, 10))
 
-    def _model(self, X: Any) -> tuple[Any, Any]:
+    def _model(self, X: Any, w: np.ndarray | None) -> tuple[Any, Any]:
         from sklearn.svm import LinearSVC
 
-        square = float(feature_variances(X).sum()) or 1.0
+        if w is None:
+            square = float(feature_variances(X).sum()) or 1.0
+        else:
+            square = CentredMatrix.centred(X, w).squared_norm(w) / w.sum() or 1.0
         model = LinearSVC(C=self.C / square, intercept_scaling=np.sqrt(square), dual=False, tol=self.tol)
         return model, for_solvers(X)
 
-    def _constant(self, column: np.ndarray) -> float:
+    def _constant(self, column: np.ndarray, w: np.ndarray) -> float:
         return 1.0 if column.any() else -1.0
 
 
@@ -189,7 +194,7 @@ class LabelScores(RivalEmbedding):
     position = 40
     cut = "never"
     label_wise = True
-    places_unseen = True
+    places_unseen = weighs_rows = True
     n_components: int | None = param(
         default=None,
         like=SIZE,
@@ -213,32 +218,34 @@ class LabelScores(RivalEmbedding):
             return 0.0
         return facts.splits * (step_work(cls.title, s) + DECOMPOSED * s.n * s.c * min(s.n, s.c))
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the models of the folds and of all rows. X: (n, d) array or sparse matrix. y: labels in any form
-        (classes, indicator, sets). Returns self."""
+        (classes, indicator, sets). sample_weight: (n,) numbers >= 0, how often each row counts. Returns self."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
+            X, y, w = weighed_rows(X, y, sample_weight)
             X, labels = known_labels(self, X, y, cells=True)
-            labels = labels.drop_empty()
+            w, labels = weights_of_known(self, y, w), labels.drop_empty()
             if labels.c == 0:
                 raise ValueError("LabelScores needs a label that some row has; y has none, pass rows with labels.")
             if self.n_components is not None and self.n_components > labels.c:
                 raise ValueError(
                     f"n_components={self.n_components!r} must be from 1 to the number of labels ({labels.c})."
                 )
-            T = labels.with_means().Y.toarray().astype(np.float64)
+            T = with_weighted_means(labels, w).Y.toarray().astype(np.float64)
             seen = SeenRows(X)
             first, group = np.unique(seen.find(X), return_inverse=True)
             folds = self._folds(len(first))
-            penalty = chosen_penalty(self.penalty, X, T)
+            penalty = chosen_penalty(self.penalty, X, T, w)
             scores = np.empty((len(first), T.shape[1]))
             for fold in range(folds.max() + 1):
                 held_out = folds[group] == fold
-                coef, intercept = ridge_fit(X[~held_out], T[~held_out], penalty)
+                own = None if w is None else w[~held_out]
+                coef, intercept = ridge_fit(X[~held_out], T[~held_out], penalty, weights=own)
                 scores[group[held_out]] = X[held_out] @ coef + intercept
             self._reduce(scores[group])
-            self.coef_, self.intercept_ = ridge_fit(X, T, penalty)
+            self.coef_, self.intercept_ = ridge_fit(X, T, penalty, weights=w)
             self.scores_, self.penalty_, self._seen, self._first = scores, penalty, seen, first
         return self
 

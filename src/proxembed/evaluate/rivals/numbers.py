@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.classify.ridge import PENALTY, chosen_penalty, ridge_fit
+from proxembed.estimator.weights import weights_of
 from proxembed.params import SEED, param
 from proxembed.targets.outputs import Outputs
 
@@ -74,6 +75,7 @@ class RidgeNumbers(RivalNumbers):
 
     title = "ridge regression"
     position = 25
+    weighs_rows = True
     lookup = "ridge lookup"
     penalty: float | str = param(
         default="auto", like=PENALTY, kw_only=False, doc="Ridge penalty; auto: the least leave-one-out error."
@@ -88,15 +90,16 @@ class RidgeNumbers(RivalNumbers):
         small = min(s.n, s.d)
         return facts.splits * (0.015 + 8e-10 * s.stored * small + 3e-9 * small**3 + 2e-8 * s.n * s.c * min(small, 100))
 
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
         F = factor_of(y)
-        self.penalty_ = chosen_penalty(self.penalty, X, F)
+        self.penalty_ = chosen_penalty(self.penalty, X, F, w)
         folds, self.own_factor_ = fold_of(len(F), self.n_folds, self.random_state, folds), np.empty(F.shape)
         for fold in range(folds.max() + 1):
             out = folds == fold
-            coef, intercept = ridge_fit(X[~out], F[~out], self.penalty_)
+            own = None if w is None else w[~out]
+            coef, intercept = ridge_fit(X[~out], F[~out], self.penalty_, weights=own)
             self.own_factor_[out] = X[out] @ coef + intercept
-        self.coef_, self.intercept_ = ridge_fit(X, F, self.penalty_)
+        self.coef_, self.intercept_ = ridge_fit(X, F, self.penalty_, weights=w)
 
     def _factor(self, X: Any) -> np.ndarray:
         return X @ self.coef_ + self.intercept_
@@ -117,7 +120,7 @@ class TunedComponents(RivalNumbers, abstract=True):
         """Axes (d, k) of centred rows and the coefficients (k, r) of F on the scores. The first j of both are those of
         a fit of j components."""
 
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
         X, F = dense_rows(X, self.title), factor_of(y)
         folds = fold_of(len(F), self.n_folds, self.random_state, folds)
         least = len(F) - np.bincount(folds).max()
@@ -130,7 +133,7 @@ class TunedComponents(RivalNumbers, abstract=True):
             scores = (X[out] - mean) @ axes
             steps = scores.T[:, :, None] * coef[:, None, :]
             found[:, out] = level + np.cumsum(steps, axis=0)
-        missed = (found - F) ** 2
+        missed = (found - F) ** 2 if w is None else w[:, None] * (found - F) ** 2
         known = y.known_cells
         errors = missed.sum(axis=(1, 2)) if known is None else (missed * known).sum(axis=(1, 2))
         self.n_components_ = int(np.argmin(errors)) + 1
@@ -269,7 +272,7 @@ class LassoNumbers(RivalNumbers):
         s = facts.shape
         return facts.splits * (0.02 + 80 * (1e-4 + 5e-8 * min(s.n, 500) * s.d * (1 if s.c == 1 else 3 + s.c)))
 
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
         from sklearn.linear_model import LassoCV, MultiTaskLassoCV
 
         X, F = dense_rows(X, self.title), factor_of(y)
@@ -321,6 +324,7 @@ class ForestNumbers(GrowsForest, RivalNumbers):
 
     title = "random forest"
     position = 52
+    weighs_rows = True
     share = 0.4
     lookup = "forest lookup"
     n_estimators: int = param(default=300, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
@@ -336,21 +340,21 @@ class ForestNumbers(GrowsForest, RivalNumbers):
         grown = forest_seconds(min(s.n, facts.forest_rows), s.d, s.c, cls.n_estimators)
         return facts.splits * (2e-3 * cls.n_estimators + 1.8 * grown)
 
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
         if folds is not None and folds.max() > 0:
-            self._grow(X, factor_of(y))
-            self.own_factor_ = self._cross_fitted(X, y.held(), folds)
+            self._grow(X, factor_of(y), w)
+            self.own_factor_ = self._cross_fitted(X, y.held(), folds, w)
         else:
-            _, unseen, row = self._grow(X, factor_of(y))
+            _, unseen, row = self._grow(X, factor_of(y), w)
             self.own_factor_ = unseen[row]
 
-    def _cross_fitted(self, X: Any, y: Outputs, folds: np.ndarray) -> np.ndarray:
+    def _cross_fitted(self, X: Any, y: Outputs, folds: np.ndarray, w: np.ndarray | None) -> np.ndarray:
         """F of each row by a forest of the other folds."""
         found = np.empty((len(folds), y.c))
         for fold in range(folds.max() + 1):
             out = folds == fold
             forest = clone(self)
-            forest._grow(X[~out], factor_of(y.take(~out)))
+            forest._grow(X[~out], factor_of(y.take(~out)), None if w is None else w[~out])
             found[out] = forest._factor(X[out])
         return found
 
@@ -384,6 +388,7 @@ class BoostedNumbers(RivalNumbers):
 
     title = "boosted regression"
     position = 82
+    weighs_rows = True
     cut = "first"
     most_cells = MOST_CELLS
     share = 0.4
@@ -395,7 +400,7 @@ class BoostedNumbers(RivalNumbers):
         s = facts.shape
         return facts.splits * s.c * (0.05 + 2e-4 * min(s.n, 1000) + 1e-3 * s.d + 4e-6 * s.n * s.d)
 
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         X, F, known = dense_rows(X, self.title), y.Y.toarray(), y.known_cells
@@ -404,11 +409,11 @@ class BoostedNumbers(RivalNumbers):
             rows = slice(None) if known is None else np.flatnonzero(known[:, j])
             own = column[rows]
             if len(own) < 2 or np.ptp(own) == 0:
-                self.models_.append(float(own.mean()) if len(own) else 0.0)
+                self.models_.append(float(own[0]) if len(own) else 0.0)
                 continue
             model = HistGradientBoostingRegressor(max_iter=self.max_iter, random_state=self.random_state)
             with threadpool_limits(1 if len(own) <= ONE_THREAD else None, "openmp"):  # as of ``BoostedScores``
-                self.models_.append(model.fit(X[rows], own))
+                self.models_.append(model.fit(X[rows], own, **weights_of(w, rows)))
 
     def _factor(self, X: Any) -> np.ndarray:
         X = dense_rows(X, self.title)

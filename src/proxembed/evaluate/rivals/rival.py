@@ -12,6 +12,7 @@ from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.validation import checked_features, in_range, learning
+from proxembed.estimator.weights import checked_weights, held_under, weighed_rows, weights_of_known
 from proxembed.features.layouts import missing_library
 from proxembed.params import Param, check_params, declared
 from proxembed.targets.known import known_labels, known_rows
@@ -60,6 +61,7 @@ class Rival:
     places_unseen: ClassVar[bool] = False  # True: it places a training row by models that have not seen it
     grid: ClassVar[tuple[str, tuple[Any, ...]] | None] = None  # a parameter and the values that inner folds choose from
     lookup: ClassVar[str | None] = None  # title of a second rival: training rows at their labels, new rows at scores
+    weighs_rows: ClassVar[bool] = False  # True: its fit takes weights of rows
     methods: ClassVar[tuple[str, ...]] = ()  # registered methods that searches leave out, because they stand here
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -148,39 +150,42 @@ class RivalEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
 
 class RivalScores(LabelClassifier, Rival, abstract=True):
-    """Base of a rival that takes part by its own scores. A subclass defines ``_fit(X, labels)`` and ``_scores(X)``."""
+    """Base of a rival that takes part by its own scores. A subclass defines ``_fit(X, labels, w)`` and
+    ``_scores(X)``."""
 
     role = "rival"
-    predicts = True
+    predicts = weighs_rows = True
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit a score per label."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit a score per label; sample_weight: (n,) numbers >= 0, how often each row counts."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
+            X, y, w = weighed_rows(X, y, sample_weight)
             X, labels = known_labels(self, X, y, cells=True)
-            self._fit(X, labels)
+            self._fit(X, labels, weights_of_known(self, y, w))
             self._remember(labels)
         return self
 
     @abstractmethod
-    def _fit(self, X: Any, labels: LabelMatrix) -> None:
-        """Fit to checked rows and their labels."""
+    def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None = None) -> None:
+        """Fit to checked rows and their labels; ``w``: how often each row counts, None: once."""
 
 
 class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
     """Base of a rival that predicts numbers, and classes beside them by their indicators. A subclass defines
-    ``_fit(X, y, folds)``, which may set ``own_factor_``, and ``_factor(X)``."""
+    ``_fit(X, y, folds, w)``, which may set ``own_factor_``, and ``_factor(X)``."""
 
     role = "rival"
     predicts = True
     takes = ("numbers",)
 
-    def fit(self, X: Any, y: Any, folds: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, folds: Any = None, sample_weight: Any = None) -> Self:
         """Fit to the rows with a known cell, other cells at the mean of their column. X: (n, d) array or sparse matrix;
         y: numbers (n,) or (n, q), NaN where unknown, or outputs; folds: (n,) whole numbers from 0, the folds by which
         parameters are chosen and training rows predicted, such as those that keep groups together; None: random ones,
-        and of a forest the rows that a tree has not drawn. Returns self."""
+        and of a forest the rows that a tree has not drawn; sample_weight: (n,) numbers > 0, how often each row
+        counts, in predictions (if ``weighs_rows``), means and scales. Returns self."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -194,14 +199,16 @@ class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
             rows = known_rows(name, outputs, stacklevel=3)
             if len(rows) < 2:
                 raise ValueError(f"{name} needs at least 2 rows with known numbers; got {len(rows)} sample.")
-            outputs = outputs.take(rows)
+            w = None if sample_weight is None else checked_weights(sample_weight, X, outputs)[rows]
+            outputs = outputs.take(rows) if w is None else held_under(outputs.take(rows), w)
             self._reading_ = outputs.reading
-            self._fit(X[rows], outputs, None if folds is None else np.unique(folds[rows], return_inverse=True)[1])
+            folds = None if folds is None else np.unique(folds[rows], return_inverse=True)[1]
+            self._fit(X[rows], outputs, folds, w)
         return self
 
     @abstractmethod
-    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None) -> None:
-        """Fit to checked rows and their outputs. ``own_factor_``: F of these rows by models that have not seen them."""
+    def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
+        """Fit to checked rows and their outputs; ``w``: how often each row counts, None: once. ``own_factor_``: F of these rows by models that have not seen them."""
 
     @abstractmethod
     def _factor(self, X: Any) -> np.ndarray:
