@@ -21,6 +21,7 @@ from proxembed.algebra.arrays.matrix import equal_rows, over, unit_of
 from proxembed.algebra.pencil.problem import CONSTANT
 from proxembed.algebra.template import Template
 from proxembed.blocks.weighted import row_weights
+from proxembed.tables import RawRows, TableRows
 from proxembed.tables.frames import frame_of
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import LabelMatrix
@@ -95,7 +96,8 @@ def present_rows(X: Any, y: Any, w: np.ndarray) -> tuple[Any, Any, np.ndarray]:
     if w.all():
         return X, y, w
     index, X = np.flatnonzero(w), frame_of(X)
-    X = _safe_indexing(X.tocsr() if sparse.issparse(X) else X, index)
+    plain = isinstance(X, TableRows | RawRows)
+    X = X[index] if plain else _safe_indexing(X.tocsr() if sparse.issparse(X) else X, index)
     return X, None if y is None else take_labels(y, index), w[index]
 
 

@@ -19,6 +19,7 @@ from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
 from proxembed.blocks import RowBlocks, blocks_of
 from proxembed.blocks.row_blocks import length
 from proxembed.estimator.base import Estimator
+from proxembed.estimator.weights import check_takes_weights, checked_weights, present_rows, weights_of
 from proxembed.execute.executor import callers_configuration, own_configuration
 from proxembed.execute.ledger import digest
 from proxembed.execute.loop import Evaluator, Loop, OneBatch, Trial, Work
@@ -36,7 +37,8 @@ from proxembed.methods.around import embedded, fitted_embedding, with_size
 from proxembed.methods.pipeline import embedding_part
 from proxembed.params import accept_classes
 from proxembed.splits.shuffles import COUNTED, ROWS, LabelShuffle, checked_units
-from proxembed.splits.splits import Split, as_splits, crossfit, crossfit_blocks, labelled_folds
+from proxembed.splits.splits import Split, as_splits, crossfit_blocks, labelled_folds, splits_of_present
+from proxembed.splits.splits import crossfit as out_of_fold
 from proxembed.tables import RawRows, TableRows
 from proxembed.targets.known import take_labels
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
@@ -94,7 +96,7 @@ def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, gr
         return crossfit_blocks(method, blocks, cv)
     X, known = checked_rows(X, y, getattr(last_step(method), "target_type", None))
     whole = clone(method).fit(X, y).transform(X)
-    return crossfit(accept_classes(clone(method)), X, y, whole, as_splits(cv, X, y, groups), known)
+    return out_of_fold(accept_classes(clone(method)), X, y, whole, as_splits(cv, X, y, groups), known)
 
 
 def checked_rows(X: Any, y: Any, target_type: Any = None) -> tuple[Any, np.ndarray]:
@@ -346,6 +348,7 @@ def diagnose(
     per_component: bool = False,
     covariates: Any = None,
     n_permutations: int = 999,
+    sample_weight: Any = None,
 ) -> Diagnosis:
     """Test an embedding against shuffled labels, and measure its optimism, its stability and the labels served worse.
 
@@ -404,6 +407,9 @@ def diagnose(
         categories) the levels, inside which rows are then permuted.
     n_permutations : int, default=999
         For each component.
+    sample_weight : array of shape (n,), optional
+        How often each row counts, in every fit and every measure: numbers of at least 0; rows of weight 0 are left out.
+        Shuffled labels come without the weights of their rows. The estimator must take ``sample_weight``.
 
     Returns
     -------
@@ -414,9 +420,9 @@ def diagnose(
     TypeError
         The estimator has no ``transform``, so that it cannot place rows that it was not fitted on.
     ValueError
-        A number below 1, an unknown measure, data that cannot be split, an estimator that these cannot be fitted to, a
-        group that ``cv`` splits, groups, times or covariates beside RowBlocks, covariates without ``per_component``, or
-        components that cannot be tested (another method, fewer rows than dimensions).
+        A number below 1, an unknown measure, weights that the estimator or the measure does not take, data that cannot be split, an estimator that these cannot be fitted to, a
+        group that ``cv`` splits, groups, times, weights or covariates beside RowBlocks, covariates without ``per_component``,
+        weights with it, or components that cannot be tested (another method, fewer rows than dimensions).
 
     Examples
     --------
@@ -436,32 +442,57 @@ def diagnose(
     """
     _check_covariates(covariates, per_component and blocks_of(X, y) is None)
     _check(n_shuffles=n_shuffles, n_resamples=n_resamples, seed=seed, n_permutations=n_permutations)
+    if sample_weight is not None:
+        _check_weights_allowed(per_component, X, y)
+        X, y, groups, times, cv, sample_weight = _present(X, y, groups, times, cv, sample_weight)
     target_type = target_type or getattr(last_step(estimator), "target_type", None)
     X, y, n_all = _looked_at(X, y, sample_rows, seed, groups is None and times is None, target_type)
     groups, times = checked_units(groups, times, X.shape[0])
     labels = targets_of(y, target_type)
     measure, y = _checked_measure(measure, labels), labels if isinstance(labels, Outputs) else y
+    measure.check_weighs(sample_weight)
     method = accept_classes(clone(embedding_method(estimator, X, y)))
+    if sample_weight is not None:
+        check_takes_weights(method)
     folds = partial(labelled_folds, labels, n_folds, groups=groups, times=times, seed=seed)
     splits = folds() if cv is None else as_splits(cv, X, y, groups)
     shuffle = LabelShuffle.of(labels, splits, groups=groups, times=times)
-    whole = np.asarray(clone(method).fit(X, y).transform(X), dtype=np.float64)
+    weighed = weights_of(sample_weight)
+    whole = np.asarray(clone(method).fit(X, y, **weighed).transform(X), dtype=np.float64)
     test = partial(component_tests, covariates=covariates, groups=groups, times=times, n_permutations=n_permutations)
     components = test(method, X, labels, whole.shape[1], seed=seed) if per_component else ()
-    true, raw = (_scores(m, X, y, labels, splits, measure) for m in (method, None))
+    true, raw = (_scores(m, X, y, labels, splits, measure, sample_weight) for m in (method, None))
     rows = _drawn_rows(shuffle, n_shuffles, groups, n_resamples, seed)
     scored = _folds_of_shuffles(true, labels.c)
-    refits = _Refits(method, X, y, labels, [splits[j] for j in scored], measure, whole, rows)
+    refits = _Refits(method, X, y, labels, [splits[j] for j in scored], measure, whole, rows, sample_weight)
     null, cosines = _refitted(refits, n_jobs, store)
     return Diagnosis(
         **_values(measure, labels, raw, true),
         **_halves(cosines, whole.shape[1]),
         n=X.shape[0],
         n_all=n_all,
-        embedding=crossfit_embedding(method, X, y, splits) if crossfit else None,
+        embedding=out_of_fold(method, X, y, whole, splits, labels.rows_any, sample_weight) if crossfit else None,
         **_tested(_mean([true[fold].held_out for fold in scored]), null, shuffle),
         components=components,
     )
+
+
+def _check_weights_allowed(per_component: bool, X: Any, y: Any) -> None:
+    if per_component:
+        raise ValueError("sample_weight is not allowed with per_component=True, whose tests permute rows alike.")
+    if blocks_of(X, y) is not None:
+        raise ValueError("sample_weight is not allowed with blocks of rows; leave it out, or pass arrays.")
+
+
+def _present(X: Any, y: Any, groups: Any, times: Any, cv: Any, sample_weight: Any) -> tuple[Any, ...]:
+    """The rows of non-zero weight with what comes beside them; weights of 1 alone are none (None)."""
+    w = checked_weights(sample_weight, X, y)
+    X, y, own = present_rows(X, y, w)
+    if len(own) < len(w):
+        present = np.flatnonzero(w)
+        groups, times = (None if each is None else np.asarray(each)[present] for each in (groups, times))
+        cv = cv if cv is None or hasattr(cv, "get_n_splits") or isinstance(cv, int) else splits_of_present(cv, present)
+    return X, y, groups, times, cv, None if (own == 1.0).all() else own
 
 
 def _values(measure: Measure, labels: Targets, raw: "list[_Fold]", true: "list[_Fold]") -> dict[str, Any]:
@@ -570,35 +601,41 @@ class _Fold:
     each: np.ndarray
 
 
-def _scores(method: Any, X: Any, y: Any, labels: Targets, splits: list[Split], measure: Measure) -> list[_Fold]:
+def _scores(
+    method: Any, X: Any, y: Any, labels: Targets, splits: list[Split], measure: Measure, weights: np.ndarray | None
+) -> list[_Fold]:
     """The scores of a method on each split, labels as they were given; of all features, scaled, where it is None."""
-    return [_score(readings, measure) for readings in _readings(method, X, y, labels, splits)]
+    return [_score(readings, measure) for readings in _readings(method, X, y, labels, splits, weights)]
 
 
-def _readings(method: Any, X: Any, y: Any, labels: Targets, splits: list[Split]) -> Iterator[Readings]:
+def _readings(
+    method: Any, X: Any, y: Any, labels: Targets, splits: list[Split], weights: np.ndarray | None
+) -> Iterator[Readings]:
     """What the read-outs of a method predict on each split; of many labels in single precision."""
     if isinstance(labels, Outputs):
-        yield from _output_readings(method, X, labels, splits)
+        yield from _output_readings(method, X, labels, splits, weights)
         return
     dtype = np.float32 if labels.c > MANY_LABELS else np.float64
     for train, held_out in ((split.train, split.held_out) for split in splits):
         if method is None:
-            part = make_part(X, labels, train, held_out)
+            part = make_part(X, labels, train, held_out, weights=weights)
             yield Readings(part.X, part.X_held_out, part, dtype=dtype)
         else:
-            part = unscaled_part(X, labels, train, held_out, given=take_labels(y, train))
-            yield Readings(*embedded(method, *part.rows_for(method)), part, dtype=dtype)
+            part = unscaled_part(X, labels, train, held_out, given=take_labels(y, train), weights=weights)
+            yield Readings(*embedded(method, *part.rows_for(method), part.weights), part, dtype=dtype)
 
 
-def _output_readings(method: Any, X: Any, outputs: Outputs, splits: list[Split]) -> Iterator[Readings]:
+def _output_readings(
+    method: Any, X: Any, outputs: Outputs, splits: list[Split], weights: np.ndarray | None
+) -> Iterator[Readings]:
     """The same of numbers."""
     for train, held_out in ((split.train, split.held_out) for split in splits):
         if method is None:
-            part = make_part(X, outputs, train, held_out)
+            part = make_part(X, outputs, train, held_out, weights=weights)
             yield OutputReadings(part.X, part.X_held_out, part)
         else:
-            part = unscaled_part(X, outputs, train, held_out)
-            model, Z, Z_held_out = fitted_embedding(method, *part.rows_for(method))
+            part = unscaled_part(X, outputs, train, held_out, weights=weights)
+            model, Z, Z_held_out = fitted_embedding(method, *part.rows_for(method), part.weights)
             own = last_step(model)
             yield OutputReadings(Z, Z_held_out, part, model=own if hasattr(own, "output_readout") else None)
 
@@ -606,35 +643,36 @@ def _output_readings(method: Any, X: Any, outputs: Outputs, splits: list[Split])
 def _held_out(readings: Readings, measure: Measure) -> float:
     """The measure on the held-out rows of one embedding."""
     part = readings.part
-    return measure.value(part.Y_held_out, readings.of(measure), known=part.known_held_out)[0]
+    return measure.value(part.Y_held_out, readings.of(measure), known=part.known_held_out, weights=part.weights_held_out)[0]
 
 
 def _score(readings: Readings, measure: Measure) -> _Fold:
     """The scores of one embedding."""
     part = readings.part
     if isinstance(readings, OutputReadings):
-        each = q2_each(part.Y_held_out, readings.scores)
+        each = q2_each(part.Y_held_out, readings.scores, part.weights_held_out)
         return _Fold(_held_out(readings, measure), _own_rows(readings, measure), each)
     if measure.reads == "neighbors":
         Y, _, *cells = readings.neighbors(measure.n_neighbors)
         own: Any = (Y, new_neighbor_weights(readings.Z, readings.Z, measure.n_neighbors), *cells)
     else:
         own = readings.fitted_scores
-    each = average_precision(part.Y_held_out, readings.scores, part.known_held_out)
+    each = average_precision(part.Y_held_out, readings.scores, part.known_held_out, part.weights_held_out)
     if measure.name == AVERAGE_PRECISION and np.isfinite(each).any():
         held_out = float(each[np.isfinite(each)].mean())
     else:
         held_out = _held_out(readings, measure)
-    return _Fold(held_out, measure.value(part.indicator, own, known=part.known_cells)[0], each)
+    own_rows = measure.value(part.indicator, own, known=part.known_cells, weights=part.known_weights)[0]
+    return _Fold(held_out, own_rows, each)
 
 
 def _own_rows(readings: OutputReadings, measure: Measure) -> float:
     """A measure of numbers on the rows of fit."""
-    cells = readings.part.Y
+    cells, w = readings.part.Y, readings.part.known_weights
     if measure.reads != "neighbors":
-        return measure.value(cells, readings.fitted_scores)[0]
+        return measure.value(cells, readings.fitted_scores, weights=w)[0]
     near = new_neighbor_weights(readings.Z, readings.Z, measure.n_neighbors, metric=readings.metric)
-    return measure.value(cells, near_outputs(near, cells.F, cells.known))[0]
+    return measure.value(cells, near_outputs(near, cells.F, cells.known), weights=w)[0]
 
 
 @dataclass(frozen=True)
@@ -649,12 +687,14 @@ class _Refits(Evaluator):
     measure: Measure
     whole: np.ndarray
     rows: Mapping[str, list[np.ndarray]]
+    weights: np.ndarray | None = None
 
     @cached_property
     def name(self) -> str:
         """A hash of all that the fits depend on."""
         parameters = sorted(self.method.get_params().items())
-        return digest(self.X, self.labels, self.splits, self.measure.name, *self.rows.values(), parameters)
+        weights = () if self.weights is None else (self.weights,)
+        return digest(self.X, self.labels, self.splits, self.measure.name, *self.rows.values(), parameters, *weights)
 
     def evaluate(self, kind: str, number: int) -> Any:
         """The value of a shuffle, or the cosines of a half."""
@@ -689,7 +729,7 @@ def _null(asked: _Refits, order: np.ndarray) -> Any:
     y, labels = take_labels(asked.y, order), asked.labels.take(order)
     for method in (asked.method, with_size(asked.method, None)):
         try:
-            folds = _readings(method, asked.X, y, labels, asked.splits)
+            folds = _readings(method, asked.X, y, labels, asked.splits, asked.weights)
             if isinstance(labels, Outputs):
                 scored = [(fold.held_out, fold.own_rows) for fold in (_score(each, asked.measure) for each in folds)]
                 return [*map(_mean, zip(*scored, strict=True)), _likeness(asked.labels, labels)]
@@ -735,7 +775,8 @@ def _cosines(asked: _Refits, part: np.ndarray) -> tuple[np.ndarray, np.ndarray] 
     method, X, y, whole = asked.method, asked.X, asked.y, asked.whole
     others = np.setdiff1d(np.arange(len(whole)), part)
     try:
-        Z = clone(method).fit(X[part], take_labels(y, part)).transform(X[others])
+        weighed = weights_of(asked.weights, part)
+        Z = clone(method).fit(X[part], take_labels(y, part), **weighed).transform(X[others])
     except ValueError:
         return None
     basis, own = _basis(np.asarray(Z, dtype=np.float64)), _unit(whole[others])

@@ -106,7 +106,8 @@ def scored_places(places: np.ndarray, new: np.ndarray, part: Part) -> tuple[np.n
     some = even_sample(len(part.known_rows), LAID_OUT)
     known = None if part.known_cells is None else part.known_cells[some]
     weights = neighbor_weights(new, places, K)
-    return new, jaccard_at_k(part.Y_held_out, part.Y[some], weights, known, known=part.known_held_out)
+    seen: dict[str, Any] = {"known": part.known_held_out, "sample_weight": part.weights_held_out}
+    return new, jaccard_at_k(part.Y_held_out, part.Y[some], weights, known, **seen)
 
 
 def map_figures(
@@ -208,10 +209,14 @@ def output_evidence(
             for name, pair in list(places.items())[1:]:
                 laid = keep(f"layout, {name}", functools.partial(places_on_layout, pair[0], pair[1], part))
                 planes.append(_output_plane(f"layout of {name}", laid[0], laid[1], part, laid_out=True))
-        model, Z, Z_held_out = fitted_embedding(with_size(method, None), *part.rows_for(method))
+        model, Z, Z_held_out = fitted_embedding(with_size(method, None), *part.rows_for(method), part.weights)
         own = model if hasattr(model, "output_readout") else None
         fitted = {
-            k: r2(part.Y, OutputReadings(Z[:, :k], Z_held_out[:, :k], part, model=own).fitted_scores)[0]
+            k: r2(
+                part.Y,
+                OutputReadings(Z[:, :k], Z_held_out[:, :k], part, model=own).fitted_scores,
+                part.known_weights,
+            )[0]
             for k in sizes
             if k <= Z.shape[1]
         }
@@ -227,7 +232,7 @@ def _output_plane(title: str, Z: Any, Z_held_out: Any, part: Part, laid_out: boo
         some, Z = np.arange(len(rows)), Z[rows]
     plane, shown, cells = Z[:, :SHOWN], Z_held_out[:, :SHOWN], part.Y.take(some)
     near = near_outputs(neighbor_weights(shown, plane, K, metric="euclidean"), cells.F, cells.known)
-    return title, shown, agreement(part.Y_held_out, near)[0]
+    return title, shown, agreement(part.Y_held_out, near, part.weights_held_out)[0]
 
 
 def held_out_evidence(
@@ -248,7 +253,8 @@ def held_out_evidence(
     rows = split.held_out[labels.rows_any[split.held_out]]
     if len(rows) == 0:
         raise ValueError("no test row has known labels, so that nothing can be shown of them; label some test rows.")
-    part = make_part(dataset.X, labels, split.train, rows, seed=seed, **units_of(dataset, split.train))
+    facts: dict[str, Any] = {"seed": seed, "weights": dataset.sample_weight, **units_of(dataset, split.train)}
+    part = make_part(dataset.X, labels, split.train, rows, **facts)
     shuffled = part.shuffled()
     plain = rival_arms(part.X, seed=seed)[1]
     title = title_of(method) if name is None else name
@@ -272,7 +278,8 @@ def held_out_evidence(
         own = [pair for _, pair, _ in pairs[1:]]
         maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap, keep) if lay_out else []
     truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
-    of_raw, of_embedding = (average_precision(truth, each, part.known_held_out) for each in (raw, scores))
+    counted = part.known_held_out, part.weights_held_out
+    of_raw, of_embedding = (average_precision(truth, each, *counted) for each in (raw, scores))
     return Evidence(rows, panels, of_raw, of_embedding, cuts, calibration, part.X_held_out, whole, maps)
 
 
@@ -309,14 +316,15 @@ def _plane_size(part: Part) -> int:
 
 
 def _embedded(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    return embedded_within_bound(method, *part.rows_for(method))
+    return embedded_within_bound(method, *part.rows_for(method), part.weights)
 
 
 def _panel(title: str, Z: Any, Z_held_out: Any, part: Part, label_names: Any) -> tuple[Any, ...]:
     plane, shown = Z[:, :SHOWN], Z_held_out[:, :SHOWN]
     directions = None if label_names is None else _directions(shown, part.held_out_sets, label_names)
     weights = neighbor_weights(shown, plane[part.known_rows])
-    similarity = jaccard_at_k(part.held_out_sets, part.Y, weights, part.known_cells, known=part.known_held_out)
+    seen: dict[str, Any] = {"known": part.known_held_out, "sample_weight": part.weights_held_out}
+    similarity = jaccard_at_k(part.held_out_sets, part.Y, weights, part.known_cells, **seen)
     return title, shown, similarity, directions
 
 
@@ -336,7 +344,9 @@ def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray
     """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
     labels: Any = part.labels
     X, Y = part.rows_for(method)[0], part.Y.toarray() > 0
-    unseen = unseen_scores(method, X, labels, part.groups)
-    probabilities = platt_apply(scores, platt_fit(unseen, Y, part.known_cells))
-    error = label_calibration_error(part.Y_held_out, probabilities, known=part.known_held_out)
-    return tune_thresholds(unseen, Y, known=part.known_cells).cuts, error
+    known, weights = part.known_cells, part.known_weights
+    unseen = unseen_scores(method, X, labels, part.groups, part.weights)
+    probabilities = platt_apply(scores, platt_fit(unseen, Y, known, weights))
+    seen: dict[str, Any] = {"known": part.known_held_out, "sample_weight": part.weights_held_out}
+    error = label_calibration_error(part.Y_held_out, probabilities, **seen)
+    return tune_thresholds(unseen, Y, known=known, sample_weight=weights).cuts, error

@@ -12,6 +12,7 @@ from scipy import stats
 
 from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.pencil.symmetric import orthonormal_columns, pseudo_inverse
+from proxembed.measures.outputs import OutputCells, spearman_each
 from proxembed.methods.pipeline import fit_on
 from proxembed.proximity.reordering import even_sample
 from proxembed.targets.outputs import Column, Outputs
@@ -31,7 +32,9 @@ NO_WEIGHTS = (
 )
 
 
-def prediction_errors(measured: Any, predicted: Any, training_mean: float) -> dict[str, Any]:
+def prediction_errors(
+    measured: Any, predicted: Any, training_mean: float, sample_weight: np.ndarray | None = None
+) -> dict[str, Any]:
     """Errors of the predictions of one output, over the rows whose measured value is known.
 
     Parameters
@@ -40,6 +43,8 @@ def prediction_errors(measured: Any, predicted: Any, training_mean: float) -> di
         In units of the output; NaN where ``measured`` is unknown.
     training_mean : float
         Mean of the output over the training rows.
+    sample_weight : array of shape (m,), optional
+        How often each row counts; None: once.
 
     Returns
     -------
@@ -52,19 +57,28 @@ def prediction_errors(measured: Any, predicted: Any, training_mean: float) -> di
     if y.shape != guess.shape or y.ndim != 1:
         raise ValueError(f"measured has shape {y.shape} and predicted {guess.shape}; give two arrays of shape (m,).")
     known = np.isfinite(y)
-    y, guess = y[known], guess[known]
+    y, guess, w = y[known], guess[known], None if sample_weight is None else sample_weight[known]
     n, found = len(y), dict.fromkeys(("q2", "r2", "rmsep", "bias", "rpd", "spearman"))
     if n == 0:
         return {"n": 0, **found}
     error = guess - y
-    squares, rmsep = float(error @ error), math.sqrt(float(error @ error) / n)
-    about = {"q2": y - training_mean, "r2": y - y.mean()}
-    spread = {name: float(each @ each) for name, each in about.items()}
+    total_weight, times = (n, error) if w is None else (float(w.sum()), w * error)
+    squares, rmsep = float(times @ error), math.sqrt(float(times @ error) / total_weight)
+    about = {"q2": y - training_mean, "r2": y - float(np.average(y, weights=w))}
+    spread = {name: float((each if w is None else w * each) @ each) for name, each in about.items()}
     found = {name: 1 - squares / total if total > 0 else None for name, total in spread.items()}
     varies = n > 1 and np.ptp(y) > 0
-    rpd = float(y.std(ddof=1)) / rmsep if varies and rmsep > 0 else None
-    spearman = float(stats.spearmanr(y, guess).statistic) if varies and np.ptp(guess) > 0 else None
-    return {"n": n, **found, "rmsep": rmsep, "bias": float(error.mean()), "rpd": rpd, "spearman": spearman}
+    sd = math.sqrt(spread["r2"] / (total_weight - 1)) if varies and total_weight > 1 else None
+    rpd = sd / rmsep if sd is not None and rmsep > 0 else None
+    spearman = _spearman(y, guess, w) if varies and np.ptp(guess) > 0 else None
+    bias = float(np.average(error, weights=w))
+    return {"n": n, **found, "rmsep": rmsep, "bias": bias, "rpd": rpd, "spearman": spearman}
+
+
+def _spearman(y: np.ndarray, guess: np.ndarray, w: np.ndarray | None) -> float:
+    """The rank correlation of rows that count w times each (None: once)."""
+    cells = OutputCells(y[:, None], np.zeros(1, dtype=np.intp), np.zeros(1), np.ones(1))
+    return float(spearman_each(cells, guess[:, None], w)[0])
 
 
 def vip(weights: np.ndarray, scores: np.ndarray, loadings: np.ndarray) -> np.ndarray:
@@ -342,12 +356,14 @@ def _output(fitted: _Fitted, spans: tuple[int, Column, slice], kept: np.ndarray)
     measured = np.where(holes, np.nan, np.asarray(cells, dtype=np.float64)[rows])
     predicted = column.numbers(fitted.predicted[number])
     own = measured[:n][~holes[:n]]
-    mean = float(own.mean()) if len(own) else 0.0
+    w = None if fitted.dataset.sample_weight is None else fitted.dataset.sample_weight[rows]
+    mean = float(np.average(own, weights=None if w is None else w[:n][~holes[:n]])) if len(own) else 0.0
+    of_train, of_test = (None, None) if w is None else (w[:n], w[n:])
     return {
         "name": str(column.name),
         "kind": column.kind,
-        "errors": prediction_errors(measured[n:], predicted[n:], mean),
-        "r2_fit": prediction_errors(measured[:n], predicted[:n], mean)["r2"],
+        "errors": prediction_errors(measured[n:], predicted[n:], mean, of_test),
+        "r2_fit": prediction_errors(measured[:n], predicted[:n], mean, of_train)["r2"],
         "measured": _plain(measured[kept]),
         "predicted": _plain(predicted[kept]),
         "ranks": _ranks(measured)[kept].tolist(),

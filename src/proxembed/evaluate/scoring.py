@@ -161,7 +161,7 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
     if not arm.each_size and getattr(estimator, "class_traits", Traits()).each_size:
         # one fit of its method serves all sizes
         whole, most = estimator, min(most, labels)
-        estimator, at_size = whole.member(), partial(whole.at_size, part.X, part.labels)
+        estimator, at_size = whole.member(), partial(whole.at_size, part.X, part.labels, counts=part.weights)
 
     def fit(k: int | None, bounded: bool = False) -> Embedding:
         model, Z, Z_held_out = fitted_embedding(with_size(estimator, k), *part.rows_for(estimator), weights_for(arm, part))

@@ -227,9 +227,12 @@ class ReadoutAxes(ComponentWrapper, each_size=True):
                 f"weighs; use n_components <= {labels.c}, or None."
             )
 
-    def at_size(self, X: Any, labels: LabelMatrix, Z: np.ndarray, Z_new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The embeddings of the rows X of a fit and of new rows, of their components Z by the method."""
-        index, labels, times = distinct_rows(Rows(X, labels))
+    def at_size(
+        self, X: Any, labels: LabelMatrix, Z: np.ndarray, Z_new: np.ndarray, counts: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The embeddings of the rows X of a fit, which count ``counts`` times each, and of new rows, of their
+        components Z by the method."""
+        index, labels, times = distinct_rows(Rows(X, labels, counts=counts))
         axes = readout_axes(Z[index], labels, times)
         return Z @ axes, Z_new @ axes
 

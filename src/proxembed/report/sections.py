@@ -241,6 +241,9 @@ def data_card(facts: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if facts.get("groups") is not None:
         rows.append(("groups", f"{facts['groups']:,}"))
+    if (weights := facts.get("weights")) is not None:
+        of = weights["column"] or "sample_weight"
+        rows.append((f"rows weighted by {of}", f"sum {weights['sum']:,.6g}, effective n {weights['effective']:,.6g}"))
     if facts.get("time_order"):
         rows.append(("time of each row", "known"))
     if facts["train"] is not None and facts["test"] is not None:

@@ -669,6 +669,17 @@ def as_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
     return [Split(name, *pair) for name, pair in zip(names, pairs, strict=True)]
 
 
+def splits_of_present(cv: Any, present: np.ndarray) -> list[Any]:
+    """A list of splits of all rows as splits of those whose numbers are ``present``, which is sorted."""
+    found = []
+    for part in cv:
+        pair = [np.asarray(rows) for rows in (part[1:] if isinstance(part, Split) else part)]
+        numbers = [np.flatnonzero(rows) if rows.dtype == bool else rows for rows in pair]
+        kept = [np.searchsorted(present, rows[np.isin(rows, present)]) for rows in numbers]
+        found.append(Split(part.name, *kept) if isinstance(part, Split) else tuple(kept))
+    return found
+
+
 def parts_of(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Any]:
     """The parts that a splitter makes of some rows; a ValueError that names ``cv`` where it cannot."""
     try:

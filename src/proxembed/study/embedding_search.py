@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from inspect import signature
 from numbers import Integral
@@ -17,6 +18,7 @@ from proxembed.classify.label_classifier import ExactMatch
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.catalogue import settings
 from proxembed.estimator.validation import checked_features, learning
+from proxembed.estimator.weights import check_takes_weights, checked_weights, present_rows, takes_weights
 from proxembed.evaluate.arms import MAP_SIZE
 from proxembed.evaluate.part import choose_scaling
 from proxembed.execute.budget import WorkBudget
@@ -25,9 +27,9 @@ from proxembed.features.scaling import scaling_choices
 from proxembed.measures.measures import Measure, measure_for, measure_of
 from proxembed.methods.pipeline import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, check_params, param, safe_repr
-from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits
+from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits, splits_of_present
 from proxembed.tables import RawRows, TableRows
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import OutputReading, Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
@@ -116,7 +118,9 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
     def _splits_of(
         self, cv: Any, parameter: str, X: Any, labels: Targets, seed: int, groups: Any = None
     ) -> list[Split]:
-        """The splits of a number of folds, or of a splitter."""
+        """The splits of a number of folds, or of a splitter; a list of splits names rows as they were given to fit."""
+        if (present := vars(self).get("_row_numbers")) is not None and not isinstance(cv, Integral):
+            cv = cv if hasattr(cv, "get_n_splits") else splits_of_present(cv, present)
         if isinstance(cv, bool) or isinstance(cv, Integral) and not 2 <= int(cv) <= labels.n:
             raise ValueError(
                 f"{parameter}={safe_repr(cv)} must be a number of folds from 2 to the {labels.n} rows, or a splitter."
@@ -218,6 +222,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     stopped_by_clock_ : bool
         Whether the seconds ended the search before its work was done.
     classes_ : array of classes, or names of the label columns.
+    unweighted_ : tuple of str
+        A sentence on each method that was left out because it takes no weights of rows.
 
     Raises
     ------
@@ -313,16 +319,20 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     storage: Any = param(default=None, like=STORAGE, doc=STORED)
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)`` as fits end.")
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Any:
         """Search, then fit the best configuration on all rows. X: (n, d) array or sparse matrix, or TableRows. y:
         labels in any form, NaN for unknown. groups: (n,) array; rows of one group are never on both sides of a fold.
-        Returns self."""
+        sample_weight: (n,) numbers >= 0, how often each row counts in every fit and, held out, in the measure; rows of
+        weight 0 are left out. Folds are made of rows, whatever their weights. Methods that take no weights are left
+        out (``unweighted_``). Returns self."""
         with learning(self, Exception):
             self._check()
+            X, y, groups, present = self._present(X, y, groups, sample_weight)
             X = self._features(X, reset=True)
             labels = self._targets(X, y)
+            self._check_weighs(labels)
             sizes = self._sizes(labels)
-            study = self._searched(X, labels, groups, sizes)
+            study = self._searched(X, labels, groups, sizes, present)
             best = chosen(study.trials, self._map_size, anchored=not isinstance(labels, Outputs))
             if best is None:
                 if study.interrupted:
@@ -331,6 +341,31 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
                 raise ValueError(f"no configuration could be fitted on these rows ({failures}).")
             self._keep(study, best, X, labels, groups)
         return self
+
+    def _present(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any]:
+        """The rows of non-zero weight with their groups, and their numbers where some are left out (else None)."""
+        self._weights: np.ndarray | None = None
+        if sample_weight is None:
+            return X, y, groups, None
+        self._check_y(y)
+        w = checked_weights(sample_weight, X, y)
+        X, y, own = present_rows(X, y, w)
+        self._weights = None if (own == 1.0).all() else own
+        if len(own) == len(w):
+            return X, y, groups, None
+        present = np.flatnonzero(w)
+        return X, y, None if groups is None else np.asarray(groups)[present], present
+
+    def _check_weighs(self, labels: Targets) -> None:
+        """A ValueError for a measure, or a number of labels, that rows with weights cannot be judged by."""
+        if self._weights is None:
+            return
+        self._measure(labels).check_weighs(self._weights)
+        if not isinstance(labels, Outputs) and labels.c > MANY_LABELS:
+            raise ValueError(
+                f"sample_weight is not allowed with more than {MANY_LABELS:,} labels, and y has {labels.c:,}; leave it "
+                "out, or take fewer labels."
+            )
 
     @property
     def _map_size(self) -> int | None:
@@ -392,16 +427,31 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             "scalings": scalings,
             "numbers": numbers,
         }
-        pool = candidates(self.methods, **facts)
+        pool = self._weighing(candidates(self.methods, **facts))
         opening = candidates(FIRST) if self.methods is None else pool[:1]
         return opening, pool
+
+    def _weighing(self, pool: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+        """The candidates that take weights of rows, if rows have some; why others do not is kept."""
+        self.unweighted_: tuple[str, ...] = ()
+        if self._weights is None:
+            return pool
+        refused = {each.title: each.default() for each in pool if not takes_weights(each.default())}
+        found = tuple(replace(each, scalings=weighed_scalings(each)) for each in pool if each.title not in refused)
+        if not found:
+            check_takes_weights(next(iter(refused.values())))
+        self.unweighted_ = tuple(f"{name} takes no weights of rows: {own.why_unweighted}." for name, own in refused.items())
+        return found
 
     def _measure(self, labels: Targets) -> Measure:
         """The measure that decides for these targets."""
         return measure_for(self.measure, isinstance(labels, Outputs))
 
-    def _searched(self, X: Any, labels: Targets, groups: Any, sizes: tuple[int, ...]) -> Study:
-        seed = self._seed()
+    def _searched(
+        self, X: Any, labels: Targets, groups: Any, sizes: tuple[int, ...], present: np.ndarray | None = None
+    ) -> Study:
+        """``present``: the numbers of these rows among those given to fit; None: all."""
+        seed, self._row_numbers = self._seed(), present
         known = None if groups is None else np.asarray(groups)[labels.rows_any]
         race = self._splits(X, labels, seed, groups, usual=fold_count(labels.n, known))
         final = self._final_splits(X, labels, seed, groups, known)
@@ -411,6 +461,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         scores = FoldScores(folds, X.shape[0], sizes, self._measure(labels), budget, len(race), self.layouts)
         work = None if budget is None else budget.work
         data = {"features": X, "labels": labels, "inner folds": race, "final folds": final, "scaling": self.scaling_}
+        if self._weights is not None:
+            data["weights"] = self._weights
         return self._study(scores, seed, strategy, data, max_trials=self.max_trials, max_work=work)
 
     def _final_splits(self, X: Any, labels: Targets, seed: int, groups: Any, known: Any) -> list[Split]:
@@ -424,9 +476,10 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _folds(self, splits: list[Split], X: Any, labels: Targets, groups: Any, seed: int) -> FoldParts:
         """The folds, training rows in drawn order, so that the first of them stand for all."""
-        rng, self.scaling_ = np.random.default_rng(seed), choose_scaling(X, labels, groups, seed)
+        rng = np.random.default_rng(seed)
+        self.scaling_ = choose_scaling(X, labels, groups, seed, self._weights)
         drawn = [Split(split.name, rng.permutation(split.train), split.held_out) for split in splits]
-        return FoldParts(X, labels, drawn, self.scaling_)
+        return FoldParts(X, labels, drawn, self.scaling_, self._weights)
 
     def _keep(self, study: Study, best: Choice, X: Any, labels: Targets, groups: Any) -> None:
         method = _sized(best.trial, best.k)
@@ -448,9 +501,9 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         # last, so that a KeyboardInterrupt leaves what was searched
         model = embedding_pipeline(method, X, scaling=self.scaling_, numbers=isinstance(labels, Outputs))
         if isinstance(labels, Outputs):
-            self.best_estimator_ = model.fit(X, labels.rescaled(method.target_scaling()))
+            self.best_estimator_ = model.fit(X, labels.rescaled(method.target_scaling()), self._weights)
             return
-        self.best_estimator_ = fit_model(model, X, labels, groups)
+        self.best_estimator_ = fit_model(model, X, labels, groups, self._weights)
         self.classes_ = self.best_estimator_[-1].classes_
 
     def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
@@ -525,6 +578,11 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.best_estimator_[-2].n_components_
+
+
+def weighed_scalings(candidate: Candidate) -> tuple[str, ...]:
+    """The scalings of a candidate that count weights of rows."""
+    return tuple(kind for kind in candidate.scalings if kind != "quantile")
 
 
 def _sized(t: MethodTrial, k: int | None = None) -> Any:

@@ -33,8 +33,10 @@ CACHED_FOLDS = 5
 class FoldParts:
     """The parts of several folds, on all training rows of a fold or on the first of them; the latest are kept."""
 
-    def __init__(self, X: Any, labels: Targets, splits: Sequence[Split], kind: str):
-        self.X, self.labels, self.splits, self.kind = X, labels, tuple(splits), kind
+    def __init__(
+        self, X: Any, labels: Targets, splits: Sequence[Split], kind: str, weights: np.ndarray | None = None
+    ):
+        self.X, self.labels, self.splits, self.kind, self.weights = X, labels, tuple(splits), kind, weights
         self.rows = tuple(len(split.train) for split in self.splits)
         self._shapes: dict[tuple[int, int | None], tuple[Shape, int]] = {}
         self._whole: OrderedDict[int, Part] = OrderedDict()
@@ -60,7 +62,8 @@ class FoldParts:
     def _fold(self, fold: int) -> Part:
         split = self.splits[fold]
         most = min(len(self.splits), CACHED_FOLDS)
-        make = partial(make_part, self.X, self.labels, split.train, split.held_out, self.kind)
+        facts = (split.train, split.held_out, self.kind)
+        make = partial(make_part, self.X, self.labels, *facts, weights=self.weights)
         return _cached(self._whole, fold, most, make)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from proxembed.estimator.weights import check_takes_weights, takes_weights
 from proxembed.evaluate.arms import (
     ALL_FEATURES,
     Arm,
@@ -37,9 +38,11 @@ from proxembed.targets.labels import MANY_LABELS
 
 from .labelled_data import (
     check_labels,
+    check_row_weights,
     component_range,
     has_whole_rows,
     labelled_data,
+    weight_notes,
     with_encoded_example,
     with_leaks,
 )
@@ -103,6 +106,7 @@ def compare(
     # end of the options
     groups: Any = None,
     test: Any = None,
+    sample_weight: Any = None,
     encoder: Any = None,
     folder: str | Path | None = None,
     progress: Progress | None = None,
@@ -153,6 +157,10 @@ def compare(
         No split divides a group.
     test : row numbers or boolean array of shape (n,), or file name, optional
         Test rows.
+    sample_weight : array of shape (n,) or column name, optional
+        How often each row counts, in every fit and every measure: numbers of at least 0, of which a whole one is so
+        many repeats of the row; rows of weight 0 are left out. Folds, test rows and the draws of intervals are made of
+        rows. Methods that take no weights are left out; rivals that take none are fitted without them, as notes say.
     encoder : transformer or Pipeline of scikit-learn, optional
         Preprocessing of your own in front of all else. A clone is fitted on the training rows of each fold, with their
         targets if its tags require some; it gets an array of the numbers, or a pandas DataFrame whose columns are not
@@ -185,7 +193,8 @@ def compare(
     'OPLS'
     """
     options = CompareOptions.of(locals() | {"standard_split": standard_split or test is not None})
-    dataset, head = data_and_head("compare", X, y, options, encoder, groups=groups, test=test, **columns)
+    given = {"groups": groups, "test": test, "sample_weight": sample_weight}
+    dataset, head = data_and_head("compare", X, y, options, encoder, **given, **columns)
     return run_comparison(dataset, options, head, folder, progress or silent)
 
 
@@ -194,6 +203,7 @@ def run_comparison(
     dataset: Any, options: CompareOptions, head: dict[str, Any], folder: str | Path | None, progress: Progress = silent
 ) -> Comparison:
     """Run the protocol, look at held-out rows, make the record: what ``compare`` and the program both do."""
+    check_row_weights(dataset)
     dataset = with_encoded_example(dataset, standard_split(dataset).train if options.standard_split else None)
     protocol = protocol_of(options, dataset)
     with nullcontext() if folder is None else run_folder(Path(folder), EVIDENCE) as place:
@@ -215,9 +225,10 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
     split = standard_split(dataset).train if options.standard_split else None
     folds = fold_limit(dataset, options.folds, split)
     splits = folds * options.repeats + options.standard_split
-    arms = arms_of(options.methods, dataset, options.seed, splits)
+    arms, unweighted = weighing_arms(arms_of(options.methods, dataset, options.seed, splits), dataset)
     train = np.flatnonzero(rows_scored(dataset)) if split is None else split
     notes = left_out_rivals(dataset.X, dataset.targets, splits=splits, whole_rows=has_whole_rows(dataset))
+    notes = (*notes, *weight_notes(dataset, arms), *unweighted)
     numbers = dataset.outputs is not None
     undecided = not numbers and dataset.Y.shape[1] > MANY_LABELS
     return Protocol(
@@ -248,6 +259,18 @@ def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int, splits: int 
     rivals = without_duplicates(rivals, {arm.name for arm in arms})
     rival_names = {arm.name for arm in rivals}
     return tuple(arm for arm in arms if arm.name not in rival_names) + rivals
+
+
+def weighing_arms(arms: tuple[Arm, ...], dataset: Any) -> tuple[tuple[Arm, ...], tuple[str, ...]]:
+    """The arms without methods that take no weights of rows, if rows have some, and a sentence on each of these; the
+    ValueError of the first one if no method is left."""
+    refused = [arm for arm in arms if not arm.rival and not takes_weights(arm.estimator)]
+    if dataset.sample_weight is None or not refused:
+        return arms, ()
+    found = tuple(arm for arm in arms if arm not in refused)
+    if all(arm.rival for arm in found):
+        check_takes_weights(refused[0].estimator)
+    return found, tuple(f"{arm.name} takes no weights of rows: {arm.estimator.why_unweighted}." for arm in refused)
 
 
 def pairs_of(wanted: Sequence[tuple[str, str]], arms: tuple[Arm, ...]) -> tuple[tuple[str, str], ...]:
@@ -286,8 +309,9 @@ def look_at_held_out_rows(protocol: Protocol, dataset: Any, record: RunRecord, p
             return
         seen: dict[str, Any] = {"seed": protocol.seed, "name": arm.name, **map_options(results.rows)}
         evidence = held_out_evidence(method, dataset, split, decided=protocol.decided is None, **seen)
-        raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None, unknown=dataset.unknown)
-        embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"], unknown=dataset.unknown)
+        cells: dict[str, Any] = {"unknown": dataset.unknown, "weights": dataset.sample_weight}
+        raw, _ = label_precisions(results, dataset.Y, ALL_FEATURES, None, **cells)
+        embedded, _ = label_precisions(results, dataset.Y, arm.name, best["k"], **cells)
         scored = np.concatenate([rows for fold, rows in results.held_out.items() if fold != TEST])
         evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
         record.add(**evidence_sections(evidence, dataset, scored=scored))

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.estimator.catalogue import title_of
+from proxembed.estimator.weights import weights_of
 from proxembed.evaluate.part import choose_scaling, rows_scored
 from proxembed.evaluate.results import sign_of
 from proxembed.execute.budget import WorkBudget
@@ -57,6 +58,7 @@ class SearchFindings:
     by_fold: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
     repeated: np.ndarray | None = None
     anchored: bool = True
+    unweighted: tuple[str, ...] = ()  # sentences on methods that take no weights of rows
 
     def choose(self, entries: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """The choice among the leaders at all their sizes, by the folds of the search and those of the comparison."""
@@ -146,7 +148,7 @@ def registered_methods(
         storage=storage,
         progress=progress,
     )
-    interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups)
+    interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups, **weights_of(train.sample_weight))
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
     scored = zip(leaders, study.leader_scores_, strict=False)
     sign = -1.0 if measure_for(options.measure, train.outputs is not None).loss else 1.0
@@ -171,6 +173,7 @@ def registered_methods(
         by_fold={(name, k): by for (name, _), own in scored for k, by in own.items()},
         repeated=study.choice_scores_,
         anchored=train.outputs is None,
+        unweighted=study.unweighted_,
     )
     return with_layouts(found, options, rows) if for_map and not study.final_ else found
 

@@ -18,6 +18,7 @@ from proxembed.data.errors import shorten
 from proxembed.data.readers.table import first_cell, read_table
 from proxembed.data.readers.table_labels import FrameFile, LabelColumns, label_columns, read_labels
 from proxembed.data.unpacking import plain_name
+from proxembed.evaluate.arms import Arm, unweighted_rivals
 from proxembed.evaluate.part import rows_scored
 from proxembed.features.encoded import with_example
 from proxembed.features.scaling import scaling_apply
@@ -30,7 +31,7 @@ from proxembed.tables import RawRows, TableRows
 from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
 from proxembed.tables.notes import few_notes
 from proxembed.targets.known import known_cells
-from proxembed.targets.labels import LabelMatrix
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.outputs import Outputs
 from proxembed.targets.reading import read_targets
 
@@ -346,6 +347,24 @@ def refuse_outputs(dataset: Dataset, file: object) -> None:
         f"{file}: {held}, which map does not lay out yet: search for an embedding of them, by "
         f"`proxembed search` or in Python by search(X, y){other}."
     )
+
+
+def check_row_weights(dataset: Dataset, engine: str = "methods") -> None:
+    """Raise an OptionError, or a ValueError, for what cannot be judged where rows have weights."""
+    if dataset.sample_weight is None:
+        return
+    if engine == "defc":
+        raise OptionError("engine", "defc", "takes no weights of rows (sample_weight); use the engine 'methods'.")
+    if dataset.Y.shape[1] > MANY_LABELS:
+        raise ValueError(
+            f"sample_weight is not allowed with more than {MANY_LABELS:,} labels, and {dataset.name} has "
+            f"{dataset.Y.shape[1]:,}; leave it out, or take fewer labels."
+        )
+
+
+def weight_notes(dataset: Dataset, arms: Sequence[Arm]) -> tuple[str, ...]:
+    """What notes say of rivals where rows have weights."""
+    return () if dataset.sample_weight is None else unweighted_rivals(arms)
 
 
 def has_test_rows(dataset: Dataset) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.estimator.catalogue import settings
+from proxembed.estimator.weights import takes_weights
 from proxembed.evaluate.arms import (
     ALL_FEATURES,
     MAP_SIZE,
@@ -40,7 +41,14 @@ from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 
 from .comparison import data_and_head, map_options
 from .engines import SearchFindings, run_engine
-from .labelled_data import component_range, has_test_rows, with_encoded_example, with_test_rows
+from .labelled_data import (
+    check_row_weights,
+    component_range,
+    has_test_rows,
+    weight_notes,
+    with_encoded_example,
+    with_test_rows,
+)
 from .large_fit import LargeFit
 from .options import OptionError, SearchOptions, measured_by, on_requested_cluster
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
@@ -101,7 +109,7 @@ def stored_study(
     facts = {name: value for name, value in given.items() if name not in FREE}
     outputs = None if dataset.outputs is None else np.asarray(dataset.outputs)
     arrays = (dataset.X, dataset.Y, dataset.unknown, dataset.train_idx, dataset.test_idx, dataset.groups, dataset.times)
-    arrays = (*arrays, *(() if outputs is None else (outputs,)))
+    arrays = (*arrays, *(each for each in (outputs, dataset.sample_weight) if each is not None))
     budget = {name: getattr(options, name) for name in BUDGET} | {"work": as_json(work)}
     ledger = Ledger(path, facts | {"data": digest(*arrays)}, resume=resume, budget=budget)
     try:
@@ -154,6 +162,7 @@ def search(
     # end of the options
     groups: Any = None,
     test: Any = None,
+    sample_weight: Any = None,
     encoder: Any = None,
     folder: str | Path | None = None,
     resume: str | Path | None = None,
@@ -225,6 +234,10 @@ def search(
         No split divides a group.
     test : row numbers or boolean array of shape (n,), or file name, optional
         Test rows.
+    sample_weight : array of shape (n,) or column name, optional
+        How often each row counts, in every fit and every measure: numbers of at least 0, of which a whole one is so
+        many repeats of the row; rows of weight 0 are left out. Folds, test rows and the draws of intervals are made of
+        rows. Methods that take no weights are left out; rivals that take none are fitted without them, as notes say.
     encoder : transformer or Pipeline of scikit-learn, optional
         Preprocessing of your own in front of all else. A clone is fitted on the training rows of each fold, with their
         targets if its tags require some; it gets an array of the numbers, or a pandas DataFrame whose columns are not
@@ -263,7 +276,8 @@ def search(
     """
     options = SearchOptions.of(locals())
     started, folder = clock.now(), folder_of(folder, resume)
-    dataset, head = data_and_head("search", X, y, options, encoder, groups=groups, test=test, **columns)
+    given = {"groups": groups, "test": test, "sample_weight": sample_weight}
+    dataset, head = data_and_head("search", X, y, options, encoder, **given, **columns)
     return run_search(dataset, options, head, folder, progress or silent, started, resume is not None)
 
 
@@ -279,6 +293,7 @@ def run_search(
     large: LargeFit | None = None,
 ) -> SearchResult:
     """Do the whole job, phase by phase: what ``search`` and the program both do."""
+    check_row_weights(dataset, options.engine)
     if not has_test_rows(dataset):
         options = replace(options, refit_all=True)
     started = clock.now() if started is None else started
@@ -372,7 +387,7 @@ def compare_leaders(job: Job) -> Results | None:
         n_jobs=options.n_jobs,
         measure=options.measure,
         numbers=job.dataset.outputs is not None,
-        notes=left_out_rivals(*data, **plan.rival_limits),
+        notes=(*left_out_rivals(*data, **plan.rival_limits), *weight_notes(job.dataset, rivals), *found.unweighted),
         train_rows=None if plan.cuts.rows is None else job.split.train,
         test_rows=None if plan.cuts.test_rows is None else job.split.held_out,
         decided=decided_arms(plan, leaders),
@@ -420,7 +435,8 @@ def finish_search(job: Job, results: Results) -> SearchResult:
     summary = lambda: worded(summarise(results, *asked), refitted=options.refit_all)  # noqa: E731
     record = RunRecord(place, results, head, summary, search=search_section(job))
     name, method, k = best_choice(record.summary, found, options.goal)
-    rival = rival_ahead(record.summary, (name, k), rivals_of(job), options.goal)
+    weighed = dataset.sample_weight is not None
+    rival = rival_ahead(record.summary, (name, k), rivals_of(job), options.goal, weighed)
     if rival is not None:
         name, method, k = rival
         add_rival_note(record.summary, options.goal, name, k)
@@ -503,7 +519,7 @@ def look_at_labels(job: Job, name: str, method: Any, k: int | None, record: RunR
     known = {(entry["arm"], entry["k"]) for entry in record.summary["leaderboard"]}
     if (name, k) in known and TEST in record.results.folds:
         raw, embedded = (
-            label_precisions(record.results, dataset.Y, *arm, [TEST], dataset.unknown)[0]
+            label_precisions(record.results, dataset.Y, *arm, [TEST], dataset.unknown, dataset.sample_weight)[0]
             for arm in ((ALL_FEATURES, None), (name, k))
         )
         evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
@@ -538,10 +554,15 @@ def best_choice(summary: dict[str, Any], found: SearchFindings, goal: str | None
 
 
 def rival_ahead(
-    summary: dict[str, Any], own: tuple[str, int | None], rivals: Sequence[Arm], goal: str | None
+    summary: dict[str, Any],
+    own: tuple[str, int | None],
+    rivals: Sequence[Arm],
+    goal: str | None,
+    weighed: bool = False,
 ) -> tuple[str, Any, int | None] | None:
     """The rival embedding that is best on the folds of the comparison, with its estimator and k, if it is ahead of our
-    choice by more than one paired standard error; None if no rival is, or if no goal asks for it."""
+    choice by more than one paired standard error; None if no rival is, or if no goal asks for it. ``weighed``: the rows
+    have weights, which it has to take."""
     if goal not in RIVAL_GOALS:
         return None
     known = {arm.name: arm.estimator for arm in rivals if hasattr(arm.estimator, "transform") and not arm.each_size}
@@ -549,6 +570,7 @@ def rival_ahead(
     ours = [entry for entry in summary["leaderboard"] if (entry["arm"], entry["k"]) == own]
     others = [e for e in summary["leaderboard"] if e["arm"] in known and e["components"] and not e["failures"]]
     others = [e for e in others if goal != "map" or e["k"] == MAP_SIZE]
+    others = [e for e in others if not weighed or takes_weights(known[e["arm"]])]
     if not ours or not others:
         return None
     entries = [*ours, *others]
@@ -590,7 +612,7 @@ def run_diagnosis(job: Job, method: Any, scaling: str | None) -> Any:
     parted = Split("test", np.arange(len(train)), np.arange(len(train), len(train) + len(test)))
     measure = measure_for(options.measure, dataset.outputs is not None)
     more: dict[str, Any] = {"cv": [parted], "seed": options.seed, "n_jobs": options.n_jobs}
-    more |= {"groups": part.groups, "times": part.times}
+    more |= {"groups": part.groups, "times": part.times, "sample_weight": part.sample_weight}
     more |= {"measure": measure} if diagnosed_by(measure) else {}
     natural = with_size(method, None)
     for each in (method, natural):  # rare labels may be missing in the part, and with them components

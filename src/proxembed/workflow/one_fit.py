@@ -114,7 +114,7 @@ def fit_and_save(
     """Fit the pipeline on all rows and write the model and its card; what was done, as plain data."""
     started = perf_counter()
     targets = LabelMatrix.of(dataset.y) if dataset.outputs is None else dataset.outputs
-    scaling = choose_scaling(dataset.X, targets, dataset.groups)
+    scaling = choose_scaling(dataset.X, targets, dataset.groups, weights=dataset.sample_weight)
     model = fit_on(estimator, dataset, scaling=scaling) if large is None else large.fit(estimator, scaling, progress)
     seconds = perf_counter() - started
     sampled = None if large is None else large.table.n
@@ -141,11 +141,11 @@ def diagnose_method(
     dataset: Dataset, estimator: BaseEstimator, n_folds: int = 3, *, n_all: int | None = None, **options: Any
 ) -> dict[str, Any]:
     """Diagnose a method, with scaling, on folds that respect the groups and the order of time of a data set."""
-    scaling = choose_scaling(dataset.X, dataset.targets, dataset.groups)
+    scaling = choose_scaling(dataset.X, dataset.targets, dataset.groups, weights=dataset.sample_weight)
     model = embedding_pipeline(estimator, dataset.X, readout=False, scaling=scaling)
     n_folds = fold_limit(dataset, n_folds)
     folds = make_splits(dataset, Splitting(n_folds=n_folds, seed=options.get("seed", 0)))
-    units: dict[str, Any] = {"groups": dataset.groups, "times": dataset.times}
+    units: dict[str, Any] = {"groups": dataset.groups, "times": dataset.times, "sample_weight": dataset.sample_weight}
     found = diagnose(model, dataset.X, training_labels(dataset), cv=folds, **units, **options)
     described = named_labels(replace(found, n_all=n_all).describe(), dataset)
     what = "labels" if dataset.outputs is None else "outputs"
@@ -202,6 +202,8 @@ def draw_map(
     """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows."""
     refuse_outputs(dataset, dataset.name)
     check_labels(dataset, dataset.name)
+    if dataset.sample_weight is not None:
+        raise ValueError(f"{dataset.name}: sample_weight is not allowed for a map, whose layouts take no weights.")
     dataset, split = with_test_rows(dataset, seed)
     chosen = map_layout(method, layout, seed, len(split.train), several_labels=dataset.several_labels)
     part, progress = prepare(dataset, split, seed), progress or silent

@@ -303,10 +303,11 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine",
 
 
 def prevalence(dataset: Any, rows: np.ndarray) -> np.ndarray:
-    """The share of rows with each label, among those whose cell is known; NaN without a known cell."""
-    known, positive = known_cells(dataset.unknown, rows), dataset.Y.tocsr()[rows].sum(axis=0)
-    count = len(rows) if known is None else known.sum(axis=0)
-    return np.where(count > 0, positive / np.maximum(count, 1), np.nan)
+    """The share of rows, as often as they count, with each label, among those whose cell is known; NaN without one."""
+    w = np.ones(len(rows)) if dataset.sample_weight is None else dataset.sample_weight[rows]
+    known, positive = known_cells(dataset.unknown, rows), dataset.Y.tocsr()[rows].T @ w
+    count = w.sum() if known is None else w @ known
+    return np.where(count > 0, positive / np.where(count > 0, count, 1), np.nan)
 
 
 def model_section(model: Any, stability: Any = None) -> dict[str, Any]:
