@@ -425,8 +425,8 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     def fit(self, X: Any, y: Any, scores: Any = None, sample_weight: Any = None) -> Self:
         """Fit the classifier on all rows, and tune the cuts. X: (n, d) array or sparse matrix. y: labels in any form
         (classes, indicator, sets). scores: (number of rows with known labels, c) array, scores of these rows by fits of
-        the same kind that have not seen them, to tune the cuts on; None: ``cross_fitted_scores``. sample_weight: (n,) numbers >= 0, how
-        often each row counts, in the fits and in the cuts. Returns self."""
+        the same kind that have not seen them, to tune the cuts on; None: ``cross_fitted_scores``. sample_weight: (n,)
+        numbers >= 0, how often each row counts, in the fits and in the cuts. Returns self."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -436,7 +436,9 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
             classifier = MultiOutputRidge(penalty="auto") if self.classifier is None else clone(self.classifier)
             classifier = accept_classes(classifier)
             if w is not None and not takes_weights(classifier):
-                raise ValueError(f"classifier={classifier!r} takes no sample_weight; leave it out, or take another one.")
+                raise ValueError(
+                    f"classifier={classifier!r} takes no sample_weight; leave it out, or take another one."
+                )
             weighed = weights_of(w)
             if labels.form == "classes":
                 cuts, global_cut = None, None

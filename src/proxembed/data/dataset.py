@@ -310,7 +310,8 @@ class Dataset:
         Examples
         --------
         >>> from proxembed.data import Dataset
-        >>> Dataset.from_classes([[0.0], [1.0], [3.0]], ["b", "a", "b"]).weighted([2.0, 0.0, 1.5]).sample_weight.tolist()
+        >>> data = Dataset.from_classes([[0.0], [1.0], [3.0]], ["b", "a", "b"])
+        >>> data.weighted([2.0, 0.0, 1.5]).sample_weight.tolist()
         [2.0, 1.5]
         """
         try:
@@ -335,8 +336,8 @@ class Dataset:
             cells), `labels_without_row`, `zero_rows`, `duplicate_rows` (rows whose features equal an earlier row's),
             `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`, `groups` (distinct ones,
             or None), `time_order` (whether the rows have times),
-            `weights` (sum, effective number of rows (sum w)^2 / sum w^2, and column of the weights; or None), `negative` (what a row without the one label is
-            called, or None), `notes` (on how the file was read), `outputs` (how each column of numbers, or of another
+            `weights` (sum, effective number of rows (sum w)^2 / sum w^2, and column of the weights; or None),
+            `negative` (what a row without the one label is called, or None), `notes` (on how the file was read), `outputs` (how each column of numbers, or of another
             kind beside them, was read; None for labels). An empty cell of a table counts as zero.
 
         Examples

@@ -420,9 +420,10 @@ def diagnose(
     TypeError
         The estimator has no ``transform``, so that it cannot place rows that it was not fitted on.
     ValueError
-        A number below 1, an unknown measure, weights that the estimator or the measure does not take, data that cannot be split, an estimator that these cannot be fitted to, a
-        group that ``cv`` splits, groups, times, weights or covariates beside RowBlocks, covariates without ``per_component``,
-        weights with it, or components that cannot be tested (another method, fewer rows than dimensions).
+        A number below 1, an unknown measure, weights that the estimator or the measure does not take, data that cannot
+        be split, an estimator that these cannot be fitted to, a group that ``cv`` splits, groups, times, weights or
+        covariates beside RowBlocks, covariates without ``per_component``, weights with it, or components that cannot be
+        tested (another method, fewer rows than dimensions).
 
     Examples
     --------
@@ -643,7 +644,9 @@ def _output_readings(
 def _held_out(readings: Readings, measure: Measure) -> float:
     """The measure on the held-out rows of one embedding."""
     part = readings.part
-    return measure.value(part.Y_held_out, readings.of(measure), known=part.known_held_out, weights=part.weights_held_out)[0]
+    return measure.value(
+        part.Y_held_out, readings.of(measure), known=part.known_held_out, weights=part.weights_held_out
+    )[0]
 
 
 def _score(readings: Readings, measure: Measure) -> _Fold:

@@ -10,8 +10,8 @@ from sklearn.pipeline import Pipeline
 
 from proxembed.classify.ridge import fit_readout, loo_penalty, ridge_fit
 from proxembed.estimator.base import Estimator
-from proxembed.estimator.weights import held_under, with_weighted_means
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.weights import held_under, with_weighted_means
 from proxembed.features.encoded import encoded, encoder_apply, encoder_fit, is_supervised, stacked
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
 from proxembed.features.table import features_fit
@@ -311,9 +311,7 @@ def _scaling_score(kind: str, X: Any, labels: LabelMatrix, fold: np.ndarray, w: 
     return total
 
 
-def _scaling_score_of_outputs(
-    kind: str, X: Any, outputs: Any, fold: np.ndarray, w: np.ndarray | None = None
-) -> float:
+def _scaling_score_of_outputs(kind: str, X: Any, outputs: Any, fold: np.ndarray, w: np.ndarray | None = None) -> float:
     """Minus the sum over the folds of the squared errors of F on known cells."""
     outputs = outputs if w is None else held_under(outputs, w)
     F, known, total = outputs.with_means().Y.toarray(), outputs.known_cells, 0.0

@@ -164,7 +164,9 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
         estimator, at_size = whole.member(), partial(whole.at_size, part.X, part.labels, counts=part.weights)
 
     def fit(k: int | None, bounded: bool = False) -> Embedding:
-        model, Z, Z_held_out = fitted_embedding(with_size(estimator, k), *part.rows_for(estimator), weights_for(arm, part))
+        model, Z, Z_held_out = fitted_embedding(
+            with_size(estimator, k), *part.rows_for(estimator), weights_for(arm, part)
+        )
         if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
             raise FloatingPointError("the embedding holds NaN or infinity")
         if at_size is not None:
@@ -309,7 +311,9 @@ class Readings:
     @cached_property
     def probabilities(self) -> np.ndarray:
         """Probabilities of the held-out rows, (m, c), by sigmoids of the cross-fitted scores."""
-        return platt_apply(self.scores, platt_fit(self.own_scores, self.Y, self.part.known_cells, self.part.known_weights))
+        return platt_apply(
+            self.scores, platt_fit(self.own_scores, self.Y, self.part.known_cells, self.part.known_weights)
+        )
 
     def neighbors(self, k: int) -> Any:
         """Labels of the training rows, the weights of the k nearest of each held-out row, and which cells are known."""
@@ -437,9 +441,7 @@ class OutputReadings(Readings):
         """The ridge regression of F on the embedding, its penalty by the inner folds where groups are together."""
         F = self.targets
         w = self.part.known_weights
-        penalty = (
-            chosen_penalty("auto", self.Z, F, w) if self.folds is None else fold_penalty(self.Z, F, self.folds, w)
-        )
+        penalty = chosen_penalty("auto", self.Z, F, w) if self.folds is None else fold_penalty(self.Z, F, self.folds, w)
         return Readout(*ridge_fit(self.Z, F, penalty, weights=w), penalty)
 
     @cached_property

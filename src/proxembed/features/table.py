@@ -99,7 +99,9 @@ def features_fit(
 ) -> ScalingState | TableState:
     """What makes features of rows, which occur ``sample_weight`` times each: of a matrix its scaling, of the rows of a
     table their encoding."""
-    return table_fit(X, sample_weight) if isinstance(X, TableRows) else scaling_fit(kind, X, sample_weight=sample_weight)
+    return (
+        table_fit(X, sample_weight) if isinstance(X, TableRows) else scaling_fit(kind, X, sample_weight=sample_weight)
+    )
 
 
 def table_fit(rows: TableRows, sample_weight: NDArray[np.float64] | None = None) -> TableState:
@@ -114,7 +116,9 @@ def table_fit(rows: TableRows, sample_weight: NDArray[np.float64] | None = None)
     filled = np.flatnonzero(_known(numbers))
     numbers = numbers[:, filled]
     medians, holed = np.nanmedian(numbers, axis=0), np.flatnonzero(np.isnan(numbers).any(axis=0))
-    categories = tuple(_category(column.name, rows[column.name], sample_weight) for column in _of_kind(rows, "category"))
+    categories = tuple(
+        _category(column.name, rows[column.name], sample_weight) for column in _of_kind(rows, "category")
+    )
     dense = _dense(rows, numbers, medians, holed, categories)
     varying = np.flatnonzero(dense.min(axis=0) < dense.max(axis=0)) if dense.shape[1] else np.empty(0, dtype=np.intp)
     names = _dense_names(rows, filled, holed, categories)

@@ -99,8 +99,8 @@ class Measure:
         Whether a comparison scores it beside the measure that decides.
     takes : {"labels", "numbers", "any"}, default="labels"
         Of "numbers", ``function`` reads `measures.outputs.OutputCells` beside predictions of F or moments of
-        neighbours; of "any" it gets labels and scores, or numbers and their predictions in units, NaN where unknown. Where rows have
-        weights, it must have an argument ``sample_weight`` (m,).
+        neighbours; of "any" it gets labels and scores, or numbers and their predictions in units, NaN where unknown.
+        Where rows have weights, it must have an argument ``sample_weight`` (m,).
 
     Raises
     ------
@@ -187,8 +187,8 @@ class Measure:
             return np.nan, 0
         if self.over == "rows":
             rows = known.any(axis=1)
-            both = ((np.asarray(cells, dtype=bool) & known)[rows] for cells in (Y, reading))
-            own = self.value(*both, weights=None if w is None else w[rows])
+            truth, sets = ((np.asarray(cells, dtype=bool) & known)[rows] for cells in (Y, reading))
+            own = self.value(truth, sets, weights=None if w is None else w[rows])
             return own[0], int(known.any(axis=0).sum())
         if self.over == "cells":
             each_cell = None if w is None else np.broadcast_to(w[:, None], known.shape)[known]

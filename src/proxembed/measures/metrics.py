@@ -224,9 +224,7 @@ def jaccard_at_k(
     return _mean(row_jaccard(Y, Y_train, weights, known_train, known=known), sample_weight)
 
 
-def same_rows(
-    Y_train: Any, k: int = 10, *, most: int = 5000, sample_weight: np.ndarray | None = None
-) -> np.ndarray:
+def same_rows(Y_train: Any, k: int = 10, *, most: int = 5000, sample_weight: np.ndarray | None = None) -> np.ndarray:
     """The k training rows to return to every query: those of the largest mean Jaccard similarity to all label sets.
     ``sample_weight`` (n,): how often each row counts in that mean."""
     Y = sparse_labels(Y_train)

@@ -71,7 +71,8 @@ def _explained(missed: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def q2_each(cells: OutputCells, predicted: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """1 - SSE / SS per output, SS about the means of the training rows: (q,), or (b, q) under ``weights`` (b, m); (q,) under (m,)."""
+    """1 - SSE / SS per output, SS about the means of the training rows: (q,), or (b, q) under ``weights`` (b, m), and
+    (q,) under (m,)."""
     W, mask = _weighted(cells, weights), cells.mask
     missed, total = (cells.per_output(W @ (mask * each**2)) for each in (cells.F - predicted, cells.F))
     found = _explained(missed, total)

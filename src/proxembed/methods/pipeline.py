@@ -471,7 +471,9 @@ def unseen_scores(
     fold = _cut_folds(own.Y, None if groups is None else groups[known])
 
     def embed(rows: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return embedded_within_bound(method, X[rows], labels.take(rows), X[left_out], *weights_of(weights, rows).values())
+        return embedded_within_bound(
+            method, X[rows], labels.take(rows), X[left_out], *weights_of(weights, rows).values()
+        )
 
     return fold_scores(unseen_embeddings(embed, known, fold, labels.n, groups), targets, fold, weights=w)
 

@@ -71,7 +71,9 @@ class TableEncoder(Embedder):
                 self.n_features_in_ = len(names)
                 if (is_frame(X) or rows is X) and all(isinstance(name, str) for name in names):
                     self.feature_names_in_ = np.array(names, dtype=object)
-            self.state_ = features_fit(scaling_kind(rows), rows, None if sample_weight is None else checked_weights(sample_weight, rows))
+            self.state_ = features_fit(
+                scaling_kind(rows), rows, None if sample_weight is None else checked_weights(sample_weight, rows)
+            )
             self.columns_ = rows.columns if isinstance(rows, TableRows) else None
         return self
 

@@ -440,7 +440,9 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         found = tuple(replace(each, scalings=weighed_scalings(each)) for each in pool if each.title not in refused)
         if not found:
             check_takes_weights(next(iter(refused.values())))
-        self.unweighted_ = tuple(f"{name} takes no weights of rows: {own.why_unweighted}." for name, own in refused.items())
+        self.unweighted_ = tuple(
+            f"{name} takes no weights of rows: {own.why_unweighted}." for name, own in refused.items()
+        )
         return found
 
     def _measure(self, labels: Targets) -> Measure:

@@ -33,9 +33,7 @@ CACHED_FOLDS = 5
 class FoldParts:
     """The parts of several folds, on all training rows of a fold or on the first of them; the latest are kept."""
 
-    def __init__(
-        self, X: Any, labels: Targets, splits: Sequence[Split], kind: str, weights: np.ndarray | None = None
-    ):
+    def __init__(self, X: Any, labels: Targets, splits: Sequence[Split], kind: str, weights: np.ndarray | None = None):
         self.X, self.labels, self.splits, self.kind, self.weights = X, labels, tuple(splits), kind, weights
         self.rows = tuple(len(split.train) for split in self.splits)
         self._shapes: dict[tuple[int, int | None], tuple[Shape, int]] = {}

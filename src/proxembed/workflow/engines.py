@@ -148,7 +148,9 @@ def registered_methods(
         storage=storage,
         progress=progress,
     )
-    interrupted = fitted_or_interrupted(study, train.X, training_labels(train), groups=train.groups, **weights_of(train.sample_weight))
+    interrupted = fitted_or_interrupted(
+        study, train.X, training_labels(train), groups=train.groups, **weights_of(train.sample_weight)
+    )
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
     scored = zip(leaders, study.leader_scores_, strict=False)
     sign = -1.0 if measure_for(options.measure, train.outputs is not None).loss else 1.0

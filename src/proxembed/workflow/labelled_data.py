@@ -163,7 +163,13 @@ def _unknown_option(name: str, caller: str | None) -> str:
     told = f"{name} is no option" if caller is None else f"{name} is no option of {caller}"
     if takers := [job for job, names in taken.items() if name in names]:
         return f"{told}, but one of {' and '.join(takers)}; leave it out, or call {' or '.join(takers)}."
-    own = (*OF_FILES, "groups", "test", "sample_weight", *(each for job in taken if caller in (None, job) for each in taken[job]))
+    own = (
+        *OF_FILES,
+        "groups",
+        "test",
+        "sample_weight",
+        *(each for job in taken if caller in (None, job) for each in taken[job]),
+    )
     if near := difflib.get_close_matches(name, own, n=1):
         return f"{told}; did you mean {near[0]}?"
     return f"{told}; those of a file are {', '.join(OF_FILES)}, groups, test, sample_weight."

@@ -208,7 +208,8 @@ class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
 
     @abstractmethod
     def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:
-        """Fit to checked rows and their outputs; ``w``: how often each row counts, None: once. ``own_factor_``: F of these rows by models that have not seen them."""
+        """Fit to checked rows and their outputs; ``w``: how often each row counts, None: once.
+        ``own_factor_``: F of these rows by models that have not seen them."""
 
     @abstractmethod
     def _factor(self, X: Any) -> np.ndarray:
