@@ -337,7 +337,8 @@ class Dataset:
             `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`, `groups` (distinct ones,
             or None), `time_order` (whether the rows have times),
             `weights` (sum, effective number of rows (sum w)^2 / sum w^2, and column of the weights; or None),
-            `negative` (what a row without the one label is called, or None), `notes` (on how the file was read), `outputs` (how each column of numbers, or of another
+            `negative` (what a row without the one label is called, or None), `notes` (on how the file was read),
+            `outputs` (how each column of numbers, or of another
             kind beside them, was read; None for labels). An empty cell of a table counts as zero.
 
         Examples

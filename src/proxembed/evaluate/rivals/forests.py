@@ -34,7 +34,8 @@ class GrowsForest:
 
     def _grow(self, X: Any, T: Any, w: np.ndarray | None = None) -> tuple[Any, np.ndarray, np.ndarray]:
         """Grow the forest on targets T (n, r) of rows that count ``w`` times each (None: once). Returns
-        the distinct rows, what the leaves say of each, by the trees grown without it, and the distinct row of each row."""
+        the distinct rows, what the leaves say of each, by the trees grown without it, and the distinct row of each
+        row."""
         random = check_random_state(self.random_state)
         X, T, counts, row = averaged_rows(X, T, w)
         chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
