@@ -71,6 +71,7 @@ from .methods.sliced import Sliced as Sliced
 from .methods.spectral_maps import LLE as LLE
 from .methods.spectral_maps import LaplacianEigenmaps as LaplacianEigenmaps
 from .methods.table_encoder import TableEncoder as TableEncoder
+from .methods.target_space import TargetSpace as TargetSpace
 from .methods.transductive.propagation import MLGFHF as MLGFHF
 from .methods.transductive.propagation import MLGRF as MLGRF
 from .methods.transductive.propagation import MLLGC as MLLGC

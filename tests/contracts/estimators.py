@@ -35,6 +35,7 @@ BUDGETS = {
     "DEFC": {"max_evals": 8, "cv": 2},
     "EmbeddingSearch": {"max_trials": 2, "cv": 2},
     "ForestLeaves": {"n_estimators": 20},
+    "TargetSpace": {"n_estimators": 20},
     "Views": {"n_estimators": 20},
 }
 

@@ -24,6 +24,8 @@ from proxembed.algebra.pencil.linear import (
     with_same_products,
 )
 from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending
+from proxembed.pairs.formulas import gaussian
+from proxembed.pairs.relation import relation
 
 # Width and ridge are chosen on this number of rows. On five data sets the macro average precision of new rows then
 # differs by .003 at most from that of a choice on all rows (bench/kernels.py), and six decompositions of 800 rows take
@@ -70,6 +72,21 @@ def map_coordinates(T: np.ndarray, weights: np.ndarray) -> Coordinates:
     rows = CentredMatrix.centred(T, weights)
     uniform = all_ones(weights)
     return Coordinates(rows, None if uniform else weights, rows.gram(None if uniform else weights), "features")
+
+
+def gaussian_coordinates(X: Any, weights: np.ndarray, prototypes: Any = None) -> Callable[[float], Coordinates]:
+    """The row-space coordinates of rows X by the width of a Gaussian kernel; of the kernel map on ``prototypes`` where
+    these are given."""
+    d2 = relation("euclidean", X, X if prototypes is None else prototypes) ** 2
+    among = d2 if prototypes is None else relation("euclidean", prototypes, prototypes) ** 2
+
+    def coordinates_at(tau: float) -> Coordinates:
+        K = gaussian(d2, tau)
+        if prototypes is None:
+            return kernel_coordinates(K, weights)
+        return map_coordinates(K @ kernel_map(gaussian(among, tau)), weights)
+
+    return coordinates_at
 
 
 def tuning_rows(weights: np.ndarray, target: Any, most: int | None = None, prototypes: int | None = None) -> np.ndarray:

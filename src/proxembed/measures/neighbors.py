@@ -219,6 +219,19 @@ def new_neighbor_weights(
     return sp.csr_array(sp.vstack(blocks))
 
 
+def left_out_neighbor_weights(
+    Z: Any, Z_train: Any, rows: np.ndarray, n_neighbors: int = 10, *, block_bytes: int = 2**26, metric: str = "cosine"
+) -> sp.csr_array:
+    """``neighbor_weights`` of rows Z that stand for the training rows of the numbers ``rows`` (m,), each without that
+    row among its neighbours: where a training row would be found if it were a new row. Returns (m, n)."""
+    Z, Z_train, mean = _checked(Z, Z_train, n_neighbors)
+    kind, n = METRICS[metric], Z_train.shape[0]
+    train, step = kind(Z_train, mean), max(1, block_bytes // (8 * n))
+    parts = (slice(start, start + step) for start in range(0, Z.shape[0], step))
+    blocks = [_nearest(kind(Z[p], mean, train.constant), train, min(n_neighbors, n - 1), rows[p]) for p in parts]
+    return sp.csr_array(sp.vstack(blocks))
+
+
 def _checked(Z: Any, Z_train: Any, n_neighbors: int) -> tuple[Any, Any, np.ndarray]:
     """Both, dense where they have one column, and the mean of the training rows."""
     if n_neighbors < 1:

@@ -18,15 +18,8 @@ from proxembed.estimator.known_blocks import moved_centroids
 from proxembed.estimator.rows import Rows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.wrapper import TemplateWrapper, refuse_features
-from proxembed.features.kernel import (
-    kernel_coordinates,
-    kernel_map,
-    least_loo,
-    map_coordinates,
-    tuning_rows,
-)
+from proxembed.features.kernel import gaussian_coordinates, kernel_coordinates, kernel_map, least_loo, tuning_rows
 from proxembed.features.prototypes import PROTOTYPES, prototypes
-from proxembed.pairs.formulas import gaussian
 from proxembed.pairs.relation import (
     checked_relation,
     column_deviations,
@@ -447,14 +440,4 @@ class Kernelized(TemplateWrapper, labels="multi"):
         if self.kernel != "gaussian":
             K = replace(kernel, prototypes=X).values(X)
             return lambda tau: kernel_coordinates(K, weights)
-        chosen = X if exact else kernel.prototypes
-        d2 = relation("euclidean", X, chosen) ** 2
-        among = d2 if exact else relation("euclidean", chosen, chosen) ** 2
-
-        def coordinates_at(tau: float) -> Coordinates:
-            K = gaussian(d2, tau)
-            if exact:
-                return kernel_coordinates(K, weights)
-            return map_coordinates(K @ kernel_map(gaussian(among, tau)), weights)
-
-        return coordinates_at
+        return gaussian_coordinates(X, weights, None if exact else kernel.prototypes)

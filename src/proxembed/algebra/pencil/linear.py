@@ -27,6 +27,7 @@ LOO_ROWS = 4096  # rows whose leave-one-out errors are averaged; the fit is that
 RIDGE_GRID = np.logspace(-6, 2, 17)
 FEW_PRODUCTS = 1 << 27  # multiplications of a leave-one-out of the whole grid that are worth no shorter way
 EQUAL = 1e-8  # errors that differ by less are equal: of rows that a small ridge fits, rounding leaves so much
+LEAST_FREE = 1e-12  # 1 - h of a row that fixes its own prediction
 EXPANDED = 1e-10  # share of the errors up to which rounding is allowed in the expanded squares of residuals
 
 
@@ -110,6 +111,46 @@ def solve_definite(M: np.ndarray, E: np.ndarray) -> np.ndarray:
     if factorised.ok:
         return factorised.solve(E)
     return linalg.lstsq(M, E, cond=1e-12)[0]
+
+
+def ridge_left_out(
+    X: Any, T: np.ndarray, lam: float, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients (d, c) and intercept (c,) as of ``ridge_solve``, and the predictions (n, c) of each row by the other
+    rows, in closed form: t - (t - z) / (1 - h) of the fitted z and the leverages h. ``weights``: how often each row
+    counts, which is left out whole. [allen1974press]"""
+    unit = unit_of(X)
+    X, lam, w = over(X, unit), lam / (unit * unit), np.ones(X.shape[0]) if weights is None else weights
+    rows = CentredMatrix.centred(X, w)
+    level = weighted_mean(T, w)
+    if X.shape[1] > X.shape[0]:
+        dual, values = kernel_left_out(rows.outer_gram(weights), T, lam, w)
+        W = rows.tdot(dual)
+    else:
+        G = rows.gram(weights)
+        factorised = SPD(G, lam)
+        solve = factorised.solve if factorised.ok else partial(solve_definite, G + lam * np.eye(len(G)))
+        W = solve(rows.tdot(T if weights is None else Repeats(w).of(T)))
+        parts = [np.einsum("md,dm->m", own, solve(own.T)) for _, own in rows.blocks()]
+        h = w * np.concatenate(parts) + w / w.sum()
+        values = T - (T - level - rows.dot(W)) / np.maximum(1.0 - h, LEAST_FREE)[:, None]
+    return W / unit, level - rows.centre @ W, values
+
+
+def kernel_left_out(K: np.ndarray, T: np.ndarray, lam: float, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of the Gram matrix K (n, n) of the centred rows times the roots of their weights w: coefficients (n, c)
+    by which the centred rows are summed, and the predictions (n, c) of each row by the others."""
+    root, M = np.sqrt(w)[:, None], K.copy()
+    M[np.diag_indices_from(M)] += lam
+    factorised = SPD(M)
+    if factorised.ok:
+        half = factorised.whiten()
+    else:
+        values, vectors = descending(K)
+        half = vectors / np.sqrt(np.maximum(values, 0.0) + lam)
+    dual = matmul(half, matmul(half.T, root * (T - weighted_mean(T, w))))
+    free = np.maximum(lam * np.einsum("ij,ij->i", half, half) - w / w.sum(), LEAST_FREE)
+    return root * dual, T - lam * dual / (root * free[:, None])
 
 
 def ridge_loo(
