@@ -50,6 +50,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
         ("ForestLeaves", "Views"),
         dict.fromkeys(EQUIVALENCE, DRAWN),
     ),
+    "TargetSpace": {**dict.fromkeys(EQUIVALENCE, DRAWN), "check_classifiers_regression_target": OF_EITHER},
     "SONPP": dict.fromkeys(EQUIVALENCE, ZEROS),
     "LaplacianEigenmaps": dict.fromkeys(
         ["check_sample_weights_shape", "check_sample_weights_not_overwritten"], FEW_DISTINCT

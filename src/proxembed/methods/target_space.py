@@ -107,8 +107,8 @@ class Stack:
         high = np.where(seen, T[:, ~signed], -np.inf).max(axis=0)
         weights = None
         if not signed.all():
-            used = [name in OF_NUMBERS for name in names]
-            used = np.array(used) if any(used) else np.ones(len(names), dtype=bool)
+            used = np.array([name in OF_NUMBERS for name in names])
+            used = used if used.any() else ~used
             root = np.sqrt(mass[:, ~signed])
             A = np.clip(own[:, ~signed], low[:, None], high[:, None]) * root[:, :, None]
             weights = np.zeros(len(names))
@@ -117,11 +117,12 @@ class Stack:
 
     def log_odds(self, scores: np.ndarray) -> np.ndarray:
         """The log odds (m, labels) of new rows."""
-        return stacked(clipped_logits(scores[:, self.signed]), self.odds)
+        odds: Any = self.odds  # not None where some column is a label
+        return stacked(clipped_logits(scores[:, self.signed]), odds)
 
     def predicted(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities of labels and predictions of numbers, (m, c), of new rows."""
-        return self._joined(scores, self.log_odds(scores) if self.odds is not None else None)
+        return self._joined(scores, None if self.odds is None else self.log_odds(scores))
 
     def cross_fitted(self, own: np.ndarray, known: Known, folds: list[Split]) -> np.ndarray:
         """The same of the rows of fit: labels by stacks of the other folds."""
@@ -218,7 +219,7 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
     bases_ : tuple of str, the bases used.
     share_, power_ : float, a and g.
     axes_ : (number of predictions, k) array, the components.
-    singular_values_ : (k,) array, those of the places of the rows of fit.
+    eigenvalues_ : (k,) array, the squared singular values of the places of the rows of fit.
     embedding_ : (n, k) array, the places of the rows of fit that have a known target.
     own_predictions_ : (n, c) array, the cross-fitted probabilities of these rows, or their predicted numbers in units
         of F by bases that have not seen them.
@@ -359,7 +360,7 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
         bound = int(np.count_nonzero(values > len(values) * np.finfo(float).eps * values[0]))
         k = self._asked(values, bound)
         self.axes_ = fix_signs(V[:, :k])
-        self.singular_values_ = np.sqrt(values[:k])
+        self.eigenvalues_ = values[:k]
         self.embedding_ = (S @ self.axes_)[number]
         self.n_components_ = k
 
@@ -378,8 +379,7 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
         return int(k)
 
     def shorten(self, short: Any, k: int) -> None:
-        short.axes_, short.singular_values_ = self.axes_[:, :k], self.singular_values_[:k]
-        short.embedding_ = self.embedding_[:, :k]
+        short.axes_, short.embedding_ = self.axes_[:, :k], self.embedding_[:, :k]
 
     def transform(self, X: Any) -> Any:
         """The embedding of rows X, (m, d) to (m, k), in X's float type; a row of fit has its own place."""

@@ -197,7 +197,7 @@ def test_every_estimator_that_takes_numbers_says_how_they_are_scaled():
     own = {name: cls for name, cls in registry().items() if cls.__module__.startswith("proxembed.")}
     taken = {name for name, cls in own.items() if cls.class_traits.takes_numbers}
     spectral = {"CCA", "PLS", "OPLS", "MDDM", "SFEHS", "MVMD", "MORP", "MLSI", "SLVM", "MLLS", "PCovR", "Sliced", "MFA"}
-    assert taken == spectral | {"BSML", "MLGFHF", "MLGRF", "MLLGC", "SMSE"}
+    assert taken == spectral | {"BSML", "MLGFHF", "MLGRF", "MLLGC", "SMSE", "TargetSpace"}
 
 
 def test_wrappers_scale_as_their_method():

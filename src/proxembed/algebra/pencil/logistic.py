@@ -4,7 +4,8 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.special import expit
 
-STEPS, SETTLED, HALVINGS = 100, 1e-10, 30
+STEPS, HALVINGS = 100, 30
+SETTLED, LEVEL = 1e-16, 1e-12  # shares of the loss: what a step gains at the end, and what rounding adds
 LEVEL_PENALTY = 1e-10  # of the intercept: keeps the steps defined where rounding would not
 
 
@@ -31,7 +32,7 @@ def logistic_weights(A: np.ndarray, T: np.ndarray, mass: np.ndarray, penalty: fl
         for _ in range(HALVINGS):
             further = B - size[:, None] * step
             found, ahead = _loss(A, T, mass, weights, further)
-            worse = found > loss + SETTLED * np.abs(loss)
+            worse = found > loss + LEVEL * np.abs(loss)
             if not worse.any():
                 break
             size = np.where(worse, size / 2, size)
