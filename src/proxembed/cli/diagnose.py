@@ -8,15 +8,16 @@ from .fit import setting
 from .options import (
     DATA,
     JSON,
-    JUDGED,
     MEMORY,
     METHOD,
     SAMPLE,
     SETTINGS,
     SIZE,
     checked_data,
+    column_values,
     dataset_from,
     large_table,
+    one_by_one,
     table_options,
     takes,
 )
@@ -26,24 +27,12 @@ from .terminal import notes, print_json
 SHOWN = 5  # labels served worse
 
 
-@takes("columns", "search.measure", "search.folds", "search.seed", "search.n_jobs", folds=3, n_jobs=-1)
+@takes("columns", "search.measure", "search.folds", "search.seed", "search.n_jobs", "diagnose", folds=3, n_jobs=-1)
 def diagnose(
     file: str = DATA,
     method: str = METHOD,
     size: int = SIZE,
     settings: list[str] = SETTINGS,
-    shuffles: int = typer.Option(
-        20, help="Number of shuffles of the labels; a verdict needs 19.", min=1, rich_help_panel=JUDGED
-    ),
-    halves: int = typer.Option(
-        10, help="Number of random halves of the rows, for the stability.", min=1, rich_help_panel=JUDGED
-    ),
-    per_component: bool = typer.Option(
-        False,
-        "--per-component",
-        help="Also test each component of opls, cca or pls, given the earlier ones.",
-        rich_help_panel=JUDGED,
-    ),
     memory: str = MEMORY,
     sample: int = SAMPLE,
     json_output: bool = JSON,
@@ -57,16 +46,34 @@ def diagnose(
         from proxembed.workflow.one_fit import diagnose_method, method_with
 
         seed, columns = given["seed"], table_options(given)
+        covariates = covariates_beside(file, columns, given)
         large = large_table(file, columns, memory, sample, seed)
+        if large is not None and covariates is not None:
+            raise ValueError("--covariates is for tables in memory; give more --memory, or leave it out.")
         dataset = dataset_from(file, **columns) if large is None else large.sample
         dataset = checked_data(dataset, file)
         parameters = dict(map(setting, settings or []))
         estimator = method_with(method, size, parameters, seed, several_labels=dataset.several_labels)
-        options = {name: given[name] for name in ("measure", "seed", "n_jobs")}
-        options |= {"n_shuffles": shuffles, "n_resamples": halves, "per_component": per_component}
+        options = {name: given[name] for name in ("measure", "seed", "n_jobs", "per_component")}
+        options |= {"n_shuffles": given["shuffles"], "n_resamples": given["halves"], "covariates": covariates}
         with notes(), Console(stderr=True, quiet=json_output).status(f"diagnosing {title_of(estimator)}"):
             found = diagnose_method(dataset, estimator, given["folds"], n_all=large and large.table.n, **options)
         show(found, json_output)
+
+
+def covariates_beside(file: str, columns: dict[str, Any], given: dict[str, Any]) -> Any:
+    """The covariates that --covariates names, by column, or None; ``columns`` then leaves them out of the features."""
+    asked = one_by_one(given["covariates"])
+    if not asked:
+        return None
+    from proxembed.tables.reading import quoted
+    from proxembed.workflow.labelled_data import covariate_columns
+
+    if not given["per_component"]:
+        raise ValueError("--covariates needs --per-component, whose tests take them off; add it, or leave them out.")
+    found = covariate_columns(file, asked, **column_values(columns))
+    columns["drop"] = [*(columns["drop"] or ()), *map(quoted, found)]
+    return found
 
 
 def show(found: dict[str, Any], json_output: bool) -> None:
@@ -98,6 +105,9 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     typer.echo(f"{found['method']}, {len(stable)} components: {found['measure']} on {rows}")
     for name, text in lines.items():
         typer.echo(f"  {name:<16} {text}")
+    if found["covariates"]:
+        told = [f"{visible(each['name'])} ({each['kind']})" for each in found["covariates"]]
+        typer.echo(f"  {'covariates':<16} {', '.join(told)}")
     for row in found["components"]:
         tested = f"pseudo-F {row['statistic']:.3g}, p = {row['p']:.3f} of {row['n_permutations']} permutations"
         typer.echo(f"  component {row['component']:<6} {tested}, {row['share']:.1%} of the variance of y")

@@ -84,7 +84,9 @@ JSON = typer.Option(False, "--json", help="Print JSON.")
 TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "list": list[str]}
 FLAGS = {name: option["flags"][0] for kind in DECLARED.values() for name, option in kind.items()}
 FLAGS |= {"method": "--method", "layout": "--layout"}
-LISTS = [name for name, option in DECLARED["columns"].items() if option["type"] == "list"]  # of several names
+LISTS = [  # of several names
+    name for kind in ("columns", "diagnose") for name, option in DECLARED[kind].items() if option["type"] == "list"
+]
 
 
 def takes(*kinds: str, **defaults: Any) -> Callable[[Verb], Verb]:

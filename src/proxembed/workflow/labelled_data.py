@@ -15,9 +15,11 @@ from proxembed.blocks import RowBlocks, is_dask
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, from_anndata, read
 from proxembed.data.dataset import with_spelling_notes
 from proxembed.data.errors import shorten
+from proxembed.data.large_table import takes as is_table
 from proxembed.data.readers.table import first_cell, read_table
+from proxembed.data.readers.table_covariates import covariate_names, read_covariates
 from proxembed.data.readers.table_labels import FrameFile, LabelColumns, label_columns, read_labels
-from proxembed.data.unpacking import plain_name
+from proxembed.data.unpacking import check_exists, plain_name
 from proxembed.evaluate.arms import Arm, unweighted_rivals
 from proxembed.evaluate.part import rows_scored
 from proxembed.features.encoded import with_example
@@ -280,6 +282,15 @@ def read_labelled(file: str | Path, test: str | Path | None = None, **columns: A
     path = Path(file)
     source, names = label_file(path, names)
     return read(path, labels=source, test=test, columns=Columns(labels=names, **columns))
+
+
+def covariate_columns(file: str | Path, asked: Sequence[str], **columns: Any) -> Mapping[str, Any]:
+    """The cells of the columns of a table that names or globs mean, in its order; ``columns`` as of `Columns`."""
+    path, purposes = Path(file), Columns(**columns)
+    if str(file).startswith(OPENML) or path.exists() and not is_table(path):
+        raise DataError(f"{file}: covariates are columns of a table (CSV or Parquet); write the data as one.")
+    check_exists(path)
+    return read_covariates(path, purposes, covariate_names(path, purposes, asked))
 
 
 def _listed(names: str | Sequence[str] | None) -> list[str]:

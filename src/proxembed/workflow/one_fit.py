@@ -140,7 +140,8 @@ def fit_and_save(
 def diagnose_method(
     dataset: Dataset, estimator: BaseEstimator, n_folds: int = 3, *, n_all: int | None = None, **options: Any
 ) -> dict[str, Any]:
-    """Diagnose a method, with scaling, on folds that respect the groups and the order of time of a data set."""
+    """Diagnose a method, with scaling, on folds that respect the groups and the order of time of a data set; options as
+    of ``diagnose``, the covariates by column, (n,) each."""
     scaling = choose_scaling(dataset.X, dataset.targets, dataset.groups, weights=dataset.sample_weight)
     model = embedding_pipeline(estimator, dataset.X, readout=False, scaling=scaling)
     n_folds = fold_limit(dataset, n_folds)
@@ -149,7 +150,12 @@ def diagnose_method(
     found = diagnose(model, dataset.X, training_labels(dataset), cv=folds, **units, **options)
     described = named_labels(replace(found, n_all=n_all).describe(), dataset)
     what = "labels" if dataset.outputs is None else "outputs"
-    return {"method": title_of(estimator), **described, "what": what, "verdict": verdict(found, what)}
+    taken_off = [
+        {"name": name, "kind": "levels" if cells.dtype == object else "number"}
+        for name, cells in (options.get("covariates") or {}).items()
+    ]
+    facts = {"covariates": taken_off, "what": what, "verdict": verdict(found, what)}
+    return {"method": title_of(estimator), **described, **facts}
 
 
 def verdict(found: Diagnosis, what: str = "labels") -> str:

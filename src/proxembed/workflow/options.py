@@ -307,6 +307,32 @@ class CompareOptions(RunOptions):
     )
 
 
+@dataclass(frozen=True)
+class DiagnoseOptions:
+    """The options of a diagnosis that only the program has, or names so."""
+
+    shuffles: int = param(
+        default=20, low=1, integer=True, panel=JUDGED, doc="Number of shuffles of the labels; a verdict needs 19."
+    )
+    halves: int = param(
+        default=10, low=1, integer=True, panel=JUDGED, doc="Number of random halves of the rows, for the stability."
+    )
+    per_component: bool = param(
+        default=False,
+        kind=bool,
+        panel=JUDGED,
+        doc="Also test each component of opls, cca or pls, given the earlier ones.",
+    )
+    covariates: Sequence[str] = param(
+        default=(),
+        words="names or globs",
+        panel=JUDGED,
+        metavar="COLUMN,...",
+        doc="Columns of the table that ``per_component`` takes off features and labels, and that are no features: "
+        "numbers by regression, texts and ``category`` columns by their levels, inside which rows are permuted.",
+    )
+
+
 def check_measure(measure: Any) -> None:
     """Raise OptionError for what is neither a measure nor its name nor a function; loads the measures."""
     from proxembed.measures.measures import MEASURES, measure_of

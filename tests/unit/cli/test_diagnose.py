@@ -7,10 +7,12 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from typer.testing import CliRunner
 
-from proxembed import OPLS, Scaling
+from proxembed import OPLS, PLS, Scaling
 from proxembed.cli import app
+from proxembed.cli.diagnose import show
 from proxembed.data import Dataset
-from proxembed.evaluate.diagnose import diagnose
+from proxembed.evaluate.component_tests import component_tests
+from proxembed.evaluate.diagnose import diagnose, targets_of
 from proxembed.splits.splits import Splitting, make_splits
 from unit.cli.model_files import FIT, X, Y, refused, several_labels_csv
 
@@ -46,6 +48,32 @@ def test_it_tests_single_components(tags):
     assert len(lines) == 2 and lines[0].startswith("  component 1      pseudo-F "), done.output
     assert "p = 0.001 of 999 permutations, " in lines[0] and lines[0].endswith("% of the variance of y")
     refused(program(tags, "-m", "pca", *FIT, *QUICK, "--per-component"), "per_component tests OPLS, CCA and PLS")
+
+
+def test_covariates_of_the_table_are_taken_off(tmp_path, capsys):
+    """Columns of numbers and of levels, as in the library; they are no features, and the terminal names them."""
+    draw = np.random.default_rng(2)
+    rows, depth, batch = draw.normal(size=(40, 3)), draw.normal(size=40), np.repeat(["p", "q"], 20)
+    rows[:, 0] += 2 * depth
+    y = rows[:, 1] + 2 * depth + (batch == "p")
+    cells = zip(*rows.T.tolist(), depth.tolist(), batch.tolist(), y.tolist(), strict=True)
+    path = tmp_path / "soil.csv"
+    path.write_text("\n".join(["a,b,c,depth,batch,y", *(",".join(map(str, row)) for row in cells)]))
+    words = (path, "--targets", "y", *QUICK, "--halves", 1, "--folds", 2, "-k", 1, "-m", "pls", "--per-component")
+    found = json.loads(program(*words, "--covariates", "dep*", "--covariates", "batch", "--json").stdout)
+    model = make_pipeline(Scaling("standard"), PLS(target_type="real"))
+    options = {"covariates": {"depth": depth, "batch": batch}, "n_permutations": 1}
+    expected = component_tests(model, rows, targets_of(y, "real"), 1, **options)[0]
+    for name in ("statistic", "share"):
+        assert found["components"][0][name] == pytest.approx(expected[name], rel=1e-8)
+    assert found["covariates"] == [{"name": "depth", "kind": "number"}, {"name": "batch", "kind": "levels"}]
+    show(found, False)
+    assert "  covariates       depth (number), batch (levels)\n" in capsys.readouterr().out
+    refused(program(*words[:-1], "--covariates", "depth"), "--covariates needs --per-component")
+    refused(program(*words, "--covariates", "y"), "'y' is named for both targets and covariates; name it once")
+    refused(program(*words, "--covariates", "deep"), "covariates 'deep' names no column of the file", "depth")
+    large = program(*words, "--covariates", "depth", "--memory", "1KB")
+    assert large.exit_code == 2 and "--covariates is for tables in memory" in large.stderr
 
 
 def test_the_last_line_is_the_verdict(tags):

@@ -170,17 +170,17 @@ def resolve(columns: Columns, names: Sequence[str], path: Path | str) -> Roles:
     full = dict(owner)
     for field, patterns in asked.items():
         for pattern in patterns:
-            for name in _matched(pattern, field, names, listed, path):
+            for name in matched(pattern, field, names, listed, path):
                 if name not in full and owner.setdefault(name, field) != field:
                     raise _twice(path, name, owner[name], field)
     for pattern in columns.drop:
-        for name in _matched(pattern, "drop", names, listed, path):
+        for name in matched(pattern, "drop", names, listed, path):
             owner.setdefault(name, "drop")
     chosen = {field: tuple(name for name in names if owner.get(name) == field) for field in asked}
     single = {field: _only(field, asked[field], chosen[field], path) for field in SINGLE}
     for pattern in columns.category:
-        _matched(pattern, "category", names, listed, path)
-    kept = {name for pattern in columns.keep for name in _matched(pattern, "keep", names, listed, path)}
+        matched(pattern, "category", names, listed, path)
+    kept = {name for pattern in columns.keep for name in matched(pattern, "keep", names, listed, path)}
     others = tuple(name for name in names if name not in owner)
     features = tuple(name for name in others if not columns.keep or name in kept)
     unkept = tuple(name for name in others if columns.keep and name not in kept)
@@ -216,7 +216,8 @@ def _texts(field: str, value: Any) -> tuple[str, ...]:
     return texts
 
 
-def _matched(pattern: str, field: str, names: Sequence[str], listed: set[str], path: Path | str) -> list[str]:
+def matched(pattern: str, field: str, names: Sequence[str], listed: set[str], path: Path | str) -> list[str]:
+    """The columns of a name or a glob; DataError, with near names, if there is none."""
     if pattern in listed:
         return [pattern]
     found = [name for name in names if fnmatchcase(name, pattern)]
