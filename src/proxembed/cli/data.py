@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from .terminal import command, print_json
 
 if TYPE_CHECKING:
     from proxembed.data import Dataset
+    from proxembed.data.errors import UnlabelledTable
 
 
 @takes("columns")
@@ -28,7 +30,13 @@ def data(
 ) -> None:
     """Show how a labelled file is read: columns, sizes, labels and possible problems."""
     with refusals():
-        dataset = dataset_from(file, **given, test=test)
+        from proxembed.data.errors import UnlabelledTable
+
+        try:
+            dataset = dataset_from(file, **given, test=test)
+        except UnlabelledTable as unlabelled:
+            show_unlabelled(unlabelled, json_output)
+            return
         facts = dataset.describe()
         if json_output:
             print_json(facts | {"columns": dataset.columns})
@@ -38,6 +46,56 @@ def data(
         typer.echo(next_step(dataset, file, found))
 
 
+def show_unlabelled(found: UnlabelledTable, json_output: bool) -> None:
+    """Print the columns of a table without named labels, and how to name what is to be predicted."""
+    rows, whole = found.rows
+    proposal = with_options(found.options)
+    if json_output:
+        print_json({"n": rows, "whole": whole, "columns": found.columns, "proposed": proposal or None})
+        return
+    print_columns(found.columns)
+    read = f"{rows:,} rows" if whole else f"the first {rows:,} rows"
+    typer.echo(f"{read}, {len(found.columns):,} columns; nothing to predict is named yet.")
+    add = "add --targets COLUMN,... (numbers) or --labels COLUMN,... (classes, tags)"
+    typer.echo(f"next: {add}{f', such as: {proposal}' if proposal else ''}")
+
+
+def with_options(options: Sequence[tuple[str, str]]) -> str:
+    """The command with options, the values of one joined by commas; "" without options."""
+    from proxembed.tables.reading import quoted
+
+    names = dict.fromkeys(name for name, _ in options)
+    told = [f"--{name} {','.join(quoted(value) for each, value in options if each == name)}" for name in names]
+    return " ".join([command(), *told]) if told else ""
+
+
+def print_columns(columns: Sequence[tuple[str, str, str]]) -> None:
+    """Print how each column was read; those named by numbers in order, such as wavelengths, in one line."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from proxembed.data.readers.columns import is_number
+    from proxembed.tables.axis import axis_of
+    from proxembed.tables.notes import visible
+
+    named = [column for column in columns if is_number(column[0]) and column[1] == "number"]
+    axis = named if axis_of([name for name, *_ in named]) is not None else []
+    table = Table("column", "read as", "for example")
+    for column in columns:
+        if column in axis[:1]:
+            told = spectra_words([name for name, *_ in axis])
+            table.add_row(f"{axis[0][0]} ... {axis[-1][0]}", f"{axis[0][1]}: {told}", Text(visible(axis[0][2])))
+        elif column not in axis:
+            table.add_row(*map(Text, map(visible, column)))
+    Console().print(table)
+
+
+def spectra_words(names: Sequence[str]) -> str:
+    """What columns named by numbers in order are."""
+    return f"{len(names):,} columns named by numbers from {names[0]} to {names[-1]} (spectra), drawn in order"
+
+
 def print_card(dataset: Dataset, facts: dict[str, Any]) -> None:
     """Print how each column was read, and the facts on the data set."""
     from rich.console import Console
@@ -45,18 +103,17 @@ def print_card(dataset: Dataset, facts: dict[str, Any]) -> None:
     from rich.text import Text
 
     from proxembed.report import data_card
+    from proxembed.tables.axis import axis_of
     from proxembed.tables.notes import visible
 
-    console = Console()
     if dataset.columns is not None:
-        table = Table("column", "read as", "for example")
-        for column in dataset.columns:
-            table.add_row(*map(Text, map(visible, column)))
-        console.print(table)
+        print_columns(dataset.columns)
     table = Table(show_header=False)
     for what, value in data_card(facts):
         table.add_row(what, Text(visible(value)))
-    console.print(table)
+    if axis_of(dataset.feature_names or ()) is not None:
+        table.add_row("features", spectra_words(dataset.feature_names or ()))
+    Console().print(table)
 
 
 def next_step(dataset: Dataset, file: str, groups: str | None) -> str:

@@ -90,6 +90,20 @@ class TableFaults(DataError):
         return type(self), (self.path, self.problems)
 
 
+class UnlabelledTable(DataError):
+    """A table without a problem but that nothing to predict is named: how its first rows read its columns."""
+
+    columns: tuple[tuple[str, str, str], ...] = ()  # name, what it is read as, an example
+    rows: tuple[int, bool] = (0, True)  # how many were read, and whether these are all
+
+    @classmethod
+    def of(cls, error: DataError, columns: Sequence[tuple[str, str, str]], rows: tuple[int, bool]) -> UnlabelledTable:
+        """The error with what was read."""
+        found = cls(str(error))
+        found.options, found.names_file, found.columns, found.rows = error.options, True, tuple(columns), rows
+        return found
+
+
 def _column_of(text: str) -> str:
     """The column that a problem names first, in quotes; "" for none."""
     quoted = re.search("'[^']*'", text)

@@ -15,6 +15,7 @@ from proxembed.algebra.pencil.symmetric import orthonormal_columns, pseudo_inver
 from proxembed.measures.outputs import OutputCells, spearman_each
 from proxembed.methods.pipeline import fit_on
 from proxembed.proximity.reordering import even_sample
+from proxembed.tables.axis import axis_of
 from proxembed.targets.outputs import Column, Outputs
 
 LEVEL = 0.95  # of the limits of T2 and of the distance
@@ -388,21 +389,10 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return found
 
 
-def in_order(names: Sequence[str]) -> np.ndarray | None:
-    """The names as numbers, such as wavelengths, where they are more than 15 and increase; else None."""
-    if len(names) <= MOST_BARS:
-        return None
-    try:
-        values = np.array([float(name) for name in names])
-    except ValueError:
-        return None
-    return values if np.isfinite(values).all() and (np.diff(values) > 0).all() else None
-
-
 def _chart(values: np.ndarray, names: list[str]) -> dict[str, Any]:
-    """A value per feature: all in the order of their names where these are increasing numbers (of more than 2,000 the
+    """A value per feature: all in the order of their names where these are numbers in order (of more than 2,000 the
     strongest of each neighbourhood), else the 15 largest."""
-    at = in_order(names)
+    at = axis_of(names)
     if at is None:
         order = np.argsort(-np.abs(values), kind="stable")[:MOST_BARS]
         return {"x": None, "names": [names[j] for j in order], "values": _plain(values[order])}

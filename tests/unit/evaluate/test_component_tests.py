@@ -79,7 +79,9 @@ def test_estimators_find_the_components_of_r():
     left, y = rest(X, Z), rest(Y, Z)
     total = np.sum(y**2)
     np.testing.assert_allclose(RDA.fit(left, y).eigenvalues_ / total, STORED["numbers.share"], rtol=1e-8)
-    np.testing.assert_allclose(np.sqrt(CANONICAL.fit(left, y).eigenvalues_), STORED["canonical.correlations"], rtol=1e-8)
+    np.testing.assert_allclose(
+        np.sqrt(CANONICAL.fit(left, y).eigenvalues_), STORED["canonical.correlations"], rtol=1e-8
+    )
     T = PLS(n_components=3, deflation="nipals", scale_targets="none").fit(left, y).transform(left)
     explained = np.sum((T.T @ y) ** 2, axis=1) / np.sum(T**2, axis=0)
     np.testing.assert_allclose(explained / total, STORED["pls.explained"], rtol=1e-8)

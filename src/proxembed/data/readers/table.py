@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
-from proxembed.data.errors import DataError, Fault, TableFaults, shorten
+from proxembed.data.errors import DataError, Fault, TableFaults, UnlabelledTable, shorten
 from proxembed.data.readers.columns import SINGLE, Cells, Columns, Roles, is_number, name_of, required, resolve, seconds
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, NamedRows, Reader
@@ -27,7 +27,7 @@ from proxembed.data.readers.table_features import (
     with_row_names,
 )
 from proxembed.data.readers.table_file import CsvFile, MergedLinesWarning, PartsOfTable, TableFile, open_table
-from proxembed.data.readers.table_labels import LabelColumns, likely_labels, read_labels
+from proxembed.data.readers.table_labels import LabelColumns, likely_labels, likely_targets, read_labels
 from proxembed.data.readers.table_outputs import (
     outputs_note,
     reading_fault,
@@ -173,8 +173,12 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
         if given is not None or not any(reading.problem for reading in mixed.targets):
             labels = _labels(parts, roles, columns, mixed.targets) if given is None else [given]
     except DataError as error:
-        if not problems:
+        if not problems and named:
             raise
+        if not named:
+            error.options = likely_targets(mixed.numbers, file.names) or error.options
+        if not problems:
+            raise UnlabelledTable.of(error, mixed.described, _rows_read(parts[0])) from error
         reason = str(error).removeprefix(f"{file.path}: ").removesuffix(".")
         problems.append((reason, error.options))
     if problems:
@@ -189,6 +193,12 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
         labels_beside = ((name, "labels", cell) for name, cell in given.columns)
         mixed = replace(mixed, described=(*mixed.described, *labels_beside))
     return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed, told + found.notes)
+
+
+def _rows_read(part: Gathered) -> tuple[int, bool]:
+    """The number of rows that were read of a table whose labels are not named, and whether these are all."""
+    rows = len(next(iter(part.cells.values())).codes)
+    return rows, rows < FIRST_ROWS
 
 
 def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> Dataset:
@@ -487,6 +497,11 @@ class MixedRows:
     described: tuple[tuple[str, str, str], ...]
     targets: tuple[Reading, ...] = ()
     unseen: tuple[str, ...] = ()  # notes on cells of the second file that the first does not have
+
+    @property
+    def numbers(self) -> list[str]:
+        """The feature columns of numbers."""
+        return [each.name for each in self.readings if each.column is not None and each.column.kind == "number"]
 
     @property
     def notes(self) -> list[str]:

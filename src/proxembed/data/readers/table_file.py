@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from functools import partial
-from itertools import count, islice, pairwise
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -25,6 +25,7 @@ from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.columns import is_number
 from proxembed.data.readers.parquet_parts import SUFFIXES, ParquetParts, PickedRows
 from proxembed.data.unpacking import decode, is_packed, most_unpacked, opened, plain_name, too_large
+from proxembed.tables.axis import axis_of
 from proxembed.tables.cells import MISSING
 
 BLOCK_BYTES = 1 << 21
@@ -33,7 +34,6 @@ MOST_WORKERS = 8
 RULING_ROWS = 20  # which show whether the header lacks a cell
 NO_ROWS = "there are no rows after the header"
 SEPARATORS = ",;\t|"
-SHORTEST_AXIS = 15  # numbers; a longer rising or falling series names columns
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 LINE_END = b"\n"
 BARE = ("\t", "|")  # separators that hardly stand in a text
@@ -497,14 +497,8 @@ def _row_name(names: tuple[str, ...]) -> str | None:
     return next(name for j in count() if (name := "Unnamed: 0" + f".{j}" * (j > 0)) not in names)
 
 
-def _is_axis(names: Sequence[str]) -> bool:
-    """Whether numbers are names of columns, such as wavelengths: more than 15 that rise or fall throughout."""
-    steps = [float(a) < float(b) for a, b in pairwise(names)]
-    return len(names) > SHORTEST_AXIS and len(set(names)) == len(names) and len(set(steps)) == 1
-
-
 def _checked_names(names: tuple[str, ...], path: Path, line: int | None) -> tuple[str, ...]:
-    if not names or all(is_number(name) for name in names) and not _is_axis(names):
+    if not names or all(is_number(name) for name in names) and axis_of(names) is None:
         found = "numbers stand where column names belong" if names else "there are no column names"
         raise DataError.at(path, line, found, "name the columns (CSV: in the first line)")
     seen: set[str] = set()

@@ -15,6 +15,7 @@ from scipy import sparse
 from proxembed.data.errors import DataError, Option, shorten
 from proxembed.data.readers.columns import Cells, is_minus_one, is_number, name_of, truth
 from proxembed.data.readers.table_file import TableFile
+from proxembed.tables.axis import axis_of
 from proxembed.tables.cells import MISSING, is_empty
 from proxembed.tables.frames import Coded, FrameColumn, frame_of, is_frame, named_columns
 from proxembed.tables.lists import listed
@@ -37,6 +38,7 @@ from proxembed.targets.values import (
 JOINS = (";", "|", ",")  # what may join the labels of a lone label column
 SEPARATORS = (*JOINS, "/", "\t")  # that are usual
 PATH = " > "  # what stands between the steps of a path: each beginning of it is a label
+MOST_TARGETS = 20  # that are proposed
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
 NUMBERS_OF_FILE = "name columns of numbers with targets, or bin them into classes"
 NUMBERS = "numbers are no labels: bin them into classes, or fit a method on them, such as OPLS().fit(X, y), and predict"
@@ -262,6 +264,16 @@ def likely_labels(columns: dict[str, Cells]) -> tuple[Option, ...]:
         return (("labels", f"{start}*"),)
     found = found or [name for name, cells in columns.items() if _few_values(cells)]
     return (("labels", found[-1]),) if found else ()
+
+
+def likely_targets(numbers: Sequence[str], names: Sequence[str]) -> tuple[Option, ...]:
+    """The arguments that name what was measured beside spectra: the columns of ``numbers`` whose names are none, where
+    the others of a table are an axis; () for other tables, and for more than 20."""
+    axis = {name for name in names if is_number(name)}
+    found = [name for name in numbers if name not in axis]
+    if axis_of([name for name in names if name in axis]) is None or len(found) > MOST_TARGETS:
+        return ()
+    return tuple(("targets", name) for name in found)
 
 
 def _few_values(cells: Cells) -> bool:
