@@ -37,13 +37,16 @@ def compare_and_show(dataset: Any, options: Any, file: Path, folder: Path, json_
     with progress_bar(quiet=json_output) as progress:
         found = run_comparison(dataset, options, head("compare", options.seed, file), folder, progress)
     summary, tested = found.record["summary"], found.record["contrasts"]
+    done, of = len(set(summary["folds"]) & set(summary["fold_sizes"])), planned_folds(summary["protocol"])
     try:
         with note_written(found.folder):
             if json_output:
                 print_json(summary | {"contrasts": tested})
             else:
-                print_summary(summary, found.folder.paths, tested)
+                cuts = list(summary["protocol"]["cuts"])
+                if done < of and not summary["interrupted"]:
+                    cuts.append(f"{done} complete folds of {of}")
+                print_summary(summary, found.folder.paths, tested, cuts)
     finally:
         if summary["interrupted"]:
-            done, of = len(set(summary["folds"]) & set(summary["fold_sizes"])), planned_folds(summary["protocol"])
             leave_interrupted(f"kept {done} complete folds of {of} in {found.folder.listing}.")

@@ -308,6 +308,7 @@ class Protocol:
     decided: tuple[str, ...] | None = None
     deadline: float | None = None
     numbers: bool = False
+    cuts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", measure_for(self.measure, self.numbers))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,21 @@ from proxembed.evaluate.arms import (
     ALL_FEATURES,
     Arm,
     default_methods,
+    entrants,
     left_out_rivals,
     method_arms,
     rival_arms,
     without_duplicates,
 )
 from proxembed.evaluate.compare import BEST_METHOD, BEST_RIVAL, SIDES, contrasts
+from proxembed.evaluate.costs import machine_speed
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.part import rows_scored
 from proxembed.evaluate.results import TEST, label_precisions
 from proxembed.evaluate.rivals.maps import SupervisedUMAP
 from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
+from proxembed.execute import clock
 from proxembed.execute.executor import Progress, silent
 from proxembed.features.encoded import check_encoder, with_encoder
 from proxembed.measures.measures import neighbors_of
@@ -102,6 +106,7 @@ def compare(
     standard_split: bool = False,
     min_positives: int = 1,
     max_seconds: float | None = None,
+    max_work: float | None = None,
     contrasts: Sequence[tuple[str, str]] = (),
     # end of the options
     groups: Any = None,
@@ -148,7 +153,11 @@ def compare(
     min_positives : an integer >= 1, default=1
         Positive held-out rows that a label needs to be scored.
     max_seconds : None, inf or a number > 0 and <= 1e+100, default=None
-        Time limit per method and fold; exceeding it counts as a loss. None: no limit.
+        Time limit of the comparison: rivals whose forecasts do not fit in are left out, and so are folds after the
+        third that would begin later; a method that exceeds it on one fold has lost there. None: no limit.
+    max_work : None or a number > 0 and <= 1e+12, default=None
+        Budget in units of work instead of seconds: rivals whose forecasts do not fit in are left out, the least
+        important first.
     contrasts : pairs of names, default=()
         Methods or rivals to test against each other in pairs, such as OPLS and PCA; "best method", "best rival" and
         "raw" (all features) are allowed, too.
@@ -204,8 +213,10 @@ def run_comparison(
 ) -> Comparison:
     """Run the protocol, look at held-out rows, make the record: what ``compare`` and the program both do."""
     check_row_weights(dataset)
+    limited = options.max_seconds is not None and options.max_work is None
+    deadline = clock.now() + (options.max_seconds or 0.0) if limited else None
     dataset = with_encoded_example(dataset, standard_split(dataset).train if options.standard_split else None)
-    protocol = protocol_of(options, dataset)
+    protocol = replace(protocol_of(options, dataset), deadline=deadline)
     with nullcontext() if folder is None else run_folder(Path(folder), EVIDENCE) as place:
         results = run(protocol, dataset, progress)
         if not results.rows:
@@ -225,9 +236,12 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
     split = standard_split(dataset).train if options.standard_split else None
     folds = fold_limit(dataset, options.folds, split)
     splits = folds * options.repeats + options.standard_split
-    arms, unweighted = weighing_arms(arms_of(options.methods, dataset, options.seed, splits), dataset)
+    cut = cut_rivals(options, dataset, splits)
+    cuts = (f"rivals left out: {', '.join(cut)}",) if cut else ()
+    arms, unweighted = weighing_arms(arms_of(options.methods, dataset, options.seed, splits, cut), dataset)
     train = np.flatnonzero(rows_scored(dataset)) if split is None else split
-    notes = left_out_rivals(dataset.X, dataset.targets, splits=splits, whole_rows=has_whole_rows(dataset))
+    known: dict[str, Any] = {"splits": splits, "whole_rows": has_whole_rows(dataset), **limit_of(cut)}
+    notes = left_out_rivals(dataset.X, dataset.targets, **known)
     notes = (*notes, *weight_notes(dataset, arms), *unweighted)
     numbers = dataset.outputs is not None
     undecided = not numbers and dataset.Y.shape[1] > MANY_LABELS
@@ -244,17 +258,51 @@ def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:
         contrasts=pairs_of(options.contrasts, arms),
         measure=measured_by(options, dataset, train),
         numbers=numbers,
-        notes=(*notes, UNDECIDED) if undecided else notes,
+        notes=(*notes, *(f"Cut for the budget: {each}." for each in cuts), *((UNDECIDED,) if undecided else ())),
+        cuts=cuts,
         decided=() if undecided else None,
     )
 
 
-def arms_of(names: tuple[str, ...] | None, dataset: Any, seed: int, splits: int = 1) -> tuple[Arm, ...]:
-    """The arms of the methods named; the rivals are always there, so that naming them changes nothing."""
+def cut_rivals(options: CompareOptions, dataset: Any, splits: int) -> tuple[str, ...] | None:
+    """The names of the rivals that the budget leaves out: their forecasts exceed the share that each may take, or what
+    more important ones leave of it. None without a budget."""
+    left = budget = budget_of(options)
+    if budget == inf:
+        return None
+    found = []
+    known: dict[str, Any] = {"splits": splits, "whole_rows": has_whole_rows(dataset)}
+    for entrant in entrants(dataset.X, dataset.targets, options.seed, **known):
+        if not entrant.lacks and (entrant.reason(budget) or entrant.seconds > left):
+            found.append(entrant.arm.name)
+        elif not entrant.lacks:
+            left -= entrant.seconds
+    return tuple(found)
+
+
+def budget_of(options: CompareOptions) -> float:
+    """The units of work that rivals may take together; infinite without a limit."""
+    if options.max_work is not None:
+        return float(options.max_work)
+    return inf if options.max_seconds is None else options.max_seconds * machine_speed()
+
+
+def limit_of(cut: Sequence[str] | None) -> dict[str, Any]:
+    """What one rival may take: where a budget has settled it, there is no other limit."""
+    return {} if cut is None else {"seconds": inf}
+
+
+def arms_of(
+    names: tuple[str, ...] | None, dataset: Any, seed: int, splits: int = 1, cut: Sequence[str] | None = None
+) -> tuple[Arm, ...]:
+    """The arms of the methods named; the rivals are always there, so that naming them changes nothing, but for those
+    that a budget has ``cut``."""
     names = default_methods(dataset.X.shape[0]) if names is None else names
-    rivals = rival_arms(dataset.X, dataset.targets, seed, splits=splits, whole_rows=has_whole_rows(dataset))
+    known: dict[str, Any] = {"splits": splits, "whole_rows": has_whole_rows(dataset), **limit_of(cut)}
+    rivals = rival_arms(dataset.X, dataset.targets, seed, **known)
     titles = [arm.name.lower() for arm in rivals if arm.largest is None]
     standing = {*RIVAL_WORDS, *titles, *(title.replace(" ", "") for title in titles)}
+    rivals = tuple(arm for arm in rivals if arm.name not in (cut or ()))
     arms = method_arms([n for n in names if n.lower() not in standing], several_labels=dataset.several_labels)
     rivals = without_duplicates(rivals, {arm.name for arm in arms})
     rival_names = {arm.name for arm in rivals}

@@ -24,6 +24,9 @@ NEAR_MEASURES = ("Jaccard@", "A@")
 PREDICT_MEASURES = ("macro average precision", "Q2")
 
 
+WORK: dict[str, Any] = {"default": None, "choices": (None,), "above": 0, "high": 1e12, "panel": TIME}
+
+
 class OptionError(ValueError):
     """An option whose value is not allowed: its name, the value, and the rest of the sentence."""
 
@@ -200,11 +203,7 @@ class SearchOptions(RunOptions):
         doc="Largest number of configurations; makes the search repeatable.",
     )
     max_work: float | None = param(
-        default=None,
-        choices=(None,),
-        above=0,
-        high=1e12,
-        panel=TIME,
+        **WORK,
         doc="Budget in units of work instead of seconds, predicted from the sizes of the data, so that two runs do the "
         "same work under any load of the machine.",
     )
@@ -294,7 +293,13 @@ class CompareOptions(RunOptions):
         choices=(None, math.inf),
         above=0,
         panel=TIME,
-        doc="Time limit per method and fold; exceeding it counts as a loss. None: no limit.",
+        doc="Time limit of the comparison: rivals whose forecasts do not fit in are left out, and so are folds after "
+        "the third that would begin later; a method that exceeds it on one fold has lost there. None: no limit.",
+    )
+    max_work: float | None = param(
+        **WORK,
+        doc="Budget in units of work instead of seconds: rivals whose forecasts do not fit in are left out, the least "
+        "important first.",
     )
     contrasts: Sequence[tuple[str, str]] = param(
         default=(),

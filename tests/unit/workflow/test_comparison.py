@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,15 @@ from proxembed.evaluate.arms import Arm, method_arms, rival_arms
 from proxembed.evaluate.run import Protocol, run
 from proxembed.splits.splits import Splitting
 from proxembed.workflow import comparison
-from proxembed.workflow.comparison import arms_of, finished, map_options, pairs_of, run_comparison
+from proxembed.workflow.comparison import (
+    arms_of,
+    cut_rivals,
+    finished,
+    map_options,
+    pairs_of,
+    protocol_of,
+    run_comparison,
+)
 from proxembed.workflow.labelled_data import component_range
 from proxembed.workflow.options import CompareOptions
 from runs import LAY_OUT
@@ -143,6 +152,26 @@ def test_a_budget_is_told_in_the_failures(dataset, tmp_path):
     run_job(tmp_path, dataset, max_seconds=1e-9)
     failures = record_of(tmp_path)["summary"]["failures"]
     assert failures and all("budget of 1e-09 seconds" in reason for _, _, reason in failures)
+
+
+def test_a_budget_leaves_out_rivals_by_their_forecasts(dataset, monkeypatch):
+    """The least important first, each by its share too, in one line; what is not cut stays as it was."""
+    costly = {"PCA": 2.0, "logistic regression": 6.0, "label scores": 3.0}
+    known = comparison.entrants(dataset.X, dataset.targets)
+    priced = tuple(replace(each, seconds=costly.get(each.arm.name, 0.0)) for each in known)
+    monkeypatch.setattr(comparison, "entrants", lambda *data, **given: priced)
+    names = [each.arm.name for each in priced if each.arm.name in costly]
+    assert names == [*costly] and cut_rivals(CompareOptions(), dataset, 2) is None
+    for work, gone in ((4.0, ("logistic regression", "label scores")), (6.0, ("logistic regression",)), (11.0, ())):
+        assert cut_rivals(CompareOptions(max_work=work), dataset, 2) == gone, work
+    protocol = protocol_of(CompareOptions(max_work=4.0, methods="opls"), dataset)
+    gone = cut_rivals(CompareOptions(max_work=4.0), dataset, 2)
+    assert protocol.cuts == (f"rivals left out: {', '.join(gone)}",) and not {*gone} & {*protocol.names}
+    assert any(note == f"Cut for the budget: rivals left out: {', '.join(gone)}." for note in protocol.notes)
+    assert (
+        len(arms_of(("opls", "labelscores"), dataset, 0, 1, ("label scores",)))
+        == len(arms_of(("opls",), dataset, 0)) - 1
+    )
 
 
 def test_an_output_folder_that_is_a_file_is_refused_before_the_work(dataset, tmp_path, monkeypatch):
