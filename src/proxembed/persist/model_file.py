@@ -108,6 +108,14 @@ LIMITS = """## Limits
 - The rows that the model was fitted on look better in its embedding than new rows do: judge it on held-out rows."""
 
 
+def _title(embedding: Any) -> str:
+    """The class of a step, with the method that it wraps."""
+    from proxembed.estimator.base import Embedder
+    from proxembed.estimator.catalogue import title_of
+
+    return title_of(embedding) if isinstance(embedding, Embedder) else type(embedding).__name__
+
+
 def model_card(
     model: Any,
     dataset: Any = None,
@@ -153,7 +161,7 @@ def model_card(
         size += f" to {embedding.n_components_} components"
     versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     sections = [
-        f"{CARD_MARK}\n# {type(embedding).__name__}: {size}",
+        f"{CARD_MARK}\n# {_title(embedding)}: {size}",
         f"Saved by proxembed {version('proxembed')} (Python {platform.python_version()}, {versions}) on "
         f"{datetime.now(UTC).date().isoformat()}.",
         "## Steps\n" + "\n".join(f"{number}. {_code(repr(step))}" for number, step in enumerate(steps, 1)),

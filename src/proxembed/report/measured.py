@@ -143,10 +143,10 @@ def _predictions(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _permutations(found: dict[str, Any]) -> dict[str, Any]:
-    """Panel 3: R2 and Q2 of models of permuted outputs, beside those of the true ones at a correlation of 1."""
+    """Panel 3: R2 and Q2 of models of shuffled outputs, beside those of the true ones at a correlation of 1."""
     title, points = "Permutations", found["permutations"]
     if not points:
-        return _panel(title, "No permutations were made.", [])
+        return _panel(title, "No shuffles were made.", [])
     known = [value for point in points for value in point[1:] if value is not None]
     own = next((point for point in found["curve"] if point[0] == found["k"]), [None, found["q2"], found["r2_fit"]])
     own = [1.0, own[2], own[1]]
@@ -159,12 +159,12 @@ def _permutations(found: dict[str, Any]) -> dict[str, Any]:
         marks.append(_dots(frame.dots([1.0], [own[place]]), colour, 11))
     means = [_mean(point[place] for point in points) for place in (1, 2)]
     ours, chance = (" and ".join(map(figure_number, each)) for each in (own[1:], means))
-    alt = f"R2 and Q2 of {len(points)} permutations, means {chance}; of the true outputs {ours}"
-    x_title = f"|r| of permuted and true outputs (n = {len(points)} permutations)"
+    alt = f"R2 and Q2 of {len(points)} shuffles, means {chance}; of the true outputs {ours}"
+    x_title = f"|r| of shuffled and true outputs (n = {len(points)} shuffles)"
     plot = frame.view(x_title, "Q2, R2 (no unit)", alt, marks)
     note = (
-        "Each pair of dots is a model of permuted rows of y. Large dots at |r| = 1: the true y. Chance alone gives "
-        "values such as those of the permutations."
+        "Each pair of dots is a model of shuffled (permuted) rows of y. Large dots at |r| = 1: the true y. Chance "
+        "alone gives values such as those of the shuffles."
     )
     return _panel(title, note, [plot], key=[(BLUE, "", "Q2"), (ORANGE, "", "R2 of the fit")], points=True)
 

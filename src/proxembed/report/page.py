@@ -125,7 +125,7 @@ def target_words(facts: dict[str, Any]) -> dict[str, Any]:
     if not outputs:
         words = {"what": "label", "shuffled": "shuffled labels", "shuffles": "shuffles of the labels"}
         return {**words, "numbers": False, "count": facts["labels"]}
-    words = {"what": "output", "shuffled": "permuted outputs", "shuffles": "permutations of the outputs"}
+    words = {"what": "output", "shuffled": "shuffled outputs", "shuffles": "shuffles of the outputs"}
     return {**words, "numbers": True, "count": len(outputs)}
 
 

@@ -78,7 +78,7 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
     """The facts beside the verdict: model, score, null, time."""
     summary, diagnosis = record["summary"], record.get("diagnosis")
     numbers = bool(summary.get("dataset", {}).get("outputs"))
-    shuffled, moves = ("Permuted outputs", "permutations") if numbers else ("Shuffled labels", "shuffles")
+    shuffled = f"Shuffled {'outputs' if numbers else 'labels'}"
     primary, found = summary["measures"][0], []
     choice = summary.get("choice") or {"method": None, "k": None}
     ours = [entry for entry in summary["best"] if not entry["rival"]]
@@ -95,7 +95,7 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
     if diagnosis:
         shuffles = diagnosis.get("n_shuffles", len(diagnosis["null"]))
         value = "cannot tell" if few_shuffles(diagnosis) else "beaten" if diagnosis["passed"] else "not beaten"
-        found.append({"what": shuffled, "value": value, "note": f"p = {diagnosis['p']:.3f}, {shuffles} {moves}"})
+        found.append({"what": shuffled, "value": value, "note": f"p = {diagnosis['p']:.3f}, {shuffles} shuffles"})
     searched = (record.get("search") or {}).get("seconds")
     if searched is not None:
         found.append({"what": "Time of the search", "value": seconds_text(searched), "note": ""})

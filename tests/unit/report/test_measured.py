@@ -56,7 +56,7 @@ def test_the_page_has_the_panels_in_order_and_no_word_of_labels(found, without_f
     assert re.findall(r"<h3>(.*?)</h3>", parts) == TITLES
     text = " ".join(data for tag, data in Tags(page).placed if tag not in ("style", "script"))
     assert not re.search(r"labels?\b", text, re.IGNORECASE), re.search(r".{40}labels?\b.{40}", text, re.I | re.S)
-    assert "2 outputs" in text and "permuted outputs" in text and "Permuted outputs" in text
+    assert "2 outputs" in text and "shuffled outputs" in text and "Shuffled outputs" in text
     assert 'href="#measured"' in page and 'id="labels"' not in page and "Errors of all outputs" in text
     assert "sample 0" in text and text.count("n = ") >= 6 and "(no unit)" in text
 
@@ -114,7 +114,7 @@ def test_a_method_without_coefficients_has_four_panels_and_a_sentence(without_fi
     page = page_html(record_of(found))
     parts = page[page.index('<section id="measured"') : page.index('<section id="size">')]
     assert re.findall(r"<h3>(.*?)</h3>", parts) == TITLES[:4] and parts.count("no coefficients") == 1
-    assert "No permutations were made." in parts and "Other numbers of components were not tried." in parts
+    assert "No shuffles were made." in parts and "Other numbers of components were not tried." in parts
     assert "row, in the order of the file" in parts  # one component: its scores against the row
 
 
