@@ -78,6 +78,10 @@ class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True
     ``"nipals"``, which is scikit-learn's ``PLSRegression(scale=False)``; for one column of y both are the same. Scores
     are then orthogonal, and the directions are of unit length.
 
+    Without deflation the components predict worse than ``PLSRegression`` where the largest variance of X has little to
+    do with y, as scatter in spectra: a few directions cannot take it off. Set ``deflation`` and more components, or use
+    ``OPLS``. A search for numbers tries PLS with ``deflation="nipals"``.
+
     Attributes
     ----------
     eigenvalues_ : (k,) array, squared singular values of Xc'Yc, or of what deflation has left of it.

@@ -19,6 +19,7 @@ from proxembed.evaluate.costs import KERNEL_ROWS, PROTOTYPES, Shape
 from proxembed.evaluate.rivals.rival import rival_methods
 from proxembed.measures.measures import AVERAGE_PRECISION, DEFAULT_NEIGHBORS, JACCARD
 from proxembed.methods.around import ComponentWrapper, ReadoutAxes, Scaled
+from proxembed.methods.dependence import PLS
 from proxembed.params import Integers, Log, Methods, declared, log, safe_repr
 
 
@@ -158,6 +159,8 @@ def candidates(
         fixed = named_members(arm.estimator) | settings(arm.estimator)
         if getattr(inner, "method", None) is not None:
             fixed = {"method__method": inner.method} | fixed
+        if numbers and isinstance(arm.estimator, PLS):  # else it would have no more components than outputs
+            fixed = {"deflation": "nipals"} | fixed
         kept: dict[str, Any] = {"fixed": tuple(fixed.items()), "scalings": scalings, "numbers": numbers}
         found[arm.name] = Candidate(type(arm.estimator), None if inner is None else type(inner), **kept)
     again = [replace(each, weighed=True) for each in found.values() if not each.cls.class_traits.each_size]

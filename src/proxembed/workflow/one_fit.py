@@ -22,6 +22,8 @@ from proxembed.execute.atomic_files import write_whole
 from proxembed.execute.executor import Progress, own_configuration, silent
 from proxembed.features.layouts import check_installed, layout_named
 from proxembed.features.scaling import scaled_by_sums
+from proxembed.measures.measures import Q2
+from proxembed.methods.dependence import PLS
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, source_of, training_labels
@@ -154,8 +156,19 @@ def diagnose_method(
         {"name": name, "kind": "levels" if cells.dtype == object else "number"}
         for name, cells in (options.get("covariates") or {}).items()
     ]
-    facts = {"covariates": taken_off, "what": what, "verdict": verdict(found, what)}
+    facts = {"covariates": taken_off, "what": what, "verdict": verdict(found, what) + more_components(estimator, found)}
     return {"method": title_of(estimator), **described, **facts}
+
+
+def more_components(estimator: BaseEstimator, found: Diagnosis) -> str:
+    """How PLS without deflation may do better, a sentence, where it predicts numbers worse than all features do."""
+    bound = isinstance(estimator, PLS) and estimator.deflation is None and found.measure == Q2
+    if not bound or found.held_out >= found.raw:
+        return ""
+    return (
+        " Without deflation PLS has no more components than outputs: --set deflation=nipals with a larger -k, or "
+        "-m opls, may predict better."
+    )
 
 
 def verdict(found: Diagnosis, what: str = "labels") -> str:

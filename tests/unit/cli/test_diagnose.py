@@ -66,6 +66,7 @@ def test_covariates_of_the_table_are_taken_off(tmp_path, capsys):
     expected = component_tests(model, rows, targets_of(y, "real"), 1, **options)[0]
     for name in ("statistic", "share"):
         assert found["components"][0][name] == pytest.approx(expected[name], rel=1e-8)
+    assert found["verdict"].endswith("or -m opls, may predict better.")
     assert found["covariates"] == [{"name": "depth", "kind": "number"}, {"name": "batch", "kind": "levels"}]
     show(found, False)
     assert "  covariates       depth (number), batch (levels)\n" in capsys.readouterr().out

@@ -28,7 +28,7 @@ def test_a_card_tells_data_evidence_command_and_source():
     summary = {"verdict": verdict, "measures": ["macro AP (ridge)"], "best": best}
     card = model_card(model, data, summary, "proxembed fit `a`")
     for part in (
-        "# Kernelized: 9 features to 2 components",
+        "# Kernelized(OPLS): 9 features to 2 components",
         "40 rows, 9 features, 4 labels",
         "licence: CC0",
         "**Map: better.** 0.5 instead of 0.4.",

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import is_regressor
 
-from proxembed.study.candidates import OF_NUMBERS, component_sizes
+from proxembed.study.candidates import OF_NUMBERS, candidates, component_sizes
 from proxembed.study.embedding_search import EmbeddingSearch
 
 
@@ -58,5 +58,10 @@ def test_methods_of_labels_alone_are_not_drawn_and_measures_of_labels_are_refuse
     model = EmbeddingSearch(None, max_trials=5, cv=2, n_components=2, strategy="random").fit(X, Y)
     assert not any(trial["failure"] for trial in model.trials_)
     assert set(OF_NUMBERS) == {"opls", "kernelized", "views", "forestleaves"} and 1 in component_sizes(1, numbers=True)
+    ways = [
+        [each.default().deflation for each in candidates(names, numbers=numbers)]
+        for names, numbers in (("pls", True), ("PLS(deflation='simpls')", True), ("pls", False))
+    ]
+    assert ways == [["nipals"], ["simpls"], [None]]  # PLS of numbers has more components than outputs
     with pytest.raises(ValueError, match=r"Every column of y is constant\."):
         EmbeddingSearch(["opls"], max_trials=1, target_type="real").fit(X, np.full(40, 2.5))
