@@ -22,7 +22,10 @@ def map(
         rich_help_panel=TRIED,
     ),
     layout: str = typer.Option(
-        "auto", help="opentsne, umap, sklearn, or auto: the first that is installed.", rich_help_panel=TRIED
+        "auto",
+        help="opentsne, umap, sklearn, components (none), or auto: the first that is installed, components for at most "
+        "two outputs.",
+        rich_help_panel=TRIED,
     ),
     test: Path | None = TEST,
     out: list[Path] = typer.Option(
@@ -31,7 +34,7 @@ def map(
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
-    """Draw a map of the rows, with held-out rows and the map of shuffled labels beside it."""
+    """Draw a map of the rows, with held-out rows and the map of shuffled labels, or outputs, beside it."""
     with refusals():
         from proxembed.execute.atomic_files import check_writable
         from proxembed.workflow.one_fit import check_map_path, draw_map, map_facts, write_map
@@ -47,19 +50,25 @@ def map(
 
 
 def show(done: dict[str, Any], json_output: bool) -> None:
-    """Print the Jaccard@10 of the maps, and what was written."""
+    """Print the Jaccard@10, or A@10, of the maps, and what was written."""
     if json_output:
         print_json(done)
         return
     from proxembed.features.layouts import TITLES
 
     rows = f"{done['train']:,} training rows, {done['held_out']:,} held out"
-    typer.echo(f"{done['method']}, laid out by {TITLES[done['layout']]}: {rows}")
+    typer.echo(f"{done['method']}, {TITLES[done['layout']]}: {rows}")
+    measure, what = done["measure"], "labels" if done["measure"].startswith("Jaccard") else "outputs"
     for each in done["maps"]:
-        for name, values in ((f"{each['map']} map", each), ("  on shuffled labels", each["null"])):
-            typer.echo(
-                f"{name:<20} Jaccard@10 {values['inside']:.3f} of training rows, {values['outside']:.3f} of held-out "
-                f"rows, {values['among']:.3f} among held-out rows"
-            )
-    typer.echo(f"{'by chance':<20} Jaccard@10 {done['chance']:.3f}")
+        for name, values in ((f"{each['map']} map", each), (f"  on shuffled {what}", each["null"])):
+            typer.echo(f"{name:<22} {measure} {in_words(values)}")
+            if values.get("on_ranks"):
+                typer.echo(f"{'    of ranks':<22} {measure} {in_words(values['on_ranks'])}")
+    typer.echo(f"{'by chance':<22} {measure} {done['chance']:.3f}")
     typer.echo(f"written: {', '.join(done['written'])}")
+
+
+def in_words(values: dict[str, float]) -> str:
+    """The figures of a map."""
+    own, new, among = (values[name] for name in ("inside", "outside", "among"))
+    return f"{own:.3f} of training rows, {new:.3f} of held-out rows, {among:.3f} among held-out rows"

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from proxembed.algebra.pencil.symmetric import descending
 from proxembed.estimator.catalogue import title_of
 from proxembed.features.kernel import TUNING_ROWS
+from proxembed.features.layouts import COMPONENTS
 from proxembed.features.leaves import MOST_LABELS, SCORES
 from proxembed.methods.around import ReadoutAxes, Scaled
 from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
@@ -99,7 +100,8 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     """Work of a fit of an embedding for all sizes, and of the embedding of its rows."""
     if isinstance(estimator, Layout):
         fits = 1 + FOLDS * bool(estimator.honest)
-        return fits * fit_work(estimator.member(), shape) + layout_work(shape.n)
+        laid_out = 0.0 if estimator.layout == COMPONENTS else layout_work(shape.n)
+        return fits * fit_work(estimator.member(), shape) + laid_out
     if isinstance(estimator, ReadoutAxes):
         n, c = shape.n, shape.c
         return fit_work(estimator.member(), shape) + label_work("readout", n, c, c)

@@ -17,7 +17,7 @@ from proxembed.execute.executor import Progress
 from proxembed.features.layouts import NeighborMap, layout_named
 from proxembed.measures.metrics import average_precision, jaccard_at_k, label_calibration_error, platt_apply, platt_fit
 from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
-from proxembed.measures.outputs import agreement, near_outputs, r2
+from proxembed.measures.outputs import OutputCells, agreement, as_ranks, near_outputs, r2, skewed_outputs
 from proxembed.methods.around import embedded_within_bound, fitted_embedding, with_size
 from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import unseen_scores
@@ -40,7 +40,8 @@ LAID_OUT = 1000  # training rows of a map beside others
 
 @dataclass(frozen=True)
 class Places:
-    """One map: where it puts the rows of fit and the held-out ones, and how alike the labels of neighbours are."""
+    """One map: where it puts the rows of fit and the held-out ones, and how alike the labels of neighbours are (of
+    numbers A@10, ``on_ranks`` too where an output is skewed)."""
 
     honest: bool
     shuffled: bool
@@ -50,6 +51,7 @@ class Places:
     outside: float
     among: float
     chance: float
+    on_ranks: dict[str, float] | None = None
 
 
 def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) -> list[tuple[Places, Places]]:
@@ -89,9 +91,36 @@ def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
         X, y, X_held_out = part.rows_for(layout)
         train = fitted.fit_transform(X, y if layout.traits.labels is not None else None)
         new = fitted.transform(X_held_out)
-    known = part.known_cells, part.known_held_out
-    figures = map_figures(train[part.known_rows], new, part.Y, part.Y_held_out, *known)
+    own = train[part.known_rows]
+    if part.outputs is not None:
+        figures: dict[str, Any] = output_figures(own, new, part.Y, part.Y_held_out)
+    else:
+        figures = map_figures(own, new, part.Y, part.Y_held_out, part.known_cells, part.known_held_out)
     return Places(honest, shuffled, train, new, **figures)
+
+
+def output_figures(Z: np.ndarray, Z_new: np.ndarray, cells: OutputCells, cells_new: OutputCells) -> dict[str, Any]:
+    """How alike the outputs of ten neighbours on a map are, A@10: of training rows, of held-out rows, and by chance, 0;
+    the same of ranks (``on_ranks``) where an output is skewed, else None."""
+    own, new = (even_sample(len(each), MOST_ROWS) for each in (Z, Z_new))
+    Z, cells, Z_new, cells_new = Z[own], cells.take(own), Z_new[new], cells_new.take(new)
+    near: dict[str, Any] = {"outside": neighbor_weights(Z_new, Z, K, metric="euclidean")}
+    if len(Z) > 1:
+        near["inside"] = new_neighbor_weights(Z, Z, K, metric="euclidean")
+    if len(Z_new) > 1:
+        near["among"] = new_neighbor_weights(Z_new, Z, K, metric="euclidean")
+
+    def figures(train: OutputCells, held_out: OutputCells) -> dict[str, float]:
+        sides = {"inside": (train, train), "outside": (held_out, train), "among": (held_out, held_out)}
+        found = dict.fromkeys(sides, float("nan"))
+        for name, weights in near.items():
+            rows, others = sides[name]
+            found[name] = agreement(rows, near_outputs(weights, others.F, others.known))[0]
+        return found
+
+    skewed = skewed_outputs(cells)
+    on_ranks = figures(*as_ranks(cells, cells_new)) if skewed.any() else None
+    return {**figures(cells, cells_new), "chance": 0.0, "on_ranks": on_ranks}
 
 
 def places_on_layout(Z: np.ndarray, Z_new: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
@@ -205,7 +234,7 @@ def output_evidence(
             f"{title} on shuffled outputs": keep("shuffled", lambda: _embedded(method, part.shuffled())),
         }
         planes = [_output_plane(name, Z, Z_new, part) for name, (Z, Z_new) in places.items()]
-        if lay_out and part.outputs is not None and part.outputs.c > SHOWN:
+        if lay_out and part.outputs is not None and part.outputs.rank > SHOWN:
             for name, pair in list(places.items())[1:]:
                 laid = keep(f"layout, {name}", functools.partial(places_on_layout, pair[0], pair[1], part))
                 planes.append(_output_plane(f"layout of {name}", laid[0], laid[1], part, laid_out=True))

@@ -367,7 +367,7 @@ def _output(fitted: _Fitted, spans: tuple[int, Column, slice], kept: np.ndarray)
         "r2_fit": prediction_errors(measured[:n], predicted[:n], mean, of_train)["r2"],
         "measured": _plain(measured[kept]),
         "predicted": _plain(predicted[kept]),
-        "ranks": _ranks(measured)[kept].tolist(),
+        "ranks": ranks_of(measured)[kept].tolist(),
         "range": [float(np.nanmin(measured)), float(np.nanmax(measured))] if not np.isnan(measured).all() else None,
         "unknown": int(holes.sum()),
     }
@@ -381,7 +381,7 @@ def _with_coefficients(
     return {**output, "coefficients": _chart(fitted.model["embedding"].coef_[spans[2].start], names)}
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
+def ranks_of(values: np.ndarray) -> np.ndarray:
     """The rank of each value from 0 (lowest) to 1, None where it is unknown; ties share their mean rank."""
     found, known = np.full(len(values), None, dtype=object), np.isfinite(values)
     ranks = stats.rankdata(values[known])

@@ -18,7 +18,13 @@ from proxembed.algebra.pencil.symmetric import descending, fix_signs, lead_signs
 from proxembed.execute.executor import own_configuration
 from proxembed.proximity.backends import nearest
 
-TITLES = {"opentsne": "t-SNE of openTSNE", "umap": "UMAP of umap-learn", "sklearn": "t-SNE of scikit-learn"}
+COMPONENTS = "components"
+TITLES = {
+    "opentsne": "laid out by t-SNE of openTSNE",
+    "umap": "laid out by UMAP of umap-learn",
+    "sklearn": "laid out by t-SNE of scikit-learn",
+    COMPONENTS: "the first components, not laid out",
+}
 LAYOUTS = tuple(TITLES)
 PERPLEXITY, UMAP_NEIGHBORS = 30, 15
 FEW = 10  # rows below which a layout has no neighbourhoods to show
@@ -44,6 +50,7 @@ def missing_library(layout: str) -> str | None:
         "opentsne": ("openTSNE", tsne_installed),
         "umap": ("umap-learn", umap_installed),
         "sklearn": ("scikit-learn", lambda: True),
+        COMPONENTS: ("", lambda: True),
     }[layout]
     return None if installed() else library
 
@@ -117,6 +124,17 @@ class NeighborMap:
     def place(self, Z: np.ndarray) -> np.ndarray:
         """The places (m, q) of new rows Z (m, k), each by its own nearest rows."""
         return place_new((Z - self.mean) * self.factors, self.Z, self.places, self.unit)
+
+
+@dataclass(frozen=True)
+class FirstComponents:
+    """The first components of an embedding as a map, on which nothing is laid out. ``places`` are those of its rows."""
+
+    places: np.ndarray
+
+    def place(self, Z: np.ndarray) -> np.ndarray:
+        """The places (m, q) of new rows Z (m, k): their first q components."""
+        return Z[:, : self.places.shape[1]]
 
 
 @own_configuration()

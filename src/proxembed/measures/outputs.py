@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+SKEWED = 2.0  # skewness of an output above which A@k is also told of ranks
+
 
 @dataclass(frozen=True)
 class OutputCells:
@@ -50,6 +52,26 @@ class OutputCells:
     def per_output(self, values: np.ndarray) -> np.ndarray:
         """Sums over the columns of each output, (..., q)."""
         return np.add.reduceat(values, np.flatnonzero(np.diff(self.owner, prepend=-1)), axis=-1)
+
+
+def skewed_outputs(cells: OutputCells) -> np.ndarray:
+    """Whether the skewness of the known values of an output is above 2, (q,); that of class outputs is not."""
+    mask, sizes = cells.mask, np.bincount(cells.owner)
+    count = np.maximum(mask.sum(axis=0), 1.0)
+    apart = mask * (cells.F - (mask * cells.F).sum(axis=0) / count)
+    spread, third = ((apart**power).sum(axis=0) / count for power in (2, 3))
+    skew = np.divide(third, spread**1.5, out=np.zeros_like(third), where=spread > 0)
+    return (cells.per_output(skew) > SKEWED) & (sizes == 1)
+
+
+def as_ranks(train: OutputCells, new: OutputCells) -> tuple[OutputCells, OutputCells]:
+    """The cells of training and of new rows with the rank of each known number among both, from 0 to 1, in place of its
+    value; ties share their mean rank, and class outputs stay."""
+    F, known = (np.concatenate(pair) for pair in ((train.F, new.F), (train.mask > 0, new.mask > 0)))
+    for j in np.flatnonzero(np.bincount(train.owner)[train.owner] == 1):
+        values = F[known[:, j], j]
+        F[known[:, j], j] = (rankdata(values) - 1) / max(len(values) - 1, 1)
+    return replace(train, F=F[: len(train)]), replace(new, F=F[len(train) :])
 
 
 def near_outputs(weights: Any, F: np.ndarray, known: np.ndarray | None = None) -> np.ndarray:

@@ -11,7 +11,14 @@ from proxembed.estimator.base import Embedder
 from proxembed.estimator.rows import Rows, SeenRows
 from proxembed.estimator.weights import merged_rows
 from proxembed.estimator.wrapper import FitWrapper
-from proxembed.features.layouts import LAYOUTS, NeighborMap, check_installed, layout_named
+from proxembed.features.layouts import (
+    COMPONENTS,
+    LAYOUTS,
+    FirstComponents,
+    NeighborMap,
+    check_installed,
+    layout_named,
+)
 from proxembed.params import SEED, param
 from proxembed.splits.splits import GroupFolds, StratifiedFolds, as_splits, crossfit
 
@@ -23,6 +30,8 @@ FOLDS = 5
 class Layout(FitWrapper):
     """Supervised map: a method first, then a neighbour layout (t-SNE or UMAP) of all of its components.
     [vandermaaten2008tsne] [mcinnes2018umap]
+
+    With ``layout="components"`` nothing is laid out: the map is the first components of the method.
 
     Rows that are near in all components of the method are near on the map. A new row is placed only by its nearest
     training rows, independently of other new rows; a training row keeps its place. Equal rows have one place, and rows
@@ -36,10 +45,10 @@ class Layout(FitWrapper):
     Attributes
     ----------
     method_ : the fitted method.
-    layout_ : str, the layout used: "opentsne", "umap" or "sklearn".
-    map_ : NeighborMap, the embedding as it was laid out.
+    layout_ : str, the layout used: "opentsne", "umap", "sklearn" or "components".
+    map_ : NeighborMap, the embedding as it was laid out; or FirstComponents.
     places_ : (u, n_components) array, the places of the distinct training rows in their order of appearance.
-    n_components_ : int
+    n_components_ : int, with "components" at most the components of the method.
 
     Raises
     ------
@@ -70,7 +79,8 @@ class Layout(FitWrapper):
     layout: str = param(
         default="auto",
         choices=("auto", *LAYOUTS),
-        doc="Library of the layout; auto: openTSNE, else umap-learn, else scikit-learn's t-SNE.",
+        doc="Library of the layout; auto: openTSNE, else umap-learn, else scikit-learn's t-SNE; components: none, the "
+        "first components of the method.",
     )
     honest: bool = param(
         default=False, kind=bool, doc="Lay out training rows by models of folds that have not seen them."
@@ -100,6 +110,10 @@ class Layout(FitWrapper):
         if self.honest and rows.labels is not None:
             Z = self._crossfitted(rows, Z, number, seed)
         self.n_components_ = int(self.n_components)
+        if self.layout_ == COMPONENTS:
+            self.n_components_ = min(self.n_components_, Z.shape[1])
+            self.map_: FirstComponents | NeighborMap = FirstComponents(Z[self._seen.first, : self.n_components_])
+            return
         # by fingerprint: where two entries tie, signs follow the rows, not their order
         self.map_ = NeighborMap.of(Z[self._seen.first], self.layout_, self.n_components_, seed, self.n_jobs)
 

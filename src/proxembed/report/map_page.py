@@ -1,4 +1,5 @@
-"""The page of a map: training and held-out rows on a canvas, beside the map of shuffled labels; PNG and SVG too."""
+"""The page of a map: training and held-out rows on a canvas, beside the map of shuffled labels or outputs; PNG and SVG
+too."""
 
 import base64
 import io
@@ -8,23 +9,50 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.evaluate.measured import ranks_of
+from proxembed.measures.measures import DEFAULT_NEIGHBORS, measures_of_kind
 from proxembed.tables.notes import visible_texts
 
 from .figures import COLOURS, INK, MARKERS, STYLE, svg_text
+from .measured import SHADES, UNKNOWN, figure_number, output_name, viridis
 from .page import render_page
-from .views import LABEL_COLOURS, OTHER, short_name
+from .views import LABEL_COLOURS, OTHER, middle_cut, short_name
 
 UNITS = 65535  # places on the page are whole numbers up to it
 SWITCHES = 200
 LIT_AT_FIRST = 3
-FIGURES = ("inside", "outside", "among")
+FIGURES = ("inside", "outside", "among", "on_ranks")
+VALUES = 2_000_000  # of all outputs that the page holds; of more only the first outputs have a switch
+DRAWN = 4  # outputs of a picture, one line of panels each
+REST = "#7d8894"  # of classes without a colour of their own
 FEW_POINTS = 5000  # above it the points of an SVG are one picture
 
 
 def map_record(
     maps: Sequence[tuple[Any, Any]], Y: Any, dataset: Any, split: Any, facts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the page of a map shows, as plain data and arrays."""
+    """What the page of a map shows, as plain data and arrays; ``Y``: labels of training and then held-out rows, of
+    which outputs have none."""
+    rows = np.concatenate([split.train, split.held_out])
+    numbers = dataset.outputs is not None
+    return {
+        **facts,
+        "name": dataset.name,
+        "train": len(split.train),
+        "held_out": len(split.held_out),
+        "measure": measures_of_kind(numbers).near.format(DEFAULT_NEIGHBORS),
+        "rows": rows.astype(np.uint32),
+        "ids": None if dataset.ids is None else [str(dataset.ids[row]) for row in rows],
+        "chance": maps[0][0].chance,
+        "skewed": maps[0][0].on_ranks is not None,
+        "flat": maps[0][0].train.shape[1] == 1,
+        "pairs": [{"honest": own.honest, "map": _drawn(own, rows), "null": _drawn(null, rows)} for own, null in maps],
+        **(_outputs_of(dataset.outputs, rows) if numbers else _labels_of(Y, dataset)),
+    }
+
+
+def _labels_of(Y: Any, dataset: Any) -> dict[str, Any]:
+    """The labels that have a switch, and the label set of each row."""
     Y = sp.csr_array(Y)
     counts = np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()
     chosen = np.argsort(-counts, kind="stable")[:SWITCHES]
@@ -34,30 +62,55 @@ def map_record(
     sets: dict[tuple[int, ...], int] = {}
     members = (tuple(part.tolist()) for part in np.split(Y.indices, Y.indptr[1:-1]))
     of_row = np.array([sets.setdefault(labels, len(sets)) for labels in members], dtype=np.uint32)
-    rows = np.concatenate([split.train, split.held_out])
     return {
-        **facts,
-        "name": dataset.name,
+        "outputs": None,
         "single_label": dataset.single_label,
-        "train": len(split.train),
-        "held_out": len(split.held_out),
         "labels": [str(dataset.label_names[j]) for j in chosen],
         "all_labels": len(dataset.label_names),
         "counts": counts[chosen].tolist(),
         "sets": [list(labels) for labels in sets],
         "set": of_row,
-        "rows": rows.astype(np.uint32),
-        "ids": None if dataset.ids is None else [str(dataset.ids[row]) for row in rows],
-        "chance": maps[0][0].chance,
-        "pairs": [{"honest": own.honest, "map": _drawn(own), "null": _drawn(null)} for own, null in maps],
     }
 
 
-def _drawn(places: Any) -> dict[str, Any]:
-    """The places of training and then held-out rows as whole numbers in a square, y downwards, and the figures."""
+def _outputs_of(outputs: Any, rows: np.ndarray) -> dict[str, Any]:
+    """The outputs that have a switch: the values of the rows, and the number of the colour of each, 0 where unknown."""
+    shown = max(1, min(SWITCHES, VALUES // max(len(rows), 1)))
+    cells = (outputs.cells.toarray() if outputs.is_sparse else outputs.cells)[rows]
+    values = np.where(outputs.dense_holes()[rows], np.nan, cells)
+    columns = outputs.layout.columns
+    found = [_output_of(column, values[:, j]) for j, column in enumerate(columns[:shown])]
+    return {"outputs": found, "all_outputs": len(columns)}
+
+
+def _output_of(column: Any, values: np.ndarray) -> dict[str, Any]:
+    """One output: numbers by the rank of the value, classes by their frequency."""
+    known = np.isfinite(values)
+    colour = np.zeros(len(values), dtype=np.uint8)
+    facts: dict[str, Any] = {"name": output_name({"name": str(column.name)}), "values": values.astype(np.float32)}
+    facts |= {"unknown": int((~known).sum()), "names": None, "classes": None, "range": None}
+    if column.kind == "classes" or (column.kind == "labels" and not column.soft):
+        names = ["0", "1"] if column.values is None else list(map(str, column.values))
+        counts = np.bincount(values[known].astype(np.intp), minlength=len(names))
+        order = np.argsort(-counts, kind="stable")
+        place = np.empty(len(names), dtype=np.intp)
+        place[order] = np.arange(len(names))
+        colour[known] = 1 + np.minimum(place[values[known].astype(np.intp)], len(LABEL_COLOURS))
+        classes = [(names[j], int(counts[j])) for j in order if counts[j]]
+        return {**facts, "colour": colour, "names": names, "classes": classes}
+    ranks = ranks_of(values)[known].astype(np.float64)
+    colour[known] = 1 + np.minimum((ranks * SHADES).astype(np.intp), SHADES - 1)
+    ends = [float(values[known].min()), float(values[known].max())] if known.any() else None
+    facts["names"] = None if column.values is None else list(map(str, column.values))
+    return {**facts, "colour": colour, "range": ends}
+
+
+def _drawn(places: Any, rows: np.ndarray) -> dict[str, Any]:
+    """The places of training and then held-out rows as whole numbers in a square, y downwards, and the figures; an only
+    component is spread by the places of the ``rows`` in their file."""
     Z = np.concatenate([places.train, places.new])
     if Z.shape[1] == 1:
-        Z = np.column_stack([Z, np.zeros(len(Z))])
+        Z = np.column_stack([Z, rows / max(int(rows.max()), 1) * (np.ptp(Z) or 1.0)])
     low, high = Z.min(axis=0), Z.max(axis=0)
     size = float((high - low).max()) or 1.0
     unit = 0.5 + (Z - (low + high) / 2) / size
@@ -74,17 +127,37 @@ def map_page_html(record: dict[str, Any]) -> str:
         data=_page_data(record),
         lead=lead_sentence(record),
         picture=base64.b64encode(map_image(record, "png")).decode("ascii"),
-        chips=[
-            {"name": short_name(name), "count": count}
-            for name, count in zip(record["labels"], record["counts"], strict=True)
-        ],
+        chips=_chips(record),
+        ramp=f"linear-gradient(90deg, {', '.join(viridis(9))})",
+        looks={"unknown": UNKNOWN, "rest": REST, "classes": LABEL_COLOURS},
+        figure_number=figure_number,
+        short=short_name,
     )
+
+
+def _chips(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """The switches: one per label, with its rows, or one per output."""
+    if record["outputs"] is not None:
+        return [{"name": short_name(each["name"]), "count": None} for each in record["outputs"]]
+    pairs = zip(record["labels"], record["counts"], strict=True)
+    return [{"name": short_name(name), "count": count} for name, count in pairs]
 
 
 def lead_sentence(record: dict[str, Any]) -> str:
     """Why the first map is the one to look at."""
     plain = record["pairs"][-1]["map"]
-    figures = f"(Jaccard@10 {plain['inside']:.3f} and {plain['outside']:.3f})."
+    figures = f"({record['measure']} {plain['inside']:.3f} and {plain['outside']:.3f})."
+    if record["outputs"] is not None:
+        if record["pairs"][0]["honest"]:
+            return (
+                "The honest map comes first: on the plain map training rows are more like their neighbours than "
+                f"held-out rows are {figures[:-1]}, because their places depend partly on their own outputs."
+            )
+        return (
+            "Training rows are at most slightly more like their neighbours than held-out rows are "
+            f"({record['measure']} {plain['inside']:.3f}, n = {record['train']:,}, and {plain['outside']:.3f}, "
+            f"n = {record['held_out']:,})."
+        )
     if record["pairs"][0]["honest"]:
         return (
             "The honest map comes first: on the plain map training rows share more labels with their neighbours than "
@@ -95,18 +168,34 @@ def lead_sentence(record: dict[str, Any]) -> str:
 
 def _page_data(record: dict[str, Any]) -> dict[str, Any]:
     """What the script of the page reads: places, label sets and row numbers as base64 of little-endian integers."""
+    shared = {
+        "train": record["train"],
+        "rows": _base64(record["rows"], "<u4"),
+        "ids": None if record["ids"] is None else [short_name(name) for name in record["ids"]],
+        "pairs": [[_base64(pair[each]["xy"], "<u2") for each in ("map", "null")] for pair in record["pairs"]],
+    }
+    if record["outputs"] is not None:
+        outputs = [
+            {
+                "name": short_name(each["name"]),
+                "classes": each["classes"] is not None,
+                "names": None if each["names"] is None else [short_name(name) for name in each["names"]],
+                "colour": _base64(each["colour"], "u1"),
+                "values": _base64(each["values"], "<f4"),
+            }
+            for each in record["outputs"]
+        ]
+        return {**shared, "outputs": outputs, "shades": viridis()}
     wide = len(record["sets"]) > UNITS
     lit = len(LABEL_COLOURS) if record["single_label"] else LIT_AT_FIRST
     return {
-        "train": record["train"],
+        **shared,
+        "outputs": None,
         "labels": [short_name(name) for name in record["labels"]],
         "sets": record["sets"],
         "set": _base64(record["set"], "<u4" if wide else "<u2"),
         "wide": wide,
-        "rows": _base64(record["rows"], "<u4"),
-        "ids": None if record["ids"] is None else [short_name(name) for name in record["ids"]],
         "start": list(range(min(len(record["labels"]), lit))),
-        "pairs": [[_base64(pair[each]["xy"], "<u2") for each in ("map", "null")] for pair in record["pairs"]],
     }
 
 
@@ -115,29 +204,65 @@ def _base64(values: np.ndarray, kind: str) -> str:
 
 
 def map_image(record: dict[str, Any], kind: str) -> bytes:
-    """The first map beside that of shuffled labels, as a PNG or SVG file."""
+    """The first map beside that of shuffled labels, as a PNG or SVG file; of outputs a line of panels each."""
     record = visible_texts(record)
-    pair = record["pairs"][0]
-    panels = [(("honest map" if pair["honest"] else "map"), pair["map"]), ("shuffled labels", pair["null"])]
+    pair, outputs = record["pairs"][0], record["outputs"]
+    control = "shuffled labels" if outputs is None else "shuffled outputs"
+    panels = [(("honest map" if pair["honest"] else "map"), pair["map"]), (control, pair["null"])]
+    lines: Any = [None] if outputs is None else outputs[:DRAWN]
 
     def draw(figure: Any) -> None:
-        for axes, (title, drawn) in zip(figure.subplots(1, 2), panels, strict=True):
-            handles = _scatter(axes, record, drawn)
-            words = f"{title}: held-out Jaccard@10 {drawn['outside']:.3f}, chance {record['chance']:.3f}"
-            axes.set_title(words, loc="left", fontsize=9.5, color=INK)
-            ends = -0.03 * UNITS, 1.03 * UNITS
-            axes.set(xticks=[], yticks=[], aspect="equal", xlim=ends, ylim=ends)
-            axes.spines[["top", "right"]].set_visible(True)
-        legend = figure.legend(handles.values(), map(str, range(len(handles))), loc="outside lower center", ncols=4,
-                               frameon=False, fontsize=8.5)  # fmt: skip
-        for text, words in zip(legend.get_texts(), handles, strict=True):
-            text.set_text(words)
-            text.set_parse_math(False)
+        for output, line in zip(lines, figure.subplots(len(lines), 2, squeeze=False), strict=True):
+            for axes, (title, drawn) in zip(line, panels, strict=True):
+                handles = _scatter(axes, record, drawn) if output is None else _coloured(axes, record, drawn, output)
+                told = f"chance {record['chance']:.3f}" if output is None else f"n = {record['held_out']:,}"
+                words = f"{title}: held-out {record['measure']} {drawn['outside']:.3f}, {told}"
+                axes.set_title(words, loc="left", fontsize=9.5, color=INK)
+                ends = -0.03 * UNITS, 1.03 * UNITS
+                axes.set(xticks=[], yticks=[], aspect="equal", xlim=ends, ylim=ends)
+                axes.spines[["top", "right"]].set_visible(True)
+            _legend(figure if output is None else line[0], handles, output)
 
-    size = (10.0, 5.6)
+    size = (10.0, 5.6 * len(lines))
     if kind == "svg":
         return svg_text(size, draw, "map").encode("utf-8", "replace")
     return _png(size, draw)
+
+
+def _legend(owner: Any, handles: dict[str, Any], output: Any) -> None:
+    """The names of the colours: of labels below the figure, of an output below its panels."""
+    place: Any = {"loc": "outside lower center", "ncols": 4}
+    if output is not None:
+        place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "ncols": 3, "title": middle_cut(output["name"])}
+        place |= {"alignment": "left", "title_fontsize": 8.5, "borderaxespad": 0.2}
+    legend = owner.legend(handles.values(), map(str, range(len(handles))), frameon=False, fontsize=8.5, **place)
+    legend.get_title().set_parse_math(False)
+    for text, words in zip(legend.get_texts(), handles, strict=True):
+        text.set_text(words)
+        text.set_parse_math(False)
+
+
+def _coloured(axes: Any, record: dict[str, Any], drawn: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
+    """Draw the rows in the colours of an output; the handles of a legend by name."""
+    n, (x, y) = len(output["colour"]), drawn["xy"].astype(float)
+    held = np.arange(n) >= record["train"]
+    numbers = output["classes"] is None
+    colours = np.array([UNKNOWN, *viridis()] if numbers else [UNKNOWN, *LABEL_COLOURS, REST])
+    size = float(np.clip(12000 / n, 0.6, 22))
+    for part, edge, scale in ((~held, "none", 1.0), (held, INK, 1.6)):
+        axes.scatter(x[part], UNITS - y[part], s=scale * size, color=colours[output["colour"][part]], edgecolors=edge,
+                     linewidths=0.35, rasterized=n > FEW_POINTS)  # fmt: skip
+    if numbers:
+        low, high = output["range"] or (None, None)
+        named = [(f"lowest {figure_number(low)}", 1), ("middle rank", 1 + SHADES // 2)]
+        named += [(f"highest {figure_number(high)}", SHADES)]
+    else:
+        shown = output["classes"][: len(LABEL_COLOURS)]
+        named = [(middle_cut(name), 1 + place) for place, (name, _) in enumerate(shown)]
+        rest = len(output["classes"]) - len(LABEL_COLOURS)
+        named += [(f"{rest} other classes", 1 + len(LABEL_COLOURS))] if rest > 0 else []
+    named += [("unknown", 0)] if output["unknown"] else []
+    return {name: axes.scatter([], [], s=22, color=colours[place]) for name, place in named}
 
 
 def _png(size: tuple[float, float], draw: Any) -> bytes:

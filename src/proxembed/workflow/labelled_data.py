@@ -347,25 +347,6 @@ def check_outputs(dataset: Dataset, file: object) -> None:
         raise ValueError(f"{file}: every column of y is constant, so an embedding has nothing to show; check y.")
 
 
-def refuse_outputs(dataset: Dataset, file: object) -> None:
-    """Raise the ValueError of a map for numbers, and for classes of several columns."""
-    if dataset.outputs is None:
-        return
-    columns = dataset.outputs.layout.columns
-    number = next((column for column in columns if column.kind in ("real", "ranks")), None)
-    if number is None:
-        held = "several columns hold classes"
-    elif isinstance(number.name, str) and number.name != "y":
-        held = f"column {shorten(number.name)} holds numbers"
-    else:
-        held = "it holds numbers"
-    other = ", or read them as one label set (target_type='labels')" if number is None else ""
-    raise ValueError(
-        f"{file}: {held}, which map does not lay out yet: search for an embedding of them, by "
-        f"`proxembed search` or in Python by search(X, y){other}."
-    )
-
-
 def check_row_weights(dataset: Dataset, engine: str = "methods") -> None:
     """Raise an OptionError, or a ValueError, for what cannot be judged where rows have weights."""
     if dataset.sample_weight is None:

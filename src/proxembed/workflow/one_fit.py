@@ -20,7 +20,7 @@ from proxembed.evaluate.evidence import drawn_maps
 from proxembed.evaluate.part import choose_scaling, prepare
 from proxembed.execute.atomic_files import write_whole
 from proxembed.execute.executor import Progress, own_configuration, silent
-from proxembed.features.layouts import check_installed, layout_named
+from proxembed.features.layouts import COMPONENTS, check_installed, layout_named
 from proxembed.features.scaling import scaled_by_sums
 from proxembed.measures.measures import Q2
 from proxembed.methods.dependence import PLS
@@ -36,12 +36,13 @@ from proxembed.splits.splits import Splitting, fold_limit, make_splits
 from proxembed.study.candidates import suited
 from proxembed.targets.labels import LabelMatrix
 
-from .labelled_data import check_labels, refuse_outputs, with_test_rows
+from .labelled_data import check_labels, with_test_rows
 from .large_fit import LargeFit
 from .options import LEAST_SHUFFLES, OptionError
 from .record import named_labels
 
 MAP_SUFFIXES = (".html", ".png", ".svg")
+MAP_SIZE = 2  # outputs up to which their components are the map
 
 
 def method_with(
@@ -219,14 +220,15 @@ def draw_map(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows."""
-    refuse_outputs(dataset, dataset.name)
     check_labels(dataset, dataset.name)
     if dataset.sample_weight is not None:
         raise ValueError(f"{dataset.name}: sample_weight is not allowed for a map, whose layouts take no weights.")
     dataset, split = with_test_rows(dataset, seed)
+    if layout == "auto" and dataset.outputs is not None and dataset.outputs.rank <= MAP_SIZE:
+        layout = COMPONENTS
     chosen = map_layout(method, layout, seed, len(split.train), several_labels=dataset.several_labels)
     part, progress = prepare(dataset, split, seed), progress or silent
-    progress(0, 0, f"forecast: {forecast_text(chosen, shape_of(dataset.X[split.train], len(dataset.label_names)))}")
+    progress(0, 0, f"forecast: {forecast_text(chosen, shape_of(dataset.X[split.train], dataset.targets.c))}")
     maps = drawn_maps(chosen, part, progress=progress)
     rows = split._replace(held_out=part.rows)
     facts = {
@@ -236,6 +238,8 @@ def draw_map(
         "seed": seed,
         "command": command,
     }
+    if dataset.outputs is not None:
+        return map_record(maps, None, dataset, rows, facts)
     Y = sp.vstack([sp.csr_array(dataset.Y)[rows.train], sp.csr_array(part.Y_held_out.astype(np.uint8))])
     return map_record(maps, Y, dataset, rows, facts)
 
@@ -262,10 +266,10 @@ def write_map(record: dict[str, Any], path: Path) -> None:
 
 def map_facts(record: dict[str, Any]) -> dict[str, Any]:
     """The figures of a map as plain data, for programs and the terminal."""
-    names = ("inside", "outside", "among")
+    names = ("inside", "outside", "among", *(["on_ranks"] if record["skewed"] else []))
     maps = []
     for pair in record["pairs"]:
         own, null = ({name: pair[each][name] for name in names} for each in ("map", "null"))
         maps.append({"map": "honest" if pair["honest"] else "plain", **own, "null": null})
-    shared = ("name", "method", "layout", "seed", "train", "held_out", "chance")
+    shared = ("name", "method", "layout", "seed", "train", "held_out", "measure", "chance")
     return {**{name: record[name] for name in shared}, "maps": maps}

@@ -38,7 +38,10 @@ def test_json_is_for_machines(file, tmp_path):
     [
         (["-o", "map.pdf"], "-o 'map.pdf' must end in .html, .png or .svg."),
         (["-m", "nothing"], "unknown method 'nothing'"),
-        (["--layout", "mds"], "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap' or 'sklearn'."),
+        (
+            ["--layout", "mds"],
+            "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap', 'sklearn' or 'components'.",
+        ),
         (["-m", "layout"], "--method layout must name one method whose components are laid out, such as opls."),
     ],
 )

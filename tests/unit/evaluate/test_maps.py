@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.stats import rankdata
 
 from proxembed import OPLS, PCA, Layout
 from proxembed.data import Dataset
-from proxembed.evaluate.evidence import K, drawn_maps, map_figures
-from proxembed.evaluate.part import prepare
+from proxembed.evaluate.evidence import K, drawn_maps, map_figures, output_figures
+from proxembed.evaluate.part import cells_of, prepare
 from proxembed.splits.splits import Split
+from proxembed.targets.outputs import Column, outputs_of
 
 pytestmark = pytest.mark.default_configuration
 
@@ -64,6 +66,33 @@ def test_by_chance_sets_are_compared_on_the_cells_that_both_rows_know():
 def test_one_held_out_row_has_no_others():
     found = map_figures(X[:30, :2], X[30:31, :2], np.eye(2, dtype=int)[np.arange(30) % 2], np.array([[1, 0]]))
     assert np.isnan(found["among"]) and 0 <= found["outside"] <= 1
+
+
+def test_figures_of_outputs_are_those_of_the_definition_and_of_ranks_where_one_is_skewed():
+    Z, Z_new = RNG.normal(size=(60, 2)), RNG.normal(size=(25, 2))
+    Y = np.column_stack([np.exp(3 * RNG.normal(size=85)), RNG.normal(size=85)])
+    own = outputs_of([(Column("skewed", "real"), Y[:, 0]), (Column("plain", "real"), Y[:, 1])])
+    standard = own.take(np.arange(60)).level_and_scale
+    cells, cells_new = (cells_of(own.take(rows), standard) for rows in (np.arange(60), np.arange(60, 85)))
+
+    def agreement(values, others, rows, places, skip):
+        away = np.linalg.norm(rows[:, None] - places[None], axis=2)
+        if skip:
+            np.fill_diagonal(away, np.inf)
+        near = np.argsort(away, axis=1)[:, :K]
+        found = []
+        for v, u in zip(values.T, others.T, strict=True):
+            apart = np.sum((v[:, None] - u[near]) ** 2)
+            found.append(1 - apart / (np.sum((v[:, None, None] - u[near][None]) ** 2) / len(v)))
+        return np.mean(found)
+
+    found = output_figures(Z, Z_new, cells, cells_new)
+    for values, figures in ((Y, found), (np.column_stack([rankdata(v) for v in Y.T]), found["on_ranks"])):
+        own, new = values[:60], values[60:]
+        assert figures["inside"] == pytest.approx(agreement(own, own, Z, Z, True), abs=1e-9)
+        assert figures["outside"] == pytest.approx(agreement(new, own, Z_new, Z, False), abs=1e-9)
+        assert figures["among"] == pytest.approx(agreement(new, new, Z_new, Z_new, True), abs=1e-9)
+    assert found["chance"] == 0.0
 
 
 def test_of_labels_that_mean_nothing_the_honest_map_comes_first():

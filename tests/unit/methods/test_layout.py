@@ -161,7 +161,7 @@ def test_few_rows_have_a_map(dimensions, n):
     ("layout", "y", "message"),
     [
         (Layout(Layout()), Y, "Layout cannot wrap Layout; pass the method"),
-        (Layout(layout="mds"), Y, "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap' or"),
+        (Layout(layout="mds"), Y, "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap', 'sklearn'"),
         (Layout(n_components=3), Y, "n_components=3 is not allowed"),
         (Layout(FDA()), Y, "FDA takes one class per row"),
         (Layout(LaplacianEigenmaps(weights="precomputed")), Y, "is not allowed"),
@@ -184,3 +184,18 @@ def test_a_layout_that_is_not_installed_names_the_remedy(layout, library, monkey
     with pytest.raises(ImportError, match=rf"layout='{layout}' needs {library}; install it \(pip install 'prox"):
         Layout(OPLS(), layout=layout).fit(X, Y)
     assert Layout(OPLS()).fit(X, Y).layout_ == "sklearn"
+
+
+def test_components_are_a_map_without_a_layout(tmp_path):
+    plain = Layout(OPLS(ridge=0.1), layout="components").fit(X, Y)
+    Z = OPLS(ridge=0.1).fit(X, Y).transform(X)
+    np.testing.assert_allclose(plain.places_, Z[:, :2], rtol=0, atol=1e-12)
+    new = NEW[:5]
+    np.testing.assert_allclose(plain.transform(new), plain.method_.transform(new)[:, :2], rtol=0, atol=1e-12)
+    save(plain, tmp_path / "map.skops")
+    np.testing.assert_array_equal(load(tmp_path / "map.skops").transform(new), plain.transform(new))
+    numbers = X[:, 0] + np.sin(np.arange(len(X))) * X[:, 0].std() / 10
+    honest = Layout(OPLS(ridge=0.1), layout="components", honest=True).fit(X, numbers)
+    assert honest.n_components_ == 1 and honest.places_.shape == (len(X), 1)
+    assert 0.9 < np.corrcoef(honest.places_[:, 0], numbers)[0, 1] ** 2 < 1
+    assert np.abs(honest.places_ - honest.method_.transform(X)).max() > 1e-6

@@ -8,6 +8,7 @@ import struct
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from proxembed.data import Dataset
@@ -113,7 +114,12 @@ def test_the_table_shows_every_figure_and_the_honest_map_leads(page):
 def test_the_figures_above_the_maps_are_explained_and_no_button_covers_a_point(page):
     text = " ".join(" ".join(Tags(page).text).split())
     assert "Above each map: the Jaccard@10 of training rows among themselves (in), of held-out rows" in text
-    for heading in ("in: training rows", "out: held-out rows", "new: held-out rows", "How similar neighbours are"):
+    for heading in (
+        "in: 220 training rows",
+        "out: 80 held-out rows",
+        "new: held-out rows",
+        "How similar neighbours are",
+    ):
         assert heading in text
     assert page.index("</canvas></div>") < page.index('<div class="zoom">')
     assert re.search(r"\.zoom \{ (?!position)", page)
@@ -148,10 +154,50 @@ def test_label_sets_beyond_two_bytes_take_four(record):
     assert data["wide"] and set(integers(data["set"], "<u4")) == {69_999}
 
 
-def test_one_dimension_is_a_line():
+def test_an_only_component_is_spread_by_the_order_of_the_file():
     line = places(Z[:, :1])
-    xy = record_of([(line, line)])["pairs"][0]["map"]["xy"]
-    assert len(set(xy[1].tolist())) == 1 and np.ptp(xy[0]) == UNITS
+    record = record_of([(line, line)])
+    xy = record["pairs"][0]["map"]["xy"].astype(int)
+    assert np.ptp(xy[0]) == np.ptp(xy[1]) == UNITS
+    assert (np.diff(xy[1][np.argsort(record["rows"])]) < 0).all()
+    assert "upwards rows are in the order of the file" in map_page_html(record)
+
+
+def output_record(Y, kinds, **more):
+    pair = Places(False, False, Z[:CUT], Z[CUT:], 0.55, 0.5, 0.45, 0.0, **more)
+    data = Dataset.from_targets(np.zeros((N, 1)), Y, target_type=kinds, name="made")
+    facts = {"method": "OPLS", "layout": "components", "seed": 0, "command": "proxembed map"}
+    rows = np.random.default_rng(1).permutation(N)
+    return map_record([(pair, pair)], None, data, Split("test", rows[:CUT], rows[CUT:]), facts), rows
+
+
+def test_outputs_have_a_switch_each_ranks_as_shades_and_grey_where_unknown():
+    numbers, kinds = (
+        RNG.gamma(1.0, size=N),
+        np.array([*HOSTILE, "six", "seven", "eight"], dtype=object)[np.arange(N) % 8],
+    )
+    numbers[5] = np.nan
+    record, rows = output_record(pd.DataFrame({"fat & <b>": numbers, "kind": kinds}), None)
+    page = map_page_html(record)
+    data = json.loads(next(script for script in Tags(page).scripts if script.startswith("{")))
+    colour, values = (integers(data["outputs"][0][name], kind) for name, kind in (("colour", "u1"), ("values", "<f4")))
+    np.testing.assert_allclose(values, numbers[rows].astype(np.float32))
+    known = np.isfinite(values)
+    assert colour[~known].tolist() == [0] and len(data["shades"]) == 32
+    ranks = np.argsort(np.argsort(values[known])) / (N - 2)
+    np.testing.assert_array_equal(colour[known], 1 + np.minimum(np.round(ranks, 4) * 32, 31).astype(int))
+    classes = integers(data["outputs"][1]["colour"], "u1")
+    assert set(classes.tolist()) == set(range(1, 8)) and (np.bincount(classes)[7] > np.bincount(classes)[1])
+    text = " ".join(" ".join(Tags(page).text).split())
+    assert "2 outputs" in text and "fat & <b>" in text and "2 other classes" in text and "unknown 1" in text
+    assert "A@10 0.550, n = 220, and 0.500, n = 80" in text and "abels" not in text.partition("How to repeat")[0]
+    assert "skewed" not in text and map_image(record, "png").startswith(b"\x89PNG")
+
+
+def test_figures_of_ranks_stand_below_those_of_values():
+    ranks = {"inside": 0.41, "outside": 0.42, "among": 0.43}
+    text = " ".join(" ".join(Tags(map_page_html(output_record(Z, "real", on_ranks=ranks)[0])).text).split())
+    assert "plain map, A@10 of ranks 0.410 0.420 0.430" in text and "An output is skewed" in text
 
 
 def test_a_name_that_no_file_can_hold_does_not_stop_the_page(record):

@@ -1,6 +1,7 @@
 """The map of a data set: the default method by the number of rows, other methods by name, what cannot be laid out."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from proxembed import MESD, OPLS, Kernelized
@@ -28,7 +29,11 @@ def test_the_method_follows_the_rows_and_the_name():
         ("nothing", "sklearn", "unknown method 'nothing'"),
         ("layout", "sklearn", "method='layout' must name one method whose components are laid out"),
         ("all", "sklearn", "method='all' must name one method"),
-        (None, "mds", "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap' or 'sklearn'"),
+        (
+            None,
+            "mds",
+            "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap', 'sklearn' or 'components'",
+        ),
     ],
 )
 def test_what_cannot_be_laid_out_is_refused(method, layout, message):
@@ -66,3 +71,27 @@ def test_rows_of_unknown_labels_are_on_the_map():
     with pytest.warns(UserWarning, match="10 of"):
         found = draw_map(Dataset(X, np.where(unknown, 0, Y), unknown=unknown), "opls", "sklearn")
     assert set(range(10)) <= set(found["rows"][: found["train"]].tolist()) and len(found["rows"]) == 100
+
+
+def test_numbers_are_laid_out_above_two_outputs_and_their_honest_map_leads_where_they_mean_nothing():
+    F = np.column_stack([X @ RNG.normal(size=(6, 2)), RNG.normal(size=100)])
+    F[3, 0] = np.nan
+    found = draw_map(Dataset.from_targets(X, F[:, :2]), "opls")
+    facts = map_facts(found)
+    assert facts["layout"] == "components" and facts["measure"] == "A@10" and facts["chance"] == 0.0
+    assert facts["maps"][-1]["outside"] > 0.8 and abs(facts["maps"][-1]["null"]["outside"]) < 0.3
+    noise = RNG.normal(size=(100, 3))
+    wide = np.hstack([X, RNG.normal(size=(100, 40))])
+    facts = map_facts(draw_map(Dataset.from_targets(wide, noise), "OPLS(ridge=1e-3)", "components"))
+    honest, plain = facts["maps"]
+    assert [honest["map"], plain["map"]] == ["honest", "plain"]
+    assert plain["inside"] > plain["outside"] + 0.1 and abs(honest["inside"]) < 0.15
+
+
+def test_numbers_beside_classes_are_on_the_map():
+    classes = np.array(["a", "b", "c"], dtype=object)[RNG.integers(0, 3, size=100)]
+    table = pd.DataFrame({"yield": X[:, 0] + X[:, 1], "kind": classes})
+    found = draw_map(Dataset.from_targets(X, table), "opls", "sklearn")
+    assert found["layout"] == "sklearn" and found["pairs"][0]["map"]["xy"].shape == (2, 100)
+    assert [each["name"] for each in found["outputs"]] == ["yield", "kind"]
+    assert found["outputs"][1]["classes"][0][1] >= found["outputs"][1]["classes"][-1][1]

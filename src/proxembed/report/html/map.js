@@ -7,35 +7,42 @@
     for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
     return out.buffer;
   };
-  const setOf = data.wide ? new Uint32Array(bytes(data.set)) : new Uint16Array(bytes(data.set));
+  const outputs = data.outputs && data.outputs.map((each) => ({ ...each, colour: new Uint8Array(bytes(each.colour)), values: new Float32Array(bytes(each.values)) }));
+  const setOf = outputs ? null : data.wide ? new Uint32Array(bytes(data.set)) : new Uint16Array(bytes(data.set));
   const rows = new Uint32Array(bytes(data.rows)), n = rows.length, train = data.train;
   const pairs = data.pairs.map((pair) => pair.map((text) => {
     const xy = new Uint16Array(bytes(text));
     return { x: xy.subarray(0, n), y: xy.subarray(n) };
   }));
   const nameOf = (row) => (data.ids ? data.ids[row] : "row " + rows[row]);
-  const state = { pair: 0, on: data.start.slice(), show: "all", chosen: -1 };
+  const state = { pair: 0, on: outputs ? [0] : data.start.slice(), show: "all", chosen: -1 };
   document.documentElement.classList.add("live");
 
-  /* Colours: of a row the slot of the label that is on, one more for several, 0 for none; rows are drawn in this order. */
+  /* Colours: of a row the slot of the label that is on, one more for several, 0 for none; or that of the output that is
+     on, 0 for unknown. Rows are drawn in this order. */
   const slotOf = new Uint8Array(n), order = new Uint32Array(n);
-  let palette = [];
+  let palette = [], plane = [], edge = [];
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
   const packed = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   const readColours = () => {
-    palette = ["--other", "--l0", "--l1", "--l2", "--l3", "--l4", "--l5", "--several", "--plane", "--ink"].map((name) => rgb(css(name)));
+    const six = ["--l0", "--l1", "--l2", "--l3", "--l4", "--l5"].map((name) => rgb(css(name)));
+    if (!outputs) palette = [rgb(css("--other")), ...six, rgb(css("--several"))];
+    else palette = [rgb(css("--unknown")), ...(outputs[state.on[0]].classes ? [...six, rgb(css("--rest"))] : data.shades.map(rgb))];
+    [plane, edge] = [rgb(css("--plane")), rgb(css("--edge"))];
   };
-  const colourRows = () => {
+  const slots = () => {
+    if (outputs) return outputs[state.on[0]].colour;
     const ofSet = data.sets.map((labels) => {
       const hits = labels.filter((label) => state.on.includes(label));
       return hits.length === 0 ? 0 : hits.length > 1 ? SEVERAL : 1 + state.on.indexOf(hits[0]);
     });
-    const count = new Uint32Array(2 * (SEVERAL + 1) + 1), place = (row) => 2 * slotOf[row] + (row >= train ? 1 : 0);
-    for (let row = 0; row < n; row++) {
-      slotOf[row] = ofSet[setOf[row]];
-      count[place(row) + 1]++;
-    }
+    return setOf.map((set) => ofSet[set]);
+  };
+  const colourRows = () => {
+    slotOf.set(slots());
+    const count = new Uint32Array(2 * palette.length + 1), place = (row) => 2 * slotOf[row] + (row >= train ? 1 : 0);
+    for (let row = 0; row < n; row++) count[place(row) + 1]++;
     for (let i = 1; i < count.length; i++) count[i] += count[i - 1];
     for (let row = 0; row < n; row++) order[count[place(row)]++] = row;
   };
@@ -69,11 +76,11 @@
     }
     const pixels = panel.pixels, { x, y } = places(panel), scale = scaleOf(panel), half = size / 2;
     const left = half - panel.view.x * scale, top = half - panel.view.y * scale;
-    pixels.fill(packed(palette[SEVERAL + 1]));
+    pixels.fill(packed(plane));
     const radius = Math.min(4.5 * ratio, Math.max(0.7, (0.16 * size) / Math.sqrt(n)) * Math.pow(panel.view.zoom, 0.35));
     const kinds = [stamp(radius, 0), stamp(1.25 * radius, radius < 1.6 * ratio ? 0 : 0.3 * radius)].map((parts) => {
       const dx = Int32Array.from(parts, (p) => p[0]), dy = Int32Array.from(parts, (p) => p[1]), cover = Int32Array.from(parts, (p) => p[2]);
-      const colours = palette.slice(0, SEVERAL + 1).map((colour) => parts.map((p) => mix(colour, palette[SEVERAL + 2], p[3])));
+      const colours = palette.map((colour) => parts.map((p) => mix(colour, edge, p[3])));
       return { dx, dy, cover, colours, solid: colours.map((list) => Uint32Array.from(list, packed)), offset: Int32Array.from(parts, (p) => p[1] * size + p[0]), length: parts.length, reach: Math.ceil(2 * radius + 2) };
     });
     const from = state.show === "new" ? train : 0, to = state.show === "train" ? train : n;
@@ -104,7 +111,7 @@
     const pen = canvas.getContext("2d");
     pen.putImageData(panel.image, 0, 0);
     if (state.chosen >= 0) {
-      pen.strokeStyle = css("--ink");
+      pen.strokeStyle = css("--edge");
       pen.lineWidth = 2.5 * ratio;
       pen.beginPath();
       pen.arc(left + x[state.chosen] * scale, top + y[state.chosen] * scale, Math.max(8 * ratio, 2.2 * radius), 0, 7);
@@ -187,7 +194,15 @@
 
   /* What a row is, beside the pointer. */
   const tip = document.querySelector(".tip"), frame = document.querySelector(".panels");
+  const valueOf = (output, row) => {
+    const value = output.values[row];
+    return output.name + " " + (Number.isNaN(value) ? "unknown" : output.names ? output.names[value] : Number(value.toPrecision(5)));
+  };
   const words = (row) => {
+    if (outputs) {
+      const shown = [outputs[state.on[0]], ...outputs.filter((each, place) => place !== state.on[0])].slice(0, 6);
+      return [nameOf(row), (row >= train ? "held out: " : "training row: ") + shown.map((each) => valueOf(each, row)).join(", ") + (outputs.length > 6 ? ", …" : "")];
+    }
     const labels = data.sets[setOf[row]].map((label) => data.labels[label]);
     const kind = row >= train ? "held out" : "training row";
     return [nameOf(row), kind + ": " + (labels.length ? labels.slice(0, 8).join(", ") + (labels.length > 8 ? ", …" : "") : "no label")];
@@ -252,25 +267,30 @@
 
   /* Labels. */
   const chips = all(".chip");
+  const keys = all(".key");
   const paintChips = () => {
+    keys.forEach((key) => { key.hidden = Number(key.dataset.key) !== state.on[0]; });
     chips.forEach((chip) => {
       const slot = state.on.indexOf(Number(chip.dataset.label)), dot = chip.querySelector("i");
       chip.setAttribute("aria-pressed", slot >= 0);
-      dot.style.background = dot.style.borderColor = slot >= 0 ? css("--l" + slot) : "";
+      dot.style.background = dot.style.borderColor = slot < 0 ? "" : outputs ? css("--ink") : css("--l" + slot);
     });
   };
   const relight = () => {
+    readColours();
     paintChips();
     colourRows();
     later();
   };
   chips.forEach((chip) => chip.addEventListener("click", () => {
     const label = Number(chip.dataset.label), at = state.on.indexOf(label);
-    if (at >= 0) state.on.splice(at, 1);
+    if (outputs) state.on = [label];
+    else if (at >= 0) state.on.splice(at, 1);
     else state.on = [...state.on, label].slice(-SLOTS);
     relight();
   }));
-  document.getElementById("clear").addEventListener("click", () => { state.on = []; relight(); });
+  const clear = document.getElementById("clear");
+  if (clear) clear.addEventListener("click", () => { state.on = []; relight(); });
   const filter = document.getElementById("filter");
   if (filter) filter.addEventListener("input", () => {
     const text = filter.value.trim().toLowerCase();
@@ -278,7 +298,7 @@
   });
 
   /* Which map, which rows, which colours of the page. */
-  const cells = all("tbody tr").map((line) => all("td", line).map((cell) => cell.textContent));
+  const cells = all("tbody tr[data-map]").map((line) => all("td", line).map((cell) => cell.textContent));
   const title = () => panels.forEach((panel) => {
     const [name, inside, outside, among] = cells[2 * state.pair + panel.i];
     panel.figure.querySelector(".title").textContent = name;
@@ -298,7 +318,6 @@
   }));
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyle);
   window.addEventListener("resize", () => later());
-  readColours();
   title();
   relight();
 })();
