@@ -3,7 +3,7 @@
 import functools
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,11 @@ from proxembed.measures.metrics import average_precision, jaccard_at_k, label_ca
 from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import OutputCells, agreement, as_ranks, near_outputs, r2, skewed_outputs
 from proxembed.methods.around import embedded_within_bound, fitted_embedding, with_size
-from proxembed.methods.layout import Layout
+from proxembed.methods.layout import FOLDS, Layout
 from proxembed.methods.pipeline import unseen_scores
 from proxembed.methods.variance import LSI, PCA
 from proxembed.proximity.reordering import even_sample
-from proxembed.splits.splits import Split
+from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits, crossfit
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import sparse_labels
 
@@ -200,12 +200,31 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class OutputPlane:
+    """A map where y holds numbers: the places of the test rows, and those of training rows whose numbers among all
+    of these are ``rows``; ``figures``: of ``output_figures``."""
+
+    title: str
+    new: np.ndarray
+    train: np.ndarray
+    rows: np.ndarray
+    figures: dict[str, Any]
+    honest: bool = False
+    laid_out: bool = False
+
+    @property
+    def flatters(self) -> bool:
+        """Whether training rows are more like their neighbours than test rows are, by so much that their places depend
+        on their own outputs."""
+        return bool(self.figures["inside"] - self.figures["outside"] > HONEST_ABOVE)
+
+
+@dataclass(frozen=True)
 class OutputEvidence:
-    """Planes of the test rows where y holds numbers: title, places and A@10 of each; ``fitted``: R2 of the training
-    rows per number of components."""
+    """Planes of the test rows where y holds numbers; ``fitted``: R2 of the training rows per number of components."""
 
     rows: np.ndarray
-    planes: list[tuple[str, np.ndarray, float]]
+    planes: list[OutputPlane]
     fitted: dict[int, float]
 
 
@@ -221,7 +240,8 @@ def output_evidence(
     keep: Keep = always_made,
 ) -> OutputEvidence:
     """Fit a method, PCA, and the method on shuffled outputs on the training rows, and place the test rows: in their
-    first two components, and in a layout of all components where there are more than two outputs."""
+    first two components, and in a layout of all components where there are more than two outputs. Where this map
+    flatters the training rows, an honest one, and one of shuffled outputs, is last (with ``lay_out``)."""
     part = prepare(dataset, split, seed)
     title = title_of(method) if name is None else name
     with warnings.catch_warnings():
@@ -233,11 +253,16 @@ def output_evidence(
             title: keep("method", lambda: _embedded(method, part)),
             f"{title} on shuffled outputs": keep("shuffled", lambda: _embedded(method, part.shuffled())),
         }
-        planes = [_output_plane(name, Z, Z_new, part) for name, (Z, Z_new) in places.items()]
-        if lay_out and part.outputs is not None and part.outputs.rank > SHOWN:
-            for name, pair in list(places.items())[1:]:
-                laid = keep(f"layout, {name}", functools.partial(places_on_layout, pair[0], pair[1], part))
-                planes.append(_output_plane(f"layout of {name}", laid[0], laid[1], part, laid_out=True))
+        parts = (part, part, part.shuffled())
+        shown = [(name, *pair, each) for (name, pair), each in zip(places.items(), parts, strict=True)]
+        planes = [_output_plane(*each, False) for each in shown]
+        wide = lay_out and part.outputs is not None and part.outputs.rank > SHOWN
+        planes += [_output_plane(*each, True, keep) for each in shown[1:] if wide]
+        if lay_out and planes[-2].flatters and hasattr(method, "traits") and method.traits.labels is not None:
+            for name, Z, Z_new, each in shown[1:]:
+                own = keep(f"honest, {name}", functools.partial(_honest_places, method, Z, each))[0]
+                honest = _output_plane(name, own, Z_new, each, wide, functools.partial(_named, keep, "honest"))
+                planes.append(replace(honest, honest=True))
         model, Z, Z_held_out = fitted_embedding(with_size(method, None), *part.rows_for(method), part.weights)
         own = model if hasattr(model, "output_readout") else None
         fitted = {
@@ -252,16 +277,29 @@ def output_evidence(
     return OutputEvidence(part.rows, planes, fitted)
 
 
-def _output_plane(title: str, Z: Any, Z_held_out: Any, part: Part, laid_out: bool = False) -> Any:
-    """The places of held-out rows in two coordinates, and their A@10 among the training rows there."""
-    rows = part.known_rows
+def _output_plane(title: str, Z: Any, Z_new: Any, part: Part, laid_out: bool, keep: Keep = always_made) -> OutputPlane:
+    """The places of the training rows with a known output and of the held-out rows in two coordinates: the first
+    components, or a layout of all."""
+    some = np.arange(len(part.known_rows))
     if laid_out:
-        some = even_sample(len(rows), LAID_OUT)
+        some = even_sample(len(some), LAID_OUT)
+        Z, Z_new = keep(f"layout, {title}", functools.partial(places_on_layout, Z, Z_new, part))
     else:
-        some, Z = np.arange(len(rows)), Z[rows]
-    plane, shown, cells = Z[:, :SHOWN], Z_held_out[:, :SHOWN], part.Y.take(some)
-    near = near_outputs(neighbor_weights(shown, plane, K, metric="euclidean"), cells.F, cells.known)
-    return title, shown, agreement(part.Y_held_out, near, part.weights_held_out)[0]
+        Z, Z_new = Z[part.known_rows, :SHOWN], Z_new[:, :SHOWN]
+    figures = output_figures(Z, Z_new, part.Y.take(some), part.Y_held_out)
+    return OutputPlane(title, Z_new, Z, part.known_rows[some], figures, laid_out=laid_out)
+
+
+def _named(keep: Keep, what: str, name: str, make: Callable[[], Arrays]) -> Arrays:
+    return keep(f"{what}, {name}", make)
+
+
+def _honest_places(method: Any, Z: np.ndarray, part: Part) -> Arrays:
+    """The embedding of the training rows by models of folds that have not seen them, in the frame of Z."""
+    X, y, _ = part.rows_for(method)
+    folds: Any = StratifiedFolds if part.groups is None else GroupFolds
+    splits = as_splits(folds(FOLDS, random_state=part.seed), X, part.labels, part.groups)
+    return (crossfit(method, X, y, Z, splits, part.labels.rows_any),)
 
 
 def held_out_evidence(

@@ -49,6 +49,7 @@ def measured_view(found: dict[str, Any] | None) -> dict[str, Any] | None:
         "panels": panels,
         "coefficients": None if found["vip"] is None else _coefficients(found),
         "absent": found["absent"],
+        "honest": _honest_words(found),
         "sampled": len(found["rows"]["train"]) < found["train"] + found["held_out"],
         "outputs": [output_name(output) for output in found["outputs"]],
         "left_out": found["n_outputs"] - len(found["outputs"]),
@@ -218,21 +219,57 @@ def _scores(found: dict[str, Any], shades: Sequence[str]) -> dict[str, Any]:
 
 
 def _plane(found: dict[str, Any], plane: dict[str, Any], shades: Sequence[str]) -> dict[str, Any]:
-    """A map of the held-out rows, coloured by the rank of an output."""
-    held_out = [place for place, train in enumerate(found["rows"]["train"]) if not train]
+    """A map of the held-out rows, an honest one of the training rows too, coloured by the rank of an output."""
+    train = found["rows"]["train"]
+    rows = [place for place, own in enumerate(train) if plane["honest"] or not own]
     x, one = plane["places"][0], len(plane["places"]) == 1
     y: list[Any] = list(range(1, len(x) + 1)) if one else plane["places"][1]
     frame, title = Frame.around(x, y), short_name(plane["title"])
-    ranks = [[each["ranks"][place] for place in held_out] for each in found["outputs"]]
-    groups = [_coloured(frame, x, y, [False] * len(x), {"ranks": each}, shades) for each in ranks]
-    agreement = figure_number(plane["agreement"])
-    alt = f"Map of {len(x):,} held-out rows by {title}, coloured by the rank of an output; A@10 {agreement}"
-    second = "held-out row, in the order of the file" if one else "second coordinate (units of the map)"
-    plot = frame.view(f"first coordinate (units of the map), n = {len(x):,} rows", second, alt, [], groups=groups)
+    side = [train[place] for place in rows]
+    ranks = [[each["ranks"][place] for place in rows] for each in found["outputs"]]
+    groups = [_coloured(frame, x, y, side, {"ranks": each}, shades) for each in ranks]
+    held_out = f"{side.count(False):,} held-out rows"
+    what = f"{sum(own and at is not None for own, at in zip(side, x, strict=True)):,} training and {held_out}"
+    what = what if plane["honest"] else held_out
+    agreement = figure_number(plane["outside"])
+    alt = f"Map of {what} by {title}, coloured by the rank of an output; A@10 {agreement}"
+    second = "row, in the order of the file" if one else "second coordinate (units of the map)"
+    plot = frame.view(f"first coordinate (units of the map), n = {what}", second, alt, [], groups=groups)
     ranges = [[figure_number(value) for value in each["range"]] if each["range"] else ["–", "–"]
               for each in found["outputs"]]  # fmt: skip
-    note = f"Held-out rows. A@10 among the training rows on this map: {agreement} (0: chance, 1: perfect)."
-    return _panel(f"Map: {title}", note, [plot], ranges=ranges)
+    kind = "Honest map" if plane["honest"] else "Map"
+    title = f"{kind}{', laid out' if plane['laid_out'] else ''}: {title}"
+    return _panel(title, _plane_words(found, plane), [plot], ranges=ranges)
+
+
+def _plane_words(found: dict[str, Any], plane: dict[str, Any]) -> str:
+    """What a map shows, and how alike neighbours are on it."""
+    figures = [(plane, "A@10")] + ([(plane["on_ranks"], "A@10 of ranks")] if plane["on_ranks"] else [])
+    told = [
+        f"{name} {figure_number(each['outside'])} of held-out rows (n = {found['held_out']:,}), "
+        f"{figure_number(each['inside'])} of training rows (n = {found['train']:,})"
+        for each, name in figures
+    ]
+    words = f"{'; '.join(told)}; each row by its ten nearest training rows on this map (0: chance, 1: perfect)."
+    if plane["honest"]:
+        return f"Training rows are placed by models of five folds that have not seen them. {words}"
+    return f"Held-out rows. {words}"
+
+
+def _honest_words(found: dict[str, Any]) -> str | None:
+    """Why the honest maps are there, or that they are not; None where none is needed."""
+    planes = [plane for plane in found.get("planes", ()) if not plane["honest"]]
+    needed = next((plane for plane in planes[-2:-1] if plane["flatters"]), None)
+    if needed is None:
+        return None
+    words = (
+        "On the plain map training rows are more like their neighbours than held-out rows are "
+        f"(A@10 {figure_number(needed['inside'])} and {figure_number(needed['outside'])}), because their places depend "
+        "partly on their own outputs. "
+    )
+    if any(plane["honest"] for plane in found["planes"]):
+        return f"{words}So honest maps are shown, too, beside those of shuffled outputs."
+    return f"{words}No honest map was made: trust the held-out rows alone."
 
 
 def _coloured(

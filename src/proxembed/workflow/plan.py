@@ -47,6 +47,7 @@ EACH_MORE = 0.6  # what a further process adds
 DEAREST = 0.125  # of the work, for a fit on all rows
 GAINS = 6  # gains whose interval is drawn for the verdict
 LAYOUTS = 3  # maps beside each other: PCA, the choice, shuffled labels
+HONEST_FITS = 10  # of honest maps of numbers, and of shuffled ones, by models of five folds
 OVERHEAD = 3.0  # work of reading, drawing and writing the page
 WRITTEN = 5e-4  # work of each of thousands of labels in the record, the page and the model
 STARTING = 2.0  # work of a process that starts, which imports the libraries
@@ -183,7 +184,8 @@ class Plan:
         shuffled = max((fit_work(each, self.shape.rows(some)) for each in leaders), default=0.0)
         c, k = self.shape.c, max(cuts.sizes)
         whole = last_work(self.shape)
-        laid_out = cuts.layouts * (2 * dear + LAYOUTS * layout_work(min(n, LAID_OUT)))
+        fits = HONEST_FITS if self.numbers else 2
+        laid_out = cuts.layouts * (fits * dear + LAYOUTS * layout_work(min(n, LAID_OUT)))
         return {
             "comparison": sum(self._part(cuts, leaders, *part) for part in parts) + GAINS * redrawn_work(m, c),
             "diagnosis": (4 if cuts.decisions else 1) * dear

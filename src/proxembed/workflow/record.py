@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.data.readers.parquet_parts import parquet_files
-from proxembed.evaluate.evidence import Evidence, output_evidence
+from proxembed.evaluate.evidence import Evidence, OutputPlane, output_evidence
 from proxembed.evaluate.measured import measured_section
 from proxembed.evaluate.results import RIDGE, Results, measure_name, predictions_npz
 from proxembed.execute.atomic_files import alone_in, check_place, write_whole, written_place
@@ -273,12 +273,23 @@ def output_sections(
     )
     if section is None:
         return {}
-    some = even_sample(len(evidence.rows), section["rows"]["train"].count(False))  # the rows whose values are kept
-    planes = [
-        {"title": title, "agreement": score, "places": np.round(Z[some].T, 5).tolist()}
-        for title, Z, score in evidence.planes
-    ]
+    own, held_out = (section["rows"]["train"].count(each) for each in (True, False))  # rows whose values are kept
+    known = np.flatnonzero(dataset.targets.rows_any[split.train])
+    train = known[even_sample(len(known), own)], len(split.train)
+    planes = [plane_section(plane, *train, held_out) for plane in evidence.planes]
     return {"measured": section | {"planes": planes}}
+
+
+def plane_section(plane: OutputPlane, train: np.ndarray, n: int, held_out: int) -> dict[str, Any]:
+    """A map of numbers as the record holds it: per axis the places of some held-out rows, and of an honest map first
+    those of the rows ``train`` of its n training rows, NaN where they are not on it."""
+    new = plane.new[even_sample(len(plane.new), held_out)]
+    if plane.honest:
+        whole = np.full((n, plane.train.shape[1]), np.nan)
+        whole[plane.rows] = plane.train
+        new = np.concatenate([whole[train], new])
+    facts = {"title": plane.title, "honest": plane.honest, "laid_out": plane.laid_out, "flatters": plane.flatters}
+    return {**facts, **plane.figures, "places": np.round(new.T, 5).tolist()}
 
 
 def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine", scored: Any = None) -> dict[str, Any]:

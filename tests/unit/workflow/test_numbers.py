@@ -9,8 +9,10 @@ from proxembed.evaluate.part import prepare
 from proxembed.evaluate.scoring import OutputReadings
 from proxembed.measures.outputs import q2_each
 from proxembed.methods.pipeline import fit_on
+from proxembed.report.measured import measured_view
 from proxembed.splits.splits import Split
 from proxembed.workflow.options import OptionError
+from proxembed.workflow.record import output_sections
 from runs import with_few_rivals
 
 
@@ -85,3 +87,26 @@ def test_a_comparison_of_numbers():
     assert {"all features", "OPLS", "PCA"} <= set(found.leaderboard["arm"])
     with pytest.raises(ValueError, match=r"every column of y is constant"):
         proxembed.search(X, np.full(80, 1.5), target_type="real")
+
+
+def test_a_map_that_flatters_its_training_rows_has_an_honest_one_beside_that_of_shuffled_outputs():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(90, 60)), rng.normal(size=(90, 2))
+    Y[4] = np.nan
+    whole, split = Dataset.from_targets(X, Y), Split("test", np.arange(60), np.arange(60, 90))
+    summary = {"leaderboard": []}
+    shown = {"seed": 0, "lay_out": True, "scaling": "standard"}
+    with pytest.warns(UserWarning, match="without a known"):
+        section = output_sections(proxembed.OPLS(ridge=1e-3), whole, split, [], summary, "OPLS", **shown)["measured"]
+    planes = section["planes"]
+    assert [plane["honest"] for plane in planes] == [False, False, False, True, True]
+    plain, _, honest, null = planes[1:]
+    assert plain["flatters"] and plain["inside"] > plain["outside"] + 0.1
+    assert abs(honest["inside"]) < 0.2 and abs(null["inside"]) < 0.2
+    assert len(honest["places"][0]) == 59 + 30 and len(plain["places"][0]) == 30
+    words = measured_view({**section, "planes": planes})["honest"]
+    assert "partly on their own outputs. So honest maps are shown, too" in words
+    assert "No honest map was made" in measured_view({**section, "planes": planes[:3]})["honest"]
+    titles = [panel["title"] for panel in measured_view(section)["panels"]]
+    assert titles[-2:] == ["Honest map: OPLS", "Honest map: OPLS on shuffled outputs"]
+    assert measured_view({**section, "planes": [plane | {"flatters": False} for plane in planes]})["honest"] is None
