@@ -28,6 +28,7 @@ from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import sparse_labels
 
 from .arms import rival_arms
+from .measured_classes import class_columns
 from .part import Part, make_part, prepare, units_of
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
 from .scoring import OutputReadings, Readings
@@ -221,11 +222,13 @@ class OutputPlane:
 
 @dataclass(frozen=True)
 class OutputEvidence:
-    """Planes of the test rows where y holds numbers; ``fitted``: R2 of the training rows per number of components."""
+    """Planes of the test rows where y holds numbers; ``fitted``: R2 of the training rows per number of components;
+    ``raw``: scores of the test rows by a ridge regression on all features, where there are columns of classes."""
 
     rows: np.ndarray
     planes: list[OutputPlane]
     fitted: dict[int, float]
+    raw: np.ndarray | None = None
 
 
 def output_evidence(
@@ -254,14 +257,14 @@ def output_evidence(
             f"{title} on shuffled outputs": keep("shuffled", lambda: _embedded(method, part.shuffled())),
         }
         parts = (part, part, part.shuffled())
-        shown = [(name, *pair, each) for (name, pair), each in zip(places.items(), parts, strict=True)]
-        planes = [_output_plane(*each, False) for each in shown]
-        wide = lay_out and part.outputs is not None and part.outputs.rank > SHOWN
-        planes += [_output_plane(*each, True, keep) for each in shown[1:] if wide]
+        shown: list[Any] = [(name, *pair, each) for (name, pair), each in zip(places.items(), parts, strict=True)]
+        planes = [_output_plane(title, Z, Z_new, own, False) for title, Z, Z_new, own in shown]
+        wide = lay_out and dataset.targets.rank > SHOWN
+        planes += [_output_plane(title, Z, Z_new, own, True, keep) for title, Z, Z_new, own in shown[1:] if wide]
         if lay_out and planes[-2].flatters and hasattr(method, "traits") and method.traits.labels is not None:
             for name, Z, Z_new, each in shown[1:]:
-                own = keep(f"honest, {name}", functools.partial(_honest_places, method, Z, each))[0]
-                honest = _output_plane(name, own, Z_new, each, wide, functools.partial(_named, keep, "honest"))
+                unseen = keep(f"honest, {name}", functools.partial(_honest_places, method, Z, each))[0]
+                honest = _output_plane(name, unseen, Z_new, each, wide, functools.partial(_named, keep, "honest"))
                 planes.append(replace(honest, honest=True))
         model, Z, Z_held_out = fitted_embedding(with_size(method, None), *part.rows_for(method), part.weights)
         own = model if hasattr(model, "output_readout") else None
@@ -274,7 +277,9 @@ def output_evidence(
             for k in sizes
             if k <= Z.shape[1]
         }
-    return OutputEvidence(part.rows, planes, fitted)
+        every = OutputReadings(part.X, part.X_held_out, part)
+        raw = every.readout.scores(part.X_held_out) if class_columns(dataset.targets) else None
+    return OutputEvidence(part.rows, planes, fitted, raw)
 
 
 def _output_plane(title: str, Z: Any, Z_new: Any, part: Part, laid_out: bool, keep: Keep = always_made) -> OutputPlane:

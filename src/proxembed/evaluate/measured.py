@@ -18,6 +18,8 @@ from proxembed.proximity.reordering import even_sample
 from proxembed.tables.axis import axis_of
 from proxembed.targets.outputs import Column, Outputs
 
+from .measured_classes import class_columns, class_places, class_section
+
 LEVEL = 0.95  # of the limits of T2 and of the distance
 SHOWN_ROWS = 1000  # training rows, and held-out rows, whose places are kept
 SHOWN_CELLS = 20_000  # of rows and outputs that are kept; with many outputs fewer rows are
@@ -176,6 +178,7 @@ def measured_section(
     splits: Sequence[tuple[np.ndarray, np.ndarray]] = (),
     curve: Iterable[tuple[int, float | None, float | None]] = (),
     permutations: Iterable[tuple[float, float | None, float | None]] = (),
+    raw: np.ndarray | None = None,
 ) -> dict[str, Any] | None:
     """What the page shows of a model of numbers, as plain data for the record.
 
@@ -194,6 +197,8 @@ def measured_section(
         For each number of components.
     permutations : iterable of (abs(r), R2, Q2)
         For each permutation of y: the absolute correlation of the permuted with the true y, R2 of the fit, and Q2.
+    raw : array of shape (m, columns of F), optional
+        Scores of the held-out rows by a ridge regression on all features, beside which columns of classes are shown.
 
     Returns
     -------
@@ -220,7 +225,8 @@ def measured_section(
             _with_coefficients(each, fitted, column, names) for each, column in zip(errors, columns, strict=True)
         ][:SWITCHES],
         "n_outputs": len(columns),
-        "other_columns": [str(c.name) for c in dataset.targets.layout.columns if c.kind not in NUMERIC],
+        "classes": [_classes(fitted, each, kept, raw) for each in class_columns(dataset.targets)[:SWITCHES]],
+        "other_columns": [str(c.name) for c in dataset.targets.layout.columns if c.soft],
         "r2_fit": _mean(each["r2_fit"] for each in errors),
         "q2": _mean(each["errors"]["q2"] for each in errors),
         "rows": {
@@ -251,14 +257,16 @@ class _Fitted:
     X: Any
     Z: np.ndarray
     predicted: list[np.ndarray]
+    values: np.ndarray
     weights: np.ndarray | None
 
     @classmethod
     def of(cls, model: Any, dataset: Any, train: np.ndarray, held_out: np.ndarray) -> "_Fitted":
         rows = dataset.X[np.concatenate([train, held_out])]
         X, Z, readout = model[0].transform(rows), np.asarray(model.transform(rows), dtype=np.float64), model[-1]
-        predicted = readout.reading_.columns(readout.values(Z), readout.extrapolate)
-        return cls(model, dataset, train, held_out, X, Z, predicted, _weights(model["embedding"], X.shape[1]))
+        values = readout.values(Z)
+        predicted = readout.reading_.columns(values, readout.extrapolate)
+        return cls(model, dataset, train, held_out, X, Z, predicted, values, _weights(model["embedding"], X.shape[1]))
 
     @property
     def n(self) -> int:
@@ -352,9 +360,8 @@ def _output(fitted: _Fitted, spans: tuple[int, Column, slice], kept: np.ndarray)
     number, column, _ = spans
     outputs: Outputs = fitted.dataset.targets
     rows, n = np.concatenate([fitted.train, fitted.held_out]), fitted.n
-    holes = outputs.dense_holes()[rows, number]
-    cells = outputs.cells[:, [number]].toarray().ravel() if outputs.is_sparse else outputs.cells[:, number]
-    measured = np.where(holes, np.nan, np.asarray(cells, dtype=np.float64)[rows])
+    measured = _column(outputs, number, rows)
+    holes = np.isnan(measured)
     predicted = column.numbers(fitted.predicted[number])
     own = measured[:n][~holes[:n]]
     w = None if fitted.dataset.sample_weight is None else fitted.dataset.sample_weight[rows]
@@ -371,6 +378,24 @@ def _output(fitted: _Fitted, spans: tuple[int, Column, slice], kept: np.ndarray)
         "range": [float(np.nanmin(measured)), float(np.nanmax(measured))] if not np.isnan(measured).all() else None,
         "unknown": int(holes.sum()),
     }
+
+
+def _column(outputs: Outputs, number: int, rows: np.ndarray) -> np.ndarray:
+    """The values of some rows in a column of y, NaN where they are unknown."""
+    cells = outputs.cells[:, [number]].toarray().ravel() if outputs.is_sparse else outputs.cells[:, number]
+    return np.where(outputs.dense_holes()[rows, number], np.nan, np.asarray(cells, dtype=np.float64)[rows])
+
+
+def _classes(
+    fitted: _Fitted, spans: tuple[int, Column, slice], kept: np.ndarray, raw: np.ndarray | None
+) -> dict[str, Any]:
+    """One column of classes on held-out rows, and the class of each row that is kept."""
+    number, column, own = spans
+    data, n = fitted.dataset, fitted.n
+    codes = _column(data.targets, number, np.concatenate([fitted.train, fitted.held_out]))
+    groups = None if data.groups is None else np.asarray(data.groups)[fitted.held_out]
+    found = class_section(column, codes, n, fitted.values[n:, own], None if raw is None else raw[:, own], groups)
+    return {**found, "places": class_places(found, column, codes[kept])}
 
 
 def _with_coefficients(

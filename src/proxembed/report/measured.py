@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from .plots import WIDE, Frame
-from .views import short_name
+from .views import LABEL_COLOURS, middle_cut, short_name
+from .views import number as decimals
 
 BLUE, ORANGE, GREEN, DARK, GREY = "#0072B2", "#D55E00", "#009E73", "#1a1a1a", "#8a96a1"
 UNKNOWN = "#b5bcc3"  # of rows whose value is unknown
+REST = "#7d8894"  # of classes without a colour of their own
 SHADES = 32  # of viridis
 WRITTEN = 6  # rows beyond both limits whose names stand in the figure
 SMALL, LARGE, OUTLINE = 6.0, 9.0, 11.5  # widths of dots: training rows, held-out rows, and the line about them
@@ -41,23 +43,62 @@ def measured_view(found: dict[str, Any] | None) -> dict[str, Any] | None:
     if not found:
         return None
     shades = viridis()
-    panels = [_curve(found), _predictions(found), _permutations(found), _scores(found, shades)]
+    colours = _colours(found, shades)
+    panels = [_curve(found), _predictions(found), _permutations(found), _scores(found, colours)]
     if found["vip"] is not None:
         panels += [_importance(found), _distances(found)]
-    panels += [_plane(found, plane, shades) for plane in found.get("planes", ())]
+    panels += [_plane(found, plane, colours) for plane in found.get("planes", ())]
     return {
         "panels": panels,
         "coefficients": None if found["vip"] is None else _coefficients(found),
         "absent": found["absent"],
         "honest": _honest_words(found),
         "sampled": len(found["rows"]["train"]) < found["train"] + found["held_out"],
-        "outputs": [output_name(output) for output in found["outputs"]],
+        "outputs": [output_name(output) for output in (*found["outputs"], *found["classes"])],
+        "numbers": len(found["outputs"]),
+        "classes": [_class_view(column) for column in found["classes"]],
         "left_out": found["n_outputs"] - len(found["outputs"]),
         "other": [short_name(name) for name in found["other_columns"]],
         "ramp": f"linear-gradient(90deg, {', '.join(shades[::4] + shades[-1:])})",
         "errors": [{"name": output_name(each), **each["errors"]} for each in found["outputs"]],
         "unknown_colour": UNKNOWN,
     }
+
+
+def _colours(found: dict[str, Any], shades: Sequence[str]) -> list[list[str]]:
+    """The colour of each row by each output: numbers by their rank, then columns of classes."""
+    own = (*LABEL_COLOURS, REST)
+    numbers = [[rank_colour(rank, shades) for rank in output["ranks"]] for output in found["outputs"]]
+    classes = [
+        [UNKNOWN if place is None else own[min(place, len(LABEL_COLOURS))] for place in column["places"]]
+        for column in found["classes"]
+    ]
+    return numbers + classes
+
+
+def _class_view(column: dict[str, Any]) -> dict[str, Any]:
+    """A column of classes: the key of its colours, how well it is told in words, and its tables."""
+    key = [*zip(LABEL_COLOURS, map(short_name, column["classes"]), strict=False)]
+    rest = len(column["classes"]) - len(key)
+    if rest > 0:
+        key.append((REST, f"{rest} other class{'es' * (rest > 1)}"))
+    span = column["interval"]
+    told = "" if span is None else f" ({decimals(span[0])} to {decimals(span[1])}, 95 % interval)"
+    words = (
+        f"Balanced accuracy {decimals(column['balanced'])}{told}, accuracy {decimals(column['accuracy'])}; "
+        f"n = {column['n']:,} held-out rows. The same class for every row has a balanced accuracy of "
+        f"{decimals(column['chance'])}."
+    )
+    most = max((max(row) for row in column["confusion"] or ()), default=0)
+    names = [middle_cut(name) for name in column["classes"]]
+    cells = [
+        (name, [(count, round(100 * count / max(most, 1))) for count in row])
+        for name, row in zip(names, column["confusion"] or (), strict=False)
+    ]
+    table = [{**row, "class": short_name(row["class"])} for row in column["table"]]
+    left_out = len(column["classes"]) - len(table)
+    return {"name": output_name(column), "key": key, "words": words, "names": names, "cells": cells, "table": table,
+            "left_out": left_out}  # fmt: skip
 
 
 def figure_number(value: float | None, digits: int = 3) -> str:
@@ -140,7 +181,9 @@ def _predictions(found: dict[str, Any]) -> dict[str, Any]:
         plots.append(frame.view(f"measured {units}, n = {error['n']:,} held-out rows", f"predicted {units}", alt, marks,
                                 corner=[*facts, f"n {error['n']:,}"], output=number))  # fmt: skip
     note = "Rows that the model has not seen. Dashed: predicted = measured. RMSEP and bias are in units of the output."
-    return _panel("Predicted against measured", note, plots)
+    more = {"told": True} if found["classes"] else {}
+    note = note.replace("Dashed", "Of numbers, dashed") if found["classes"] else note
+    return _panel("Predicted against measured", note, plots, **more)
 
 
 def _permutations(found: dict[str, Any]) -> dict[str, Any]:
@@ -186,8 +229,8 @@ def ellipse(plane: dict[str, Any], points: int = 90) -> tuple[list[float], list[
     return x.tolist(), y.tolist()
 
 
-def _scores(found: dict[str, Any], shades: Sequence[str]) -> dict[str, Any]:
-    """Panel 4: the scores of all rows, coloured by the rank of an output, with the ellipse of new rows."""
+def _scores(found: dict[str, Any], colours: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Panel 4: the scores of all rows, coloured by an output, with the ellipse of new rows."""
     rows, plane, one = found["rows"], found["plane"], found["k"] == 1
     x = rows["scores"][0]
     y: list[Any] = list(range(1, len(x) + 1)) if one else rows["scores"][1]
@@ -207,47 +250,51 @@ def _scores(found: dict[str, Any], shades: Sequence[str]) -> dict[str, Any]:
         frame, limit = Frame.around(x, y), "Too few training rows for the ellipse of Hotelling's T2."
     held_out = sum(not train for train in rows["train"])
     sizes = f"{len(x) - held_out:,} training and {held_out:,} held-out rows"
-    alt = f"Scores of {sizes}, coloured by the rank of an output"
+    alt = f"Scores of {sizes}, coloured by {_coloured_by(found)}"
     second = "row, in the order of the file, training rows first" if one else "component 2 (units of the scores)"
     x_title = f"component 1 (units of the scores), n = {len(x):,} rows"
-    groups = [_coloured(frame, x, y, rows["train"], each, shades) for each in found["outputs"]]
+    groups = [_coloured(frame, x, y, rows["train"], each) for each in colours]
     plot = frame.view(x_title, second, alt, marks, groups=groups)
-    note = f"{sizes}. {limit} Colour: the rank of the value among all rows."
+    classes = "; of classes, the class" if found["classes"] else ""
+    note = f"{sizes}. {limit} Colour: the rank of the value among all rows{classes}."
     ranges = [each["range"] for each in found["outputs"]]
     texts = [[figure_number(value) for value in each] if each else ["–", "–"] for each in ranges]
-    return _panel("Scores", note, [plot], ranges=texts)
+    return _panel("Scores", note, [plot], ranges=texts, whole=True)
 
 
-def _plane(found: dict[str, Any], plane: dict[str, Any], shades: Sequence[str]) -> dict[str, Any]:
-    """A map of the held-out rows, an honest one of the training rows too, coloured by the rank of an output."""
+def _coloured_by(found: dict[str, Any]) -> str:
+    return "an output" if found["classes"] else "the rank of an output"
+
+
+def _plane(found: dict[str, Any], plane: dict[str, Any], colours: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """A map of the held-out rows, an honest one of the training rows too, coloured by an output."""
     train = found["rows"]["train"]
     rows = [place for place, own in enumerate(train) if plane["honest"] or not own]
     x, one = plane["places"][0], len(plane["places"]) == 1
     y: list[Any] = list(range(1, len(x) + 1)) if one else plane["places"][1]
     frame, title = Frame.around(x, y), short_name(plane["title"])
     side = [train[place] for place in rows]
-    ranks = [[each["ranks"][place] for place in rows] for each in found["outputs"]]
-    groups = [_coloured(frame, x, y, side, {"ranks": each}, shades) for each in ranks]
+    groups = [_coloured(frame, x, y, side, [each[place] for place in rows]) for each in colours]
     held_out = f"{side.count(False):,} held-out rows"
     what = f"{sum(own and at is not None for own, at in zip(side, x, strict=True)):,} training and {held_out}"
     what = what if plane["honest"] else held_out
-    agreement = figure_number(plane["outside"])
-    alt = f"Map of {what} by {title}, coloured by the rank of an output; A@10 {agreement}"
+    agreement = decimals(plane["outside"])
+    alt = f"Map of {what} by {title}, coloured by {_coloured_by(found)}; A@10 {agreement}"
     second = "row, in the order of the file" if one else "second coordinate (units of the map)"
     plot = frame.view(f"first coordinate (units of the map), n = {what}", second, alt, [], groups=groups)
     ranges = [[figure_number(value) for value in each["range"]] if each["range"] else ["–", "–"]
               for each in found["outputs"]]  # fmt: skip
     kind = "Honest map" if plane["honest"] else "Map"
     title = f"{kind}{', laid out' if plane['laid_out'] else ''}: {title}"
-    return _panel(title, _plane_words(found, plane), [plot], ranges=ranges)
+    return _panel(title, _plane_words(found, plane), [plot], ranges=ranges, whole=plane["honest"])
 
 
 def _plane_words(found: dict[str, Any], plane: dict[str, Any]) -> str:
     """What a map shows, and how alike neighbours are on it."""
     figures = [(plane, "A@10")] + ([(plane["on_ranks"], "A@10 of ranks")] if plane["on_ranks"] else [])
     told = [
-        f"{name} {figure_number(each['outside'])} of held-out rows (n = {found['held_out']:,}), "
-        f"{figure_number(each['inside'])} of training rows (n = {found['train']:,})"
+        f"{name} {decimals(each['outside'])} of held-out rows (n = {found['held_out']:,}), "
+        f"{decimals(each['inside'])} of training rows (n = {found['train']:,})"
         for each, name in figures
     ]
     words = f"{'; '.join(told)}; each row by its ten nearest training rows on this map (0: chance, 1: perfect)."
@@ -264,7 +311,7 @@ def _honest_words(found: dict[str, Any]) -> str | None:
         return None
     words = (
         "On the plain map training rows are more like their neighbours than held-out rows are "
-        f"(A@10 {figure_number(needed['inside'])} and {figure_number(needed['outside'])}), because their places depend "
+        f"(A@10 {decimals(needed['inside'])} and {decimals(needed['outside'])}), because their places depend "
         "partly on their own outputs. "
     )
     if any(plane["honest"] for plane in found["planes"]):
@@ -273,18 +320,16 @@ def _honest_words(found: dict[str, Any]) -> str | None:
 
 
 def _coloured(
-    frame: Frame, x: Sequence[float], y: Sequence[float], train: Sequence[bool], output: dict[str, Any],
-    shades: Sequence[str],
-) -> list[dict[str, Any]]:  # fmt: skip
+    frame: Frame, x: Sequence[float], y: Sequence[float], train: Sequence[bool], colours: Sequence[str]
+) -> list[dict[str, Any]]:
     """Dots per colour: training rows small, held-out rows large with a dark line about them, unknown values below."""
-    colours = [rank_colour(rank, shades) for rank in output["ranks"]]
     marks = []
     for own, size in ((True, SMALL), (False, LARGE)):
         here = [place for place, each in enumerate(train) if each == own]
         if not own:
             outline = frame.dots([x[place] for place in here], [y[place] for place in here])
             marks.append(_dots(outline, DARK, OUTLINE))
-        for colour in (UNKNOWN, *shades):
+        for colour in (UNKNOWN, *sorted({*colours} - {UNKNOWN})):
             places = [place for place in here if colours[place] == colour]
             path = frame.dots([x[place] for place in places], [y[place] for place in places])
             marks.append(_dots(path, colour, size))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 WIDTH, HEIGHT, WIDE = 520, 390, 1080
-LEFT, RIGHT, TOP, BOTTOM = 62, 16, 16, 54
+LEFT, RIGHT, TOP, BOTTOM = 72, 16, 16, 54
 MARGIN = 0.05  # of a range, on both sides
 
 

@@ -50,9 +50,15 @@ _OUTPUT = {
     "name": str, "errors": {"n": int, **_ERRORS}, "measured": list, "predicted": list, "ranks": list,
     "range": _LIST_OR_NONE, "coefficients": _DICT_OR_NONE,
 }  # fmt: skip
+_CLASSES = {
+    "name": str, "classes": [str], "n": int, "accuracy": _NUMBER_OR_NONE, "balanced": _NUMBER_OR_NONE,
+    "interval": _LIST_OR_NONE, "chance": NUMBER, "table": [{"class": str, "n": int}], "confusion": _LIST_OR_NONE,
+    "places": list, "unknown": int,
+}  # fmt: skip
 _MEASURED = {
     "k": int, "train": int, "held_out": int, "curve": [list], "permutations": [list], "outputs": [_OUTPUT],
-    "n_outputs": int, "other_columns": [str], "features": int, "standardised": bool, "absent": TEXT_OR_NONE,
+    "n_outputs": int, "classes": [_CLASSES], "other_columns": [str], "features": int, "standardised": bool,
+    "absent": TEXT_OR_NONE,
     "limits": {"t2": _NUMBER_OR_NONE, "distance": _NUMBER_OR_NONE}, "plane": _DICT_OR_NONE, "vip": _DICT_OR_NONE,
     "q2": _NUMBER_OR_NONE, "r2_fit": _NUMBER_OR_NONE,
     "rows": {"ids": [str], "train": [bool], "scores": [list], "t2": list, "distance": _LIST_OR_NONE},
@@ -249,6 +255,7 @@ def _unequal_rows(found: dict[str, Any] | None) -> str | None:
     rows, outputs = found["rows"], found["outputs"]
     lists = [rows["ids"], rows["train"], rows["t2"], *rows["scores"], *([rows["distance"]] if rows["distance"] else [])]
     lists += [output[name] for output in outputs for name in ("measured", "predicted", "ranks")]
+    lists += [column["places"] for column in found["classes"]]
     if len({len(each) for each in lists}) > 1 or not outputs:
         return "the lists of measured.rows and measured.outputs differ in length"
     return None

@@ -270,6 +270,7 @@ def output_sections(
         splits=[(fold.train, fold.held_out) for fold in folds],
         curve=[(k, sizes[k], evidence.fitted.get(k)) for k in sorted(sizes)],
         permutations=[(likeness, fitted, held_out) for held_out, fitted, likeness in permuted],
+        raw=evidence.raw,
     )
     if section is None:
         return {}

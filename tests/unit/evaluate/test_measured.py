@@ -181,14 +181,20 @@ def test_names_without_order_give_the_15_largest_and_classes_no_panel(monkeypatc
     assert len(thin["x"]) == 5 and thin["x"] == sorted(thin["x"])
 
 
-def test_columns_of_classes_beside_numbers_are_left_out():
+def test_columns_of_classes_beside_numbers_have_figures_of_their_own():
     pandas = pytest.importorskip("pandas")
     data = made(holes=0.0)
     number = data.targets.as_given()[0]
     both = pandas.DataFrame({"kind": np.where(data.X[:, 4] > 0, "high", "low"), "value": number})
     mixed = Dataset.from_targets(data.X, both, feature_names=WAVELENGTHS)
     found = section(OPLS(n_components=1), mixed)[1]
-    assert [output["name"] for output in found["outputs"]] == ["value"] and found["other_columns"] == ["kind"]
+    assert [output["name"] for output in found["outputs"]] == ["value"] and found["other_columns"] == []
+    kinds = np.array(both["kind"])[[0, *range(41, 60)]]
+    assert [found["classes"][0][name] for name in ("name", "n", "unknown")] == ["kind", 20, 0]
+    counts = {row["class"]: row["n"] for row in found["classes"][0]["table"]}
+    assert counts == {"high": np.sum(kinds == "high"), "low": np.sum(kinds == "low")}
+    order = np.array(found["classes"][0]["classes"])[np.array(found["classes"][0]["places"])]
+    np.testing.assert_array_equal(order, np.array(both["kind"])[[*range(1, 41), 0, *range(41, 60)]])
     coef = fit_on(OPLS(n_components=1), mixed.take(np.arange(1, 41)))["embedding"].coef_
     np.testing.assert_allclose(found["outputs"][0]["coefficients"]["values"], coef[2], rtol=1e-4)
     classes = pandas.DataFrame({"kind": both["kind"], "other": np.where(data.X[:, 9] > 0, "a", "b")})

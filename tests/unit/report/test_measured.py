@@ -9,10 +9,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from proxembed import OPLS, Kernelized
+from proxembed.data import Dataset
 from proxembed.report import make_record, page_html
 from proxembed.report.measured import UNKNOWN, ellipse, figure_number, measured_view, rank_colour, viridis
 from proxembed.report.page import target_words
 from proxembed.report.plots import Frame, nice_ticks, tick_texts
+from proxembed.report.views import LABEL_COLOURS
 from proxembed.workflow.results import Comparison
 from unit.evaluate.test_measured import made, section
 from unit.report.synthetic import HOSTILE, made_record
@@ -169,3 +171,23 @@ def test_plot_draws_held_out_rows_by_the_rank_of_the_first_output(found):
     assert np.array_equal(grey, unknown)
     one = section(OPLS(n_components=1), made())[1]
     assert Comparison(record_of(one), None, None).plot(Figure().add_subplot()).get_ylabel() == "row"
+
+
+def test_columns_of_classes_have_a_switch_a_table_of_confusions_and_one_of_classes(without_figures):
+    pandas = pytest.importorskip("pandas")
+    data, names = made(), np.array(["<b>low", "high"], dtype=object)
+    values = data.targets.as_given()[0]
+    both = pandas.DataFrame({"value": values, "kind": names[(data.X[:, 4] > 0).astype(int)]})
+    both.loc[50, "kind"] = None
+    mixed = Dataset.from_targets(data.X, both, feature_names=data.feature_names, ids=data.ids)
+    found = section(OPLS(n_components=1), mixed)[1]
+    view = measured_view(found)
+    assert view["outputs"] == ["value", "kind"] and view["numbers"] == 1
+    page = page_html(record_of(found))
+    assert page.count('data-show="') == 2 and '<table class="confusion small">' in page
+    text = " ".join(" ".join(Tags(page).text).split())
+    assert (
+        "Classes of kind on held-out rows Balanced accuracy" in text and "<b>low" in text and "n = 19 held-out" in text
+    )
+    groups = next(panel for panel in view["panels"] if panel["title"] == "Scores")["plots"][0]["groups"]
+    assert len(groups) == 2 and {mark["colour"] for mark in groups[1]} == {*LABEL_COLOURS[:2], UNKNOWN, "#1a1a1a"}
