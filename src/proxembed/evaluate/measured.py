@@ -18,6 +18,7 @@ from proxembed.proximity.reordering import even_sample
 from proxembed.tables.axis import axis_of
 from proxembed.targets.outputs import Column, Outputs
 
+from .importance import MOST_ROWS, feature_blocks, permutation_losses
 from .measured_classes import class_columns, class_places, class_section
 
 LEVEL = 0.95  # of the limits of T2 and of the distance
@@ -31,7 +32,7 @@ ROUNDING = 1e-20  # of the squares of a row, up to which its distance to the mod
 NUMERIC = ("real", "ranks")  # kinds of columns whose predictions have errors in units
 NO_WEIGHTS = (
     "This method has no coefficients of the features, so that VIP, the distance to the model and the coefficients are "
-    "not shown; its components list the effects of features."
+    "not shown; {}its components list the effects of features."
 )
 
 
@@ -214,6 +215,8 @@ def measured_section(
     places = fitted.places()
     errors = [_output(fitted, column, kept) for column in columns]
     distance = _distances(fitted, splits)
+    losses = None if fitted.weights is not None else _importance(fitted, columns)
+    shown = "permutation importance takes the place of VIP, and " if losses is not None else ""
     return {
         "level": LEVEL,
         "k": int(fitted.Z.shape[1]),
@@ -222,7 +225,9 @@ def measured_section(
         "curve": _triples(curve),
         "permutations": _triples(permutations),
         "outputs": [
-            _with_coefficients(each, fitted, column, names) for each, column in zip(errors, columns, strict=True)
+            _with_coefficients(each, fitted, column, names)
+            | {"importance": None if losses is None else _block_chart(losses[:, number], names)}
+            for number, (each, column) in enumerate(zip(errors, columns, strict=True))
         ][:SWITCHES],
         "n_outputs": len(columns),
         "classes": [_classes(fitted, each, kept, raw) for each in class_columns(dataset.targets)[:SWITCHES]],
@@ -242,7 +247,7 @@ def measured_section(
         "features": fitted.d,
         "vip": None if fitted.weights is None else _chart(_vip(fitted, fitted.weights), names),
         "standardised": fitted.standardised,
-        "absent": NO_WEIGHTS if fitted.weights is None else None,
+        "absent": NO_WEIGHTS.format(shown) if fitted.weights is None else None,
     }
 
 
@@ -412,6 +417,41 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
     ranks = stats.rankdata(values[known])
     found[known] = np.round((ranks - 1) / max(len(ranks) - 1, 1), 4).tolist()
     return found
+
+
+def _importance(fitted: _Fitted, columns: Sequence[tuple[int, Column, slice]]) -> np.ndarray | None:
+    """Permutation losses of some held-out rows per block of features and output; None of sparse rows."""
+    if sp.issparse(fitted.X) or not len(fitted.held_out):
+        return None
+    readout = fitted.model[-1]
+    some = even_sample(len(fitted.held_out), MOST_ROWS)
+    outputs = fitted.dataset.targets
+
+    def predict(X: np.ndarray) -> np.ndarray:
+        for _, step in fitted.model.steps[1:-1]:
+            X = step.transform(X)
+        values = readout.reading_.columns(readout.values(X), readout.extrapolate)
+        return np.column_stack([column.numbers(values[number]) for number, column, _ in columns])
+
+    rows = fitted.held_out[some]
+    Y = np.column_stack([_column(outputs, number, rows) for number, _, _ in columns])
+    level = [np.nanmean(_column(outputs, number, fitted.train)) for number, _, _ in columns]
+    X = np.asarray(fitted.X[fitted.n :][some], dtype=np.float64)
+    blocks = feature_blocks(fitted.d, axis_of(_names(fitted, fitted.model, fitted.dataset)) is not None)
+    return permutation_losses(predict, X, Y, np.array(level), blocks)
+
+
+def _block_chart(values: np.ndarray, names: list[str]) -> dict[str, Any]:
+    """A value per block of features: at the middle of each where their names are increasing numbers, else the 15
+    largest by name."""
+    at = axis_of(names)
+    blocks = feature_blocks(len(names), at is not None)
+    if at is not None:
+        middles = [float((at[block[0]] + at[block[-1]]) / 2) for block in blocks]
+        return {"x": middles, "names": None, "values": _plain(values)}
+    told = [names[b[0]] if len(b) == 1 else f"{names[b[0]]} to {names[b[-1]]}" for b in blocks]
+    order = np.argsort(-values, kind="stable")[:MOST_BARS]
+    return {"x": None, "names": [told[j] for j in order], "values": _plain(values[order])}
 
 
 def _chart(values: np.ndarray, names: list[str]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from proxembed.params import safe_repr
+
 from .plots import WIDE, Frame
 from .views import LABEL_COLOURS, middle_cut, short_name
 from .views import number as decimals
@@ -47,6 +49,8 @@ def measured_view(found: dict[str, Any] | None) -> dict[str, Any] | None:
     panels = [_curve(found), _predictions(found), _permutations(found), _scores(found, colours)]
     if found["vip"] is not None:
         panels += [_importance(found), _distances(found)]
+    elif found["outputs"][0]["importance"] is not None:
+        panels.append(_losses(found))
     panels += [_plane(found, plane, colours) for plane in found.get("planes", ())]
     return {
         "panels": panels,
@@ -362,6 +366,26 @@ def _importance(found: dict[str, Any]) -> dict[str, Any]:
     return _panel(title, f"{note} Dashed: 1.", [_chart(chart, found, "VIP (no unit)", alt, 1.0, False)])
 
 
+def _losses(found: dict[str, Any]) -> dict[str, Any]:
+    """In place of VIP: what predictions lose when features change places between held-out rows, per output."""
+    title, charts = "Permutation importance", [output["importance"] for output in found["outputs"]]
+    note = (
+        "The loss of Q2 of held-out rows (no unit) when a feature{} changes places between them; near 0, the "
+        "predictions do not need it, or others stand in for it."
+    )
+    if charts[0]["x"] is None:
+        bars = [{"pairs": _pairs(chart), "output": number, "signed": False} for number, chart in enumerate(charts)]
+        return _panel(title, f"The {len(charts[0]['values'])} largest. {note.format('')}", [], bars=bars)
+    plots = []
+    for number, (chart, output) in enumerate(zip(charts, found["outputs"], strict=True)):
+        name = output_name(output)
+        top = chart["x"][int(np.argmax(chart["values"]))]
+        alt = f"Permutation importance of {len(chart['x'])} blocks of features for {name}, largest at {top:g}"
+        plot = _chart(chart, found, f"loss of Q2 of {name}", alt, 0.0, False)
+        plots.append({**plot, "output": number})
+    return _panel(title, note.format(f" block ({len(charts[0]['x'])} of adjacent features)"), plots)
+
+
 def _pairs(chart: dict[str, Any]) -> list[list[Any]]:
     return [[name, value] for name, value in zip(chart["names"], chart["values"], strict=True)]
 
@@ -442,22 +466,44 @@ def _coefficients(found: dict[str, Any]) -> dict[str, Any]:
     return _panel("Coefficients", note, plots)
 
 
-def measured_axes(section: dict[str, Any], ax: Any = None) -> Any:
-    """Draw the held-out rows in the first two components, coloured by viridis of the rank of the first output."""
+def measured_axes(section: dict[str, Any], ax: Any = None, output: Any = None) -> Any:
+    """Draw the held-out rows in the first two components, coloured by an output (its name or number; None: the first):
+    by viridis of the rank, or by class."""
+    number = _output_number(section, output)
     if ax is None:
         from matplotlib import pyplot
 
         ax = pyplot.subplots(layout="constrained")[1]
-    rows, output, shades = section["rows"], section["outputs"][0], viridis()
+    rows, colours = section["rows"], _colours(section, viridis())[number]
     held = [place for place, train in enumerate(rows["train"]) if not train]
     x = [rows["scores"][0][place] for place in held]
     y = list(range(1, len(held) + 1)) if section["k"] == 1 else [rows["scores"][1][place] for place in held]
-    colours = [rank_colour(output["ranks"][place], shades) for place in held]
-    ax.scatter(x, y, s=18, c=colours, linewidths=0)
+    ax.scatter(x, y, s=18, c=[colours[place] for place in held], linewidths=0)
     if section["plane"] is not None and section["k"] > 1:
         ax.plot(*ellipse(section["plane"]), color=DARK, linewidth=1, linestyle="--")
     second = "row" if section["k"] == 1 else "component 2 (units of the scores)"
     ax.set(xlabel="component 1 (units of the scores)", ylabel=second)
-    words = f"{len(held):,} held-out rows, coloured by the rank of {output_name(output)} (dark: low)"
-    ax.set_title(words, loc="left", fontsize=10, color=DARK).set_parse_math(False)
+    shown = [*section["outputs"], *section["classes"]][number]
+    by = f"the rank of {output_name(shown)} (dark: low)"
+    if number >= len(section["outputs"]):
+        by = f"the class of {output_name(shown)}"
+        for colour, name in _class_view(shown)["key"]:
+            ax.scatter([], [], s=18, color=colour, label=f" {name}")  # a name may begin with an underscore
+        for text in ax.legend(frameon=False, fontsize=8.5).get_texts():
+            text.set_parse_math(False)
+    ax.set_title(f"{len(held):,} held-out rows, coloured by {by}", loc="left", fontsize=10, color=DARK).set_parse_math(
+        False
+    )
     return ax
+
+
+def _output_number(section: dict[str, Any], output: Any) -> int:
+    """The place of an output among those that are shown, by its name or number."""
+    names = [each["name"] for each in (*section["outputs"], *section["classes"])]
+    if output is None:
+        return 0
+    if isinstance(output, str) and output in names:
+        return names.index(output)
+    if isinstance(output, int | np.integer) and not isinstance(output, bool) and 0 <= output < len(names):
+        return int(output)
+    raise ValueError(f"output={safe_repr(output)} is not shown; those are {', '.join(map(short_name, names[:20]))}.")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from proxembed.evaluate.results import Results
+from proxembed.params import safe_repr
 from proxembed.report import map_axes, measured_axes, page_html, verdict_card
 
 from .record import EVIDENCE, SAVED, RunFolder, evidence_files, run_folder, saved_model, unfinished_file
@@ -93,14 +94,16 @@ class Comparison:
             raise ValueError("no page can be made: the search was interrupted before a comparison; let it run longer.")
         return page_html(self.record)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, output: str | int | None = None) -> Any:
         """Draw the map of rows that were held out from its fit: two components of the best method, coloured by label,
-        or for numbers by viridis of the rank of the first output (grey where it is unknown).
+        or for numbers by viridis of the rank of an output, or its classes (grey where it is unknown).
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
+        output : str or int, optional
+            Name or number of the output, of those on the page; None: the first. Labels have none.
 
         Returns
         -------
@@ -109,7 +112,7 @@ class Comparison:
         Raises
         ------
         ValueError
-            There is no map: the run was interrupted before it, or no method could be fitted.
+            There is no such output, or no map: the run was interrupted before it, or no method could be fitted.
 
         Examples
         --------
@@ -121,7 +124,9 @@ class Comparison:
         'OPLS: 49 held-out rows'
         """
         if self.record.get("measured"):
-            return measured_axes(self.record["measured"], ax)
+            return measured_axes(self.record["measured"], ax, output)
+        if output is not None:
+            raise ValueError(f"output={safe_repr(output)} is of numbers; the map of labels shows all of them.")
         if "map" not in self.record:
             raise ValueError("no map can be drawn: the run was interrupted before it, or no method could be fitted.")
         return map_axes(self.record["map"], ax)

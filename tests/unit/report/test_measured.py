@@ -111,11 +111,14 @@ def test_a_damaged_section_is_refused_with_its_place(found):
             make_record("search", **head, measured={**found, **part})
 
 
-def test_a_method_without_coefficients_has_four_panels_and_a_sentence(without_figures):
+def test_a_method_without_coefficients_has_permutation_importance_and_a_sentence(without_figures):
     found = section(Kernelized(OPLS(n_components=1)), made())[1]
     page = page_html(record_of(found))
     parts = page[page.index('<section id="measured"') : page.index('<section id="size">')]
-    assert re.findall(r"<h3>(.*?)</h3>", parts) == TITLES[:4] and parts.count("no coefficients") == 1
+    assert re.findall(r"<h3>(.*?)</h3>", parts) == [*TITLES[:4], "Permutation importance"]
+    assert parts.count("no coefficients") == 1 and "block (20 of adjacent features)" in parts
+    losses = np.array([output["importance"]["values"] for output in found["outputs"]])
+    assert losses.shape == (2, 20) and losses.max() > 0.02 and found["outputs"][0]["importance"]["x"][0] == 850
     assert "No shuffles were made." in parts and "Other numbers of components were not tried." in parts
     assert "row, in the order of the file" in parts  # one component: its scores against the row
 
@@ -190,4 +193,9 @@ def test_columns_of_classes_have_a_switch_a_table_of_confusions_and_one_of_class
         "Classes of kind on held-out rows Balanced accuracy" in text and "<b>low" in text and "n = 19 held-out" in text
     )
     groups = next(panel for panel in view["panels"] if panel["title"] == "Scores")["plots"][0]["groups"]
+    drawn = Comparison({"measured": found, "summary": {}}, None, None).plot(Figure().add_subplot(), output="kind")
+    assert drawn.get_title(loc="left") == "20 held-out rows, coloured by the class of kind"
+    assert [text.get_text().strip() for text in drawn.get_legend().get_texts()] == found["classes"][0]["classes"]
+    with pytest.raises(ValueError, match="output='weight' is not shown; those are value, kind"):
+        Comparison({"measured": found, "summary": {}}, None, None).plot(Figure().add_subplot(), output="weight")
     assert len(groups) == 2 and {mark["colour"] for mark in groups[1]} == {*LABEL_COLOURS[:2], UNKNOWN, "#1a1a1a"}
