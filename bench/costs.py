@@ -37,6 +37,7 @@ from proxembed.measures.neighbors import neighbor_weights  # noqa: E402
 from proxembed.measures.statistics import drawn_weights, precision_gain  # noqa: E402
 from proxembed.methods.forest import ForestLeaves  # noqa: E402
 from proxembed.methods.pipeline import embedding_pipeline, fit_model  # noqa: E402
+from proxembed.methods.target_space import TargetSpace  # noqa: E402
 from proxembed.methods.views import Views  # noqa: E402
 from proxembed.study.candidates import candidates, component_sizes, suited  # noqa: E402
 from proxembed.targets.labels import LabelMatrix  # noqa: E402
@@ -135,7 +136,7 @@ def steps() -> dict:
     found = {
         each.title: (costs.KERNEL if "Kernelized" in each.title else costs.GRAPH, fitted(each.default()))
         for each in candidates(None)
-        if each.cls not in (ForestLeaves, Views)  # what they are made of has its forecasts
+        if each.cls not in (ForestLeaves, TargetSpace, Views)  # what they are made of has its forecasts
     }
     found |= {  # rivals that do not forecast themselves
         each.arm.name: (costs.LINEAR, fitted(each.arm.estimator))
@@ -169,6 +170,7 @@ def steps() -> dict:
         ("1", "nc"),
         lambda part: lambda: scored_places(*places_on_layout(*embedding(part), part), part),
     )
+    found["step:targets"] = ("1", "nc", "nn", "nnw", "nnc"), fitted(TargetSpace(bases=["ridge", "neighbors"]))
     found["step:quantile"] = ("1", "nw"), quantile
     return found
 

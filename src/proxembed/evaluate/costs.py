@@ -26,6 +26,8 @@ from proxembed.methods.around import ReadoutAxes, Scaled
 from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import FOLDS, Layout
+from proxembed.methods.out_of_fold import BASES
+from proxembed.methods.target_space import TargetSpace
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
 from proxembed.methods.views import TUNING_ROWS as OF_VIEWS
 from proxembed.tables import RawRows
@@ -35,6 +37,7 @@ from proxembed.targets.labels import MANY_LABELS
 # at 5,000 rows and 24 at 10,000; 2,500 took 31 when each width was decomposed on all rows. 6,000: a buffer of 288 MB.
 # Fewer prototypes are neither cheaper below that nor as precise (tmc2007, 5,000 rows: .611, and .607 of 1,000).
 KERNEL_ROWS, PROTOTYPES = 6000, 1000
+LEFT_OUT = 6e-11  # seconds for each p^3 of leave-one-out of a kernel
 MAPPED = 2.2e-10  # seconds for each p^3 of the decomposition that maps a kernel, where a method needs its coordinates
 MOST_COORDINATES = 4500  # above, other routes are taken
 TREE = 6e-4  # seconds of a tree, however few its rows
@@ -107,6 +110,8 @@ def fit_work(estimator: Any, shape: Shape) -> float:
         return fit_work(estimator.member(), shape) + label_work("readout", n, c, c)
     if isinstance(estimator, Views):
         return views_work(estimator, shape)
+    if isinstance(estimator, TargetSpace):
+        return sum(target_works(estimator, shape).values())
     if type(estimator) is ForestLeaves:
         grown, d, w = _view_work(estimator, estimator.n_estimators, shape)
         work = grown + fit_work(estimator.member("method"), shape._replace(d=d, w=w))
@@ -136,6 +141,20 @@ def tuning_work(estimator: Any, n: int) -> float:
 def map_work(shape: Shape) -> float:
     """Work of the decomposition of a kernel matrix."""
     return MAPPED * shape.terms()["p3"]
+
+
+def target_works(estimator: TargetSpace, shape: Shape) -> dict[str, float]:
+    """Work of each base of ``TargetSpace`` by its name, and of joining them and placing the rows ("stack", with the
+    neighbours, which are looked for in the same way)."""
+    trees, n = int(estimator.n_estimators), shape.n
+    every: dict[str, float] = {
+        "ridge": step_work("OPLS", shape),
+        "kernel": step_work("Kernelized(OPLS)", shape) + LEFT_OUT * shape.terms()["p3"],
+        "forest": TREE * trees + forest_seconds(n, shape.d, grown_labels(shape.c), trees),
+        "neighbors": 0.0,
+    }
+    names = estimator.bases or [name for name, base in BASES.items() if base.fits(n, shape.d)]
+    return {name: every[name] for name in names} | {"stack": step_work("step:targets", shape)}
 
 
 def views_work(estimator: Views, shape: Shape) -> float:

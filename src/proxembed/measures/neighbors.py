@@ -102,9 +102,10 @@ def _nearest(rows: "_Rows", train: "_Rows", k: int, own: np.ndarray | None = Non
 
 
 def _without(nearness: np.ndarray, own: np.ndarray | None) -> np.ndarray:
-    """Nearness with no row near itself, in place."""
+    """Nearness with no row near itself, in place; -1 for a row that is not there."""
     if own is not None:
-        nearness[np.arange(len(own)), own] = -np.inf
+        rows = np.flatnonzero(own >= 0)
+        nearness[rows, own[rows]] = -np.inf
     return nearness
 
 
@@ -220,16 +221,25 @@ def new_neighbor_weights(
 
 
 def left_out_neighbor_weights(
-    Z: Any, Z_train: Any, rows: np.ndarray, n_neighbors: int = 10, *, block_bytes: int = 2**26, metric: str = "cosine"
+    Z: Any,
+    Z_train: Any,
+    rows: np.ndarray,
+    among: np.ndarray,
+    n_neighbors: int = 10,
+    *,
+    block_bytes: int = 2**26,
+    metric: str = "cosine",
 ) -> sp.csr_array:
     """``neighbor_weights`` of rows Z that stand for the training rows of the numbers ``rows`` (m,), each without that
-    row among its neighbours: where a training row would be found if it were a new row. Returns (m, n)."""
+    row among its neighbours: where a training row would be found if it were a new row. The neighbours are some of the
+    training rows, of the ascending numbers ``among`` (p,). Returns (m, p)."""
     Z, Z_train, mean = _checked(Z, Z_train, n_neighbors)
-    kind, n = METRICS[metric], Z_train.shape[0]
-    train, step = kind(Z_train, mean), max(1, block_bytes // (8 * n))
+    kind, constant = METRICS[metric], METRICS[metric](Z_train, mean).constant
+    train, step, k = kind(Z_train[among], mean, constant), max(1, block_bytes // (8 * len(among))), n_neighbors
+    own = np.where(np.isin(rows, among), np.searchsorted(among, rows), -1)
     parts = (slice(start, start + step) for start in range(0, Z.shape[0], step))
-    blocks = [_nearest(kind(Z[p], mean, train.constant), train, min(n_neighbors, n - 1), rows[p]) for p in parts]
-    return sp.csr_array(sp.vstack(blocks))
+    found = [_nearest(kind(Z[part], mean, constant), train, min(k, len(among) - 1), own[part]) for part in parts]
+    return sp.csr_array(sp.vstack(found))
 
 
 def _checked(Z: Any, Z_train: Any, n_neighbors: int) -> tuple[Any, Any, np.ndarray]:

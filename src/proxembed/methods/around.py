@@ -29,6 +29,7 @@ from proxembed.params import param, safe_repr
 from proxembed.targets.labels import LabelMatrix
 
 from .dependence import OPLS
+from .target_space import TargetSpace
 
 _BOUNDED: dict[str, bool] = {}
 
@@ -309,7 +310,7 @@ def bounded_by_labels(method: Any) -> bool:
     rows of three labels; a kernel, leaves or a scaling are as the method on them."""
     while isinstance(method, TemplateWrapper | ComponentWrapper):
         method = method.member()
-    if not isinstance(method, SpectralEmbedder) or method.traits.labels is None:
+    if not isinstance(method, SpectralEmbedder | TargetSpace) or method.traits.labels is None:
         return False
     model = clone(method).set_params(n_components=5)
     if (name := repr(model)) not in _BOUNDED:

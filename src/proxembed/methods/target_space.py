@@ -21,6 +21,7 @@ from proxembed.blocks import lazily
 from proxembed.classify.label_classifier import LabelsOrNumbers, fitted_to_labels
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.nested import Nested
+from proxembed.estimator.readout import ReadOut
 from proxembed.estimator.rows import Rows, SeenRows
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.validation import in_range
@@ -30,6 +31,7 @@ from proxembed.measures.metrics import row_jaccard
 from proxembed.measures.neighbors import left_out_neighbor_weights
 from proxembed.measures.outputs import OutputCells, agreement_each, mean_over_outputs, near_outputs
 from proxembed.params import SEED, check_params, param
+from proxembed.proximity.search import rank_in
 from proxembed.splits.splits import Split, stratified_folds
 from proxembed.targets.known import known_columns, known_rows, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
@@ -173,21 +175,32 @@ def best_placing(found: list[tuple[float, Placing]]) -> Placing:
     return found[int(np.argmax(np.round([value for value, _ in found], 12)))][1]
 
 
+def standing(T: np.ndarray, known: np.ndarray, share: float) -> np.ndarray:
+    """The numbers of the rows of fit that may be neighbours: all, or, where rows of equal targets have one place, of
+    each such set as many as a row can have neighbours, and itself."""
+    if share < 1 or not known.all():
+        return np.arange(len(T))
+    group = np.ravel(np.unique(T, axis=0, return_inverse=True)[1])
+    order = np.argsort(group, kind="stable")
+    return np.sort(order[rank_in(group[order], int(group.max()) + 1) <= NEIGHBORS])
+
+
 def left_out_jaccard(P: np.ndarray, T: np.ndarray, known: np.ndarray, placing: Placing, labels: int) -> float:
     """Jaccard@10 of the rows of fit, each found as a new row among the others; of the first ``labels`` columns."""
-    rows = evenly_spaced(len(P), MOST_QUERIES)
-    near = left_out_neighbor_weights(placing.new(P[rows]), placing.own(P, T, known), rows, NEIGHBORS)
+    rows, among = evenly_spaced(len(P), MOST_QUERIES), standing(T, known, placing.share)
+    near = left_out_neighbor_weights(placing.new(P[rows]), placing.own(P, T, known), rows, among, NEIGHBORS)
     Y, some = T[:, :labels] >= 0.5, known[:, :labels]
-    cells = {} if some.all() else {"known_train": some, "known": some[rows]}
-    return float(row_jaccard(Y[rows], Y, near, **cells).mean())
+    cells = {} if some.all() else {"known_train": some[among], "known": some[rows]}
+    return float(row_jaccard(Y[rows], Y[among], near, **cells).mean())
 
 
 def left_out_agreement(P: np.ndarray, cells: OutputCells, placing: Placing) -> float:
     """A@10 of the rows of fit, each found as a new row among the others."""
-    rows, F, mask = evenly_spaced(len(P), MOST_QUERIES), cells.F, cells.mask > 0
-    Z = placing.own(P, F, mask)
-    near = left_out_neighbor_weights(placing.new(P[rows]), Z, rows, NEIGHBORS, metric="euclidean")
-    return float(mean_over_outputs(agreement_each(cells.take(rows), near_outputs(near, F, cells.known))))
+    F, known, rows = cells.F, cells.mask > 0, evenly_spaced(len(P), MOST_QUERIES)
+    among = standing(F, known, placing.share)
+    Z = placing.own(P, F, known)
+    near = left_out_neighbor_weights(placing.new(P[rows]), Z, rows, among, NEIGHBORS, metric="euclidean")
+    return float(mean_over_outputs(agreement_each(cells.take(rows), near_outputs(near, F[among], known[among]))))
 
 
 class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="multi", takes_numbers=True):
@@ -315,6 +328,7 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
         labels: Any = rows.labels
         numbers = not isinstance(labels, LabelMatrix)
         known, number = _of_outputs(rows) if numbers else _of_labels(rows)
+        self._asked(np.ones(known.T.shape[1]), known.T.shape[1])  # too many are refused before anything is learned
         signed = _signed(labels) if numbers else np.ones(known.T.shape[1], dtype=bool)
         self.bases_ = self._chosen_bases(known, bool(signed.any()))
         sizes = Sizes(int(self.n_estimators), int(self.n_neighbors), seed)
@@ -369,7 +383,7 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
         k = self.n_components
         if k is None:
             return min(bound, MAX_COMPONENTS)
-        if 0 < k < 1:
+        if isinstance(k, float) and k < 1:
             return min(int(np.searchsorted(np.cumsum(values), k * values.sum())) + 1, bound)
         if k != int(k) or k > bound:
             raise ValueError(
@@ -403,6 +417,13 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
 
     def _means(self, X: Any) -> np.ndarray:
         return self._scores(X)
+
+    def output_readout(self) -> ReadOut | None:
+        """The components taken back to predictions of F, of which they are made; None for labels."""
+        if self._standard is None:
+            return None
+        k = self.n_components_
+        return ReadOut(np.eye(k), np.ascontiguousarray(self.axes_.T), np.zeros(k), self._kept_)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "n_components_")

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from proxembed import TargetSpace, load, save
 from proxembed.measures.outputs import OutputCells
 from proxembed.methods.out_of_fold import lifted
+from proxembed.methods.pipeline import embedding_pipeline
 from proxembed.methods.target_space import (
     POWERS,
     SHARES,
@@ -23,6 +24,7 @@ from proxembed.methods.target_space import (
     left_out_jaccard,
     stack_weights,
     stacked,
+    standing,
 )
 from proxembed.splits import stratified_folds
 
@@ -92,6 +94,7 @@ def test_share_and_power_are_those_of_the_largest_jaccard_by_force():
             placing = Placing(share, power, True)
             value = left_out_jaccard(P, T, np.ones(T.shape, dtype=bool), placing, 5)
             assert value == pytest.approx(tried[share, power], abs=1e-12)
+    assert 11 <= len(standing(T, T >= 0, 1.0)) < 60  # of more equal rows eleven stand for all
     assert (model.share_, model.power_) == max(tried, key=lambda pair: round(tried[pair], 12))
 
 
@@ -140,6 +143,10 @@ def test_numbers_are_joined_by_weights_of_at_least_zero():
     found = [left_out_agreement(P, cells, Placing(share, 1.0, False)) for share in SHARES]
     assert NUMBERS.share_ == SHARES[int(np.argmax(np.round(found, 12)))]
     assert NUMBERS.score(X, F) > 0.5
+    model = embedding_pipeline(TargetSpace(**SMALL), X, scaling="none", numbers=True).fit(
+        X, F
+    )  # whose last step takes its predictions
+    np.testing.assert_allclose(model.predict(NEW), NUMBERS.predict(NEW), atol=1e-8)
 
 
 def test_weights_of_numbers_are_those_of_scipy_on_stacked_columns(monkeypatch):
