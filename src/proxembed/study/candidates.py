@@ -51,7 +51,8 @@ class Draws:
 
 
 FIRST = ("opls", "kernelized")
-OF_NUMBERS = (*FIRST, "views", "forestleaves")  # what a search for numbers tries; no method wins everywhere
+# What a search for numbers tries; no method wins everywhere.
+OF_NUMBERS = (*FIRST, "views", "forestleaves", "targetspace")
 ANCHOR = "Kernelized(OPLS)"  # in default construction it is left for evidence only
 RIDGES = log(1e-6, 1e2)
 SIZES = (2, 5, 10, 20, 50, 100)

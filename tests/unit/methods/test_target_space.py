@@ -11,8 +11,10 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from proxembed import TargetSpace, load, save
+from proxembed.evaluate.costs import Shape, fit_work, target_works
 from proxembed.measures.outputs import OutputCells
-from proxembed.methods.out_of_fold import lifted
+from proxembed.methods.around import bounded_by_labels
+from proxembed.methods.out_of_fold import BASES, lifted
 from proxembed.methods.pipeline import embedding_pipeline
 from proxembed.methods.target_space import (
     POWERS,
@@ -121,6 +123,9 @@ def test_components_are_right_singular_vectors_about_zero():
     np.testing.assert_allclose(few.eigenvalues_, s[:2] ** 2)
     np.testing.assert_allclose(few.transform(NEW), SPACE.truncate(2).transform(NEW), atol=1e-12)
     assert TargetSpace(0.9, **SMALL).fit(X, Y).n_components_ == 1 + np.searchsorted(np.cumsum(s**2), 0.9 * 60)
+    assert bounded_by_labels(TargetSpace())
+    work = target_works(TargetSpace(), Shape(2000, 50, 50.0, 6))
+    assert list(work) == [*BASES, "stack"] and fit_work(TargetSpace(), Shape(2000, 50, 50.0, 6)) == sum(work.values())
     with pytest.raises(ValueError, match="n_components=6 is not allowed: TargetSpace has 1 to 5 components"):
         TargetSpace(6, **SMALL).fit(X, Y)
 

@@ -57,7 +57,8 @@ def test_methods_of_labels_alone_are_not_drawn_and_measures_of_labels_are_refuse
         EmbeddingSearch(["opls"], max_trials=1, measure="macro F1").fit(X, Y)
     model = EmbeddingSearch(None, max_trials=5, cv=2, n_components=2, strategy="random").fit(X, Y)
     assert not any(trial["failure"] for trial in model.trials_)
-    assert set(OF_NUMBERS) == {"opls", "kernelized", "views", "forestleaves"} and 1 in component_sizes(1, numbers=True)
+    assert set(OF_NUMBERS) == {"opls", "kernelized", "views", "forestleaves", "targetspace"}
+    assert 1 in component_sizes(1, numbers=True)
     ways = [
         [each.default().deflation for each in candidates(names, numbers=numbers)]
         for names, numbers in (("pls", True), ("PLS(deflation='simpls')", True), ("pls", False))
