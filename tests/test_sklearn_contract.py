@@ -32,7 +32,7 @@ NAMED_SELF = (
 OF_EITHER = "it takes numbers too, is a regressor then, and no error is due"
 DRAWN = (
     "it draws the distinct rows of each tree by their order, which the check changes; repeats in the order of the "
-    "weights give the same in tests/unit/estimator/test_weights.py"
+    "weights give the same in the unit tests"
 )
 EQUIVALENCE = ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"]
 ZEROS = (
