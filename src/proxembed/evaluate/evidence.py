@@ -94,17 +94,21 @@ def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
         new = fitted.transform(X_held_out)
     own = train[part.known_rows]
     if part.outputs is not None:
-        figures: dict[str, Any] = output_figures(own, new, part.Y, part.Y_held_out)
+        weights = part.known_weights, part.weights_held_out
+        figures: dict[str, Any] = output_figures(own, new, part.Y, part.Y_held_out, *weights)
     else:
         figures = map_figures(own, new, part.Y, part.Y_held_out, part.known_cells, part.known_held_out)
     return Places(honest, shuffled, train, new, **figures)
 
 
-def output_figures(Z: np.ndarray, Z_new: np.ndarray, cells: OutputCells, cells_new: OutputCells) -> dict[str, Any]:
+def output_figures(
+    Z: np.ndarray, Z_new: np.ndarray, cells: OutputCells, cells_new: OutputCells, w: Any = None, w_new: Any = None
+) -> dict[str, Any]:
     """How alike the outputs of ten neighbours on a map are, A@10: of training rows, of held-out rows, and by chance, 0;
-    the same of ranks (``on_ranks``) where an output is skewed, else None."""
+    the same of ranks (``on_ranks``) where an output is skewed, else None. ``w``, ``w_new``: how often rows count."""
     own, new = (even_sample(len(each), MOST_ROWS) for each in (Z, Z_new))
     Z, cells, Z_new, cells_new = Z[own], cells.take(own), Z_new[new], cells_new.take(new)
+    w, w_new = None if w is None else w[own], None if w_new is None else w_new[new]
     near: dict[str, Any] = {"outside": neighbor_weights(Z_new, Z, K, metric="euclidean")}
     if len(Z) > 1:
         near["inside"] = new_neighbor_weights(Z, Z, K, metric="euclidean")
@@ -116,7 +120,8 @@ def output_figures(Z: np.ndarray, Z_new: np.ndarray, cells: OutputCells, cells_n
         found = dict.fromkeys(sides, float("nan"))
         for name, weights in near.items():
             rows, others = sides[name]
-            found[name] = agreement(rows, near_outputs(weights, others.F, others.known))[0]
+            near_of = near_outputs(weights, others.F, others.known)
+            found[name] = agreement(rows, near_of, w if name == "inside" else w_new)[0]
         return found
 
     skewed = skewed_outputs(cells)
@@ -291,7 +296,8 @@ def _output_plane(title: str, Z: Any, Z_new: Any, part: Part, laid_out: bool, ke
         Z, Z_new = keep(f"layout, {title}", functools.partial(places_on_layout, Z, Z_new, part))
     else:
         Z, Z_new = Z[part.known_rows, :SHOWN], Z_new[:, :SHOWN]
-    figures = output_figures(Z, Z_new, part.Y.take(some), part.Y_held_out)
+    w = None if part.known_weights is None else part.known_weights[some]
+    figures = output_figures(Z, Z_new, part.Y.take(some), part.Y_held_out, w, part.weights_held_out)
     return OutputPlane(title, Z_new, Z, part.known_rows[some], figures, laid_out=laid_out)
 
 
@@ -304,7 +310,7 @@ def _honest_places(method: Any, Z: np.ndarray, part: Part) -> Arrays:
     X, y, _ = part.rows_for(method)
     folds: Any = StratifiedFolds if part.groups is None else GroupFolds
     splits = as_splits(folds(FOLDS, random_state=part.seed), X, part.labels, part.groups)
-    return (crossfit(method, X, y, Z, splits, part.labels.rows_any),)
+    return (crossfit(method, X, y, Z, splits, part.labels.rows_any, part.weights),)
 
 
 def held_out_evidence(

@@ -26,6 +26,7 @@ def permutation_losses(
     level: np.ndarray,
     blocks: Sequence[Any],
     seed: int = 0,
+    sample_weight: np.ndarray | None = None,
 ) -> np.ndarray:
     """The loss of Q2 when the features of a block are exchanged between rows.  [breiman2001forests]
 
@@ -40,6 +41,8 @@ def permutation_losses(
     blocks : sequence of b int arrays
         Features that are exchanged together.
     seed : int, default=0
+    sample_weight : array of shape (m,), optional
+        How often each row counts; None: once.
 
     Returns
     -------
@@ -47,8 +50,8 @@ def permutation_losses(
         Q2 before less Q2 after; 0 for an output that does not differ from its mean.
     """
     draw, known = np.random.default_rng(seed), np.isfinite(Y)
-    total = np.where(known, (Y - level) ** 2, 0.0).sum(axis=0)
-    missed = np.where(known, (Y - predict(X)) ** 2, 0.0).sum(axis=0)
+    w = np.ones(len(X)) if sample_weight is None else sample_weight
+    total, missed = (w @ np.where(known, (Y - each) ** 2, 0.0) for each in (level, predict(X)))
     losses = np.empty((len(blocks), Y.shape[1]))
     step = max(1, CHUNK_BYTES // max(X.nbytes, 1))
     for start in range(0, len(blocks), step):
@@ -57,5 +60,5 @@ def permutation_losses(
         for rows, block in zip(changed, part, strict=True):
             rows[:, block] = X[draw.permutation(len(X))][:, block]
         found = predict(changed.reshape(-1, X.shape[1])).reshape(len(part), *Y.shape)
-        losses[start : start + step] = np.where(known, (Y - found) ** 2, 0.0).sum(axis=1) - missed
+        losses[start : start + step] = w @ np.where(known, (Y - found) ** 2, 0.0) - missed
     return np.divide(losses, total, out=np.zeros_like(losses), where=total > 0)

@@ -368,9 +368,8 @@ def _output(fitted: _Fitted, spans: tuple[int, Column, slice], kept: np.ndarray)
     measured = _column(outputs, number, rows)
     holes = np.isnan(measured)
     predicted = column.numbers(fitted.predicted[number])
-    own = measured[:n][~holes[:n]]
     w = None if fitted.dataset.sample_weight is None else fitted.dataset.sample_weight[rows]
-    mean = float(np.average(own, weights=None if w is None else w[:n][~holes[:n]])) if len(own) else 0.0
+    mean = _mean_of(measured[:n], fitted.dataset.sample_weight, fitted.train)
     of_train, of_test = (None, None) if w is None else (w[:n], w[n:])
     return {
         "name": str(column.name),
@@ -399,7 +398,8 @@ def _classes(
     data, n = fitted.dataset, fitted.n
     codes = _column(data.targets, number, np.concatenate([fitted.train, fitted.held_out]))
     groups = None if data.groups is None else np.asarray(data.groups)[fitted.held_out]
-    found = class_section(column, codes, n, fitted.values[n:, own], None if raw is None else raw[:, own], groups)
+    w = None if data.sample_weight is None else data.sample_weight[fitted.held_out]
+    found = class_section(column, codes, n, fitted.values[n:, own], None if raw is None else raw[:, own], groups, w)
     return {**found, "places": class_places(found, column, codes[kept])}
 
 
@@ -435,10 +435,17 @@ def _importance(fitted: _Fitted, columns: Sequence[tuple[int, Column, slice]]) -
 
     rows = fitted.held_out[some]
     Y = np.column_stack([_column(outputs, number, rows) for number, _, _ in columns])
-    level = [np.nanmean(_column(outputs, number, fitted.train)) for number, _, _ in columns]
+    w = fitted.dataset.sample_weight
+    level = [_mean_of(_column(outputs, number, fitted.train), w, fitted.train) for number, _, _ in columns]
     X = np.asarray(fitted.X[fitted.n :][some], dtype=np.float64)
     blocks = feature_blocks(fitted.d, axis_of(_names(fitted, fitted.model, fitted.dataset)) is not None)
-    return permutation_losses(predict, X, Y, np.array(level), blocks)
+    return permutation_losses(predict, X, Y, np.array(level), blocks, sample_weight=None if w is None else w[rows])
+
+
+def _mean_of(values: np.ndarray, w: np.ndarray | None, rows: np.ndarray) -> float:
+    """The mean of the known values of some rows, each as often as it counts; 0 without any."""
+    known = np.isfinite(values)
+    return float(np.average(values[known], weights=None if w is None else w[rows][known])) if known.any() else 0.0
 
 
 def _block_chart(values: np.ndarray, names: list[str]) -> dict[str, Any]:

@@ -18,7 +18,13 @@ def class_columns(outputs: Outputs) -> list[tuple[int, Column, slice]]:
 
 
 def class_section(
-    column: Column, codes: np.ndarray, train: int, scores: np.ndarray, raw: np.ndarray | None, groups: Any = None
+    column: Column,
+    codes: np.ndarray,
+    train: int,
+    scores: np.ndarray,
+    raw: np.ndarray | None,
+    groups: Any = None,
+    sample_weight: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """How well a column of classes is told on held-out rows, as plain data.
 
@@ -34,6 +40,8 @@ def class_section(
         all features (None: not made). The class of largest score is the predicted one, of 0/1 that nearer to the score.
     groups : array of shape (m,), optional
         Groups of held-out rows, which the interval draws as a whole.
+    sample_weight : array of shape (m,), optional
+        How often each held-out row counts; numbers of rows are not weighted.
 
     Returns
     -------
@@ -47,10 +55,11 @@ def class_section(
     truth = codes[train:][known].astype(np.intp)
     scores = _per_class(scores[known])
     told = scores.argmax(axis=1) if len(truth) else truth
+    w = np.ones(len(truth)) if sample_weight is None else sample_weight[known]
     counts = np.bincount(codes[np.isfinite(codes)].astype(np.intp), minlength=len(names))
     order = np.argsort(-counts, kind="stable")
     order = order[counts[order] > 0]
-    balanced, interval = _balanced(truth, told, None if groups is None else np.asarray(groups)[known])
+    balanced, interval = _balanced(truth, told, w, None if groups is None else np.asarray(groups)[known])
     confusion = np.zeros((len(names), len(names)), dtype=int)
     np.add.at(confusion, (truth, told), 1)
     raw = None if raw is None else _per_class(raw[known])
@@ -58,11 +67,11 @@ def class_section(
         "name": str(column.name),
         "classes": [names[j] for j in order],
         "n": len(truth),
-        "accuracy": float(np.mean(truth == told)) if len(truth) else None,
+        "accuracy": float(np.average(truth == told, weights=w)) if w.sum() > 0 else None,
         "balanced": balanced,
         "interval": interval,
         "chance": 1.0 / max(len(np.unique(truth)), 1),
-        "table": _table(names, order[:MOST_CLASSES], truth, confusion, scores, raw),
+        "table": _table(names, order[:MOST_CLASSES], truth, told, scores, raw, w),
         "confusion": confusion[np.ix_(order, order)].tolist() if len(order) <= MOST_CONFUSED else None,
         "unknown": int(np.isnan(codes).sum()),
     }
@@ -80,17 +89,19 @@ def _per_class(scores: np.ndarray) -> np.ndarray:
     return np.column_stack([1 - scores, scores]) if scores.shape[1] == 1 else scores
 
 
-def _balanced(truth: np.ndarray, told: np.ndarray, groups: Any) -> tuple[float | None, list[float] | None]:
+def _balanced(
+    truth: np.ndarray, told: np.ndarray, w: np.ndarray, groups: Any
+) -> tuple[float | None, list[float] | None]:
     """The mean over the classes of the share of rows that are told, and 1.96 standard deviations of it on rows (whole
     groups) that are drawn again, on both sides."""
-    if not len(truth):
+    if not w.any():
         return None, None
-    member = truth[:, None] == np.unique(truth)
+    member = truth[:, None] == np.unique(truth[w > 0])
     right = member & (truth == told)[:, None]
-    value = float((right.sum(axis=0) / member.sum(axis=0)).mean())
+    value = float((w @ right / (w @ member)).mean())
     if len(truth) < 2:
         return value, None
-    W = drawn_weights(len(truth), groups)
+    W = drawn_weights(len(truth), groups) * w
     rows, hits = W @ member, W @ right
     shares = np.divide(hits, rows, out=np.full(rows.shape, np.nan), where=rows > 0)
     reach = 1.96 * float(np.nanmean(shares, axis=1).std(ddof=1))
@@ -98,19 +109,26 @@ def _balanced(truth: np.ndarray, told: np.ndarray, groups: Any) -> tuple[float |
 
 
 def _table(
-    names: list[str], order: np.ndarray, truth: np.ndarray, confusion: np.ndarray, scores: np.ndarray, raw: Any
+    names: list[str],
+    order: np.ndarray,
+    truth: np.ndarray,
+    told: np.ndarray,
+    scores: np.ndarray,
+    raw: Any,
+    w: np.ndarray,
 ) -> list[dict[str, Any]]:
     """The classes, the most frequent first."""
     member = truth[:, None] == np.arange(len(names))
-    precisions = [None if each is None else average_precision(member, each) for each in (raw, scores)]
-    rows, claimed, right = confusion.sum(axis=1), confusion.sum(axis=0), np.diag(confusion)
+    precisions = [None if each is None else average_precision(member, each, sample_weight=w) for each in (raw, scores)]
+    claims = told[:, None] == np.arange(len(names))
+    rows, claimed, right = w @ member, w @ claims, w @ (member & claims)
     return [
         {
             "class": names[j],
-            "n": int(rows[j]),
+            "n": int(member[:, j].sum()),
             "ap_raw": _finite(precisions[0], j),
             "ap_embedded": _finite(precisions[1], j),
-            "chance": float(rows[j] / len(truth)) if len(truth) else None,
+            "chance": float(rows[j] / w.sum()) if w.any() else None,
             "recall": float(right[j] / rows[j]) if rows[j] else None,
             "precision": float(right[j] / claimed[j]) if claimed[j] else None,
         }

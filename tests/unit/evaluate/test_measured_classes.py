@@ -52,3 +52,20 @@ def test_a_column_of_0_and_1_has_two_classes_and_groups_are_drawn_together():
     assert [row["ap_raw"] for row in alone["table"]] == [None, None]
     nothing = class_section(Column("on", "labels"), np.full(5, np.nan), 3, np.zeros((2, 1)), None)
     assert nothing["n"] == 0 and nothing["balanced"] is None and nothing["table"] == []
+
+
+def test_a_whole_weight_counts_a_row_as_often():
+    rng = np.random.default_rng(2)
+    codes, scores, times = (
+        rng.integers(0, 3, size=30).astype(float),
+        rng.normal(size=(30, 3)),
+        rng.integers(0, 4, size=30),
+    )
+    column = Column("rock", "classes", np.array(["a", "b", "c"], dtype=object))
+    weighted = class_section(column, codes, 0, scores, scores, None, times.astype(float))
+    repeated = class_section(column, np.repeat(codes, times), 0, *2 * (np.repeat(scores, times, axis=0),))
+    for name in ("accuracy", "balanced"):
+        assert weighted[name] == pytest.approx(repeated[name])
+    one, other = ({row["class"]: row for row in found["table"]} for found in (weighted, repeated))
+    for name in ("ap_raw", "ap_embedded", "chance", "recall", "precision"):
+        assert {key: row[name] for key, row in one.items()} == pytest.approx({k: row[name] for k, row in other.items()})
