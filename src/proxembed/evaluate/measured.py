@@ -12,7 +12,16 @@ from scipy import stats
 
 from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.pencil.symmetric import orthonormal_columns, pseudo_inverse
-from proxembed.measures.outputs import OutputCells, spearman_each
+from proxembed.measures.measures import DEFAULT_NEIGHBORS
+from proxembed.measures.neighbors import neighbor_weights
+from proxembed.measures.outputs import (
+    OutputCells,
+    agreement_each,
+    as_ranks,
+    near_outputs,
+    skewed_outputs,
+    spearman_each,
+)
 from proxembed.methods.pipeline import fit_on
 from proxembed.proximity.reordering import even_sample
 from proxembed.tables.axis import axis_of
@@ -20,6 +29,8 @@ from proxembed.targets.outputs import Column, Outputs
 
 from .importance import MOST_ROWS, feature_blocks, permutation_losses
 from .measured_classes import class_columns, class_places, class_section
+from .part import cells_of
+from .scoring import distances_predict
 
 LEVEL = 0.95  # of the limits of T2 and of the distance
 SHOWN_ROWS = 1000  # training rows, and held-out rows, whose places are kept
@@ -216,6 +227,9 @@ def measured_section(
     errors = [_output(fitted, column, kept) for column in columns]
     distance = _distances(fitted, splits)
     losses = None if fitted.weights is not None else _importance(fitted, columns)
+    alike = _agreements(fitted)
+    for each, (number, _, _) in zip(errors, columns, strict=True):
+        each |= {name: values[number] for name, values in alike.items()}
     shown = "permutation importance takes the place of VIP, and " if losses is not None else ""
     return {
         "level": LEVEL,
@@ -417,6 +431,21 @@ def ranks_of(values: np.ndarray) -> np.ndarray:
     ranks = stats.rankdata(values[known])
     found[known] = np.round((ranks - 1) / max(len(ranks) - 1, 1), 4).tolist()
     return found
+
+
+def _agreements(fitted: _Fitted) -> dict[str, list[float | None]]:
+    """A@10 of the held-out rows among the training rows by all components, per column of y; also of ranks where a
+    column is skewed."""
+    targets, n, held_out = fitted.dataset.targets, fitted.n, fitted.held_out
+    own = targets.take(fitted.train)
+    cells, new = (cells_of(each, own.level_and_scale) for each in (own, targets.take(held_out)))
+    metric = "euclidean" if distances_predict(fitted.model["embedding"]) else "cosine"
+    near = neighbor_weights(fitted.Z[n:], fitted.Z[:n], DEFAULT_NEIGHBORS, metric=metric)
+    w = None if fitted.dataset.sample_weight is None else fitted.dataset.sample_weight[held_out]
+    pairs = ((cells, new), as_ranks(cells, new))
+    values, ranks = (agreement_each(held, near_outputs(near, each.F, each.known), w) for each, held in pairs)
+    skewed = skewed_outputs(cells)
+    return {"agreement": _plain(values), "rank_agreement": _plain(np.where(skewed, ranks, np.nan))}
 
 
 def _importance(fitted: _Fitted, columns: Sequence[tuple[int, Column, slice]]) -> np.ndarray | None:

@@ -64,7 +64,10 @@ def measured_view(found: dict[str, Any] | None) -> dict[str, Any] | None:
         "left_out": found["n_outputs"] - len(found["outputs"]),
         "other": [short_name(name) for name in found["other_columns"]],
         "ramp": f"linear-gradient(90deg, {', '.join(shades[::4] + shades[-1:])})",
-        "errors": [{"name": output_name(each), **each["errors"]} for each in found["outputs"]],
+        "errors": [
+            {"name": output_name(each), **each["errors"], **{key: each[key] for key in ("agreement", "rank_agreement")}}
+            for each in found["outputs"]
+        ],
         "unknown_colour": UNKNOWN,
     }
 

@@ -49,6 +49,7 @@ _ERRORS = dict.fromkeys(("q2", "r2", "rmsep", "bias", "rpd", "spearman"), _NUMBE
 _OUTPUT = {
     "name": str, "errors": {"n": int, **_ERRORS}, "measured": list, "predicted": list, "ranks": list,
     "range": _LIST_OR_NONE, "coefficients": _DICT_OR_NONE, "importance": _DICT_OR_NONE,
+    "agreement": _NUMBER_OR_NONE, "rank_agreement": _NUMBER_OR_NONE,
 }  # fmt: skip
 _CLASSES = {
     "name": str, "classes": [str], "n": int, "accuracy": _NUMBER_OR_NONE, "balanced": _NUMBER_OR_NONE,

@@ -201,3 +201,20 @@ def test_columns_of_classes_beside_numbers_have_figures_of_their_own():
     only = Dataset.from_targets(data.X, classes)
     model = fit_on(OPLS(), only)
     assert measured_section(model, only, np.arange(40), np.arange(40, 60)) is None
+
+
+def test_agreement_of_ranks_stands_beside_that_of_values_of_a_skewed_output():
+    data = made(holes=0.0)
+    Y = np.column_stack(data.targets.as_given())
+    skewed = Dataset.from_targets(data.X, np.column_stack([np.exp(3 * Y[:, 0]), Y[:, 1]]), feature_names=WAVELENGTHS)
+    model, found = section(OPLS(n_components=2), skewed)
+    first, second = found["outputs"]
+    assert second["rank_agreement"] is None and 0 < second["agreement"] < 1
+    Z = model.transform(skewed.X)
+    train, held_out = np.arange(1, 41), np.concatenate([[0], np.arange(41, 60)])
+    near = np.argsort(np.linalg.norm(Z[held_out][:, None] - Z[train][None], axis=2), axis=1)[:, :10]
+    values = np.exp(3 * Y[:, 0])
+    for name, all_values in (("agreement", values), ("rank_agreement", stats.rankdata(values))):
+        v, u = all_values[held_out], all_values[train][near]
+        by_hand = 1 - np.sum((v[:, None] - u) ** 2) / (np.sum((v[:, None, None] - u[None]) ** 2) / len(v))
+        assert first[name] == pytest.approx(by_hand, abs=1e-4)
