@@ -222,15 +222,11 @@ def measured_section(
     train = np.asarray(train)[dataset.targets.rows_any[train]]
     fitted = _Fitted.of(model, dataset, train, np.asarray(held_out))
     names = _names(fitted, model, dataset)
-    kept, rows = fitted.shown(len(columns)), np.concatenate([fitted.train, fitted.held_out])
-    places = fitted.places()
-    errors = [_output(fitted, column, kept) for column in columns]
+    kept, places = fitted.shown(len(columns)), fitted.places()
+    outputs = _outputs(fitted, columns, kept, names)
     distance = _distances(fitted, splits)
-    losses = None if fitted.weights is not None else _importance(fitted, columns)
-    alike = _agreements(fitted)
-    for each, (number, _, _) in zip(errors, columns, strict=True):
-        each |= {name: values[number] for name, values in alike.items()}
-    shown = "permutation importance takes the place of VIP, and " if losses is not None else ""
+    important = outputs[0]["importance"] is not None
+    shown = "permutation importance takes the place of VIP, and " if important else ""
     return {
         "level": LEVEL,
         "k": int(fitted.Z.shape[1]),
@@ -238,23 +234,13 @@ def measured_section(
         "held_out": len(held_out),
         "curve": _triples(curve),
         "permutations": _triples(permutations),
-        "outputs": [
-            _with_coefficients(each, fitted, column, names)
-            | {"importance": None if losses is None else _block_chart(losses[:, number], names)}
-            for number, (each, column) in enumerate(zip(errors, columns, strict=True))
-        ][:SWITCHES],
+        "outputs": outputs[:SWITCHES],
         "n_outputs": len(columns),
         "classes": [_classes(fitted, each, kept, raw) for each in class_columns(dataset.targets)[:SWITCHES]],
         "other_columns": [str(c.name) for c in dataset.targets.layout.columns if c.soft],
-        "r2_fit": _mean(each["r2_fit"] for each in errors),
-        "q2": _mean(each["errors"]["q2"] for each in errors),
-        "rows": {
-            "ids": [_id(dataset, row) for row in rows[kept]],
-            "train": [bool(each) for each in kept < len(train)],
-            "scores": [_plain(each) for each in fitted.Z[kept, :2].T],
-            "t2": _plain(places.t2[kept]),
-            "distance": None if distance is None else _plain(distance.own[kept]),
-        },
+        "r2_fit": _mean(each["r2_fit"] for each in outputs),
+        "q2": _mean(each["errors"]["q2"] for each in outputs),
+        "rows": _rows(fitted, kept, places, distance),
         "plane": places.plane,
         "limits": {"t2": places.limit, "distance": None if distance is None else distance.limit},
         "beyond": _beyond(fitted, dataset, places, distance),
@@ -372,6 +358,32 @@ def _distances(fitted: _Fitted, splits: Sequence[tuple[np.ndarray, np.ndarray]])
         ]
         left_out.append(distances_to_model(*both[0], *both[1]))
     return _Distances(own, float(np.quantile(np.concatenate(left_out), LEVEL)) if left_out else None)
+
+
+def _rows(fitted: _Fitted, kept: np.ndarray, places: _Places, distance: _Distances | None) -> dict[str, Any]:
+    """The rows that are kept: names, sides, scores in two components, T2 and distance."""
+    rows = np.concatenate([fitted.train, fitted.held_out])
+    return {
+        "ids": [_id(fitted.dataset, row) for row in rows[kept]],
+        "train": [bool(each) for each in kept < fitted.n],
+        "scores": [_plain(each) for each in fitted.Z[kept, :2].T],
+        "t2": _plain(places.t2[kept]),
+        "distance": None if distance is None else _plain(distance.own[kept]),
+    }
+
+
+def _outputs(
+    fitted: _Fitted, columns: Sequence[tuple[int, Column, slice]], kept: np.ndarray, names: list[str]
+) -> list[dict[str, Any]]:
+    """The outputs of numbers: values and errors, A@10, coefficients or permutation importance."""
+    losses = None if fitted.weights is not None else _importance(fitted, columns)
+    alike, found = _agreements(fitted), []
+    for place, column in enumerate(columns):
+        output = _with_coefficients(_output(fitted, column, kept), fitted, column, names)
+        important = None if losses is None else _block_chart(losses[:, place], names)
+        own = {name: values[column[0]] for name, values in alike.items()}
+        found.append({**output, "importance": important, **own})
+    return found
 
 
 def _output(fitted: _Fitted, spans: tuple[int, Column, slice], kept: np.ndarray) -> dict[str, Any]:
