@@ -632,7 +632,8 @@ def fitted_factors(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """The same of a rival of numbers, in F of the training rows."""
     X, y, (level, scale) = part.X[part.known_rows], part.read, part.standard
     y = y if part.known_weights is None else held_under(y, part.known_weights)
-    model = clone(arm.estimator).fit(X, y, None if part.groups is None else part.inner, part.known_weights)
+    weighed = weights_of(part.known_weights) if takes_weights(arm.estimator) else {}
+    model = clone(arm.estimator).fit(X, y, None if part.groups is None else part.inner, **weighed)
     own = getattr(model, "own_factor_", None)
     found = model.predict_factor(X) if own is None else own, model.predict_factor(part.X_held_out)
     mean, factor = y.level_and_scale

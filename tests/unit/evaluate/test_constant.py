@@ -107,7 +107,9 @@ def test_a_gain_over_the_constant_is_measured_on_the_test_rows():
         predictions={("a", 2, "test"): Y + 0.5 * rng.normal(size=Y.shape)},
         measure=measure_of("macro average precision"),
     )  # fmt: skip
-    gains = TestGains(results, SimpleNamespace(Y=sp.csr_array(Y), groups=None, times=None, unknown=None))
+    gains = TestGains(
+        results, SimpleNamespace(Y=sp.csr_array(Y), groups=None, times=None, unknown=None, sample_weight=None)
+    )
     name = "macro average precision (ridge)"
     a, constant = ({"arm": arm, "k": 2, "scores": {name: {"mean": 0.0}}} for arm in ("a", SAME_ROWS))
     found = gains.versus([a], [constant], name)

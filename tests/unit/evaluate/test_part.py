@@ -94,7 +94,7 @@ def test_the_choice_scores_a_bounded_number_of_rows_and_labels(monkeypatch):
     shapes = []
     monkeypatch.setattr(
         "proxembed.evaluate.part._scaling_score",
-        lambda kind, X, labels, fold: shapes.append((X.shape, labels.Y.shape)) or 0.0,
+        lambda kind, X, labels, fold, weights: shapes.append((X.shape, labels.Y.shape)) or 0.0,
     )
     X = sp.csr_array(np.eye(2000, 5))
     choose_scaling(X, LabelMatrix.of(np.ones((2000, 50), dtype=int)))

@@ -56,7 +56,7 @@ def entry(name, test=None):
 
 def test_gains_are_recomputed_from_what_is_stored_of_the_test_rows(tested):
     Y, scores, rows, results = tested
-    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, times=None, unknown=None))
+    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, times=None, unknown=None, sample_weight=None))
     found = gains.versus([entry("a")], [entry("b")], AP)
     expected = [macro_average_precision(Y[rows], scores[name][rows]).value for name in "ab"]
     assert found["gain"] == pytest.approx(expected[0] - expected[1], abs=1e-12) and found["rows"] == 90
@@ -68,7 +68,7 @@ def test_gains_are_recomputed_from_what_is_stored_of_the_test_rows(tested):
 
 def test_an_arm_without_stored_rows_has_failed(tested):
     Y, _, _, results = tested
-    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, times=None, unknown=None))
+    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, times=None, unknown=None, sample_weight=None))
     assert gains.versus([entry("a")], [entry("lost")], AP)["gain"] > 0.5
     assert gains.versus([entry("a")], [entry("lost")], NEAR)["gain"] == pytest.approx(
         results.similarity["a", 2, "test"].mean()
@@ -77,7 +77,7 @@ def test_an_arm_without_stored_rows_has_failed(tested):
 
 def test_a_measure_that_reads_no_scores_has_a_gain_without_interval(tested):
     Y, _, _, results = tested
-    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, times=None, unknown=None))
+    gains = TestGains(results, SimpleNamespace(Y=Y, groups=None, times=None, unknown=None, sample_weight=None))
     found = gains.versus([entry("a", 0.6)], [entry("b", 0.5)], "macro F1 (ridge)")
     assert found == {"gain": pytest.approx(0.1), "interval": None, "p": None, "rows": 90, "units": None}
     assert gains.versus([entry("a", None)], [entry("b", 0.5)], "macro F1 (ridge)") is None
@@ -98,7 +98,7 @@ def test_the_gain_in_precision_is_tested_by_the_groups(tested):
     Y, _, rows, results = tested
     unit, found = np.arange(120) % 6, {}
     for name, groups in (("rows", None), ("groups", unit)):
-        gains = TestGains(results, SimpleNamespace(Y=Y, groups=groups, times=None, unknown=None))
+        gains = TestGains(results, SimpleNamespace(Y=Y, groups=groups, times=None, unknown=None, sample_weight=None))
         found[name] = gains.versus([entry("a")], [entry("b")], AP)
         scores = [results.predictions[arm, 2, "test"] for arm in "ab"]
         own = None if groups is None else groups[rows]

@@ -193,12 +193,13 @@ class ForestProximity(RivalEmbedding):
                 raise ValueError(f"ForestProximity needs at least 2 rows; got {X.shape[0]} sample.")
             random = check_random_state(self.random_state)
             chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+            distinct = len(np.unique(SeenRows(X[chosen]).find(X[chosen])))
             leaves = ForestLeaves(
                 PCA(),
                 rows="oob",
                 n_components=2 if self.n_components is None else self.n_components,
                 n_estimators=self.n_estimators,
-                min_samples_leaf=min(self.min_samples_leaf, max(1, len(chosen) // 5)),
+                min_samples_leaf=min(self.min_samples_leaf, max(1, distinct // 5)),
                 random_state=random.randint(2**31 - 1),
             )
             own = None if w is None else w[chosen]

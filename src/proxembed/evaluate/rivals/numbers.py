@@ -23,7 +23,7 @@ from proxembed.targets.outputs import Outputs
 
 from ..costs import forest_seconds
 from .forests import ONE_THREAD, GrowsForest
-from .rival import FOREST_ROWS, DataFacts, RivalNumbers
+from .rival import FOREST_ROWS, DataFacts, RivalNumbers, WeighedNumbers
 
 MOST_COEFFICIENTS = 3000  # of a lasso
 MOST_CELLS = 400_000  # of boosting, of all columns of F
@@ -48,7 +48,7 @@ def dense_rows(X: Any, name: str) -> np.ndarray:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 
-class RidgeNumbers(RivalNumbers):
+class RidgeNumbers(WeighedNumbers):
     """Ridge regression on all features; in its lookup new rows stand at its predictions.  [hoerl1970ridge]
 
     Training rows are predicted by models of the other folds.
@@ -75,7 +75,6 @@ class RidgeNumbers(RivalNumbers):
 
     title = "ridge regression"
     position = 25
-    weighs_rows = True
     lookup = "ridge lookup"
     penalty: float | str = param(
         default="auto", like=PENALTY, kw_only=False, doc="Ridge penalty; auto: the least leave-one-out error."
@@ -133,7 +132,7 @@ class TunedComponents(RivalNumbers, abstract=True):
             scores = (X[out] - mean) @ axes
             steps = scores.T[:, :, None] * coef[:, None, :]
             found[:, out] = level + np.cumsum(steps, axis=0)
-        missed = (found - F) ** 2 if w is None else w[:, None] * (found - F) ** 2
+        missed = (found - F) ** 2
         known = y.known_cells
         errors = missed.sum(axis=(1, 2)) if known is None else (missed * known).sum(axis=(1, 2))
         self.n_components_ = int(np.argmin(errors)) + 1
@@ -294,7 +293,7 @@ class LassoNumbers(RivalNumbers):
         return X @ self.coef_ + self.intercept_
 
 
-class ForestNumbers(GrowsForest, RivalNumbers):
+class ForestNumbers(GrowsForest, WeighedNumbers):
     """Random forest regression, one forest for all outputs; in its lookup new rows stand at its predictions.
 
     The trees of scikit-learn's ``RandomForestRegressor``. Training rows are predicted by the trees grown without them.
@@ -324,7 +323,6 @@ class ForestNumbers(GrowsForest, RivalNumbers):
 
     title = "random forest"
     position = 52
-    weighs_rows = True
     share = 0.4
     lookup = "forest lookup"
     n_estimators: int = param(default=300, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
@@ -362,7 +360,7 @@ class ForestNumbers(GrowsForest, RivalNumbers):
         return self._votes_of(X)
 
 
-class BoostedNumbers(RivalNumbers):
+class BoostedNumbers(WeighedNumbers):
     """Gradient boosting of trees on binned features, one model per output, on its known cells.
 
     ``HistGradientBoostingRegressor`` of scikit-learn. Sparse features become dense. [friedman2001boosting]
@@ -371,6 +369,8 @@ class BoostedNumbers(RivalNumbers):
     ----------
     models_ : list
         Per column of F a ``HistGradientBoostingRegressor``, or its value if it has one alone.
+    n_iter_ : int
+        The most trees that a column has.
 
     Raises
     ------
@@ -388,7 +388,6 @@ class BoostedNumbers(RivalNumbers):
 
     title = "boosted regression"
     position = 82
-    weighs_rows = True
     cut = "first"
     most_cells = MOST_CELLS
     share = 0.4
@@ -414,6 +413,7 @@ class BoostedNumbers(RivalNumbers):
             model = HistGradientBoostingRegressor(max_iter=self.max_iter, random_state=self.random_state)
             with threadpool_limits(1 if len(own) <= ONE_THREAD else None, "openmp"):  # as of ``BoostedScores``
                 self.models_.append(model.fit(X[rows], own, **weights_of(w, rows)))
+        self.n_iter_ = max((model.n_iter_ for model in self.models_ if not isinstance(model, float)), default=1)
 
     def _factor(self, X: Any) -> np.ndarray:
         X = dense_rows(X, self.title)

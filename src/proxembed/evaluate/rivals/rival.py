@@ -180,12 +180,14 @@ class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
     predicts = True
     takes = ("numbers",)
 
-    def fit(self, X: Any, y: Any, folds: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, folds: Any = None) -> Self:
         """Fit to the rows with a known cell, other cells at the mean of their column. X: (n, d) array or sparse matrix;
         y: numbers (n,) or (n, q), NaN where unknown, or outputs; folds: (n,) whole numbers from 0, the folds by which
         parameters are chosen and training rows predicted, such as those that keep groups together; None: random ones,
-        and of a forest the rows that a tree has not drawn; sample_weight: (n,) numbers > 0, how often each row
-        counts, in predictions (if ``weighs_rows``), means and scales. Returns self."""
+        and of a forest the rows that a tree has not drawn. Returns self."""
+        return self._fit_rows(X, y, folds)
+
+    def _fit_rows(self, X: Any, y: Any, folds: Any, sample_weight: Any = None) -> Self:
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -199,7 +201,11 @@ class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
             rows = known_rows(name, outputs, stacklevel=3)
             if len(rows) < 2:
                 raise ValueError(f"{name} needs at least 2 rows with known numbers; got {len(rows)} sample.")
-            w = None if sample_weight is None else checked_weights(sample_weight, X, outputs)[rows]
+            w = None
+            if sample_weight is not None:
+                own = checked_weights(sample_weight, X, outputs)
+                rows = rows[own[rows] > 0]
+                w = own[rows]
             outputs = outputs.take(rows) if w is None else held_under(outputs.take(rows), w)
             self._reading_ = outputs.reading
             folds = None if folds is None else np.unique(folds[rows], return_inverse=True)[1]
@@ -237,3 +243,13 @@ class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
+
+
+class WeighedNumbers(RivalNumbers, abstract=True):
+    """Base of a rival of numbers whose rows may have weights: ``w`` of ``_fit``."""
+
+    weighs_rows = True
+
+    def fit(self, X: Any, y: Any, folds: Any = None, sample_weight: Any = None) -> Self:
+        """As of ``RivalNumbers``; sample_weight: (n,) numbers >= 0, how often each row counts."""
+        return self._fit_rows(X, y, folds, sample_weight)

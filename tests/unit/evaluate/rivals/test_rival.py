@@ -8,10 +8,13 @@ from proxembed import LabelScores
 from proxembed.estimator.traits import Traits
 from proxembed.evaluate.arms import entrants
 from proxembed.evaluate.costs import Shape, table
+from proxembed.evaluate.rivals.forests import ForestProximity, ForestScores
 from proxembed.evaluate.rivals.linear import AllFeatures
+from proxembed.evaluate.rivals.numbers import ForestNumbers, RidgeNumbers
 from proxembed.evaluate.rivals.rival import RIVALS, DataFacts, Rival, RivalEmbedding, rivals
 from unit.classify.contract_cases import checked_in_turn
 
+CHOOSES_BY_ROWS = (ForestNumbers, ForestProximity, ForestScores, LabelScores, RidgeNumbers)
 FACTS = DataFacts(Shape(100, 5, 5.0, 3))
 
 
@@ -23,8 +26,11 @@ def scratch_registry(monkeypatch):
 
 @checked_in_turn(*SMALL_RIVALS, LabelScores(n_components=1), times=2)
 def test_scikit_learn_contract(estimator, check):
-    if getattr(check, "func", check).__name__ == "check_classifiers_multilabel_output_format_predict_proba":
+    name = getattr(check, "func", check).__name__
+    if name == "check_classifiers_multilabel_output_format_predict_proba":
         pytest.skip("it has scores, no probabilities")
+    if name.startswith("check_sample_weight_equivalence") and isinstance(estimator, CHOOSES_BY_ROWS):
+        pytest.skip("a row is drawn, or left out, whole, and its repeats one by one")
     check(estimator)
 
 

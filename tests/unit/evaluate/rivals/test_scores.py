@@ -219,7 +219,7 @@ def test_label_lookup_places_training_rows_at_their_labels_and_grows_no_forest_o
     X, Y = data(180)
     dataset = Dataset(X, Y, train_idx=range(120), test_idx=range(120, 180))
     fits, fit = [], ForestScores._fit
-    monkeypatch.setattr(ForestScores, "_fit", lambda self, X, Y: fits.append(1) or fit(self, X, Y))
+    monkeypatch.setattr(ForestScores, "_fit", lambda self, *rows: fits.append(1) or fit(self, *rows))
     arms = [each.arm for each in entrants(X, LabelMatrix.of(Y)) if each.arm.name == "forest scores"]
     arms = (Arm(ALL_FEATURES, None, rival=True), *arms)
     results = run(Protocol(arms, (2,), splitting=Splitting(n_folds=2), standard=True), dataset)
