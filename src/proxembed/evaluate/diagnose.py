@@ -1,26 +1,21 @@
 """Diagnosis of an embedding: what labels shuffled at random give, optimism, labels that got worse, stability; and the
 cross-fitted embedding of any estimator."""
 
-import inspect
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.pipeline import Pipeline
+from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
 from proxembed.blocks import RowBlocks, blocks_of
 from proxembed.blocks.row_blocks import length
-from proxembed.estimator.base import Estimator
-from proxembed.estimator.weights import check_takes_weights, checked_weights, present_rows, weights_of
-from proxembed.execute.executor import callers_configuration, own_configuration
+from proxembed.estimator.weights import checked_weights, present_rows, weights_of
+from proxembed.execute.executor import own_configuration
 from proxembed.execute.ledger import digest
 from proxembed.execute.loop import Evaluator, Loop, OneBatch, Trial, Work
 from proxembed.measures.measures import (
@@ -47,6 +42,7 @@ from proxembed.targets.reading import holds_numbers, read_targets
 from proxembed.targets.targets import Targets
 
 from .component_tests import component_tests
+from .foreign import embedding_method, last_step
 from .part import make_part, unscaled_part
 from .scoring import OutputReadings, Readings
 
@@ -115,101 +111,6 @@ def targets_of(y: Any, target_type: Any = None) -> Targets:
     """The outputs where y holds numbers, else the labels in any form."""
     found = read_targets(y, target_type) if isinstance(y, Outputs) or holds_numbers(y, target_type) else None
     return found if isinstance(found, Outputs) else LabelMatrix.of(y, target_type)
-
-
-SHOWN = 160  # characters of another library's message
-
-
-class ForeignTransformer(TransformerMixin, BaseEstimator):
-    """A transformer of another library, fitted on labels in one form."""
-
-    def __init__(self, transformer: Any, labels: str = "given") -> None:
-        self.transformer = transformer
-        self.labels = labels
-
-    def fit(self, X: Any, y: Any = None) -> "ForeignTransformer":
-        """Fit a clone of the transformer."""
-        target = () if self.labels == "none" else (_in_form(y, self.labels),)
-        self.transformer_ = clone(self.transformer)
-        last = last_step(self.transformer_)
-        if "save_tree" in last.get_params():  # PaCMAP: its index, without which it embeds no new rows
-            last.set_params(save_tree=True)
-        with callers_configuration():
-            self.transformer_.fit(X, *target)
-        return self
-
-    def transform(self, X: Any) -> np.ndarray:
-        """The embedding of rows, as an array of floats."""
-        with callers_configuration():
-            Z = self.transformer_.transform(X)
-        return np.asarray(Z.toarray() if sparse.issparse(Z) else Z, dtype=np.float64)
-
-
-def embedding_method(estimator: Any, X: Any, y: Any) -> Any:
-    """The part of an estimator that embeds rows, which can be cloned and fitted on labels in any form."""
-    if isinstance(estimator, type):
-        raise TypeError(f"{estimator.__name__} is a class; pass an instance of it, such as {estimator.__name__}().")
-    method = embedding_part(estimator)
-    last = last_step(method)
-    if isinstance(last, Estimator | ForeignTransformer):
-        return method
-    takes = inspect.signature(last.fit).parameters.get("y")
-    forms = _forms(y) if takes is not None else []
-    errors: list[Exception] = []
-    for form in [*forms, *["none"] * (takes is None or takes.default is not inspect.Parameter.empty)]:
-        tried = ForeignTransformer(method, form)
-        try:
-            clone(tried).fit(X, y).transform(X)
-        except Exception as error:  # other libraries raise errors of any kind
-            errors.append(error)
-            continue
-        if form == "none" and errors:
-            warnings.warn(
-                f"{type(last).__name__} is fitted without labels, since it does not take these: {_line(errors[0])}",
-                stacklevel=3,
-            )
-        return tried
-    remedy = "give it labels of the kind that it takes, or wrap it in a class with fit(X) and transform(X)"
-    if not isinstance(y, Outputs) and LabelMatrix.of(y).several:
-        remedy = "rows with several labels need a method that takes them, such as OPLS() or MESD(FDA())"
-    raise ValueError(
-        f"{type(last).__name__} cannot be fitted on these rows and labels, or cannot embed rows: {_line(errors[0])}; "
-        f"{remedy}."
-    ) from errors[0]
-
-
-def last_step(method: Any) -> Any:
-    """The last step of a pipeline; any other estimator itself."""
-    return method[-1] if isinstance(method, Pipeline) else method
-
-
-def _forms(y: Any) -> list[str]:
-    """The forms of labels to try, in order."""
-    if isinstance(y, Outputs):
-        return ["numbers"]
-    labels = LabelMatrix.of(y)
-    classes = labels.form == "classes" and not isinstance(y, LabelMatrix)
-    first = "given" if classes or isinstance(y, np.ndarray) or hasattr(y, "iloc") else "dense"
-    return [first, *["codes"] * (labels.one_hot and labels.unknown is None)]
-
-
-def _in_form(y: Any, form: str) -> Any:
-    if form == "given":
-        return y
-    if form == "numbers":
-        F = read_targets(y).with_means().Y.toarray()
-        return F[:, 0] if F.shape[1] == 1 else F
-    labels = LabelMatrix.of(y)
-    if form == "codes":
-        return labels.Y.tocsr().indices.astype(np.int64)
-    dense = labels.indicator
-    return dense.toarray().astype(np.int64) if sparse.issparse(dense) else dense
-
-
-def _line(error: Exception) -> str:
-    """The message of another library, on one line of bounded length."""
-    text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]} ..."
 
 
 SHUFFLE, HALF = "shuffle", "half"
@@ -443,23 +344,18 @@ def diagnose(
     """
     _check_covariates(covariates, per_component and blocks_of(X, y) is None)
     _check(n_shuffles=n_shuffles, n_resamples=n_resamples, seed=seed, n_permutations=n_permutations)
-    if sample_weight is not None:
-        _check_weights_allowed(per_component, X, y)
-        X, y, groups, times, cv, sample_weight = _present(X, y, groups, times, cv, sample_weight)
+    X, y, groups, times, cv, sample_weight = _present(X, y, groups, times, cv, sample_weight, per_component)
     target_type = target_type or getattr(last_step(estimator), "target_type", None)
     X, y, n_all = _looked_at(X, y, sample_rows, seed, groups is None and times is None, target_type)
     groups, times = checked_units(groups, times, X.shape[0])
     labels = targets_of(y, target_type)
     measure, y = _checked_measure(measure, labels), labels if isinstance(labels, Outputs) else y
     measure.check_weighs(sample_weight)
-    method = accept_classes(clone(embedding_method(estimator, X, y)))
-    if sample_weight is not None:
-        check_takes_weights(method)
+    method = accept_classes(clone(embedding_method(estimator, X, y, weighed=sample_weight is not None)))
     folds = partial(labelled_folds, labels, n_folds, groups=groups, times=times, seed=seed)
     splits = folds() if cv is None else as_splits(cv, X, y, groups)
     shuffle = LabelShuffle.of(labels, splits, groups=groups, times=times)
-    weighed = weights_of(sample_weight)
-    whole = np.asarray(clone(method).fit(X, y, **weighed).transform(X), dtype=np.float64)
+    whole = np.asarray(clone(method).fit(X, y, **weights_of(sample_weight)).transform(X), dtype=np.float64)
     test = partial(component_tests, covariates=covariates, groups=groups, times=times, n_permutations=n_permutations)
     components = test(method, X, labels, whole.shape[1], seed=seed) if per_component else ()
     true, raw = (_scores(m, X, y, labels, splits, measure, sample_weight) for m in (method, None))
@@ -478,15 +374,16 @@ def diagnose(
     )
 
 
-def _check_weights_allowed(per_component: bool, X: Any, y: Any) -> None:
+def _present(
+    X: Any, y: Any, groups: Any, times: Any, cv: Any, sample_weight: Any, per_component: bool
+) -> tuple[Any, ...]:
+    """The rows of non-zero weight with what comes beside them; weights of 1 alone are none (None)."""
+    if sample_weight is None:
+        return X, y, groups, times, cv, None
     if per_component:
         raise ValueError("sample_weight is not allowed with per_component=True, whose tests permute rows alike.")
     if blocks_of(X, y) is not None:
         raise ValueError("sample_weight is not allowed with blocks of rows; leave it out, or pass arrays.")
-
-
-def _present(X: Any, y: Any, groups: Any, times: Any, cv: Any, sample_weight: Any) -> tuple[Any, ...]:
-    """The rows of non-zero weight with what comes beside them; weights of 1 alone are none (None)."""
     w = checked_weights(sample_weight, X, y)
     X, y, own = present_rows(X, y, w)
     if len(own) < len(w):

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from proxembed import LLE, OPLS, compare, diagnose
 from proxembed.data import Dataset, digits
@@ -120,6 +123,10 @@ def test_a_diagnosis_leaves_out_rows_of_weight_zero_and_takes_ones_as_none():
     assert diagnose(OPLS(), np.vstack([X, X[:1]]), np.vstack([Y, Y[:1]]), sample_weight=weights, **few) == plain
     weighed = diagnose(OPLS(), X, Y, sample_weight=W + 0.5, crossfit=True, **few)
     assert weighed.held_out != plain.held_out and weighed.embedding.shape == (60, 2)
+    scaled = diagnose(make_pipeline(StandardScaler(), OPLS()), X, Y, sample_weight=W + 0.5, **few)
+    assert scaled.held_out == pytest.approx(weighed.held_out, abs=0.05)
+    with pytest.raises(ValueError, match="sample_weight is not allowed with PCA, a transformer of another library"):
+        diagnose(PCA(1), X, Y, sample_weight=W, **few)
     with pytest.raises(ValueError, match="LLE takes no sample_weight"):
         diagnose(LLE(), X, Y[:, 0] > 0, sample_weight=W, **few)
     with pytest.raises(ValueError, match="sample_weight is not allowed with per_component=True"):
