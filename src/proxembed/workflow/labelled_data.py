@@ -68,9 +68,9 @@ def labelled_data(
     if isinstance(sample_weight, str):
         found = _labelled(X, y, groups, test, caller, columns, sample_weight)
     else:
-        sample_weight, order = rows_in_order(frame_of(X), sample_weight, "sample_weight")
         found = _labelled(X, y, groups, test, caller, columns)
         if sample_weight is not None:
+            sample_weight, order = rows_in_order(frame_of(X), sample_weight, "sample_weight")
             found = replace(found.weighted(sample_weight), notes=(*found.notes, *order))
     return found
 

@@ -133,6 +133,7 @@ def test_describe_counts_what_it_says(form):
         "negative": None,
         "notes": [],
         "outputs": None,
+        "weights": None,
         "n": 5,
         "d": 3,
         "labels": 2,
