@@ -12,7 +12,7 @@ from proxembed.study.method_strategies import MethodStrategy
 from proxembed.study.trials import STRATEGIES, SearchStrategy
 
 LABELS = {None: "features", "single": "features and one class per row", "multi": "features and labels"}
-CUT = {"first": "first", "late": "after the forests", "never": "never"}
+CUT = {"first": "first", "late": "before shuffles", "last": "before rows", "never": "never"}
 PAGE = """# All rivals, measures and strategies
 
 ## Rivals

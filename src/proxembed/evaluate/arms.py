@@ -21,7 +21,8 @@ from .rivals.rival import FOREST_ROWS, DataFacts, Rival, rival_methods, rivals
 ALL_FEATURES = AllFeatures.title
 DEFAULT_METHODS = ("opls", "cca", "mddm", "hsl", "mvmd")
 MAP_SIZE = 2
-RIVAL_SECONDS = 60.0
+RIVAL_WORK = 60.0  # units of ``costs`` that a rival may take where no budget is given
+EVERYWHERE = 10.0  # times as many may one take that stands in every leaderboard
 
 
 def default_methods(n_rows: int) -> tuple[str, ...]:
@@ -102,14 +103,14 @@ class Entrant:
 
     arm: Arm
     rival: type[Rival]
-    seconds: float = 0.0
+    work: float = 0.0
     lacks: str = ""
 
-    def reason(self, seconds: float) -> str:
-        """Why it takes no part, where a rival may take these seconds; empty where it does."""
-        limit = self.rival.share * seconds
-        late = f"a forecast of {self.seconds:.0f} s, of which it may take {limit:.0f} s"
-        return self.lacks or (late if self.seconds > limit else "")
+    def reason(self, work: float) -> str:
+        """Why it takes no part, where a rival may take these units of work; empty where it does."""
+        limit = self.rival.share * work * (EVERYWHERE if self.rival.cut == "last" else 1.0)
+        late = f"a forecast of {self.work:.0f} units of work, of which it may take {limit:.0f}"
+        return self.lacks or (late if self.work > limit else "")
 
 
 def entrants(
@@ -138,14 +139,14 @@ def _entrant(rival: type[Rival], facts: DataFacts) -> Entrant:
     return Entrant(arm, rival, rival.forecast(facts), rival.lacks(facts))
 
 
-def rival_arms(*data: Any, seconds: float = RIVAL_SECONDS, **more: Any) -> tuple[Arm, ...]:
+def rival_arms(*data: Any, work: float = RIVAL_WORK, **more: Any) -> tuple[Arm, ...]:
     """The rivals that take part, all features first; of the arguments of ``entrants``."""
-    return tuple(entrant.arm for entrant in entrants(*data, **more) if not entrant.reason(seconds))
+    return tuple(entrant.arm for entrant in entrants(*data, **more) if not entrant.reason(work))
 
 
-def left_out_rivals(*data: Any, seconds: float = RIVAL_SECONDS, **more: Any) -> tuple[str, ...]:
+def left_out_rivals(*data: Any, work: float = RIVAL_WORK, **more: Any) -> tuple[str, ...]:
     """A sentence on each rival that takes no part, as ``rival_arms`` decides."""
-    reasons = [(entrant.arm.name, entrant.reason(seconds)) for entrant in entrants(*data, **more)]
+    reasons = [(entrant.arm.name, entrant.reason(work)) for entrant in entrants(*data, **more)]
     return tuple(f"{name} takes no part: {reason}." for name, reason in reasons if reason)
 
 

@@ -107,12 +107,14 @@ def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[No
 
 @dataclass(frozen=True)
 class WorkBudget:
-    """Work that a search may do, in units of ``evaluate.costs``, and bounds on its last fit and its prototypes."""
+    """Work that a search may do, in units of ``evaluate.costs``, bounds on its last fit and its prototypes, and the
+    names of the methods that it begins with (None: all)."""
 
     work: float
     last_rows: int | None = None
     last_work: float = math.inf
     prototypes: int | None = None
+    anchors: tuple[str, ...] | None = None
 
     def permits(self, last: float) -> bool:
         """Whether a last fit of this work is within bounds."""

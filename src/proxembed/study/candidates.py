@@ -50,7 +50,17 @@ class Draws:
         return float(np.clip(np.exp(self.rng.uniform(np.log(low), np.log(high))), low, high))
 
 
-FIRST = ("opls", "kernelized")
+FIRST = ("opls", "kernelized")  # of numbers, and of rows that are fitted by parts
+VIEWS = "Views(Kernelized(OPLS), views=('features', 'leaves', 'scores'), weights=1.0)"
+ANCHORS = (  # tried in this order before anything is drawn; where all are too dear, the last are left out first
+    "OPLS",
+    # here: TargetSpace
+    "ForestLeaves(OPLS)",
+    "ReadoutAxes(ForestLeaves(OPLS))",
+    "Kernelized(OPLS)",
+    VIEWS,
+    f"ReadoutAxes({VIEWS})",
+)
 # What a search for numbers tries; no method wins everywhere.
 OF_NUMBERS = (*FIRST, "views", "forestleaves", "targetspace")
 ANCHOR = "Kernelized(OPLS)"  # in default construction it is left for evidence only

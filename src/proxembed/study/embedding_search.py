@@ -34,7 +34,7 @@ from proxembed.targets.outputs import OutputReading, Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
 
-from .candidates import FIRST, Candidate, candidates, component_sizes
+from .candidates import ANCHORS, FIRST, Candidate, candidates, component_sizes
 from .method_strategies import MethodStrategy
 from .trials import (
     STRATEGIES,
@@ -168,8 +168,9 @@ def _is_work(value: Any) -> bool:
 class EmbeddingSearch(ExactMatch, SearchEstimator):
     """Search for the embedding that serves the labels best: method, parameters and size by inner cross-validation.
 
-    Searches method, parameters and number of components, and fits the best on all rows. The search starts with OPLS and
-    its kernel form, whose ridge and width have closed-form choices. Then follow configurations that won on data sets of
+    Searches method, parameters and number of components, and fits the best on all rows. The search starts with OPLS,
+    its forms on forest leaves and a kernel, and both side by side (``Views``), each while its forecast fits the budget
+    (of numbers with OPLS and its kernel form). Then follow configurations that won on data sets of
     similar sizes, every method, and configurations drawn from the ranges that the methods declare, some with their own
     scaling or with principal components before a kernel (``Scaled``). One fit serves all sizes, scaling is fitted
     inside each fold, and the read-out is multi-output ridge. If the measure is one of neighbours, each method is also
@@ -428,8 +429,11 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
             "numbers": numbers,
         }
         pool = self._weighing(candidates(self.methods, **facts))
-        opening = candidates(FIRST) if self.methods is None else pool[:1]
-        return opening, pool
+        if self.methods is not None:
+            return pool[:1], pool
+        known = FIRST if numbers else getattr(self.max_work, "anchors", None) or ANCHORS
+        opening = candidates(known, several_labels=several)
+        return tuple(each for each in opening if self._weights is None or takes_weights(each.default())), pool
 
     def _weighing(self, pool: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
         """The candidates that take weights of rows, if rows have some; why others do not is kept."""

@@ -133,12 +133,20 @@ class MethodStrategy(SearchStrategy):
         """The first candidates on every rung, then what ``after`` asks for, then the best of all on the final folds."""
         for number, candidate in enumerate(self.first[: study.max_trials]):
             if opening := self.entered(study, candidate.default()):
-                for rung in study.evaluator.rungs:
-                    whole = study.seconds if study.work == math.inf else study.work_left
-                    owed = number == 0 or bool(opening.outcomes) and affordable(study, opening, rung, whole)
-                    yield from self.rung(study, [opening], rung, owed)
+                yield from self.opened(study, opening, number == 0)
         yield from self.after(study)
         yield from self.final(study)
+
+    def opened(self, study: Study, opening: MethodTrial, owed: bool) -> Batches:
+        """A first candidate: where work is counted, on all rows of every fold if its forecast fits; else on every rung,
+        the first of which tells what the others take."""
+        if study.work == math.inf:
+            for rung in study.evaluator.rungs:
+                fits = bool(opening.outcomes) and affordable(study, opening, rung, study.seconds)
+                yield from self.rung(study, [opening], rung, owed or fits)
+        elif owed or affordable(study, opening, study.evaluator.rungs[-1], study.work_left):
+            for rung in study.evaluator.rungs[-2:]:  # one fold, then all
+                yield from self.rung(study, [opening], rung, True)
 
     def after(self, study: Study) -> Batches:
         """The batches after the first candidates."""

@@ -129,13 +129,16 @@ def registered_methods(
 ) -> SearchFindings:
     """The best of all registered methods, or of those named; for a map of these and of their layouts."""
     for_map = options.goal == "map"
+    sizes = None if plan is None or for_map or plan.cuts.sizes == plan.sizes else plan.cuts.sizes
     rows, groups = train.X.shape[0], _groups(train)
-    n_final = final_fold_count(rows, groups)
+    n_folds, n_final = fold_count(rows, groups), final_fold_count(rows, groups)
+    if plan is not None and not plan.races:
+        n_folds, n_final = min(n_final or n_folds, plan.cuts.folds), 0
     study = EmbeddingSearch(
         None if options.methods is None else list(options.methods),
-        component_range(None if for_map else options.n_components, train),
+        component_range(None if for_map else options.n_components, train) if sizes is None else sizes,
         _seconds(options, plan),
-        make_splits(train, Splitting(n_folds=fold_count(rows, groups), seed=options.seed)),
+        make_splits(train, Splitting(n_folds=n_folds, seed=options.seed)),
         final_cv=n_final and make_splits(train, Splitting(n_folds=n_final, seed=options.seed + FINAL_SEED)),
         random_state=options.seed,
         n_jobs=options.n_jobs,
@@ -206,7 +209,7 @@ def _work(plan: Any) -> WorkBudget | None:
     if plan is None or not plan.bounded:
         return None
     rows = len(plan.split.train) + len(plan.split.held_out)
-    return WorkBudget(plan.phases["search"], rows, plan.dearest, plan.cuts.prototypes)
+    return WorkBudget(plan.phases["search"], rows, plan.dearest, plan.cuts.prototypes, plan.kept_anchors)
 
 
 def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:

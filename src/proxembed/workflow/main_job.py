@@ -432,7 +432,7 @@ def finish_search(job: Job, results: Results) -> SearchResult:
     options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
     chooser = None if options.goal == "compress" else found.choose  # which takes the smallest size that keeps enough
     asked = (dataset, options.tolerance, chooser, options.goal)
-    summary = lambda: worded(summarise(results, *asked), refitted=options.refit_all)  # noqa: E731
+    summary = lambda: with_cuts(worded(summarise(results, *asked), refitted=options.refit_all), job.plan)  # noqa: E731
     record = RunRecord(place, results, head, summary, search=search_section(job))
     name, method, k = best_choice(record.summary, found, options.goal)
     weighed = dataset.sample_weight is not None
@@ -464,6 +464,13 @@ def finish_search(job: Job, results: Results) -> SearchResult:
         results.interrupted = True
     more = {"dataset": dataset, "fitted_on": fitted_on, "name": name, "model": model, "diagnosis": diagnosis}
     return SearchResult(record.finish(), results, place, **more, sampled=sampled)
+
+
+def with_cuts(summary: dict[str, Any], plan: Plan) -> dict[str, Any]:
+    """The summary, whose verdict says what the budget has left out."""
+    verdict, lines = summary["verdict"], plan.told
+    text, note = "\n".join([verdict["text"], *lines]), verdict["note"] and " ".join([verdict["note"], *lines])
+    return {**summary, "verdict": {**verdict, "text": text, "note": note}}
 
 
 def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tuple[Any, dict[str, Any]]:

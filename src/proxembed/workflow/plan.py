@@ -1,19 +1,20 @@
 """The plan of a search: how its budget is shared among the phases, and what is cut so that the whole command fits.
 
-All of it follows from the sizes of the data, the options and the work. Seconds become work once, at the start.
+All of it follows from the sizes of the data, the options and the work. Seconds become work once, at the start. The plan
+is a link of one chain, from the cheapest whole job to all that was asked for, whose order and forecasts do not depend
+on the budget: the richest link that fits. So more work never means fewer rows, folds, shuffles, rivals or anchors.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import ceil, floor, inf, log10
 from typing import Any
 
 import numpy as np
 
 from proxembed.estimator.catalogue import estimators
-from proxembed.evaluate.arms import RIVAL_SECONDS, Entrant, entrants
+from proxembed.evaluate.arms import Entrant, entrants, method_arms
 from proxembed.evaluate.costs import (
-    KERNEL_ROWS,
     PROTOTYPES,
     Shape,
     all_features_work,
@@ -36,6 +37,8 @@ from proxembed.execute.executor import in_this_process, workers
 from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.layout import Layout
 from proxembed.splits.splits import Split
+from proxembed.study.candidates import ANCHORS, FIRST, candidates
+from proxembed.study.trials import FOLDS, RACE_FOLDS, WHOLE_BELOW
 from proxembed.targets.labels import MANY_LABELS
 
 from .labelled_data import has_whole_rows
@@ -52,15 +55,20 @@ OVERHEAD = 3.0  # work of reading, drawing and writing the page
 WRITTEN = 5e-4  # work of each of thousands of labels in the record, the page and the model
 STARTING = 2.0  # work of a process that starts, which imports the libraries
 RESERVE = 0.15  # of the work, for what is forecast too low
-LEAST_SAVING = 0.02  # of the work; a cut that saves less is not made
-SHARES = 0.3, 0.15
-TEST_ROWS = 4000
+LEAST_SAVING = 0.02  # of the work; a cut after the search that saves less is not made
+GROWTH = 5.0  # of a job by one more anchor, up to which this comes before other things
+SHARES = 0.3, 0.15  # of the work, for the search, whatever its anchors cost
+LEADERS = 3
+TEST_ROWS = 4000, 1000
 FORESTS = 2000, 1000, 500, 250  # rows that a rival's forest is cut to
+FEWER_PROTOTYPES = 500, 250
+FEWER_ROWS = 20_000, 12_000, 8000, 5000, 3000, 2000, 1000
+ALIKE = 0.25  # of the dearest anchor, from which the last of the list goes first
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """What the phases work on. ``rows`` and ``test_rows`` are None for all of them."""
+    """What the phases work on. ``rows``, ``test_rows`` and ``anchors`` are None for all of them."""
 
     shuffles: int
     folds: int
@@ -71,10 +79,12 @@ class Cuts:
     layouts: bool = True
     forest: int = FOREST_ROWS
     share: float = SHARES[0]
+    leaders: int = LEADERS
     rows: int | None = None
     test_rows: int | None = None
     prototypes: int | None = None
     left_out: tuple[str, ...] = ()
+    anchors: tuple[str, ...] | None = None
 
 
 @dataclass
@@ -88,6 +98,7 @@ class Plan:
     sizes: tuple[int, ...]
     started: float
     rivals: tuple[Entrant, ...]
+    anchors: tuple[tuple[str, Any], ...] = ()  # what the search begins with: names and methods
     scalings: int = 1
     whole_rows: bool = True
     numbers: bool = False  # predictions of numbers need no thresholds
@@ -95,11 +106,13 @@ class Plan:
     phases: dict[str, float] = field(init=False)
     too_dear: list[str] = field(default_factory=list)
     by_clock: list[str] = field(default_factory=list)
+    leading: list[Any] = field(default_factory=list)  # the leaders where methods are named
+    _fits: dict[Any, tuple[Any, float]] = field(default_factory=dict, init=False, repr=False)
+    _layouts: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        options = self.options
-        self.cuts = Cuts(options.shuffles, options.folds, self.sizes, decisions=not self.numbers)
-        self._settle(_likely(options))
+        self.cuts = self._whole
+        self._settle()
 
     @property
     def bounded(self) -> bool:
@@ -108,8 +121,19 @@ class Plan:
 
     @property
     def rival_limits(self) -> dict[str, Any]:
-        """By what ``rival_arms`` decides which rivals take part."""
-        return {"splits": self.options.folds + 1, "seconds": rival_seconds(self.work), "whole_rows": self.whole_rows}
+        """What ``rival_arms`` takes beside the data; the cuts say which rivals the budget has no room for."""
+        return {"splits": self.options.folds + 1, "work": inf, "whole_rows": self.whole_rows}
+
+    @property
+    def races(self) -> bool:
+        """Whether drawn configurations race, so that the choice is made on folds of its own."""
+        return self.cuts.share == SHARES[0]
+
+    @property
+    def kept_anchors(self) -> tuple[str, ...] | None:
+        """The names of the anchors that the search begins with; None where methods are named."""
+        own = tuple(name for name, _ in self.anchors if self.cuts.anchors is None or name in self.cuts.anchors)
+        return None if self.options.methods else own or None
 
     @property
     def rate(self) -> float:
@@ -131,7 +155,10 @@ class Plan:
     @property
     def dearest(self) -> float:
         """Largest work of a fit on all rows that the search tries."""
-        return self.work * DEAREST
+        kept = self.kept_anchors or ()
+        return max(
+            [self.work * DEAREST, *(self._fit(each, self.shape.n) for name, each in self.anchors if name in kept)]
+        )
 
     def seconds(self, phase: str) -> float:
         """Forecast seconds of a phase; the last fit is of one process."""
@@ -141,53 +168,86 @@ class Plan:
         """Seconds from now until these phases must begin."""
         return self.left - sum(self.seconds(phase) for phase in phases)
 
-    def settle(self, leaders: Sequence[tuple[str, Any]], done: float) -> None:
-        """Settle the phases after a search whose leaders and work are known."""
-        self.phases["search"] = done
-        if self.bounded:
-            self._settle([method for _, method in leaders], done)
-
-    def _settle(self, leaders: Sequence[Any], done: float | None = None) -> None:
-        """Cut, in order, until what comes after the search leaves its share of the work to it."""
-        least = LEAST_SAVING * self.work
-
-        def work(cuts: Cuts) -> float:
-            return sum(self._forecast(cuts, leaders, done).values())
-
-        for step in (None, *_steps(self.cuts, self.shape, self.rivals, len(self.split.held_out), done is not None)):
-            after = work(self.cuts)
-            room = self.planned - (self.cuts.share * self.work if done is None else done)
-            if after <= room:
+    def _settle(self) -> None:
+        """Take the richest link of the chain that fits the budget, or else the cheapest one."""
+        whole, rest = self.cuts, 0.0
+        for cuts in reversed(self._chain(whole)) if self.bounded else [whole]:
+            phases = self._forecast(cuts)
+            rest = sum(phases.values()) - phases["search"]
+            own = max(phases["search"], cuts.share * self.work) if self.bounded else 0.0
+            self.cuts, self.phases = cuts, phases | {"search": own}
+            if rest + own <= self.planned:
                 break
-            if step is None:
-                continue
-            tried, small = replace(self.cuts, **step), replace(self.cuts, diagnosis=DIAGNOSIS_ROWS[-1])
-            if "shuffles" in step and work(small) - work(tried) < least:  # a small diagnosis is hardly dearer than none
-                tried = small
-            if after - work(tried) >= least or "share" in step:
-                self.cuts = tried
-        phases = self._forecast(self.cuts, leaders, done)
-        own = max(self.planned - sum(phases.values()), 0.1 * self.work) if done is None else done
-        self.phases = {"search": own if self.bounded else 0.0, **phases}
+        if self.bounded:  # what is cut may still find room after the search
+            room = self.planned - rest
+            most = room if self.cuts == whole else min(room, SHARES[0] * self.work)
+            self.phases["search"] = max(most, self.phases["search"])
 
-    def _forecast(self, cuts: Cuts, leaders: Sequence[Any], searched: float | None = None) -> dict[str, float]:
+    def settle(self, leaders: Sequence[tuple[str, Any]], done: float) -> None:
+        """Settle what follows a search whose leaders and work are known, which may have room for what was cut."""
+        self.phases["search"] = done
+        if not self.bounded:
+            return
+        methods = [method for _, method in leaders]
+
+        def work(tried: Cuts) -> float:
+            return sum(self._forecast(tried, methods, done).values())
+
+        whole, searched = self._whole, self.cuts
+        kept = {name: getattr(searched, name) for name in ("share", "rows", "test_rows", "prototypes", "anchors")}
+        cuts = replace(whole, **kept)
+        for step in (*_steps(self, searched=True), *_last_steps(self, searched=True)):
+            present, tried = work(cuts), replace(cuts, **step)
+            if present <= self.planned:
+                break
+            if present - work(tried) >= LEAST_SAVING * self.work:
+                cuts = tried
+        self.cuts, self.phases = cuts, self._forecast(cuts, methods, done)
+
+    @property
+    def _whole(self) -> Cuts:
+        options = self.options
+        return Cuts(options.shuffles, options.folds, self.sizes, decisions=not self.numbers)
+
+    def _chain(self, whole: Cuts) -> list[Cuts]:
+        """What the phases may work on, the cheapest first. Upwards from the least that has all rows, the next anchor
+        comes before more folds, sizes, rivals and shuffles, unless it makes the job ``GROWTH`` times as dear."""
+        upper = _cumulated(whole, _steps(self))
+        lower = _cumulated(upper[0], _last_steps(self))
+        sets, a, j = [*_anchor_sets(self)], 0, 0
+        path = [replace(cuts, **sets[0]) for cuts in lower]
+        present = self._cost(path[-1])
+        while (a, j) != (len(sets) - 1, len(upper) - 1):
+            further = None if a == len(sets) - 1 else replace(upper[j], **sets[a + 1])
+            if further is not None and (j == len(upper) - 1 or self._cost(further) <= GROWTH * present):
+                a += 1
+            else:
+                j += 1
+            path.append(replace(upper[j], **sets[a]))
+            present = self._cost(path[-1])
+        return path
+
+    def _cost(self, cuts: Cuts) -> float:
+        return sum(self._forecast(cuts).values())
+
+    def _forecast(self, cuts: Cuts, leaders: list[Any] | None = None, done: float | None = None) -> dict[str, float]:
         n = min(len(self.split.train), cuts.rows or self.shape.n)
         m = min(len(self.split.held_out), cuts.test_rows or self.shape.n)
-        parts = [(n - n // cuts.folds, n // cuts.folds)] * cuts.folds + [(n, m)]
-        leaders = [_capped(each, cuts) for each in leaders]
-        if searched is None:  # what the search will not try cannot lead
-            linear = estimators()["OPLS"]()
-            leaders = [each if fit_work(each, self.shape) <= self.dearest else linear for each in leaders]
-        dear = max((fit_work(each, self.shape.rows(n)) for each in leaders), default=0.0)
-        last = max((fit_work(each, self.shape) for each in leaders), default=0.0)
+        fold = n - n // cuts.folds, n // cuts.folds
+        leaders = (self._likely(cuts) if leaders is None else leaders)[: cuts.leaders]
         some = min(n, cuts.diagnosis)
-        shuffled = max((fit_work(each, self.shape.rows(some)) for each in leaders), default=0.0)
+        dear, last, shuffled = (
+            max((self._fit(each, rows, cuts) for each in leaders), default=0.0) for rows in (n, self.shape.n, some)
+        )
         c, k = self.shape.c, max(cuts.sizes)
         whole = last_work(self.shape)
         fits = HONEST_FITS if self.numbers else 2
         laid_out = cuts.layouts * (fits * dear + LAYOUTS * layout_work(min(n, LAID_OUT)))
         return {
-            "comparison": sum(self._part(cuts, leaders, *part) for part in parts) + GAINS * redrawn_work(m, c),
+            "search": self._opening(cuts, n) if done is None else done,
+            "comparison": cuts.folds * self._part(cuts, leaders, *fold)
+            + self._part(cuts, leaders, n, m)
+            + GAINS * redrawn_work(m, c),
             "diagnosis": (4 if cuts.decisions else 1) * dear
             + laid_out
             + 2 * decision_work(n, c, k) * cuts.decisions
@@ -196,6 +256,41 @@ class Plan:
             + (cuts.shuffles + 14) * (shuffled + readout_work(some, some // 3, k, c)) * (cuts.shuffles > 0),
             "last fit and page": 3 * last + whole + OVERHEAD + WRITTEN * max(c - MANY_LABELS, 0),
         }
+
+    def _fit(self, estimator: Any, n: int, cuts: Cuts | None = None) -> float:
+        """Work of a fit on some rows, with the prototypes that the cuts leave; each is forecast once."""
+        key = id(estimator), n, cuts and cuts.prototypes
+        if key not in self._fits:
+            capped = estimator if cuts is None else _capped(estimator, cuts)
+            self._fits[key] = estimator, fit_work(capped, self.shape.rows(n))
+        return self._fits[key][1]
+
+    def _kept(self, cuts: Cuts) -> list[Any]:
+        """The anchors that the cuts leave."""
+        return [each for name, each in self.anchors if cuts.anchors is None or name in cuts.anchors]
+
+    def _opening(self, cuts: Cuts, n: int) -> float:
+        """Work of the anchors on the folds of the search."""
+        folds = cuts.folds
+        if cuts.share == SHARES[0]:
+            folds = FOLDS if n < WHOLE_BELOW else RACE_FOLDS + FOLDS
+        rows = n - n // min(folds, FOLDS)
+        reads = "neighbors" if self.options.goal in ("neighbours", "map") else "scores"
+        read = sum(readout_work(rows, n - rows, size, self.shape.c, reads) for size in cuts.sizes)
+        return folds * sum(self._fit(each, rows, cuts) + read for each in self._kept(cuts))
+
+    def _likely(self, cuts: Cuts) -> list[Any]:
+        """The leaders as the plan expects them before the search: the dearest anchors, or methods that are named."""
+        if self.options.methods or self.options.engine == "defc":
+            return self.leading
+        kept = self._kept(cuts)
+        first = sorted(range(len(kept)), key=lambda i: -self._fit(kept[i], self.shape.n))
+        likely = [kept[i] for i in [*first, *[0] * LEADERS][:LEADERS]]
+        return [self._map(likely[0]), self._map(likely[1]), likely[2]] if self.options.goal == "map" else likely
+
+    def _map(self, method: Any) -> Any:
+        """The layout of an anchor, always the same object."""
+        return self._layouts.setdefault(id(method), Layout(method))
 
     def _shown_labels(self, n: int, m: int, k: int) -> float:
         """Work of the average precision of every label on the test rows, of all features and of the choice."""
@@ -207,13 +302,13 @@ class Plan:
         shape, c = self.shape.rows(n), self.shape.c
         work = self._features(n, m) + decision_work(n, c, max(cuts.sizes)) * cuts.decisions
         for place, estimator in enumerate(leaders):
-            decided, fit = cuts.decisions and (not cuts.leading or place == 0), fit_work(estimator, shape)
+            decided, fit = cuts.decisions and (not cuts.leading or place == 0), self._fit(estimator, shape.n, cuts)
             work += fit + 2 * fit * decided
             for size in cuts.sizes:
                 work += readout_work(n, m, size, c) + decided * decision_work(n, c, size)
         decided = cuts.decisions and not cuts.leading
         for entrant in self.rivals:
-            if entrant.arm.name not in cuts.left_out and self._enters(entrant, cuts):
+            if entrant.arm.name not in cuts.left_out:
                 work += self._rival(entrant, shape, cuts)
                 sizes: Any = (c,) if entrant.arm.predicts else entrant.arm.sizes(cuts.sizes)
                 for size in sizes:
@@ -222,15 +317,10 @@ class Plan:
 
     def _rival(self, entrant: Entrant, shape: Shape, cuts: Cuts) -> float:
         """Work of the fits of a rival on one split; a forest grows on some rows and places all."""
-        if not entrant.seconds:
+        if not entrant.work:
             return entrant.rival.work(entrant.arm.estimator, shape, cuts.forest)
-        seconds = entrant.seconds * _grown(entrant, cuts, self.shape.n)
-        return seconds / self.rival_limits["splits"] * shape.n / self.shape.n
-
-    def _enters(self, entrant: Entrant, cuts: Cuts) -> bool:
-        """Whether a rival takes part with a forest as the cuts leave it, as ``rival_arms`` decides."""
-        seconds = entrant.seconds * _grown(entrant, cuts, self.shape.n)
-        return not replace(entrant, seconds=seconds).reason(self.rival_limits["seconds"])
+        work = entrant.work * _grown(entrant, cuts, self.shape.n)
+        return work / self.rival_limits["splits"] * shape.n / self.shape.n
 
     def _features(self, n: int, m: int) -> float:
         """Work of reading all features: ridge, neighbours, average precision."""
@@ -270,6 +360,11 @@ class Plan:
             found.append(f"rivals left out: {', '.join(cuts.left_out)}")
         if cuts.share < SHARES[0]:
             found.append("fewer drawn trials in the search")
+        if cuts.anchors is not None:
+            lost = [name for name, _ in self.anchors if name not in cuts.anchors]
+            found.append(f"the search begins without {', '.join(lost)}")
+        if cuts.leaders < LEADERS:
+            found.append("only the choice is compared")
         if cuts.folds < options.folds:
             found.append(f"{cuts.folds} folds instead of {options.folds}")
         if cuts.rows is not None:
@@ -283,8 +378,20 @@ class Plan:
         return found + self.too_dear + [f"the clock decided: {text}" for text in self.by_clock]
 
     @property
+    def told(self) -> list[str]:
+        """What a reader of the verdict must know of the cuts: rows that were not used, and rivals that are missing."""
+        found, cuts = [], self.cuts
+        if cuts.rows is not None:
+            saved = "all rows" if self.options.refit_all else "all training rows"
+            rows = f"{cuts.rows:,} of {len(self.split.train):,} rows"
+            found.append(f"Trained on {rows}; the saved model on {saved}.")
+        if cuts.left_out:
+            found.append(f"Not compared, as the budget has no room: {', '.join(cuts.left_out)}.")
+        return found
+
+    @property
     def forecast_line(self) -> str:
-        """The forecast of every phase in words."""
+        """The forecast of every phase in words; where it is above the budget, what is done and what would suffice."""
         each = {phase: self.seconds(phase) for phase in self.phases}
         asked: Any
         if self.options.max_work is not None:
@@ -292,7 +399,12 @@ class Plan:
         else:
             asked, unit = self.options.max_seconds, "s"
         text = ", ".join(f"{phase} {value:.0f}" + " s" * (unit == "s") for phase, value in each.items())
-        return f"{text}: about {sum(each.values()):.0f} of {asked:g} {unit}"
+        whole = sum(each.values())
+        text = f"{text}: about {whole:.0f} of {asked:g} {unit}"
+        if whole <= asked:
+            return text
+        option = "--max-seconds" if unit == "s" else "--max-work"
+        return f"{text}; the cheapest whole job is done all the same, {option} {_round_up(whole)} has room for it"
 
     def describe(self) -> dict[str, Any]:
         """The plan as plain data, for the record."""
@@ -334,36 +446,41 @@ def make_plan(
         starting = STARTING / machine_speed() * (not in_this_process(options.n_jobs))  # all at a time
         left = max(options.max_seconds - (clock.now() - started) - starting, 0.5 * options.max_seconds)
         work = float(f"{left * machine_speed() * _processes(options):.3g}")
-    whole = has_whole_rows(dataset)
-    given: dict[str, Any] = {"splits": options.folds + 1, "whole_rows": whole}
-    known, least = (entrants(dataset.X, dataset.targets, options.seed, rows, **given) for rows in (None, FORESTS[-1]))
-    pairs = zip(known[1:], least[1:], strict=True)
-    rivals = tuple(each for each, smallest in pairs if not smallest.reason(rival_seconds(work)))
+    whole, numbers = has_whole_rows(dataset), dataset.outputs is not None
+    known = entrants(dataset.X, dataset.targets, options.seed, splits=options.folds + 1, whole_rows=whole)
+    rivals = tuple(each for each in known[1:] if not each.lacks)
     shape, scalings = shape_of(dataset.X, dataset.targets.c), len(scaling_kinds(dataset.X))
-    return Plan(
-        work, options, shape, split, sizes, started, rivals, scalings, whole, numbers=dataset.outputs is not None
-    )
+    likely = _leading(options)
+    given = _anchors(options, numbers), scalings, whole, numbers
+    return Plan(work, options, shape, split, sizes, started, rivals, *given, leading=likely)
 
 
-def rival_seconds(work: float) -> float:
-    """What one rival may take, by its own forecast."""
-    return work if work < inf else RIVAL_SECONDS
+def _leading(options: SearchOptions) -> list[Any]:
+    """The leaders of a search of named methods, or of the adaptive model, as the plan expects them."""
+    if options.engine == "defc":
+        return [estimators()["EmbeddingModel"]()] * LEADERS
+    found = [arm.estimator for arm in method_arms(options.methods or ())][:LEADERS]
+    return [*map(Layout, found[:2]), *found[2:]] if options.goal == "map" else found
+
+
+def _anchors(options: SearchOptions, numbers: bool) -> tuple[tuple[str, Any], ...]:
+    """What a search begins with, by name."""
+    if options.engine == "defc":
+        return ()
+    if options.methods:
+        return tuple((arm.name, arm.estimator) for arm in method_arms(options.methods)[:1])
+    names = FIRST if numbers else ANCHORS
+    return tuple(zip(names, (each.default() for each in candidates(names)), strict=True))
+
+
+def _round_up(value: float) -> str:
+    """A number of at least this size, with two digits."""
+    unit = 10.0 ** (floor(log10(value)) - 1)
+    return f"{ceil(value / unit) * unit:g}"
 
 
 def _processes(options: SearchOptions) -> float:
     return 1 + EACH_MORE * (workers(options.n_jobs) - 1)
-
-
-def _likely(options: SearchOptions) -> list[Any]:
-    """The leaders as the plan expects them before the search: a kernel and two linear methods, or those named."""
-    if options.engine == "defc":
-        return [estimators()["EmbeddingModel"]()] * 3
-    if options.methods:
-        from proxembed.evaluate.arms import method_arms
-
-        return [arm.estimator for arm in method_arms(options.methods)][:3]
-    likely = [estimators()["Kernelized"](), *[estimators()["OPLS"]()] * 2]
-    return [*map(Layout, likely[:2]), likely[2]] if options.goal == "map" else likely
 
 
 def _capped(estimator: Any, cuts: Cuts) -> Any:
@@ -380,44 +497,98 @@ def _grown(entrant: Entrant, cuts: Cuts, n: int) -> float:
     return min(cuts.forest, n) / min(FOREST_ROWS, n) if own else 1.0
 
 
-def _steps(
-    cuts: Cuts, shape: Shape, rivals: Sequence[Entrant], n_test: int, searched: bool
-) -> Iterator[dict[str, Any]]:
-    """The cuts in the order in which they are made; what the search rests on is settled before it."""
-    many = shape.c > MANY_LABELS
-    if spare := tuple(each.arm.name for each in rivals if each.rival.cut == "first" or many and each.rival.label_wise):
+def _cumulated(cuts: Cuts, steps: Iterable[dict[str, Any]]) -> list[Cuts]:
+    """The cuts, each beside those before it; the last, which has all of them, comes first."""
+    found = [cuts]
+    for step in steps:
+        found.append(replace(found[-1], **step))
+    return found[::-1]
+
+
+def _steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
+    """The cuts that come before anchors, in the order in which they are made; what the search rests on is settled
+    before it."""
+    many, rivals, sizes = plan.shape.c > MANY_LABELS, plan.rivals, plan.sizes
+    if not searched:
+        anchored = plan.anchors and not plan.options.methods and plan.options.goal != "map"
+        yield {"share": 0.0 if anchored else SHARES[1]}
+    spare = _spare(plan)
+    if spare:
         yield {"left_out": spare}
     if many:
         yield {"decisions": False}
-    for rows in DIAGNOSIS_ROWS:
+    for rows in DIAGNOSIS_ROWS[:-1]:
         yield {"diagnosis": rows}
+    yield {"leading": True}
+    for left_out in _more_left_out(spare, [each.arm.name for each in rivals if each.rival.cut in ("first", "late")]):
+        yield {"left_out": left_out}
+    yield {"diagnosis": DIAGNOSIS_ROWS[-1]}
     yield {"shuffles": 0}
     yield {"layouts": False}
-    yield {"leading": True}
-    for forest in FORESTS:
+    for forest in FORESTS[:2]:
         yield {"forest": forest}
-    dear = [each.arm.name for each in rivals if each.rival.cut != "never"]
-    for number in range(len(dear)):
-        yield {"left_out": (*spare * many, *(name for name in dear[-1 - number :] if not many or name not in spare))}
-    if not searched:
-        yield {"share": SHARES[1]}
-    if cuts.folds > 3:
+    if not searched and len(plan.split.held_out) > TEST_ROWS[0]:
+        yield {"test_rows": TEST_ROWS[0]}
+    if plan.options.folds > 3:
         yield {"folds": 3}
-    if n_test > TEST_ROWS and not searched:
-        yield {"test_rows": TEST_ROWS}
+    if len(sizes) > 3:
+        yield {"sizes": tuple(sorted({sizes[0], sizes[len(sizes) // 2], sizes[-1]}))}
+    yield {"leaders": 1}
+    yield {"decisions": False}
+
+
+def _last_steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
+    """The cuts that are made where no anchor but the first is left."""
+    if len(plan.sizes) > 2:
+        yield {"sizes": (plan.sizes[0], plan.sizes[-1])}
+    for forest in FORESTS[2:]:
+        yield {"forest": forest}
+    if not searched and len(plan.split.held_out) > TEST_ROWS[1]:
+        yield {"test_rows": TEST_ROWS[1]}
+    gone = [each.arm.name for each in plan.rivals if each.rival.cut in ("first", "late")]
+    gone = [*dict.fromkeys([*_spare(plan), *gone])]
+    for left_out in _more_left_out(gone, [each.arm.name for each in plan.rivals if each.rival.cut == "last"]):
+        yield {"left_out": left_out}
     if not searched:
-        large = {"prototypes": PROTOTYPES} if shape.n > KERNEL_ROWS else {}
-        for rows in (20_000, 12_000, 8000, 5000):
-            if shape.n > 1.5 * rows:
-                yield {"rows": rows, **large}
-        for prototypes in (500, 250):
-            if shape.n > prototypes:
-                yield {"prototypes": prototypes}
-    if len(cuts.sizes) > 3:
-        yield {"sizes": tuple(sorted({cuts.sizes[0], cuts.sizes[len(cuts.sizes) // 2], cuts.sizes[-1]}))}
-    if not searched:
-        for rows in (3000, 2000, 1000):
-            if shape.n > 1.5 * rows:
+        for rows in FEWER_ROWS:
+            if len(plan.split.train) > 1.5 * rows:
                 yield {"rows": rows}
-        if n_test > 1000:
-            yield {"test_rows": 1000}
+
+
+def _spare(plan: Plan) -> tuple[str, ...]:
+    """The rivals that go first: spare ones, of thousands of labels those that go by labels, and dear ones."""
+    many = plan.shape.c > MANY_LABELS
+    dear = sum(each.work for each in plan.rivals if each.rival.cut == "last") + OVERHEAD
+    return tuple(
+        each.arm.name
+        for each in plan.rivals
+        if each.rival.cut == "first"
+        or many
+        and each.rival.label_wise
+        or each.rival.cut == "late"
+        and each.work * each.rival.share > dear
+    )
+
+
+def _more_left_out(gone: Sequence[str], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Rivals that are left out, one more at a time, the last of the list first."""
+    left = [name for name in names if name not in gone]
+    for number in range(len(left)):
+        yield (*gone, *left[-1 - number :])
+
+
+def _anchor_sets(plan: Plan) -> Iterator[dict[str, Any]]:
+    """The anchors that a search may begin with, the fewest first. Of those that cost about as much as the dearest one,
+    the last of the list goes first; a kernel gets fewer prototypes before it goes."""
+    left = {name: plan._fit(each, plan.shape.n) for name, each in plan.anchors}
+    found: list[dict[str, Any]] = [{"anchors": None}]
+    while len(left) > 1:
+        further = list(left)[1:]
+        dearest = max(left[name] for name in further)
+        name = [name for name in further if left[name] >= ALIKE * dearest][-1]
+        if name.startswith(("Kernelized", "kernelized")):
+            few = [each for each in FEWER_PROTOTYPES if plan.shape.n > each]
+            found += [{"anchors": tuple(left), "prototypes": each} for each in few]
+        del left[name]
+        found.append({"anchors": tuple(left), "prototypes": found[-1].get("prototypes")})
+    return reversed(found)

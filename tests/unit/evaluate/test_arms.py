@@ -121,13 +121,13 @@ def test_a_rival_that_takes_no_part_is_named_with_the_reason(maps):
 
 def test_rivals_of_a_forecast_above_the_budget_take_no_part(maps):
     X = np.ones((500, 50))
-    assert names(rival_arms(X, seconds=0.0)) == [entrant.arm.name for entrant in entrants(X) if not entrant.seconds]
-    assert {"label scores", "forest proximity"} <= set(names(rival_arms(X, seconds=0.0))) < set(names(rival_arms(X)))
-    assert "logistic regression takes no part: a forecast of" in " ".join(left_out_rivals(X, seconds=0.0))
+    assert names(rival_arms(X, work=0.0)) == [entrant.arm.name for entrant in entrants(X) if not entrant.work]
+    assert {"label scores", "forest proximity"} <= set(names(rival_arms(X, work=0.0))) < set(names(rival_arms(X)))
+    assert "logistic regression takes no part: a forecast of" in " ".join(left_out_rivals(X, work=0.0))
     svm = next(each for each in entrants(X) if each.arm.name == SVM)
     sizes = [(X, LabelMatrix.of(np.ones((500, 5), dtype=int)), 1), (np.ones((5000, 50)), None, 1), (X, None, 6)]
     dearer = [next(e for e in entrants(A, Y, splits=k) if e.arm.name == SVM) for A, Y, k in sizes]
-    assert 0 < svm.seconds < min(each.seconds for each in dearer) and svm.reason(2 * svm.seconds)
+    assert 0 < svm.work < min(each.work for each in dearer) and svm.reason(2 * svm.work)
     few, many = (len(rival_arms(X, splits=splits)) for splits in (1, 1000))
     assert many < few
 

@@ -20,7 +20,8 @@ from proxembed.workflow.options import OptionError, SearchOptions
 from proxembed.workflow.plan import make_plan
 
 # The order of the specification: what comes first is cut first.
-ORDER = ("shuffles", "layouts", "leading", "forest", "left_out", "share", "folds", "rows", "prototypes", "sizes")
+ORDER = ("share", "left_out", "shuffles", "layouts", "forest", "folds", "sizes", "anchors", "rows")
+VIEWS = "Views(Kernelized(OPLS), views=('features', 'leaves', 'scores'), weights=1.0)"
 
 
 def drawn(n=400, d=12, c=6, seed=0):
@@ -38,6 +39,12 @@ def planned(work, n=20_000, d=100, c=50, **options):
     return make_plan(SearchOptions(max_work=work, **options), data, split, (2, 5, 10, 20, 50), 0.0)
 
 
+@pytest.fixture
+def every_rival(monkeypatch):
+    """The rivals that a search plans, in place of the few of other tests."""
+    monkeypatch.setattr(plan, "entrants", entrants)
+
+
 def test_plenty_of_work_cuts_nothing_and_leaves_the_rest_to_the_search():
     found = planned(1e7)
     assert found.lines == [] and found.cuts.rows is None and found.cuts.folds == 5
@@ -45,25 +52,78 @@ def test_plenty_of_work_cuts_nothing_and_leaves_the_rest_to_the_search():
     assert found.phases["search"] > 0.94 * (1 - plan.RESERVE) * 1e7
 
 
-def test_cuts_come_in_their_order():
-    found = planned(1e7)
-    steps = [
-        name
-        for step in plan._steps(found.cuts, found.shape, found.rivals, 5000, False)
-        for name in step
-        if name in ORDER
+def test_cuts_come_in_their_order(every_rival):
+    found = planned(1e7, n=3000, c=10)
+    chain = found._chain(found._whole)[::-1]
+    first = [
+        next(i for i, cuts in enumerate(chain) if getattr(cuts, name) != getattr(chain[0], name)) for name in ORDER
     ]
-    first = list(dict.fromkeys(steps))
-    assert first == [name for name in ORDER if name in first] and set(first) | {"left_out"} == set(
-        ORDER
-    )  # UMAP need not be installed
+    assert first == sorted(first) and len(set(first)) == len(first)
+
+
+def test_more_work_never_means_less_of_anything(every_rival):
+    """Of few and many rows, features and labels; the whole chain, and the plans of a grid of budgets."""
+    for n, d, c, options, grid in (
+        (28_000, 500, 22, {}, (15, 60, 325, 450, 1000)),
+        (2000, 300, 20, {"goal": "neighbours"}, (30, 150, 450)),
+    ):
+        before = None
+        for work in grid:
+            found = planned(float(work), n, d, c, **options)
+            out, anchors = set(found.cuts.left_out), set(found.kept_anchors)
+            known = (found.cuts.rows or n, found.cuts.folds, found.cuts.shuffles, len(found.cuts.sizes))
+            if before is not None:
+                assert all(now >= then for now, then in zip(known, before[0], strict=True)), (n, work)
+                assert out <= before[1] and anchors >= before[2]
+            before = known, out, anchors
+
+
+def test_rows_are_cut_last_and_only_where_opls_on_all_rows_does_not_fit(every_rival):
+    found = planned(1e7)
+    for cuts in found._chain(found._whole):
+        alone = cuts.anchors == ("OPLS",) and not {e.arm.name for e in found.rivals} - {*cuts.left_out, "PCA"}
+        assert cuts.rows is None or alone and cuts.folds == 3
+    least = next(cuts for cuts in found._chain(found._whole) if cuts.rows is None)
+    whole = sum(found._forecast(least).values()) / (1 - plan.RESERVE)
+    assert planned(1.01 * whole).cuts.rows is None and planned(0.9 * whole).cuts.rows < 15_000
+
+
+def test_anchors_go_from_the_end_of_the_list_among_those_that_cost_alike():
+    names = ("OPLS", "ForestLeaves(OPLS)", "ReadoutAxes(ForestLeaves(OPLS))", "Kernelized(OPLS)", VIEWS)
+    assert planned(1e7).kept_anchors == (*names, f"ReadoutAxes({VIEWS})")
+    sets = [each["anchors"] for each in plan._anchor_sets(planned(1e7, n=1000))]
+    kept = list(dict.fromkeys(each for each in sets if each is not None))
+    assert (
+        kept[0] == ("OPLS",)
+        and kept[-1] == names
+        and all(set(a) < set(b) for a, b in zip(kept, kept[1:], strict=False))
+    )
+    small = planned(60.0, n=593, d=72, c=6)
+    assert (
+        small.kept_anchors == (*names, f"ReadoutAxes({VIEWS})") and small.cuts.shuffles == 0 and small.cuts.rows is None
+    )
+
+
+def test_what_every_leaderboard_has_is_missing_only_beside_opls_alone_and_is_named(every_rival):
+    found = planned(60.0, n=593, d=72, c=6)
+    assert not {"logistic regression", "forest scores", "PCA"} & set(found.cuts.left_out) and found.cuts.left_out
+    assert found.told == [f"Not compared, as the budget has no room: {', '.join(found.cuts.left_out)}."]
+    few = planned(15.0)
+    assert few.told[0] == f"Trained on {few.cuts.rows:,} of 15,000 rows; the saved model on all training rows."
+
+
+def test_a_forecast_above_the_budget_names_one_that_suffices():
+    few, enough = planned(1.0), planned(1e4)
+    asked = float(few.forecast_line.split("--max-work ")[1].split()[0])
+    assert "of 1 units of work; the cheapest whole job" in few.forecast_line and sum(few.phases.values()) <= asked < 100
+    assert "--max" not in enough.forecast_line
 
 
 @pytest.mark.parametrize("work", [600.0, 300.0, 100.0])
 def test_cuts_stop_where_the_rest_fits(work):
     found, whole = planned(work), planned(1e7).cuts
     assert sum(found.phases.values()) <= (1.001 - plan.RESERVE) * work
-    assert found.phases["search"] >= 0.99 * found.cuts.share * work
+    assert found.phases["search"] >= 0.99 * found._opening(found.cuts, 15_000)
     assert found.cuts != whole
 
 
@@ -74,9 +134,14 @@ def test_some_things_are_never_cut():
 
 
 def test_what_is_cut_is_told_line_by_line():
-    lines = planned(200.0).lines
-    assert "diagnosis on 250 rows" in lines and any("3 folds instead of 5" in line for line in lines)
-    assert any("of 15,000 training rows" in line for line in lines)
+    lines = planned(8.0).lines
+    for part in (
+        "no diagnosis on shuffled labels",
+        "3 folds instead of 5",
+        "of 15,000 training rows",
+        "begins without",
+    ):
+        assert any(part in line for line in lines)
 
 
 def test_work_alone_decides_not_the_speed_of_the_machine_nor_the_time(monkeypatch):
@@ -101,6 +166,8 @@ def test_the_search_and_the_known_leaders_settle_the_rest():
     before = found.cuts
     found.settle([("OPLS", proxembed.OPLS())], found.phases["search"])
     assert found.cuts.rows == before.rows and found.cuts.prototypes == before.prototypes
+    assert found.cuts.shuffles == 20 and found.cuts.folds == 5, "room that a cheap choice leaves is used"
+    assert sum(found.phases.values()) <= found.planned
 
 
 def test_a_phase_must_leave_time_for_those_after_it():
@@ -112,7 +179,7 @@ def test_a_phase_must_leave_time_for_those_after_it():
 
 
 def test_the_rows_that_take_part_are_rows_of_the_split():
-    found = planned(60.0)
+    found = planned(15.0)
     part = found.taking_part()
     assert len(part.train) == found.cuts.rows and np.isin(part.train, found.split.train).all()
     assert len(np.unique(part.train)) == len(part.train) and np.isin(part.held_out, found.split.held_out).all()
@@ -172,23 +239,20 @@ def test_every_method_and_rival_has_its_cost():
     shape = costs.Shape(1000, 50, 50.0, 10)
     for each in candidates(None):
         assert 0 < costs.fit_work(each.default(), shape) < costs.fit_work(each.default(), shape.rows(100_000))
-    assert all(each.seconds > 0 or each.arm.name in costs.table() for each in entrants(np.eye(2))[1:])
+    assert all(each.work > 0 or each.arm.name in costs.table() for each in entrants(np.eye(2))[1:])
 
 
-def test_a_spare_rival_is_cut_before_the_diagnosis_and_others_after_it_but_for_those_that_never_are():
-    shape = costs.Shape(1000, 50, 50.0, 10)
-    known = {entrant.arm.name: entrant for entrant in entrants(np.eye(2))}
-    rivals = [known[name] for name in ("all features", "logistic regression", "linear SVM")]
-    first, *later = plan._steps(plan.Cuts(20, 5, (2, 5)), shape, rivals, 100, False)
-    assert first == {"left_out": ("linear SVM",)} and later[0] == {"diagnosis": 2000}
-    assert {"left_out": ("logistic regression", "linear SVM")} in later
-    assert next(plan._steps(plan.Cuts(20, 5, (2, 5)), shape, rivals[:2], 100, False)) == {"diagnosis": 2000}
-    cut = [
-        step["left_out"]
-        for step in plan._steps(plan.Cuts(20, 5, (2, 5)), shape, [*known.values()], 100, False)
-        if "left_out" in step
+def test_spare_rivals_go_first_and_with_thousands_of_labels_those_that_go_by_labels(every_rival):
+    found = planned(1e7, n=2000)
+    steps = [step["left_out"] for step in (*plan._steps(found), *plan._last_steps(found)) if "left_out" in step]
+    assert steps[0][0] == "linear SVM" and all(set(a) < set(b) for a, b in zip(steps, steps[1:], strict=False))
+    assert [name for name in steps[-1] if name not in steps[-4]] == [
+        "logistic regression",
+        "forest scores",
+        "MESD(FDA)",
     ]
-    assert set(cut[-1]) == {name for name, entrant in known.items() if entrant.rival.cut != "never"}
+    many = planned(1e7, n=2000, c=3000)
+    assert {"logistic regression", "forest scores", "label scores"} <= set(plan._spare(many))
 
 
 def test_a_budget_of_work_permits_what_its_last_fit_may_cost():
@@ -203,14 +267,3 @@ def test_the_kinds_of_repeat_commands():
     assert same == "proxembed search a.csv -j 2 --max-work 7.5"
     unbounded = SimpleNamespace(bounded=False, work=np.inf, options=None)
     assert main_job.repeat_command("proxembed search a.csv", unbounded) == "proxembed search a.csv"
-
-
-@pytest.mark.parametrize(("work", "shuffles"), [(8.0, 0), (20.0, 20)])
-def test_shuffled_labels_are_left_out_only_where_a_small_diagnosis_would_be_dear(work, shuffles):
-    found = planned(work, n=1500, d=40, c=6, methods=["opls", "mddm"])
-    small = replace(found.cuts, shuffles=20, diagnosis=250)
-    leaders = [proxembed.OPLS()]
-    none = replace(small, shuffles=0)
-    dearer = sum(found._forecast(small, leaders).values()) - sum(found._forecast(none, leaders).values())
-    assert (dearer < plan.LEAST_SAVING * work) == (shuffles > 0)
-    assert found.cuts.shuffles == shuffles and not found.cuts.layouts  # which are cut after it

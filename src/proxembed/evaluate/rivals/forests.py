@@ -94,6 +94,7 @@ class ForestScores(GrowsForest, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     title = "forest scores"
     position = 50
     share = 0.4
+    cut = "last"
     label_wise = True
     lookup = "label lookup"
     n_estimators: int = param(default=100, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
@@ -158,7 +159,6 @@ class ForestProximity(RivalEmbedding):
 
     title = "forest proximity"
     position = 60
-    cut = "never"
     places_unseen = weighs_rows = True
     n_components: int | None = param(default=None, like=SIZE, kw_only=False, doc="Components; None: 2.")
     n_estimators: int = param(default=100, low=1, high=100_000, integer=True, doc="Trees.")

@@ -24,12 +24,19 @@ from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_labels, known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
-from ..costs import Shape, fit_work, step_work
+from ..costs import Shape, fit_work, shape_of, step_work
 from .rival import SIZE, DataFacts, Rival, RivalEmbedding, RivalScores
 
 NEWTON_FEATURES = 500
+NEWTON, ENTRY = 4e-10, 6e-8  # work of a label: by a row and the square of features, by an entry that is stored
 DECOMPOSED = 1.5e-10  # seconds of a singular value decomposition, by the product of its sides and the smaller one
 PENALTY_GRID = "C", (0.1, 1.0, 10.0)
+
+
+def by_newton(shape: Shape) -> bool:
+    """Whether logistic regression takes Newton steps: few, where first-order ones on dense rows need a thousand."""
+    cheap = shape.w == shape.d or NEWTON * shape.d**2 <= ENTRY * shape.w
+    return shape.d <= NEWTON_FEATURES and cheap
 
 
 class LinearScores(RivalScores, abstract=True):
@@ -62,8 +69,9 @@ class LinearScores(RivalScores, abstract=True):
 class LogisticScores(LinearScores):
     """Logistic regression, one model per label: each row gets the log odds of its labels.  [cox1958regression]
 
-    The l2-penalised logistic regression of scikit-learn. It uses Newton steps on a dense copy for up to 500 features,
-    and L-BFGS for more. A label that all training rows have, or none, gets the log odds of its smoothed share.
+    The l2-penalised logistic regression of scikit-learn. For up to 500 features it uses Newton steps on a dense copy,
+    unless rows store so little that L-BFGS on these entries is cheaper; for more features L-BFGS. A label that all
+    training rows have, or none, gets the log odds of its smoothed share.
 
     Attributes
     ----------
@@ -85,6 +93,7 @@ class LogisticScores(LinearScores):
 
     title = "logistic regression"
     position = 30
+    cut = "last"
     grid = PENALTY_GRID
     C: float = param(default=1.0, above=0, kw_only=False, doc="Inverse of the penalty.")
 
@@ -92,13 +101,13 @@ class LogisticScores(LinearScores):
     def forecast(cls, facts: DataFacts) -> float:
         """Three fits of all labels and some of ten; Newton steps cost n d^2 each."""
         s = facts.shape
-        label = 0.003 + (4e-10 * s.n * s.d**2 if s.d <= NEWTON_FEATURES else 6e-8 * s.stored)
+        label = 0.003 + (NEWTON * s.n * s.d**2 if by_newton(s) else ENTRY * s.stored)
         return facts.splits * label * (3 * s.c + 6 * min(s.c, 10))
 
     def _model(self, X: Any, w: np.ndarray | None) -> tuple[Any, Any]:
         from sklearn.linear_model import LogisticRegression
 
-        newton = X.shape[1] <= NEWTON_FEATURES  # few steps where first-order ones need a thousand
+        newton = by_newton(shape_of(X, 1))
         model = LogisticRegression(C=self.C, solver="newton-cholesky" if newton else "lbfgs", max_iter=1000)
         return model, X.toarray() if newton and sp.issparse(X) else for_solvers(X)
 
@@ -192,7 +201,6 @@ class LabelScores(RivalEmbedding):
 
     title = "label scores"
     position = 40
-    cut = "never"
     label_wise = True
     places_unseen = weighs_rows = True
     n_components: int | None = param(
@@ -293,7 +301,6 @@ class RandomProjection(Rival):
     title = "random projection"
     takes = ("labels", "numbers")
     position = 70
-    cut = "never"
 
     @classmethod
     def build(cls, facts: DataFacts) -> Any:
@@ -334,6 +341,7 @@ class FisherPlane(MethodRival):
 
     title = "FDA"
     position = 140
+    cut = "last"
     goal = "map"
     class_traits = Traits(labels="multi")
 

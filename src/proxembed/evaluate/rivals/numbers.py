@@ -75,6 +75,7 @@ class RidgeNumbers(WeighedNumbers):
 
     title = "ridge regression"
     position = 25
+    cut = "last"
     lookup = "ridge lookup"
     penalty: float | str = param(
         default="auto", like=PENALTY, kw_only=False, doc="Ridge penalty; auto: the least leave-one-out error."
@@ -323,6 +324,7 @@ class ForestNumbers(GrowsForest, WeighedNumbers):
 
     title = "random forest"
     position = 52
+    cut = "last"
     share = 0.4
     lookup = "forest lookup"
     n_estimators: int = param(default=300, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")

@@ -56,7 +56,7 @@ class Rival:
     library: ClassVar[str | None] = None  # a layout whose library it needs
     share: ClassVar[float] = 1.0  # part of the budget of a rival that it may take
     label_wise: ClassVar[bool] = False  # True: its work grows with labels, of which there may be thousands
-    cut: ClassVar[str] = "late"  # when a search that is short of time leaves it out: "first", "late" or "never"
+    cut: ClassVar[str] = "late"  # when a search short of budget leaves it out: "first", "late", "last" or "never"
     predicts: ClassVar[bool] = False  # True: its own scores stand in place of a read-out's
     places_unseen: ClassVar[bool] = False  # True: it places a training row by models that have not seen it
     grid: ClassVar[tuple[str, tuple[Any, ...]] | None] = None  # a parameter and the values that inner folds choose from
@@ -88,7 +88,7 @@ class Rival:
 
     @classmethod
     def forecast(cls, facts: DataFacts) -> float:
-        """Seconds of all its fits in the comparison; 0: as the table of costs says, and it always takes part."""
+        """Work of all its fits in the comparison; 0: as the table of costs says, and it always takes part."""
         return 0.0
 
     @classmethod

@@ -63,7 +63,7 @@ def test_positions_decide_and_all_features_come_first():
 @pytest.mark.parametrize("rival", rivals(), ids=lambda rival: rival.title)
 def test_every_rival_has_a_forecast_or_a_line_in_the_table_of_costs(rival):
     estimator, more = rival.build(FACTS), FACTS._replace(splits=3)
-    assert rival.cut in ("first", "late", "never") and rival.goal in (None, "map") and 0 < rival.share <= 1
+    assert rival.cut in ("first", "late", "last", "never") and rival.goal in (None, "map") and 0 < rival.share <= 1
     if estimator is None:
         return
     if rival.forecast(FACTS):
