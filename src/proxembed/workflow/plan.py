@@ -509,14 +509,15 @@ def _steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
     """The cuts that come before anchors, in the order in which they are made; what the search rests on is settled
     before it."""
     many, rivals, sizes = plan.shape.c > MANY_LABELS, plan.rivals, plan.sizes
+    spare = _spare(plan)
+    if many:
+        yield {"left_out": spare}
+        yield {"decisions": False}
     if not searched:
         anchored = plan.anchors and not plan.options.methods and plan.options.goal != "map"
         yield {"share": 0.0 if anchored else SHARES[1]}
-    spare = _spare(plan)
-    if spare:
+    if spare and not many:
         yield {"left_out": spare}
-    if many:
-        yield {"decisions": False}
     for rows in DIAGNOSIS_ROWS[:-1]:
         yield {"diagnosis": rows}
     yield {"leading": True}

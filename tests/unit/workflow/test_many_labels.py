@@ -60,12 +60,12 @@ def test_forecasts_of_label_wise_rivals_grow_with_labels():
 
 def test_label_wise_rivals_are_cut_first_then_thresholds():
     found = planned(1e7, c=3000)
-    steps = list(plan._steps(found.cuts, found.shape, found.rivals, 5000, False))
+    steps = list(plan._steps(found))
     label_wise = {each.arm.name for each in found.rivals if each.rival.label_wise}
     assert label_wise and set(steps[0]["left_out"]) == label_wise and steps[1] == {"decisions": False}
     assert all(label_wise <= set(step["left_out"]) for step in steps if "left_out" in step)
-    few = planned(1e7, c=50)
-    assert not any("decisions" in step for step in plan._steps(few.cuts, few.shape, few.rivals, 5000, False))
+    few = list(plan._steps(planned(1e7, c=50)))
+    assert "share" in few[0] and few[-1] == {"decisions": False}
 
 
 @pytest.fixture(scope="module")
