@@ -54,7 +54,7 @@ FIRST = ("opls", "kernelized")  # of numbers, and of rows that are fitted by par
 VIEWS = "Views(Kernelized(OPLS), views=('features', 'leaves', 'scores'), weights=1.0)"
 ANCHORS = (  # tried in this order before anything is drawn; where all are too dear, the last are left out first
     "OPLS",
-    # here: TargetSpace
+    "TargetSpace",
     "ForestLeaves(OPLS)",
     "ReadoutAxes(ForestLeaves(OPLS))",
     "Kernelized(OPLS)",

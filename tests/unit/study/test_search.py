@@ -103,15 +103,15 @@ def test_several_jobs_change_nothing(made):
     assert without_seconds(found(*made, n_jobs=2)) == without_seconds(found(*made))
 
 
-def test_the_first_are_opls_and_its_form_on_forest_leaves_or_those_that_a_plan_has_kept(made):
+def test_the_first_are_opls_and_target_space_or_those_that_a_plan_has_kept(made):
     searched = EmbeddingSearch(max_trials=2, max_seconds=None, refit=False).fit(*made)
-    assert [t["method"] for t in searched.trials_] == ["OPLS", "ForestLeaves(OPLS)"]
+    assert [t["method"] for t in searched.trials_] == ["OPLS", "TargetSpace"]
     assert all(t["complete"] for t in searched.trials_)
     kept = WorkBudget(1e6, anchors=("OPLS", "Kernelized(OPLS)"))
     planned = EmbeddingSearch(max_trials=2, max_seconds=None, max_work=kept, refit=False).fit(*made)
     assert [t["method"] for t in planned.trials_] == ["OPLS", "Kernelized(OPLS)"]
     little = EmbeddingSearch(max_trials=2, max_seconds=None, max_work=0.05, refit=False).fit(*made)
-    assert little.trials_[0]["complete"] and "ForestLeaves(OPLS)" not in [t["method"] for t in little.trials_]
+    assert little.trials_[0]["complete"] and "TargetSpace" not in [t["method"] for t in little.trials_]
 
 
 class Clock:

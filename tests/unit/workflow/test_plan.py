@@ -89,7 +89,7 @@ def test_rows_are_cut_last_and_only_where_opls_on_all_rows_does_not_fit(every_ri
 
 
 def test_anchors_go_from_the_end_of_the_list_among_those_that_cost_alike():
-    names = ("OPLS", "ForestLeaves(OPLS)", "ReadoutAxes(ForestLeaves(OPLS))", "Kernelized(OPLS)", VIEWS)
+    names = ("OPLS", "TargetSpace", "ForestLeaves(OPLS)", "ReadoutAxes(ForestLeaves(OPLS))", "Kernelized(OPLS)", VIEWS)
     assert planned(1e7).kept_anchors == (*names, f"ReadoutAxes({VIEWS})")
     sets = [each["anchors"] for each in plan._anchor_sets(planned(1e7, n=1000))]
     kept = list(dict.fromkeys(each for each in sets if each is not None))
