@@ -47,11 +47,11 @@ lint: $(VENV)/.ready-dev
 	$(VENV)/bin/repo-review --show err .
 
 suite: $(VENV)/.ready-dev
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 --dist loadfile -q
 
 test-slow: $(VENV)/.ready-dev
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q tests/slow
-	TEST_PRODUCTS=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 -q
+	TEST_PRODUCTS=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 --dist loadfile -q
 	for each in routing pandas polars; do \
 	    PROXEMBED_SKLEARN_CONFIG=$$each OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 	        $(VENV)/bin/python -m pytest -n 2 -q tests || exit 1; \
