@@ -54,9 +54,10 @@ def covering(sizes: Sequence[int]) -> Rows:
     return rows
 
 
-def share(values: Sequence, turn: int, of: int, always: Collection = ()) -> list:
-    """One value in so many, other ones at the next turn, and those that are always kept."""
-    return [value for place, value in enumerate(values) if value in always or (place + turn) % of == 0]
+def share(values: Sequence, turn: int, of: int | Callable[[Any], int], always: Collection = ()) -> list:
+    """One value in so many (a number, or one for each value), other ones at the next turn, and those always kept."""
+    every = of if callable(of) else lambda value: of
+    return [value for place, value in enumerate(values) if value in always or (place + turn) % every(value) == 0]
 
 
 def singled(pairs: Sequence[tuple], turn: int, whole_for: Callable[[Any], bool] = lambda first: False) -> list[tuple]:
@@ -86,8 +87,10 @@ def turn_of(test: Callable) -> int:
     return zlib.crc32(test.__name__.encode())
 
 
-def in_turn(name: str, values: Sequence, of: int, always: Collection = (), ids: Any = None) -> Callable:
-    """Decorator: one value of a parameter in so many, and those that every test takes."""
+def in_turn(
+    name: str, values: Sequence, of: int | Callable[[Any], int], always: Collection = (), ids: Any = None
+) -> Callable:
+    """Decorator: one value of a parameter in so many (see `share`), and those that every test takes."""
     return _chosen(name, values, lambda turn: share(values, turn, of, always), ids)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
@@ -32,11 +31,13 @@ def public() -> list[type]:
 
 # Of the two searches a few candidates say what the contract asks; ``make test-slow`` has their default budgets.
 BUDGETS = {
-    "DEFC": {"max_evals": 8, "cv": 2},
-    "EmbeddingSearch": {"max_trials": 2, "cv": 2},
-    "ForestLeaves": {"n_estimators": 20},
+    "BSML": {"tol": 1e-2},
+    "BSSML": {"tol": 1e-2},
+    "DEFC": {"max_evals": 4, "cv": 2},
+    "EmbeddingSearch": {"methods": ["opls", "mvmd"], "max_trials": 2, "cv": 2},
+    "ForestLeaves": {"n_estimators": 10},
     "TargetSpace": {"n_estimators": 20},
-    "Views": {"n_estimators": 20},
+    "Views": {"n_estimators": 10},
 }
 
 
@@ -60,10 +61,6 @@ SUPERVISED = [cls for cls in EVERY if kind(cls) is not None]
 LABELLED = [cls for cls in SPECTRAL if kind(cls) is not None]
 SINGLE = [cls for cls in EVERY if kind(cls) == "single"]
 MULTI = [cls for cls in EVERY if kind(cls) == "multi"]
-every, spectral, supervised, labelled, single, multi = (
-    pytest.mark.parametrize("cls", group, ids=lambda c: c.__name__)
-    for group in (EVERY, SPECTRAL, SUPERVISED, LABELLED, SINGLE, MULTI)
-)
 READINGS = ("transform", "predict", "predict_proba", "decision_function")
 
 
@@ -77,9 +74,15 @@ def role(cls: type) -> tuple:
     return issubclass(cls, SpectralEmbedder), kind(cls), hasattr(cls, "transform"), predicts_labels(cls)
 
 
-# One class per role: in every test. `several` and its like add one in six of the others, in rotation over the tests:
-# for rules that one place of the package keeps for all classes.
+# One class per role: in every test. `every` and its like add half of the others, in rotation over the tests, or one in
+# six where a fit takes a tenth of a second; `several` and its like one in six: for rules that one place of the package
+# keeps for all classes.
 REPRESENTATIVES = {role(cls): cls for cls in EVERY if cls.__name__ not in BUDGETS}.values()
+COSTLY = [cls for cls in EVERY if cls.__name__ in (*BUDGETS, "Layout", "RankSVM")]
+every, spectral, supervised, labelled, single, multi = (
+    in_turn("cls", group, lambda cls: 6 if cls in COSTLY else 2, REPRESENTATIVES, ids=lambda c: c.__name__)
+    for group in (EVERY, SPECTRAL, SUPERVISED, LABELLED, SINGLE, MULTI)
+)
 several, several_spectral, several_supervised, several_labelled, several_multi = (
     in_turn("cls", group, 6, REPRESENTATIVES, ids=lambda c: c.__name__)
     for group in (EVERY, SPECTRAL, SUPERVISED, LABELLED, MULTI)

@@ -323,7 +323,7 @@ def assert_takes_no_part(cls: type, column: np.ndarray) -> None:
     """The label changes neither the embedding nor what is told of the others, and is predicted nowhere."""
     one = build(cls).fit(X, Y)
     told = readings(one, X)
-    for place in (0, 2, 4):
+    for place in (2, 4):
         other = build(cls).fit(X, np.insert(Y, place, column, axis=1))
         assert getattr(other, "n_components_", None) == getattr(one, "n_components_", None)
         found = readings(other, X)
