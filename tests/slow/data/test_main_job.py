@@ -53,3 +53,13 @@ def test_one_class_a_row_goes_through(data_folder, tmp_path):
     result = compare(tmp_path, data_folder / "dna.npz", "--methods", "fda", "-k", "2", "--folds", "2")
     assert "FDA" in {entry["arm"] for entry in result["summary"]["best"]}
     assert best(result, "FDA")["mean"] > 0.9
+
+
+def test_the_demo_runs_and_says_what_it_found(tmp_path):
+    done = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "demo"), "--max-work", "2", "--json"])
+    assert done.exit_code == 0, done.output
+    summary = json.loads(done.stdout)
+    assert summary["failures"] == [] and summary["dataset"]["name"] == "digits"
+    assert set(summary["verdict"]["goals"]) == {"neighbours", "predict", "compress", "map"}
+    assert (tmp_path / "demo" / "index.html").stat().st_size < 2_000_000
+    assert (tmp_path / "demo" / "model.skops").is_file()
