@@ -433,9 +433,9 @@ def on_cases(
     """Decorator: the test runs on the chosen cases, each with one of the chosen kinds of data, arguments ``case``,
     ``data``; kinds and cases are in rotation over the tests.
 
-    Of a law that depends on the method: every default construction, and one variant in six. Where ``shared`` is True,
-    of a law that the base classes keep: one default construction in four, and one variant in sixteen. With all cases
-    (`designs.WHOLE`), a shared law meets the variants with the first kind alone.
+    Of a law that depends on the method: every second default construction, and one variant in twelve. Where ``shared``
+    is True, of a law that the base classes keep: one default construction in eight, and one variant in 32. With all
+    cases (`designs.WHOLE`), a shared law meets the variants with the first kind alone.
     """
 
     def mark(test: Callable) -> Callable:
@@ -446,8 +446,8 @@ def on_cases(
         else:
             turn = turn_of(test)
             always = [case for case in chosen if everywhere(case)]
-            kept = share([case for case in chosen if case.default], turn, 4 if shared else 1, always)
-            kept += share([case for case in chosen if not case.default], turn, 16 if shared else 6)
+            kept = share([case for case in chosen if case.default], turn, 8 if shared else 2, always)
+            kept += share([case for case in chosen if not case.default], turn, 32 if shared else 12)
             pairs = singled([(case, data) for case, data in pairs if case in kept], turn, everywhere)
         named = [pytest.param(case, data, id=f"{case.name}-{data.name}") for case, data in pairs]
         return pytest.mark.parametrize(("case", "data"), named)(test)
