@@ -24,7 +24,7 @@ def scratch_registry(monkeypatch):
     monkeypatch.setattr("proxembed.evaluate.rivals.rival.RIVALS", dict(RIVALS))
 
 
-@checked_in_turn(*SMALL_RIVALS, LabelScores(n_components=1), times=2)
+@checked_in_turn(*SMALL_RIVALS, LabelScores(n_components=1), of=1)
 def test_scikit_learn_contract(estimator, check):
     name = getattr(check, "func", check).__name__
     if name == "check_classifiers_multilabel_output_format_predict_proba":
