@@ -51,7 +51,7 @@ def goes_on_from_any_line(name, tmp_path):
     whole, path = search(name, None), tmp_path / "study.jsonl"
     assert trials_of(search(name, tmp_path)) == trials_of(whole)
     lines = path.read_text().splitlines(keepends=True)
-    points = (1, 2, 9, len(lines) - 1, len(lines)) if WHOLE else (2, len(lines) - 1)
+    points = (1, 2, 9, len(lines) - 1, len(lines)) if WHOLE else ((2, len(lines) - 1)[[*SEARCHES].index(name) % 2],)
     for number in (5,) if name in ("two workers", "ga of models") else points:
         path.write_text("".join(lines[:number]) + '{"id": "torn')
         again = search(name, tmp_path)
