@@ -15,7 +15,7 @@ from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job
 from runs import LAY_OUT
 
-QUICK = {"methods": ["opls", "mvmd"], "max_trials": 2, "n_components": (1, 2), "folds": 2, "shuffles": 19}
+QUICK = {"methods": ["opls", "mvmd"], "max_trials": 2, "n_components": (1, 2), "folds": 2, "shuffles": 0}
 EVIDENCE = ["index.html", "leaderboard.csv", "predictions.npz", "results.json"]
 
 
@@ -38,7 +38,7 @@ def stop(*arguments, **options):
 
 
 def test_a_search_of_arrays_returns_all_that_the_program_leaves(data, tmp_path):
-    found = proxembed.search(*data, **QUICK, test=np.arange(90, 120), groups=np.arange(120) // 2)
+    found = proxembed.search(*data, **QUICK | {"shuffles": 19}, test=np.arange(90, 120), groups=np.arange(120) // 2)
     assert found.record["summary"]["fold_sizes"]["test"] == {"train": 90, "held_out": 30}
     assert found.verdict == found.record["summary"]["verdict"] and not found.interrupted
     assert found.name == found.record["search"]["chosen"]["method"]
@@ -95,7 +95,7 @@ def test_rows_that_the_user_holds_out_have_no_part_in_the_saved_model(data, tmp_
     test = np.arange(90, 120)
     other = X.copy()
     other[test] += 5.0  # the test rows alone differ
-    options = {**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls", "n_components": 2}
+    options = {**QUICK, "max_trials": 1, "methods": "opls", "n_components": 2}
     models = [proxembed.search(rows, y, test=test, **options).model for rows in (X, other)]
     np.testing.assert_array_equal(models[0].transform(X), models[1].transform(X))
     on_all = proxembed.search(X, y, test=test, refit_all=True, **options, folder=tmp_path / "all")
@@ -106,7 +106,7 @@ def test_rows_that_the_user_holds_out_have_no_part_in_the_saved_model(data, tmp_
 
 
 def test_page_and_card_say_on_which_rows_the_model_was_fitted(data, tmp_path):
-    options = {**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls"}
+    options = {**QUICK, "max_trials": 1, "methods": "opls"}
     named = proxembed.search(*data, test=np.arange(90, 120), **options, folder=tmp_path / "named")
     assert named.fitted_on.X.shape[0] == 90 and named.record["search"]["fitted_on"] == {"rows": 90, "all": False}
     assert "fitted on the 90 training rows; the test rows had no part in it" in named.report()
@@ -119,7 +119,7 @@ def test_page_and_card_say_on_which_rows_the_model_was_fitted(data, tmp_path):
 
 def test_the_page_shows_maps_of_all_components_beside_the_first_two(data, monkeypatch):
     monkeypatch.setattr(evidence, "_laid_out", LAY_OUT)
-    found = proxembed.search(*data, **{**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls"})
+    found = proxembed.search(*data, **{**QUICK, "max_trials": 1, "methods": "opls"})
     panels = found.record["map"]["panels"]
     assert [panel["laid_out"] for panel in panels] == [False] * 3 + [True] * 3
     assert [panel["title"] for panel in panels] == 2 * ["PCA", "OPLS", "OPLS on shuffled labels"]
@@ -156,7 +156,7 @@ def test_a_map_without_layouts_says_so(data):
 
 
 def test_a_result_draws_its_map(data):
-    found = proxembed.search(*data, **{**QUICK, "shuffles": 0, "max_trials": 1, "methods": "opls"})
+    found = proxembed.search(*data, **{**QUICK, "max_trials": 1, "methods": "opls"})
     panel = found.record["map"]["panels"][1]
     try:
         ax = found.plot()
@@ -176,7 +176,7 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     rng = np.random.default_rng(0)
     X = rng.normal(size=(160, 6))
     Y = X[:, :3] > 0.2
-    quick = {**QUICK, "methods": ["classicalmds"], "n_components": (1, 3), "max_trials": 1, "folds": 3, "shuffles": 0}
+    quick = {**QUICK, "methods": ["classicalmds"], "n_components": (1, 3), "max_trials": 1, "folds": 3}
     monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: (raw, scores))
     raw, scores = (arm for arm in rival_arms(X, LabelMatrix.of(Y)) if arm.name in ("all features", "label scores"))
     found = proxembed.search(X, Y, **quick, goal="predict", folder=tmp_path / "out")
@@ -198,7 +198,7 @@ def test_forest_scores_that_are_ahead_are_what_is_saved(monkeypatch, tmp_path):
     """Labels by the size of a feature, which no line shows and trees do; a map is no place for them."""
     X = np.random.default_rng(0).normal(size=(400, 4))
     Y = np.abs(X[:, :3]) > 0.7
-    quick = {**QUICK, "methods": ["opls"], "max_trials": 1, "folds": 3, "shuffles": 0}
+    quick = {**QUICK, "methods": ["opls"], "max_trials": 1, "folds": 3}
     arms = [arm for arm in rival_arms(X, LabelMatrix.of(Y)) if arm.name in ("all features", "forest scores")]
     monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: tuple(arms))
     found = proxembed.search(X, Y, **quick, goal="neighbours", folder=tmp_path / "out")
@@ -217,7 +217,7 @@ def test_forest_scores_that_are_ahead_are_what_is_saved(monkeypatch, tmp_path):
 
 
 def test_compression_tells_of_no_other_choice_than_the_one_that_is_saved(data):
-    found = proxembed.search(*data, **QUICK | {"shuffles": 0, "max_trials": 1, "methods": "opls"}, goal="compress")
+    found = proxembed.search(*data, **QUICK | {"max_trials": 1, "methods": "opls"}, goal="compress")
     saved = found.record["search"]["chosen"]
     goal = found.verdict["goals"]["compress"]
     assert (saved["method"], saved["n_components"]) == (goal["arm"], goal["components"])
