@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from designs import in_turn
 from proxembed import OPLS, RowBlocks
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.pencil import linear
@@ -24,7 +25,7 @@ def test_ridges_of_blocks(name, data_folder):
     assert abs(np.log10(once.ridge_ / whole.ridge_)) < 0.51
 
 
-@pytest.mark.parametrize("name", ["birds", "dna", "emotions", "enron", "satimage", "scene", "yeast"])
+@in_turn("name", ["birds", "dna", "emotions", "enron", "satimage", "scene", "yeast"], 7, ("birds", "emotions"))
 def test_the_ridge_is_found_without_the_whole_grid(name, data_folder, monkeypatch):
     """A few ridges about the one of least generalised cross-validation error: the least of the grid is among them."""
     data = read(data_folder / f"{name}.npz")

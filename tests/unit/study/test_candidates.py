@@ -13,7 +13,7 @@ from proxembed.params import Methods, declared, integers, log
 from proxembed.study import candidates
 from proxembed.study.candidates import Draws
 
-DRAWS = 8 if WHOLE else 3
+DRAWS = 8 if WHOLE else 2
 
 
 def data(single: bool):

@@ -117,7 +117,7 @@ def shuffled(X):
     return X.with_columns(more=pl.lit(1)).select("more", *names[::-1])
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@in_turn("name", list(COLUMNS), 3)
 def test_a_frame_that_a_model_was_fitted_on_is_embedded_alike(name):
     X = COLUMNS[name]
     data = labelled_data(X, Y)
@@ -131,7 +131,7 @@ def test_a_frame_that_a_model_was_fitted_on_is_embedded_alike(name):
 
 
 @pytest.mark.filterwarnings("ignore:pandas.DataFrame with sparse columns")
-@pytest.mark.parametrize("name", COLUMNS)
+@in_turn("name", list(COLUMNS), 3)
 def test_a_table_encoder_takes_what_a_search_takes(name):
     X = COLUMNS[name]
     encoder = TableEncoder().fit(X)
