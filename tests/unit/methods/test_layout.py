@@ -2,12 +2,15 @@
 
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn import manifold
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_multilabel_classification
+from sklearn.manifold import TSNE
 
 from proxembed import FDA, OPLS, PCA, ForestLeaves, Isomap, LaplacianEigenmaps, Layout, load, save
 from proxembed.measures.metrics import jaccard_at_k
@@ -30,9 +33,22 @@ def chance(Y, Y_train) -> float:
     return jaccard_at_k(Y, Y_train, sp.csr_array(np.full((len(Y), len(Y_train)), 1 / len(Y_train))))
 
 
+@pytest.fixture(autouse=True, scope="module")
+def few_steps():
+    """Of most maps any will do; those whose neighbours are asked for take all steps (``whole_steps``)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifold, "TSNE", partial(TSNE, max_iter=260))
+        yield
+
+
+@pytest.fixture
+def whole_steps(monkeypatch):
+    monkeypatch.setattr(manifold, "TSNE", TSNE)
+
+
 @pytest.fixture(scope="module")
 def fitted():
-    return LAYOUT.fit(X, Y)
+    return clone(LAYOUT).fit(X, Y)
 
 
 @pytest.mark.parametrize("rows", [NEW, sp.csr_array(NEW), NEW.astype(np.float32)], ids=["dense", "sparse", "float32"])
@@ -86,7 +102,8 @@ def test_two_rows_have_one_map_whatever_their_order():
     np.testing.assert_allclose(other.transform(X[:2]), one.transform(X[:2]), atol=1e-12)
 
 
-def test_rows_near_each_other_in_all_components_are_near_on_the_map(fitted):
+def test_rows_near_each_other_in_all_components_are_near_on_the_map(whole_steps):
+    fitted = clone(LAYOUT).fit(X, Y)
     Z = fitted.method_.transform(X)
     assert Z.shape[1] == 4
     near, mapped = nearest(Z, 10).index, nearest(fitted.places_, 10).index
@@ -105,7 +122,7 @@ def test_a_loaded_map_places_rows_as_before_without_any_library_of_layouts(hones
     np.testing.assert_array_equal(saved.transform(X), layout.places_)
 
 
-def test_rows_of_unknown_labels_are_on_the_map():
+def test_rows_of_unknown_labels_are_on_the_map(whole_steps):
     holes = Y.astype(float)
     holes[:20], holes[20:25, 1] = np.nan, np.nan
     for honest in (False, True):
@@ -128,7 +145,7 @@ def test_a_method_without_labels_has_no_folds():
     np.testing.assert_array_equal(plain.places_, honest.places_)
 
 
-def test_equal_rows_are_held_out_together():
+def test_equal_rows_are_held_out_together(whole_steps):
     """Else the label of a row is read from its copy in another fold."""
     rng = np.random.default_rng(0)
     rows = np.repeat(rng.normal(size=(60, 30)), 2, axis=0)
@@ -138,7 +155,7 @@ def test_equal_rows_are_held_out_together():
     assert among(places, Y_distinct) < chance(Y_distinct, Y_distinct) + 0.1
 
 
-def test_digits_in_two_dimensions_keep_their_classes():
+def test_digits_in_two_dimensions_keep_their_classes(whole_steps):
     rows, y = load_digits(return_X_y=True)
     rows, y = rows[:700], y[:700]
     layout = Layout(layout="sklearn").fit(rows[:500], y[:500])
