@@ -150,9 +150,8 @@ def assert_job_is_the_same(configuration: str, job: str) -> None:
     np.testing.assert_equal(got, known(job))
 
 
-# Every short job under every configuration, and one search, which compares methods too; `tests/slow` has the others.
+# Every short job under every configuration; `tests/slow` has the others.
 SHORT = [(each, job) for each in CONFIGURATIONS for job in JOBS if not job.startswith(("compare", "search"))]
-SHORT += [("routing", "search")]
 
 
 @pytest.mark.parametrize(("configuration", "job"), SHORT)
