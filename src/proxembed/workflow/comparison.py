@@ -273,10 +273,10 @@ def cut_rivals(options: CompareOptions, dataset: Any, splits: int) -> tuple[str,
     found = []
     known: dict[str, Any] = {"splits": splits, "whole_rows": has_whole_rows(dataset)}
     for entrant in entrants(dataset.X, dataset.targets, options.seed, **known):
-        if not entrant.lacks and (entrant.reason(budget) or entrant.seconds > left):
+        if not entrant.lacks and (entrant.reason(budget) or entrant.work > left):
             found.append(entrant.arm.name)
         elif not entrant.lacks:
-            left -= entrant.seconds
+            left -= entrant.work
     return tuple(found)
 
 
@@ -289,7 +289,7 @@ def budget_of(options: CompareOptions) -> float:
 
 def limit_of(cut: Sequence[str] | None) -> dict[str, Any]:
     """What one rival may take: where a budget has settled it, there is no other limit."""
-    return {} if cut is None else {"seconds": inf}
+    return {} if cut is None else {"work": inf}
 
 
 def arms_of(
