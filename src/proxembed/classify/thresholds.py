@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
+from sklearn.utils.metaestimators import available_if
 
 from proxembed.estimator.validation import checked_features, learning
 from proxembed.estimator.weights import takes_weights, weighed_rows, weights_of, weights_of_known
@@ -19,6 +20,7 @@ from proxembed.targets.labels import MANY_LABELS
 from proxembed.targets.values import dense_labels, sparse_labels
 
 from .label_classifier import LabelClassifier
+from .log_odds import LogOdds
 from .ridge import MultiOutputRidge
 from .score_products import UnseenScores
 
@@ -371,6 +373,10 @@ def cross_fitted_scores(
     return S
 
 
+def _reads_log_odds(estimator: Any) -> bool:
+    return isinstance(estimator.classifier, LogOdds)
+
+
 def _is_estimator(value: Any) -> bool:
     return hasattr(value, "fit") and hasattr(value, "get_params") and not isinstance(value, type)
 
@@ -481,6 +487,12 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
             return self._finite_scores(X)
         scored = hasattr(self.classifier_, "decision_function")
         return self.classifier_.decision_function(X) if scored else self.classifier_.predict_proba(X)
+
+    @available_if(_reads_log_odds)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the labels of rows of log odds, which the cuts do not change. X: (m, c) array. Returns (m,
+        c)."""
+        return self.classifier_.predict_proba(self._checked(X))
 
     def _predicted(self, X: Any) -> Any:
         return self.classifier_.predict(X) if self.cuts_ is None else super()._predicted(X)

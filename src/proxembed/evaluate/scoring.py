@@ -16,6 +16,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
@@ -139,13 +140,14 @@ def lost(arm: Arm, part: Part, measures: Measures, reason: str) -> Scores:
 
 class Embedding(NamedTuple):
     """The embeddings of training and held-out rows, with all components; ``at_size`` makes those of another size;
-    ``model``: what was fitted, where its own read-out predicts."""
+    ``own``: what was fitted, where its own read-out predicts numbers; of labels the scores by its own read-out of the
+    training rows with known labels, by models that have not seen them, and of the held-out rows."""
 
     Z: Any
     Z_held_out: Any
     bounded: bool = False
     at_size: Callable[[Any, Any], tuple[Any, Any]] | None = None
-    model: Any = None
+    own: Any = None
 
     def at(self, width: int) -> tuple[Any, Any]:
         """Those of a number of components."""
@@ -171,8 +173,7 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
             raise FloatingPointError("the embedding holds NaN or infinity")
         if at_size is not None:
             Z, Z_held_out = Z[:, :most], Z_held_out[:, :most]
-        predicts = part.outputs is not None and at_size is None and hasattr(model, "output_readout")
-        return Embedding(Z, Z_held_out, bounded, at_size, model if predicts else None)
+        return Embedding(Z, Z_held_out, bounded, at_size, None if at_size else _own_readout(model, part))
 
     own = estimator.n_components
     limit = min(most, max(part.X.shape[1], own if isinstance(own, Integral) else 0), part.X.shape[0] - 1)
@@ -197,6 +198,15 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
     return found
 
 
+def _own_readout(model: Any, part: Part) -> Any:
+    """What a fitted method itself predicts of a part, as ``Embedding.own`` has it; None where a ridge reads it out."""
+    if part.outputs is not None:
+        return model if hasattr(model, "output_readout") else None
+    if not hasattr(model, "label_scores"):
+        return None
+    return model.own_label_scores(), model.label_scores(part.rows_for(model)[2])
+
+
 def weights_for(arm: Arm, part: Part) -> np.ndarray | None:
     """How often each training row counts in the fit of an arm; None: once. A rival that takes no weights is fitted
     without them, which the notes of a comparison say; of a method it is an error."""
@@ -204,15 +214,17 @@ def weights_for(arm: Arm, part: Part) -> np.ndarray | None:
 
 
 def refit_on_inner_folds(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -> Placed | None:
-    """For each inner fold the embeddings of the other folds' rows and of its own, by a model fitted without it."""
+    """For each inner fold the embeddings of the other folds' rows and of its own, by a model fitted without it; of a
+    method that predicts labels itself, its scores of these. None where scores without refits have not seen the row."""
     if arm.estimator is None or not get_tags(arm.estimator).target_tags.required:
         return None
-    if getattr(arm.estimator, "places_unseen", False):
+    reads = part.outputs is None and hasattr(arm.estimator, "label_scores")
+    if getattr(arm.estimator, "places_unseen", False) or (reads and part.groups is None):
         return None
 
     def fit(rows: np.ndarray, left_out: np.ndarray) -> tuple[Any, Any]:
         found = embed(arm, part.inside(rows, left_out), sizes, natural)
-        return found.Z, found.Z_held_out
+        return found.own if reads else (found.Z, found.Z_held_out)
 
     try:
         return list(unseen_embeddings(fit, part.known_rows, part.inner, part.X.shape[0], part.groups))
@@ -408,6 +420,35 @@ class ScoreReadings(Readings):
         return self.scores
 
 
+class OwnReadings(Readings):
+    """Readings of an embedding whose method predicts labels itself: its log odds replace ridge scores at every size.
+    ``own``: those of the training rows, by models that have not seen them, and of the held-out rows."""
+
+    def __init__(self, Z: Any, Z_held_out: Any, part: Part, placed: Placed | None = None, own: Any = None):
+        super().__init__(Z, Z_held_out, part)
+        self.own_scores, self.scores = own[0], own[1].astype(np.float32)
+        if placed is not None:  # of whole groups
+            self.own_scores = np.empty(own[0].shape)
+            for fold, (_, left_out) in enumerate(placed):
+                self.own_scores[part.inner == fold] = left_out
+
+    @property
+    def kept_scores(self) -> Kept:
+        """The scores themselves."""
+        return self.scores
+
+    @property
+    def fitted_scores(self) -> np.ndarray:
+        """Scores of the training rows, (n, c)."""
+        return self.own_scores
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """The probabilities of the method itself, (m, c)."""
+        of_classes = self.part.labels.form == "classes"
+        return softmax(self.scores, axis=1) if of_classes else expit(self.scores)
+
+
 class LookupReadings(ScoreReadings):
     """Readings of shares of labels, such as a forest's: new rows stand at their shares, training rows at their
     labels."""
@@ -553,7 +594,9 @@ def _fit_and_measure(
     numbers, known = part.outputs is not None, {}
     kinds: Any = (OutputScoreReadings, OutputReadings) if numbers else (ScoreReadings, Readings)
     kind, lookup = kinds[not arm.predicts], OutputLookupReadings if numbers else LookupReadings
-    own = (embedding.model,) if numbers else ()
+    own = () if embedding.own is None else (embedding.own,)
+    if own and not numbers:
+        kind = OwnReadings
 
     def measured(kind: Any, width: int, pairs: Pairs) -> Measured:
         return kind(*embedding.at(width), part, placed, *own).measured(measures, pairs)

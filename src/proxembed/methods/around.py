@@ -61,6 +61,10 @@ def distinct_rows(rows: Rows) -> tuple[np.ndarray, Any, np.ndarray | None]:
     return known, labels if times is None else repeated_labels(labels, times, whole=False), times
 
 
+def _reads_labels(estimator: Any) -> bool:
+    return hasattr(estimator.member(), "label_scores")
+
+
 def _has_components(estimator: Any) -> bool:
     return hasattr(estimator.method_, "components_")
 
@@ -168,6 +172,17 @@ class Scaled(ComponentWrapper, scales=True):
 
     def output_readout(self) -> ReadOut | None:
         return self.method_.output_readout()
+
+    @available_if(_reads_labels)
+    def label_scores(self, X: Any) -> np.ndarray:
+        """Those of the method, of rows X (m, d)."""
+        X = scaling_apply(self.state_, self._input(X, reset=False))
+        return self.method_.label_scores(X if self.axes_ is None else scaling_apply(self.axes_, X))
+
+    @available_if(_reads_labels)
+    def own_label_scores(self) -> np.ndarray:
+        """Those of the method."""
+        return self.method_.own_label_scores()
 
     @property
     def label_loadings_(self) -> np.ndarray:

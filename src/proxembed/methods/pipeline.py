@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from proxembed.blocks import is_dask
 from proxembed.classify import Thresholded
 from proxembed.classify.label_classifier import LabelClassifier
+from proxembed.classify.log_odds import LogOdds
 from proxembed.classify.ridge import fit_readout
 from proxembed.classify.score_products import UnseenScores, joined_scores
 from proxembed.classify.thresholds import label_folds
@@ -133,6 +134,8 @@ class EmbeddingPipeline(Pipeline):
             X, y, weighed = self._weighed(frame_of(X), y, sample_weight)
             if isinstance(self.steps[-1][1], OutputReadout):
                 return self._fit_outputs(X, y, **weighed)
+            if self._reads_itself():
+                return self._fit_itself(X, y, params.pop("readout__scores", None), weighed)
             return super().fit(X, y, **self._of_steps(**weighed), **params)
 
     def _weighed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, dict[str, np.ndarray]]:
@@ -173,6 +176,30 @@ class EmbeddingPipeline(Pipeline):
             raise ValueError("This model requires y to be passed, but the target y is None.")
         self.steps[-1][1].fit(lambda: part.transform(X), targets, embedding, sample_weight=sample_weight)
         return self
+
+    def _reads_itself(self) -> bool:
+        """Whether the embedding itself predicts the labels, and the last step cuts its log odds."""
+        last = self.steps[-1][1]
+        return self._reads_out() and isinstance(last, Thresholded) and isinstance(last.classifier, LogOdds)
+
+    def _fit_itself(self, X: Any, y: Any, scores: Any, weighed: dict[str, np.ndarray]) -> EmbeddingPipeline:
+        """Fit the embedding, and cut its log odds of rows that it has not seen: ``scores``, or its own."""
+        part, embedding = self[:-1], self.steps[-2][1]
+        part.fit(X, y, **weighed)
+        own = embedding.own_label_scores()
+        known = LabelMatrix.of(y).rows_any
+        S = np.zeros((len(known), own.shape[1]))  # rows without a known label take no part
+        S[known] = own
+        self.steps[-1][1].fit(S, y, scores=own if scores is None else scores, **weighed)
+        return self
+
+    def _log_odds(self, rows: Any) -> Any:
+        """The log odds of the labels of rows by the embedding itself; None where the last step reads its components."""
+        if not self._reads_itself():
+            return None
+        for _, step in self.steps[:-2]:
+            rows = step.transform(rows)
+        return self.steps[-2][1].label_scores(rows)
 
     def _forget_names(self) -> None:
         for name in NAMES:
@@ -238,6 +265,8 @@ class EmbeddingPipeline(Pipeline):
     def _predicted(self, rows: Any) -> Any:
         """The labels of rows, with as few products as there can be."""
         last = self.steps[-1][1]
+        if (S := self._log_odds(rows)) is not None:
+            return last.predict(S)
         if (scores := self._scores_at_once(rows)) is not None:
             return last.labels_of(scores)
         Z = self._at_once(rows)
@@ -247,7 +276,9 @@ class EmbeddingPipeline(Pipeline):
     @own_configuration(keeps_routing=True)
     def predict_proba(self, X: Any, **params: Any) -> Any:
         """The probabilities of the labels of rows X."""
-        return super().predict_proba(self._columns(X), **params)
+        rows = self._columns(X)
+        S = self._log_odds(rows)
+        return super().predict_proba(rows, **params) if S is None else self.steps[-1][1].predict_proba(S)
 
     @available_if(_last_has("predict_log_proba"))
     @own_configuration(keeps_routing=True)
@@ -260,6 +291,8 @@ class EmbeddingPipeline(Pipeline):
     def decision_function(self, X: Any, **params: Any) -> Any:
         """The scores of the labels of rows X."""
         rows = self._columns(X)
+        if (S := self._log_odds(rows)) is not None:
+            return self.steps[-1][1].decision_function(S)
         if not params and (scores := self._scores_at_once(rows)) is not None:
             return scores
         Z = None if params else self._at_once(rows)
@@ -276,7 +309,10 @@ class EmbeddingPipeline(Pipeline):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Any:
         """The score of rows X with labels y, as the last step defines it."""
         if getattr(self, "label_values_", None) is None:
-            return super().score(self._columns(X), y, sample_weight=sample_weight, **params)
+            rows = self._columns(X)
+            if (S := self._log_odds(rows)) is not None:
+                return self.steps[-1][1].score(S, y, sample_weight)
+            return super().score(rows, y, sample_weight=sample_weight, **params)
         return float(np.average(self.predict(X, **params) == classes_of(y), weights=sample_weight))
 
     @property
@@ -425,7 +461,8 @@ def embedding_pipeline(
     if isinstance(X, RawRows):
         steps.insert(0, ("encoder", RowEncoder(X.encoder)))
     if readout:
-        steps.append(("readout", OutputReadout(extrapolates(method)) if numbers else Thresholded()))
+        labels = Thresholded(LogOdds() if hasattr(method, "label_scores") else None)
+        steps.append(("readout", OutputReadout(extrapolates(method)) if numbers else labels))
     return EmbeddingPipeline(steps)
 
 
@@ -447,8 +484,11 @@ def fit_model(
     labels = LabelMatrix.of(y)
     if labels.form == "classes":
         return model.fit(X, y, weights)
+    if model._reads_itself() and groups is None:
+        return model.fit(X, y, weights)  # its log odds of the rows of fit have not seen them
     try:
-        scores = unseen_scores(model[:-1], X, labels, groups, weights)
+        unseen = _unseen_log_odds if model._reads_itself() else unseen_scores
+        scores = unseen(model[:-1], X, labels, groups, weights)
     except ValueError as error:
         model.fit(X, y, weights)  # raises where the fit on all rows is impossible, too
         warnings.warn(f"cuts are tuned on rows that the embedding has seen: {error}", stacklevel=2)
@@ -476,6 +516,21 @@ def unseen_scores(
         )
 
     return fold_scores(unseen_embeddings(embed, known, fold, labels.n, groups), targets, fold, weights=w)
+
+
+def _unseen_log_odds(method: Any, X: Any, labels: LabelMatrix, groups: Any, weights: np.ndarray | None) -> np.ndarray:
+    """The log odds of the rows with known labels by an embedding that predicts these itself, fitted without the rows'
+    groups, as in ``unseen_scores``."""
+    known = np.flatnonzero(labels.rows_any)
+    fold = _cut_folds(labels.take(known).Y, np.asarray(groups)[known])
+    found = np.empty((len(known), labels.c))
+    for each in range(fold.max() + 1):
+        left_out = known[fold == each]
+        rows = rows_without(left_out, labels.n, groups)
+        fitted = EmbeddingPipeline([*clone(method).steps, ("readout", Thresholded(LogOdds()))])
+        fitted[:-1].fit(X[rows], labels.take(rows), **weights_of(weights, rows))
+        found[fold == each] = fitted._log_odds(X[left_out])
+    return found
 
 
 def unseen_embeddings(

@@ -38,7 +38,7 @@ from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import OutputReading
 
 from .bayes.measured import is_number
-from .bayes.probit import ProbitClassifier
+from .bayes.probit import CERTAIN, ProbitClassifier
 from .bayes.truncated import absent_odds
 from .out_of_fold import BASES, Known, Sizes, learned, lifted
 
@@ -211,8 +211,8 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
     regression, ridge regression on a Gaussian kernel, a random forest, and the nearest rows by cosine. For the rows of
     fit they do so without the row itself: by leave-one-out in closed form, and by the trees that were grown without it.
     A logistic regression of each label on the logits of the scores joins them (the stack), for the rows of fit
-    cross-fitted in five folds; ``predict_proba`` is this stack. If rows without any label exist, to have none is one
-    more label.
+    cross-fitted in five folds; ``predict_proba`` is this stack. In searches, comparisons and saved models it predicts
+    labels at every number of components. If rows without any label exist, to have none is one more label.
 
     A new row stands at p^g, the power g of its probabilities p, and a row of fit at a y + (1 - a) p^g between its
     labels and its cross-fitted probabilities, both at length 1. a and g have the largest Jaccard@10 when each row of
@@ -417,6 +417,20 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
 
     def _means(self, X: Any) -> np.ndarray:
         return self._scores(X)
+
+    def label_scores(self, X: Any) -> np.ndarray:
+        """Log odds of the labels of rows X (m, d) by the stack, (m, c): what reads labels out of this embedding at any
+        number of components."""
+        if (blocks := lazily(X, self.label_scores)) is not None:
+            return blocks
+        return np.clip(self._finite_scores(self._checked(X)), -CERTAIN, CERTAIN)
+
+    def own_label_scores(self) -> np.ndarray:
+        """The same of the rows of fit with a known label, by models and stacks that have not seen the row."""
+        P = self.own_predictions_
+        with np.errstate(divide="ignore"):
+            odds = np.clip(logit(P), -CERTAIN, CERTAIN)
+        return np.clip(self._completed(self._labels.expand(odds)), -CERTAIN, CERTAIN)
 
     def output_readout(self) -> ReadOut | None:
         """The components taken back to predictions of F, of which they are made; None for labels."""

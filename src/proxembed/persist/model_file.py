@@ -42,6 +42,7 @@ STATE = (
     "proxembed.algebra.arrays.moments.Moments",
     "proxembed.estimator.base.Prepared",
     "proxembed.methods.bayes.precision.TrainingRows",
+    "proxembed.classify.log_odds.LogOdds",
     "proxembed.classify.thresholds.Thresholds",
     "proxembed.study.defc.prefixes.AnyClassifier",
     "proxembed.study.defc.prefixes.PrefixClassifier",

@@ -63,7 +63,9 @@ ANCHORS = (  # tried in this order before anything is drawn; where all are too d
 )
 # What a search for numbers tries; no method wins everywhere.
 OF_NUMBERS = (*FIRST, "views", "forestleaves", "targetspace")
-ANCHOR = "Kernelized(OPLS)"  # in default construction it is left for evidence only
+# In default construction the first of these that was fitted is left for evidence only; of maps the kernel form.
+KERNEL_FORM = "Kernelized(OPLS)"
+PREFERRED = ("TargetSpace", KERNEL_FORM)
 RIDGES = log(1e-6, 1e2)
 SIZES = (2, 5, 10, 20, 50, 100)
 VARIANCE = (0.8, 0.9, 0.95, 0.99)  # shares that principal components keep before a kernel

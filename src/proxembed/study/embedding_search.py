@@ -34,7 +34,7 @@ from proxembed.targets.outputs import OutputReading, Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
 
-from .candidates import ANCHORS, FIRST, Candidate, candidates, component_sizes
+from .candidates import ANCHORS, FIRST, PREFERRED, Candidate, candidates, component_sizes
 from .method_strategies import MethodStrategy
 from .trials import (
     STRATEGIES,
@@ -48,6 +48,7 @@ from .trials import (
     final_fold_count,
     fold_count,
     list_strategies,
+    preferred_among,
     untuned,
 )
 
@@ -169,18 +170,19 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     """Search for the embedding that serves the labels best: method, parameters and size by inner cross-validation.
 
     Searches method, parameters and number of components, and fits the best on all rows. The search starts with OPLS,
-    its forms on forest leaves and a kernel, and both side by side (``Views``), each while its forecast fits the budget
-    (of numbers with OPLS and its kernel form). Then follow configurations that won on data sets of
-    similar sizes, every method, and configurations drawn from the ranges that the methods declare, some with their own
-    scaling or with principal components before a kernel (``Scaled``). One fit serves all sizes, scaling is fitted
-    inside each fold, and the read-out is multi-output ridge. If the measure is one of neighbours, each method is also
-    tried with its axes weighted by that read-out (``ReadoutAxes``).
+    TargetSpace, the forms of OPLS on forest leaves and a kernel, and both side by side (``Views``), each while its
+    forecast fits the budget (of numbers with OPLS and its kernel form). Then follow configurations that won on data
+    sets of similar sizes, every method, and configurations drawn from the ranges that the methods declare, some with
+    their own scaling or with principal components before a kernel (``Scaled``). One fit serves all sizes, scaling is
+    fitted inside each fold, and the read-out is multi-output ridge (of ``TargetSpace`` its own stack). If the measure
+    is one of neighbours, each method is also tried with its axes weighted by that read-out (``ReadoutAxes``).
 
     Below 1,000 rows, each configuration is scored on all rows of all folds, or dropped when it is clearly behind on
     some of them. From 1,000 rows, races over rows and folds select the best configuration of each of the eight best
     methods, and these are scored on other folds (``final_cv``). The configuration with the best mean over the folds is
-    chosen. Another method replaces the untuned kernel form only if it is ahead by more than one standard error of the
-    differences per fold (of labels; of numbers linear methods are often best). The best mean of many is optimistic;
+    chosen. Another method replaces the untuned ``TargetSpace`` (the kernel form where that was not fitted, and for
+    maps) only if it is ahead by more than one standard error of the differences per fold (of labels; of numbers linear
+    methods are often best). The best mean of many is optimistic;
     ``choice_score_`` is not.
 
     Attributes
@@ -195,7 +197,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     choice_scores_ : array of shape (n_choice_folds_,) or None
         The scores of which it is the mean, by fold.
     anchored_ : bool
-        Whether the untuned ``Kernelized(OPLS())`` was kept, though another had a better mean.
+        Whether the preferred method was kept, though another had a better mean by less than a standard error: the
+        untuned ``TargetSpace()``, or ``Kernelized(OPLS())`` where that was not fitted, and for maps.
     n_chosen_from_ : int
         How many configurations were scored on all folds on which the choice was made.
     n_choice_folds_ : int
@@ -514,14 +517,15 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
         """The choice, then the best trial of each other family on the folds of the choice, then of families with only
-        complete trials; the family of the untuned kernel form is among the first three."""
+        complete trials; the family of the preferred method is among the first three."""
         size = self._map_size
         among = sorted(best.among, key=lambda t: -t.score_at(best.rung, size))
         complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score_at(t.rungs[-1], size))
         ranked = [best.trial, *among, *complete]
         first = {t.family: t for t in reversed(ranked)}
         families = list(dict.fromkeys(t.family for t in ranked))
-        anchor = next((t.family for t in ranked if untuned(t.config)), None)
+        preferred = preferred_among((t.config for t in best.among), PREFERRED if size is None else PREFERRED[1:])
+        anchor = next((t.family for t in ranked if untuned(t.config, preferred)), None)
         if anchor is not None and anchor != best.trial.family:
             untuned_choice = chosen([t for t in best.among if t.family == anchor], size)
             first[anchor] = first[anchor] if untuned_choice is None else untuned_choice.trial

@@ -25,7 +25,7 @@ from proxembed.params import declared
 from proxembed.splits.splits import Split
 from proxembed.targets.targets import Targets
 
-from .candidates import ANCHOR, family_of, suited
+from .candidates import KERNEL_FORM, PREFERRED, family_of, suited
 
 CACHED_FOLDS = 5
 
@@ -81,7 +81,7 @@ STEPS_BELOW = 2
 WHOLE_BELOW = 1000  # rows below which every configuration is scored on all rows of all folds
 FOLDS, RACE_FOLDS = 5, 3  # of a choice, and of a race
 FINALISTS = 8
-FREE = {"random_state", "n_prototypes", "n_components"}  # what the untuned kernel form may have set
+FREE = {"random_state", "n_prototypes", "n_components"}  # what a preferred method may have set
 INNER_FREE = {f"method__{name}" for name in FREE}
 
 
@@ -143,10 +143,15 @@ class MethodTrial(Trial):
         defined = [value for value in values if not np.isnan(value)]
         return float(np.mean(defined)) if defined else self.worst
 
+    def ordered(self, sizes: Iterable[int]) -> list[int]:
+        """Sizes in the order in which one of several equal scores is taken: the smallest first, the largest of a method
+        that predicts labels itself, at all sizes alike."""
+        return sorted(sizes, reverse=hasattr(self.config, "label_scores"))
+
     def best(self, rung: Rung) -> tuple[float, int]:
-        """The best mean over the folds of a rung, and its size; of equal ones the smallest size."""
+        """The best mean over the folds of a rung, and its size; of equal ones the first of ``ordered``."""
         means = self.means(rung)
-        k = max(means, key=means.__getitem__, default=0)
+        k = max(self.ordered(means), key=means.__getitem__, default=0)
         return means.get(k, self.worst), k
 
     @property
@@ -224,8 +229,9 @@ def finalists(trials: Iterable[MethodTrial]) -> list[MethodTrial]:
         families.setdefault(t.family, t)
     first = list(families.values())
     ranked = [*first, *(t for t in usable if t not in first)]
-    anchor = [t for t in ranked if t.complete and untuned(t.config)][:1]
-    return list(dict.fromkeys([*ranked[:1], *anchor, *ranked]))[:FINALISTS]
+    complete = [t for t in ranked if t.complete]
+    anchors = [[t for t in complete if untuned(t.config, name)][:1] for name in PREFERRED]
+    return list(dict.fromkeys([*ranked[:1], *sum(anchors, []), *ranked]))[:FINALISTS]
 
 
 @dataclass(frozen=True)
@@ -254,7 +260,7 @@ class Choice:
 def chosen(trials: Iterable[MethodTrial], size: int | None = None, anchored: bool = True) -> Choice | None:
     """The choice among the trials scored on the final folds, at one size (None: at all their sizes). With fewer than
     two of them it is made among complete trials; without any, it is the furthest trial that has a score. ``anchored``:
-    the untuned kernel form is left only for what is clearly ahead."""
+    the preferred method is left only for what is clearly ahead. A ``size`` is that of a map."""
     trials = list(trials)
     if not trials:
         return None
@@ -268,22 +274,31 @@ def chosen(trials: Iterable[MethodTrial], size: int | None = None, anchored: boo
             return None
         mean, k = furthest.best(furthest.furthest)
         return Choice(furthest, k, mean, None, False, furthest.furthest, ())
-    entrants = [(t, k) for t in among for k in t.means(rung) if size in (None, k)]
+    entrants = [(t, k) for t in among for k in t.ordered(t.means(rung)) if size in (None, k)]
     if not entrants:
         return chosen(trials, anchored=anchored)
     values = np.array([t.by_fold(rung, k) for t, k in entrants])
-    anchor = [anchored and untuned(t.config) for t, _ in entrants]
+    preferred = preferred_among((t.config for t in among), PREFERRED if size is None else PREFERRED[1:])
+    anchor = [anchored and untuned(t.config, preferred) for t, _ in entrants]
     at = choose(values, anchor)
     trial, k = entrants[at]
     repeated = repeated_scores(values, anchor)
     return Choice(trial, k, trial.means(rung)[k], repeated, at != choose(values), rung, tuple(among))
 
 
-def untuned(config: Any) -> bool:
-    """Whether a configuration is the untuned kernel form or its layout, whatever its size, seed and prototypes."""
+def untuned(config: Any, name: str = KERNEL_FORM) -> bool:
+    """Whether a configuration is the method of this name as it is by default, or a layout of it, whatever its size,
+    seed and prototypes."""
     if isinstance(config, Layout):
-        return untuned(config.member()) and set(settings(config)) <= {"random_state", *INNER_FREE}
-    return title_of(config) == ANCHOR and set(settings(config)) <= FREE
+        return untuned(config.member(), name) and set(settings(config)) <= {"random_state", *INNER_FREE}
+    return title_of(config) == name and set(settings(config)) <= FREE
+
+
+def preferred_among(configs: Iterable[Any], names: Sequence[str] = PREFERRED) -> str:
+    """The method that another one must beat by a standard error: the first of these names that is among
+    configurations, else the last name."""
+    configs = list(configs)
+    return next((name for name in names if any(untuned(config, name) for config in configs)), names[-1])
 
 
 def fold_count(rows: int, groups: Any = None) -> int:

@@ -23,11 +23,11 @@ from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import training_labels
 from proxembed.report.adaptive import adaptive_section, best_of_each_model, vector_text
 from proxembed.splits.splits import Splitting, make_splits
-from proxembed.study.candidates import suited
+from proxembed.study.candidates import PREFERRED, suited
 from proxembed.study.defc.model_strategies import ModelStrategy
 from proxembed.study.defc.search import DEFC, carried_over
 from proxembed.study.embedding_search import FINAL_SEED, EmbeddingSearch
-from proxembed.study.trials import STRATEGIES, final_fold_count, fold_count, untuned
+from proxembed.study.trials import STRATEGIES, final_fold_count, fold_count, preferred_among, untuned
 from proxembed.tables import RawRows
 from proxembed.targets.labels import LabelMatrix
 
@@ -73,7 +73,9 @@ class SearchFindings:
         if self.choice is not None:
             earlier = np.array([self.by_fold[entry["arm"], entry["k"]] for entry in ours])
             values, known = np.hstack([earlier, values]), earlier.shape[1]
-        anchor = [self.anchored and untuned(leaders[entry["arm"]]) for entry in ours]
+        arms = [leaders[entry["arm"]] for entry in ours]
+        preferred = preferred_among(arms, PREFERRED[1:] if self.laid_out else PREFERRED)
+        anchor = [self.anchored and untuned(arm, preferred) for arm in arms]
         at, repeated = choose(values, anchor), repeated_scores(values, anchor)
         if known and repeated is not None:  # on the folds of the search the choice was among all that it had tried
             repeated = np.concatenate([self.repeated if self.repeated is not None else [], repeated[known:]])

@@ -4,18 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 
-from proxembed import OPLS, LabelScores
+from proxembed import OPLS, LabelScores, Scaled, TargetSpace
 from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
 from proxembed.data import Dataset, digits
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.run import Protocol, run
-from proxembed.evaluate.scoring import Measures, Scores, embed, refit_on_inner_folds, score
+from proxembed.evaluate.scoring import Measures, OwnReadings, Scores, embed, refit_on_inner_folds, score
 from proxembed.evaluate.verdict import summarise
 from proxembed.measures.measures import AVERAGE_PRECISION, measure_of
+from proxembed.measures.metrics import macro_average_precision
 from proxembed.splits.splits import Split, Splitting
 
 RAW = Arm("all features", None, rival=True)
@@ -54,6 +56,28 @@ def test_an_arm_without_any_of_the_sizes_says_so():
     part = prepare(digits().take(range(200)), Split("1", np.arange(150), np.arange(150, 200)))
     found = score(Arm("small", OPLS(), largest=2), part, Measures(((measure_of(AVERAGE_PRECISION), RIDGE),), (5,)))
     assert found.curve == {} and found.rows == [] and "fewer components than any n_components" in found.failure
+
+
+def test_the_stack_of_target_space_predicts_its_labels_at_every_size():
+    """In place of a ridge on the components; of groups, cuts are tuned on fits without the group."""
+    X, Y, groups = grouped(n_groups=16, each=4, d=6)
+    data, split = Dataset(X, Y.astype(np.uint8), groups=groups), Split("1", np.arange(44), np.arange(44, 64))
+    part = prepare(data, split)
+    space = TargetSpace(n_estimators=5, bases=["ridge", "forest"])
+    whole = space.fit(part.X, part.y)
+    average = measure_of(AVERAGE_PRECISION)
+    expected = macro_average_precision(Y[44:], whole.predict_proba(part.X_held_out)).value
+    for arm in (Arm("space", clone(space)), Arm("scaled", Scaled(clone(space), "none"))):
+        curve = score(arm, replace(part, groups=None), Measures(((average, RIDGE),), (1, 2))).curve
+        assert [*curve] == [1, 2] and [*curve.values()] == pytest.approx([expected] * 2, abs=1e-6)
+    arm = Arm("space", clone(space))
+    assert refit_on_inner_folds(arm, replace(part, groups=None), (2,)) is None
+    found = embed(arm, part, (2,))
+    readings = OwnReadings(found.Z, found.Z_held_out, part, refit_on_inner_folds(arm, part, (2,)), found.own)
+    assert readings.probabilities == pytest.approx(whole.predict_proba(part.X_held_out), abs=1e-6)
+    out = part.inner == 1
+    inner = clone(space).fit(part.X[~out], part.y[~out])
+    assert readings.own_scores[out] == pytest.approx(inner.label_scores(part.X[out]))
 
 
 def test_the_penalty_of_folds_is_that_of_a_plain_loop():

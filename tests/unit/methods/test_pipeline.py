@@ -24,6 +24,7 @@ from proxembed import (
     RelationFeatures,
     Scaling,
     TableEncoder,
+    TargetSpace,
     load,
     save,
 )
@@ -474,3 +475,28 @@ def test_a_refit_forgets_the_values_of_the_labels():
     model.label_values_ = np.array(["no", "yes"])
     assert model[:-1].label_values_ is model.label_values_
     assert not hasattr(model.fit(X, Y), "label_values_")
+
+
+def test_the_read_out_of_target_space_is_its_stack_cut_by_the_shared_rule():
+    """At fewer components than labels too; of groups, cuts are tuned on fits without the group."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    Y = (X[:, :3] + 0.5 * rng.normal(size=(60, 3)) > 0.3).astype(int)
+    space = TargetSpace(n_estimators=5, bases=["ridge", "forest"])
+    model = fit_model(embedding_pipeline(clone(space).set_params(n_components=2), X, scaling="standard"), X, Y)
+    rows = model[0].transform(X)
+    alone = space.fit(rows, Y)
+    assert model.transform(X).shape == (60, 2)
+    assert model.predict_proba(X) == pytest.approx(alone.predict_proba(rows))
+    cuts = tune_thresholds(alone.own_label_scores(), Y).cuts
+    assert model.decision_function(X) == pytest.approx(alone.label_scores(rows) - cuts)
+    assert np.array_equal(model.predict(X), (alone.label_scores(rows) > cuts).astype(int))
+    assert model.score(X, Y) == np.mean((model.predict(X) == Y).all(axis=1))
+    groups = np.arange(60) // 4
+    grouped = fit_model(embedding_pipeline(clone(space), X, scaling="standard"), X, Y, groups)
+    assert grouped.predict_proba(X) == pytest.approx(model.predict_proba(X))
+    assert not np.allclose(grouped[-1].cuts_, model[-1].cuts_)
+    classes = Y[:, 0] + Y[:, 1]
+    one = fit_model(embedding_pipeline(clone(space), X), X, classes)
+    assert one.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
+    assert np.array_equal(one.predict(X), one.classes_[one.predict_proba(X).argmax(axis=1)])

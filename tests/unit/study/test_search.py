@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from proxembed import OPLS, EmbeddingSearch, Kernelized, unlabelled
+from proxembed import OPLS, EmbeddingSearch, Kernelized, TargetSpace, unlabelled
 from proxembed.estimator.catalogue import title_of
 from proxembed.evaluate import scoring
 from proxembed.evaluate.arms import Arm
@@ -104,13 +104,14 @@ def test_several_jobs_change_nothing(made):
 
 
 def test_the_first_are_opls_and_target_space_or_those_that_a_plan_has_kept(made):
-    searched = EmbeddingSearch(max_trials=2, max_seconds=None, refit=False).fit(*made)
+    made = tuple(each[:40] for each in made)
+    searched = EmbeddingSearch(max_trials=2, max_seconds=None, cv=2, refit=False).fit(*made)
     assert [t["method"] for t in searched.trials_] == ["OPLS", "TargetSpace"]
     assert all(t["complete"] for t in searched.trials_)
     kept = WorkBudget(1e6, anchors=("OPLS", "Kernelized(OPLS)"))
-    planned = EmbeddingSearch(max_trials=2, max_seconds=None, max_work=kept, refit=False).fit(*made)
+    planned = EmbeddingSearch(max_trials=2, max_seconds=None, max_work=kept, cv=2, refit=False).fit(*made)
     assert [t["method"] for t in planned.trials_] == ["OPLS", "Kernelized(OPLS)"]
-    little = EmbeddingSearch(max_trials=2, max_seconds=None, max_work=0.05, refit=False).fit(*made)
+    little = EmbeddingSearch(max_trials=2, max_seconds=None, max_work=0.02, cv=2, refit=False).fit(*made)
     assert little.trials_[0]["complete"] and "TargetSpace" not in [t["method"] for t in little.trials_]
 
 
@@ -241,7 +242,7 @@ def test_rows_with_unknown_labels_are_never_held_out(made, monkeypatch):
     y[::5] = np.nan
     kept = []
     whole = trials.make_part
-    monkeypatch.setattr(trials, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
+    monkeypatch.setattr(trials, "make_part", lambda *a, **weights: kept.append(a[2:4]) or whole(*a, **weights))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         searched = found(X, y)
@@ -257,7 +258,7 @@ def test_rows_with_unknown_labels_are_never_held_out(made, monkeypatch):
 def test_groups_are_never_parted(made, monkeypatch):
     groups, kept = np.arange(150) // 10, []
     whole = trials.make_part
-    monkeypatch.setattr(trials, "make_part", lambda *a: kept.append(a[2:4]) or whole(*a))
+    monkeypatch.setattr(trials, "make_part", lambda *a, **weights: kept.append(a[2:4]) or whole(*a, **weights))
     EmbeddingSearch(["opls"], max_trials=1).fit(*made, groups=groups)
     assert all(not np.isin(groups[train], groups[held_out]).any() for train, held_out in kept) and len(kept) == 5
 
@@ -284,6 +285,20 @@ def trial_of(estimator, *curves, final=()):
         if curve is not None:
             found.outcomes[step] = trials.Scores(curve, 0.1)
     return found
+
+
+def test_target_space_is_left_for_more_than_a_standard_error_where_it_was_fitted():
+    """Of labels; of maps and where it was not fitted it is the kernel form, see below."""
+    kernel = trial_of(Kernelized(), {2: 0.7, 3: 0.7}, {2: 0.7, 3: 0.7}, {2: 0.7, 3: 0.7})
+    space = trial_of(TargetSpace(random_state=3), {2: 0.5, 3: 0.5}, {2: 0.75, 3: 0.75}, {2: 0.75, 3: 0.75})
+    found = trials.chosen([kernel, space])
+    assert (found.trial, found.k, found.anchored) == (space, 3, True), "alike at all sizes: the largest"
+    assert trials.chosen([kernel, space], size=2).trial is kernel
+    assert trials.chosen([kernel, space], anchored=False).trial is kernel
+    ahead = trial_of(OPLS(), {2: 0.6}, {2: 0.8}, {2: 0.82})
+    assert trials.chosen([kernel, space, ahead]).trial is ahead
+    first = [t for t in trials.finalists([ahead, kernel, space])]
+    assert first[0] is ahead and {*first[1:]} == {space, kernel}
 
 
 def test_the_untuned_kernel_form_is_left_for_more_than_a_standard_error():

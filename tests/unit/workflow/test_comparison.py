@@ -158,7 +158,7 @@ def test_a_budget_leaves_out_rivals_by_their_forecasts(dataset, monkeypatch):
     """The least important first, each by its share too, in one line; what is not cut stays as it was."""
     costly = {"PCA": 2.0, "logistic regression": 6.0, "label scores": 3.0}
     known = comparison.entrants(dataset.X, dataset.targets)
-    priced = tuple(replace(each, seconds=costly.get(each.arm.name, 0.0)) for each in known)
+    priced = tuple(replace(each, work=costly.get(each.arm.name, 0.0)) for each in known)
     monkeypatch.setattr(comparison, "entrants", lambda *data, **given: priced)
     names = [each.arm.name for each in priced if each.arm.name in costly]
     assert names == [*costly] and cut_rivals(CompareOptions(), dataset, 2) is None
