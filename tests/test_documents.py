@@ -189,7 +189,7 @@ def test_the_numbers_of_the_program_page():
     many, most = engines.MANY_ROWS, engines.MOST_ROWS
     tries = {name: strategy.evaluations for name, strategy in STRATEGIES[ModelStrategy.space].items()}
     assert TEST_SHARE == 0.25 and "A quarter of the rows is set aside" in text
-    assert engines.LEADERS == 3 and "The best three, the untuned `Kernelized(OPLS())` among them if" in text
+    assert engines.LEADERS == 3 and "The best three, the untuned `TargetSpace()` among them if" in text
     assert engines.INNER_FOLDS == 3 and "on three inner folds" in text
     assert (
         f"above {many:,} training rows only the best model is compared, and above {most:,} the engine is refused"

@@ -31,7 +31,7 @@ from .arms import rival_arms
 from .measured_classes import class_columns
 from .part import Part, make_part, prepare, units_of
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
-from .scoring import OutputReadings, Readings
+from .scoring import OutputReadings, Readings, own_scores
 
 MOST_ROWS = 5000  # of either kind that figures are taken over
 HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads
@@ -349,10 +349,10 @@ def held_out_evidence(
             _panel(name, pair[0], pair[1], part, dataset.label_names if ours else None) for name, pair, ours in pairs
         ]
         raw = Readings(part.X, part.X_held_out, part, dtype=np.float64).scores
-        scores = Readings(Z, Z_held_out, part, dtype=np.float64).scores
+        unseen, scores = _scores(method, Z, Z_held_out, part, keep)
         cuts, calibration = np.full((2, part.labels.c), np.nan)
         if decided:
-            cuts, calibration = keep("calibration", lambda: _calibrated(method, scores, part))
+            cuts, calibration = keep("calibration", lambda: _calibrated(method, scores, part, unseen))
         own = [pair for _, pair, _ in pairs[1:]]
         maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap, keep) if lay_out else []
     truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
@@ -418,13 +418,25 @@ def _directions(Z: np.ndarray, Y: Any, label_names: Any) -> list[dict[str, Any]]
     ]
 
 
-def _calibrated(method: Any, scores: np.ndarray, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen."""
+def _scores(method: Any, Z: Any, Z_held_out: Any, part: Part, keep: Keep) -> tuple[np.ndarray | None, np.ndarray]:
+    """Scores of the held-out rows, and of training rows by models that have not seen them; None where these are still
+    to be made by a ridge."""
+    if hasattr(method, "label_scores"):
+        unseen, scores = keep("scores", lambda: own_scores(method, part))
+        return unseen, scores
+    return None, Readings(Z, Z_held_out, part, dtype=np.float64).scores
+
+
+def _calibrated(
+    method: Any, scores: np.ndarray, part: Part, unseen: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen, ``unseen`` or
+    those of a ridge."""
     labels: Any = part.labels
     X, Y = part.rows_for(method)[0], part.Y.toarray() > 0
     known, weights = part.known_cells, part.known_weights
-    unseen = unseen_scores(method, X, labels, part.groups, part.weights)
-    probabilities = platt_apply(scores, platt_fit(unseen, Y, known, weights))
+    scored: Any = unseen_scores(method, X, labels, part.groups, part.weights) if unseen is None else unseen
+    probabilities = platt_apply(scores, platt_fit(scored, Y, known, weights))
     seen: dict[str, Any] = {"known": part.known_held_out, "sample_weight": part.weights_held_out}
     error = label_calibration_error(part.Y_held_out, probabilities, **seen)
-    return tune_thresholds(unseen, Y, known=known, sample_weight=weights).cuts, error
+    return tune_thresholds(scored, Y, known=known, sample_weight=weights).cuts, error

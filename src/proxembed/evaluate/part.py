@@ -172,6 +172,11 @@ class Part:
         groups = None if self.groups is None else np.asarray(self.groups)[self.known_rows]
         return inner_folds(len(self.known_rows), groups, INNER_FOLDS, self.seed)
 
+    @cached_property
+    def latest(self) -> dict[Any, Any]:
+        """The embedding that was fitted last on these rows, by what was fitted, for a method that is made of it."""
+        return {}
+
     @property
     def sizes(self) -> dict[str, Any]:
         """Numbers of rows, as plain data."""

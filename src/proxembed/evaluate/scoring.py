@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -23,6 +23,8 @@ from sklearn.utils import get_tags
 from proxembed.classify.ridge import Readout, chosen_penalty, fit_readout, fold_penalty, readout_at, ridge_fit
 from proxembed.classify.score_products import FactoredScores, UnseenScores, joined_scores
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
+from proxembed.estimator.base import Embedder
+from proxembed.estimator.catalogue import name_of
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.weights import held_under, takes_weights, weights_of
 from proxembed.execute.budget import Budget, OutOfBudget
@@ -156,14 +158,35 @@ class Embedding(NamedTuple):
 
 
 def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -> Embedding:
-    """Fit an arm once for all sizes, at the largest one that it can have; ``bounded`` where that is its natural one."""
-    estimator, most, labels, at_size = arm.estimator, max(sizes), part.read.drop_empty().c, None
+    """Fit an arm once for all sizes, at the largest one that it can have; ``bounded`` where that is its natural one.
+    The latest of a part is kept, with its warnings: a search tries a method, then its form with weighted axes."""
+    estimator = arm.estimator
     if estimator is None:
         return Embedding(part.X, part.X_held_out)
     if not arm.each_size and getattr(estimator, "class_traits", Traits()).each_size:
         # one fit of its method serves all sizes
-        whole, most = estimator, min(most, labels)
-        estimator, at_size = whole.member(), partial(whole.at_size, part.X, part.labels, counts=part.weights)
+        found = embed(replace(arm, estimator=estimator.member()), part, sizes, natural)
+        most = min(max(sizes), part.read.drop_empty().c)
+        at_size = partial(estimator.at_size, part.X, part.labels, counts=part.weights)
+        return found._replace(Z=found.Z[:, :most], Z_held_out=found.Z_held_out[:, :most], at_size=at_size, own=None)
+    if not isinstance(estimator, Embedder):
+        return _fitted(arm, part, sizes, natural)
+    key = name_of(estimator), max(sizes), natural, arm.rival
+    if key not in part.latest:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = _fitted(arm, part, sizes, natural)
+        part.latest.clear()
+        part.latest[key] = found, [each.message for each in caught]
+    found, told = part.latest[key]
+    for message in told:
+        warnings.warn(message, stacklevel=2)
+    return found
+
+
+def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embedding:
+    """What ``embed`` keeps."""
+    estimator, most, labels = arm.estimator, max(sizes), part.read.drop_empty().c
 
     def fit(k: int | None, bounded: bool = False) -> Embedding:
         model, Z, Z_held_out = fitted_embedding(
@@ -171,9 +194,7 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
         )
         if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
             raise FloatingPointError("the embedding holds NaN or infinity")
-        if at_size is not None:
-            Z, Z_held_out = Z[:, :most], Z_held_out[:, :most]
-        return Embedding(Z, Z_held_out, bounded, at_size, None if at_size else _own_readout(model, part))
+        return Embedding(Z, Z_held_out, bounded, own=_own_readout(model, part))
 
     own = estimator.n_components
     limit = min(most, max(part.X.shape[1], own if isinstance(own, Integral) else 0), part.X.shape[0] - 1)
@@ -447,6 +468,15 @@ class OwnReadings(Readings):
         """The probabilities of the method itself, (m, c)."""
         of_classes = self.part.labels.form == "classes"
         return softmax(self.scores, axis=1) if of_classes else expit(self.scores)
+
+
+def own_scores(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    """The scores of labels by a method that predicts them itself: of the training rows with known labels, by models
+    that have not seen the row or its group, and of the held-out rows. They are the same at every size."""
+    arm, size = Arm("", method), (1,)
+    found = embed(arm, part, size)
+    readings = OwnReadings(found.Z, found.Z_held_out, part, refit_on_inner_folds(arm, part, size), found.own)
+    return readings.own_scores, readings.scores
 
 
 class LookupReadings(ScoreReadings):

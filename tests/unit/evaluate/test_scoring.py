@@ -7,9 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 
-from proxembed import OPLS, LabelScores, Scaled, TargetSpace
+from proxembed import OPLS, LabelScores, ReadoutAxes, Scaled, TargetSpace
 from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
 from proxembed.data import Dataset, digits
+from proxembed.evaluate import scoring
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.part import prepare
 from proxembed.evaluate.results import RIDGE
@@ -78,6 +79,19 @@ def test_the_stack_of_target_space_predicts_its_labels_at_every_size():
     out = part.inner == 1
     inner = clone(space).fit(part.X[~out], part.y[~out])
     assert readings.own_scores[out] == pytest.approx(inner.label_scores(part.X[out]))
+
+
+def test_weighted_axes_share_the_fit_of_their_method_where_it_was_the_latest(monkeypatch):
+    part = prepare(digits().take(range(120)), Split("1", np.arange(80), np.arange(80, 120)))
+    method, whole, fitted = OPLS(ridge=0.5), scoring.fitted_embedding, []
+    monkeypatch.setattr(scoring, "fitted_embedding", lambda *a: fitted.append(a[0]) or whole(*a))
+    plain, weighed = (embed(Arm("any", each), part, (2, 10)) for each in (method, ReadoutAxes(method)))
+    assert len(fitted) == 1 and np.array_equal(plain.Z[:, :2], weighed.Z[:, :2])
+    again = ReadoutAxes(OPLS(ridge=0.5), n_components=2).fit(part.X, part.y)
+    assert weighed.at(2)[1] == pytest.approx(again.transform(part.X_held_out), abs=1e-9)
+    embed(Arm("any", ReadoutAxes(OPLS(ridge=0.4))), part, (2, 10))
+    embed(Arm("any", method), part, (2, 10))
+    assert len(fitted) == 3
 
 
 def test_the_penalty_of_folds_is_that_of_a_plain_loop():
