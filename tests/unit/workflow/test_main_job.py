@@ -131,7 +131,7 @@ def test_for_a_map_the_candidates_are_layouts():
     """Eight groups, of which two components show some and the layout of all components every one."""
     group = np.arange(160) % 8
     X = 6 * np.eye(8)[group] + np.random.default_rng(0).normal(size=(160, 8))
-    options = {"methods": "opls", "goal": "map", "max_trials": 1, "folds": 2, "shuffles": 0}
+    options = {"methods": "opls", "goal": "map", "max_trials": 1, "folds": 2, "shuffles": 0, "max_work": 100}
     found = proxembed.search(X, group, **options, test=np.arange(40))
     assert found.name == "Layout(OPLS)" and found.embedding.shape == (160, 2)
     best = {entry["arm"]: entry["scores"] for entry in found.record["summary"]["best"]}
