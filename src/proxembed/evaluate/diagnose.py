@@ -346,14 +346,11 @@ def diagnose(
     _check(n_shuffles=n_shuffles, n_resamples=n_resamples, seed=seed, n_permutations=n_permutations)
     X, y, groups, times, cv, sample_weight = _present(X, y, groups, times, cv, sample_weight, per_component)
     target_type = target_type or getattr(last_step(estimator), "target_type", None)
-    X, y, n_all = _looked_at(X, y, sample_rows, seed, groups is None and times is None, target_type)
+    X, y, labels, n_all = _looked_at(X, y, sample_rows, seed, groups is None and times is None, target_type)
     groups, times = checked_units(groups, times, X.shape[0])
-    labels = targets_of(y, target_type)
-    measure, y = _checked_measure(measure, labels), labels if isinstance(labels, Outputs) else y
-    measure.check_weighs(sample_weight)
+    measure, y = _checked_measure(measure, labels, sample_weight), labels if isinstance(labels, Outputs) else y
     method = accept_classes(clone(embedding_method(estimator, X, y, weighed=sample_weight is not None)))
-    folds = partial(labelled_folds, labels, n_folds, groups=groups, times=times, seed=seed)
-    splits = folds() if cv is None else as_splits(cv, X, y, groups)
+    splits = _splits(labels, X, y, cv, n_folds, groups, times, seed)
     shuffle = LabelShuffle.of(labels, splits, groups=groups, times=times)
     whole = np.asarray(clone(method).fit(X, y, **weights_of(sample_weight)).transform(X), dtype=np.float64)
     test = partial(component_tests, covariates=covariates, groups=groups, times=times, n_permutations=n_permutations)
@@ -393,6 +390,13 @@ def _present(
     return X, y, groups, times, cv, None if (own == 1.0).all() else own
 
 
+def _splits(labels: Targets, X: Any, y: Any, cv: Any, n_folds: int, groups: Any, times: Any, seed: int) -> list[Split]:
+    """The splits of ``cv``; without it folds that are stratified, of whole groups, or in the order of time."""
+    if cv is not None:
+        return as_splits(cv, X, y, groups)
+    return labelled_folds(labels, n_folds, groups=groups, times=times, seed=seed)
+
+
 def _values(measure: Measure, labels: Targets, raw: "list[_Fold]", true: "list[_Fold]") -> dict[str, Any]:
     """The values of all features and of the method, as fields of a diagnosis."""
     return {
@@ -430,15 +434,15 @@ def _tested(tested: float, values: list[Any], shuffle: LabelShuffle) -> dict[str
 
 def _looked_at(
     X: Any, y: Any, sample_rows: int, seed: int, by_rows: bool, target_type: Any
-) -> tuple[Any, Any, int | None]:
-    """The checked rows in memory, or a sample of blocks with the number of all their rows."""
+) -> tuple[Any, Any, Targets, int | None]:
+    """The checked rows in memory, or a sample of blocks with the number of all their rows; y as given and as read."""
     blocks = blocks_of(X, y)
-    if blocks is None:
-        return checked_rows(X, y, target_type)[0], y, None
-    if not by_rows:
-        raise ValueError("groups and times are not allowed with blocks of rows; leave them out, or pass arrays.")
-    X, y = blocks.sample(sample_rows, seed=seed)
-    return checked_rows(X, y, target_type)[0], y, blocks.reduce(_rows_of_piece, sum)
+    if blocks is not None:
+        if not by_rows:
+            raise ValueError("groups and times are not allowed with blocks of rows; leave them out, or pass arrays.")
+        X, y = blocks.sample(sample_rows, seed=seed)
+    n_all = None if blocks is None else blocks.reduce(_rows_of_piece, sum)
+    return checked_rows(X, y, target_type)[0], y, targets_of(y, target_type), n_all
 
 
 def _rows_of_piece(rows: RowBlocks, number: int) -> int:
@@ -478,8 +482,8 @@ def diagnosed_by(measure: Measure) -> bool:
     return measure.reads in ("scores", "neighbors") and not measure.loss
 
 
-def _checked_measure(measure: str | Measure | Callable[..., Any] | None, targets: Targets) -> Measure:
-    """The measure, by which a diagnosis can go."""
+def _checked_measure(measure: str | Measure | Callable[..., Any] | None, targets: Targets, weights: Any) -> Measure:
+    """The measure, by which a diagnosis can go, also with these weights."""
     numbers = isinstance(targets, Outputs)
     chosen, kind = measure_for(measure, numbers), measures_of_kind(numbers)
     if not diagnosed_by(chosen):
@@ -487,6 +491,7 @@ def _checked_measure(measure: str | Measure | Callable[..., Any] | None, targets
             f"measure={measure!r} reads neither scores nor neighbours, or is a loss; use {kind.predict!r}, "
             f"{kind.near.format(DEFAULT_NEIGHBORS)!r}, or a function of (Y, S)."
         )
+    chosen.check_weighs(weights)
     return chosen
 
 

@@ -156,9 +156,15 @@ def registered_methods(
     interrupted = fitted_or_interrupted(
         study, train.X, training_labels(train), groups=train.groups, **weights_of(train.sample_weight)
     )
+    found = findings_of(study, interrupted, options.measure, train.outputs is not None)
+    return with_layouts(found, options, rows) if for_map and not study.final_ else found
+
+
+def findings_of(study: EmbeddingSearch, interrupted: bool, measure: Any, numbers: bool) -> SearchFindings:
+    """What a fitted search says of its leaders and of its choice, with losses as they are."""
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
     scored = zip(leaders, study.leader_scores_, strict=False)
-    sign = -1.0 if measure_for(options.measure, train.outputs is not None).loss else 1.0
+    sign = -1.0 if measure_for(measure, numbers).loss else 1.0
     choice = {
         "method": leaders[0][0],
         "k": leaders[0][1].n_components,
@@ -168,7 +174,7 @@ def registered_methods(
         "configurations": study.n_chosen_from_,
         "folds": study.n_choice_folds_,
     }
-    found = SearchFindings(
+    return SearchFindings(
         leaders,
         complete_scores(study.trials_),
         sum(trial["seconds"] for trial in study.trials_),
@@ -179,10 +185,9 @@ def registered_methods(
         choice=choice if study.final_ else None,
         by_fold={(name, k): by for (name, _), own in scored for k, by in own.items()},
         repeated=study.choice_scores_,
-        anchored=train.outputs is None,
+        anchored=not numbers,
         unweighted=study.unweighted_,
     )
-    return with_layouts(found, options, rows) if for_map and not study.final_ else found
 
 
 def training_rows(dataset: Any, rows: Any) -> Any:
