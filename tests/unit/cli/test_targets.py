@@ -142,6 +142,6 @@ def test_a_diagnosis_speaks_of_outputs(made):
     assert "  shuffled outputs " in text and "label" not in text
 
 
-def test_a_map_takes_labels_alone(made):
-    text = refused("map", made / "t.csv", "--targets", "v", "--drop", "g,u")
-    assert "column 'v' holds numbers, which" in text and "label" not in text.split(";")[0]
+def test_a_map_speaks_of_outputs(made, tmp_path):
+    text = run("map", made / "t.csv", "--targets", "u,v", "--drop", "g", "-m", "opls", "-o", tmp_path / "m.html")
+    assert "plain map              A@10 " in text and "label" not in text

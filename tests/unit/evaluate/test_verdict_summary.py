@@ -148,7 +148,7 @@ class Searched:
     rng = np.random.default_rng(0)
     unknown = None
     Y = rng.random((200, 3)) < 0.3
-    groups = times = None
+    groups = times = sample_weight = None
     scores = {"good": Y + 0.5 * rng.normal(size=Y.shape), "chance": rng.normal(size=Y.shape)}
 
 
