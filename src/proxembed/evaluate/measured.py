@@ -12,6 +12,7 @@ from scipy import stats
 
 from proxembed.algebra.arrays.matrix import row_blocks
 from proxembed.algebra.pencil.symmetric import orthonormal_columns, pseudo_inverse
+from proxembed.features.scaling import scaling_apply
 from proxembed.measures.measures import DEFAULT_NEIGHBORS
 from proxembed.measures.neighbors import neighbor_weights
 from proxembed.measures.outputs import (
@@ -22,6 +23,7 @@ from proxembed.measures.outputs import (
     skewed_outputs,
     spearman_each,
 )
+from proxembed.methods.around import Scaled
 from proxembed.methods.pipeline import fit_on
 from proxembed.proximity.reordering import even_sample
 from proxembed.tables.axis import axis_of
@@ -253,9 +255,11 @@ def measured_section(
 
 @dataclass(frozen=True)
 class _Fitted:
-    """A model with its rows, training rows first: their features as the embedding takes them, scores, predictions."""
+    """A model with its rows, training rows first: their features as the method takes them, scores, predictions.
+    ``method``: the embedding, or the linear method inside ``Scaled``."""
 
     model: Any
+    method: Any
     dataset: Any
     train: np.ndarray
     held_out: np.ndarray
@@ -268,10 +272,12 @@ class _Fitted:
     @classmethod
     def of(cls, model: Any, dataset: Any, train: np.ndarray, held_out: np.ndarray) -> "_Fitted":
         rows = dataset.X[np.concatenate([train, held_out])]
-        X, Z, readout = model[0].transform(rows), np.asarray(model.transform(rows), dtype=np.float64), model[-1]
+        method, X = _linear_method(model, model[0].transform(rows))
+        Z, readout = np.asarray(model.transform(rows), dtype=np.float64), model[-1]
         values = readout.values(Z)
         predicted = readout.reading_.columns(values, readout.extrapolate)
-        return cls(model, dataset, train, held_out, X, Z, predicted, values, _weights(model["embedding"], X.shape[1]))
+        weights = _weights(method, X.shape[1])
+        return cls(model, method, dataset, train, held_out, X, Z, predicted, values, weights)
 
     @property
     def n(self) -> int:
@@ -283,7 +289,8 @@ class _Fitted:
 
     @property
     def standardised(self) -> bool:
-        state = getattr(self.model[0], "state_", None)
+        inside = self.method is not self.model["embedding"]
+        state = getattr(self.model["embedding"] if inside else self.model[0], "state_", None)
         return state is None or state.kind == "standard"
 
     def shown(self, outputs: int) -> np.ndarray:
@@ -318,6 +325,16 @@ class _Distances:
     limit: float | None
 
 
+def _linear_method(model: Any, X: Any) -> tuple[Any, Any]:
+    """The method of a model and its features: the linear one inside ``Scaled``, whose features are those of X scaled,
+    or else the embedding as it is, and X."""
+    embedding = model["embedding"]
+    if isinstance(embedding, Scaled) and embedding.state_.axes is None and embedding.axes_ is None:
+        if _weights(embedding.method_, X.shape[1]) is not None:
+            return embedding.method_, scaling_apply(embedding.state_, X)
+    return embedding, X
+
+
 def _weights(embedding: Any, d: int) -> np.ndarray | None:
     """Weights of the features, (d, k), of a linear method that has coefficients; None for others. Those of PLS with
     deflation are of the deflated rows: an orthonormal basis of the same nested spans."""
@@ -330,7 +347,7 @@ def _weights(embedding: Any, d: int) -> np.ndarray | None:
 
 def _vip(fitted: _Fitted, weights: np.ndarray) -> np.ndarray:
     """VIP by the standardised outputs of the training rows, unknown cells at their mean."""
-    outputs = fitted.dataset.targets.rescaled(fitted.model["embedding"].target_scaling())
+    outputs = fitted.dataset.targets.rescaled(fitted.method.target_scaling())
     F = outputs.take(fitted.train).with_means().Y.toarray()
     T = fitted.Z[: fitted.n] - fitted.Z[: fitted.n].mean(axis=0)
     return vip(weights, T, (F - F.mean(axis=0)).T @ T / np.einsum("ia,ia->a", T, T))
@@ -354,7 +371,8 @@ def _distances(fitted: _Fitted, splits: Sequence[tuple[np.ndarray, np.ndarray]])
                 scaling=None if state is None else state.kind,
             )
         both = [
-            (part[0].transform(each), part.transform(each)) for each in map(fitted.dataset.X.__getitem__, (rows, left))
+            (_linear_method(part, part[0].transform(each))[1], part.transform(each))
+            for each in map(fitted.dataset.X.__getitem__, (rows, left))
         ]
         left_out.append(distances_to_model(*both[0], *both[1]))
     return _Distances(own, float(np.quantile(np.concatenate(left_out), LEVEL)) if left_out else None)
@@ -434,7 +452,7 @@ def _with_coefficients(
 ) -> dict[str, Any]:
     if fitted.weights is None:
         return {**output, "coefficients": None}
-    return {**output, "coefficients": _chart(fitted.model["embedding"].coef_[spans[2].start], names)}
+    return {**output, "coefficients": _chart(fitted.method.coef_[spans[2].start], names)}
 
 
 def ranks_of(values: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 
-from proxembed import OPLS, PLS, Kernelized, fit_on
+from proxembed import OPLS, PLS, Kernelized, Scaled, fit_on
 from proxembed.data import Dataset
 from proxembed.evaluate import measured
 from proxembed.evaluate.measured import (
@@ -169,6 +170,24 @@ def test_methods_without_coefficients_have_one_sentence_in_place_of_panels():
     found = section(Kernelized(OPLS(n_components=2)), made())[1]
     assert found["vip"] is found["rows"]["distance"] is found["outputs"][0]["coefficients"] is None
     assert "no coefficients" in found["absent"] and found["limits"]["t2"] is not None
+
+
+def test_a_scaling_around_a_linear_method_is_that_of_a_pipeline(monkeypatch):
+    monkeypatch.setattr(measured, "_number", float)  # in place of five digits
+    data = made()
+    units = replace(data, X=data.X * np.geomspace(0.01, 100, 20))
+    both = [section(method, units)[1] for method in (Scaled(OPLS(n_components=2), "standard"), OPLS(n_components=2))]
+    inside, pipeline = (
+        [each["vip"]["values"], *(output["coefficients"]["values"] for output in each["outputs"])]
+        + [each["rows"]["distance"], each["rows"]["t2"], [each["limits"]["distance"]]]
+        for each in both
+    )
+    for own, other in zip(inside, pipeline, strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-10, atol=1e-10)
+    assert all(each["standardised"] and each["absent"] is None for each in both)
+    rows = section(Scaled(OPLS(n_components=2), "pca"), units)[1]
+    kernel = section(Scaled(Kernelized(n_components=2)), units)[1]
+    assert rows["vip"] is kernel["vip"] is None and kernel["outputs"][0]["importance"] is not None
 
 
 def test_names_without_order_give_the_15_largest_and_classes_no_panel(monkeypatch):
