@@ -24,7 +24,7 @@ from .options import (
     training_data,
 )
 from .refusal import refusals
-from .terminal import head, leave_interrupted, notes, print_json, print_summary, progress_bar
+from .terminal import EarlyVerdict, head, leave_interrupted, notes, print_json, progress_bar
 
 if TYPE_CHECKING:
     from proxembed.workflow.options import SearchOptions
@@ -74,13 +74,16 @@ def search_and_show(
     resume: bool = False,
     large: Any = None,
 ) -> None:
-    """Run a search and print its leaderboard, or its summary as JSON; exit after an interruption."""
+    """Run a search and print leaderboard and verdict before the page is made, or the summary as JSON at the end; exit
+    after an interruption."""
     from proxembed.workflow.main_job import run_search
     from proxembed.workflow.record import note_written
 
     with notes(), progress_bar(quiet=json_output) as progress:
         run = head("search", options.seed, file)
-        found = run_search(dataset, options, run, folder, progress, started, resume, large)
+        early = EarlyVerdict(progress)
+        judged = None if json_output else early
+        found = run_search(dataset, options, run, folder, progress, started, resume, large, judged)
     listing = found.folder.listing
     if not found.compared:
         leave_interrupted(f"the best so far ({found.name}), not yet compared with rivals, is in {listing}.")
@@ -90,7 +93,7 @@ def search_and_show(
                 print_json(found.record["summary"])
             else:
                 budget = found.record["search"]["budget"]
-                print_summary(found.record["summary"], found.folder.paths, cuts=budget["cuts"], repeat=budget["repeat"])
+                early.finish(found.record["summary"], found.folder.paths, budget["cuts"], budget["repeat"])
     finally:
         if found.interrupted:
             leave_interrupted(f"the finished part is in {listing}.")

@@ -1,4 +1,4 @@
-"""Terminal of a run: progress and notes on standard error, the table, last the verdict; and the signals that end it."""
+"""Terminal of a run: progress and notes on standard error, the table, the verdict; and the signals that end it."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -60,34 +60,77 @@ def phase_of(text: str) -> str:
     return re.split(r"[,:]", text, maxsplit=1)[0]
 
 
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
+class ShownProgress:
     """Progress on standard error, as a function to call: a bar, or one line per phase if it is not a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
 
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    console = Console(stderr=True)
-    piped = not quiet and not console.is_interactive
-    bar = Bar(*columns, console=console, transient=True, disable=quiet or piped)
-    task, phases = bar.add_task("starting", total=None), set()
+    def __init__(self, quiet: bool):
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
 
-    def progress(done: int, total: int, text: str) -> None:
+        columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        console = Console(stderr=True)
+        self.quiet, self.piped = quiet, not quiet and not console.is_interactive
+        self.bar = Bar(*columns, console=console, transient=True, disable=quiet or self.piped)
+        self.task, self.phases = self.bar.add_task("starting", total=None), set[str]()
+
+    def __call__(self, done: int, total: int, text: str) -> None:
         phase = phase_of(text)
-        if not quiet and phase not in phases and (piped or phase == FORECAST):
+        if not self.quiet and phase not in self.phases and (self.piped or phase == FORECAST):
             say(text if phase == FORECAST else phase)
-        phases.add(phase)
-        bar.update(task, completed=done, total=total, description=text)
+        self.phases.add(phase)
+        self.bar.update(self.task, completed=done, total=total, description=text)
 
-    if not bar.disable:
-        bar.start()
+    def start(self) -> None:
+        """Show the bar."""
+        if not self.bar.disable:
+            self.bar.start()
+
+    def stop(self) -> None:
+        """Take the bar away, so that others may print."""
+        with suppress(OSError):  # the terminal may be gone
+            if not self.bar.disable:  # rich would leave an empty line in a file
+                self.bar.stop()
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[ShownProgress]:
+    """Progress that is shown while the block lasts."""
+    progress = ShownProgress(quiet)
+    progress.start()
     try:
         yield progress
     finally:
-        with suppress(OSError):  # the terminal may be gone
-            if not bar.disable:  # rich would leave an empty line in a file
-                bar.stop()
+        progress.stop()
+
+
+class EarlyVerdict:
+    """A function to call with the summary as soon as the test rows are scored: it prints table and verdict. A run whose
+    output nobody reads goes on; ``finish`` raises what happened."""
+
+    def __init__(self, progress: ShownProgress):
+        self.progress, self.printed = progress, False
+        self.error: BaseException | None = None
+
+    def __call__(self, summary: dict[str, Any]) -> None:
+        self.progress.stop()
+        try:
+            print_scores(summary)
+            print_verdict(summary["verdict"])
+            self.printed = True
+        except (OSError, SystemExit) as error:  # rich leaves where nobody reads on
+            self.error = error
+        self.progress.start()
+
+    def finish(self, summary: dict[str, Any], written: list[Path], cuts: Sequence[str], repeat: str) -> None:
+        """Print the rest: cuts and files; all of it where nothing was printed before."""
+        if self.error is not None:
+            raise self.error
+        if not self.printed:
+            print_summary(summary, written, cuts=cuts, repeat=repeat)
+            return
+        typer.echo()
+        print_files(summary, written, cuts, repeat)
 
 
 def leaderboard_table(summary: dict[str, Any]) -> Any:
@@ -165,18 +208,40 @@ def print_summary(
     from rich.console import Console
     from rich.text import Text
 
-    from proxembed.report import choice_text
-    from proxembed.tables.notes import visible, visible_texts
+    from proxembed.tables.notes import visible_texts
 
-    summary, tested, cuts, repeat = visible_texts((summary, list(tested), list(cuts), repeat))
-    console = Console()
+    print_scores(summary)
+    for entry in visible_texts(list(tested)):
+        Console().print(Text(contrast_text(entry)))
+    print_files(summary, written, cuts, repeat)
+    print_verdict(summary["verdict"])
+
+
+def print_scores(summary: dict[str, Any]) -> None:
+    """Print the table, how the choice was made, and failures."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from proxembed.report import choice_text
+    from proxembed.tables.notes import visible_texts
+
+    summary, console = visible_texts(summary), Console()
     console.print(leaderboard_table(summary))
     if told := choice_text(summary):
         console.print(Text(told))
     for arm, k, reason in summary["failures"]:
         console.print(Text(f"failed, counted as 0: {arm}{'' if k is None else f' at k = {k}'}: {reason}"))
-    for entry in tested:
-        console.print(Text(contrast_text(entry)))
+
+
+def print_files(summary: dict[str, Any], written: list[Path], cuts: Sequence[str], repeat: str) -> None:
+    """Print the number of notes, the cuts, the command that repeats the run, and the files."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from proxembed.tables.notes import visible, visible_texts
+
+    cuts, repeat = visible_texts((list(cuts), repeat))
+    console = Console()
     if summary["notes"]:
         count = len(summary["notes"])
         listed = (
@@ -190,7 +255,6 @@ def print_summary(
     if repeat:
         console.print(Text(f"to repeat this run: {repeat}"))
     console.print(Text("written: " + ", ".join(visible(str(path)) for path in written)))
-    print_verdict(summary["verdict"])
 
 
 def print_verdict(verdict: dict[str, Any]) -> None:

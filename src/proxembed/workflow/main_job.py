@@ -291,8 +291,10 @@ def run_search(
     started: float | None = None,
     resume: bool = False,
     large: LargeFit | None = None,
+    judged: Callable[[dict[str, Any]], None] | None = None,
 ) -> SearchResult:
-    """Do the whole job, phase by phase: what ``search`` and the program both do."""
+    """Do the whole job, phase by phase: what ``search`` and the program both do. ``judged`` is called with the summary
+    as soon as it has its verdict, before diagnosis, last fit and page."""
     check_row_weights(dataset, options.engine)
     if not has_test_rows(dataset):
         options = replace(options, refit_all=True)
@@ -321,7 +323,7 @@ def run_search(
             plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
         study = storage if storage is not None and storage.begun else None
         with stored_comparison(study) as comparison:
-            job = Job(options, dataset, split, plan, found, head, place, progress, comparison, study, large)
+            job = Job(options, dataset, split, plan, found, head, place, progress, comparison, study, large, judged)
             if place is not None:
                 place.write(unfinished(head, search=search_section(job)))
             results = compare_leaders(job)
@@ -346,6 +348,7 @@ class Job:
     comparison: Ledger | None = None
     study: Ledger | None = None
     large: LargeFit | None = None
+    judged: Callable[[dict[str, Any]], None] | None = None
 
 
 def rivals_of(job: Job) -> tuple[Arm, ...]:
@@ -449,6 +452,8 @@ def finish_search(job: Job, results: Results) -> SearchResult:
     record.add(search=section(), adaptive=found.adaptive)
     diagnosis = model = sampled = None
     try:
+        if job.judged is not None:
+            job.judged(record.summary)
         if not results.interrupted:
             diagnosis = look_at_test_rows(job, name, method, k, record)
             record.add(search=section())

@@ -1,10 +1,13 @@
 """What the terminal shows: the table, contrasts in words, hostile names as text, progress on standard error only."""
 
+import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
-from proxembed.cli.terminal import contrast_text, leaderboard_table, notes, print_summary, progress_bar
+from proxembed.cli import terminal
+from proxembed.cli.terminal import EarlyVerdict, contrast_text, leaderboard_table, notes, print_summary, progress_bar
 
 NAME = "macro average precision (ridge)"
 
@@ -109,6 +112,22 @@ def test_progress_that_is_piped_is_a_line_a_phase_without_control_characters(cap
         "proxembed: fold 1",
     ]
     assert all(character.isprintable() or character == "\n" for character in shown)
+
+
+def test_a_verdict_that_nobody_reads_does_not_end_the_run(monkeypatch, capsys):
+    with progress_bar(quiet=False) as progress:
+        early, unread = EarlyVerdict(progress), EarlyVerdict(progress)
+        early(make_summary())
+        verdict = capsys.readouterr().out
+        with monkeypatch.context() as patch:
+            patch.setattr(terminal, "print_scores", lambda summary: sys.exit(1))
+            unread(make_summary())
+    early.finish(make_summary(), [Path("index.html")], [], "")
+    rest = capsys.readouterr().out
+    assert "Map: better." in verdict and "Map: better." not in rest
+    assert "written: index.html" in rest and "written:" not in verdict
+    with pytest.raises(SystemExit):
+        unread.finish(make_summary(), [], [], "")
 
 
 def test_what_was_cut_and_the_command_that_repeats_are_printed(capsys):
