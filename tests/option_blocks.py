@@ -15,11 +15,17 @@ from proxembed.params import Param, declared, parameter_entries
 from proxembed.study.defc.model_strategies import ModelStrategy
 from proxembed.study.method_strategies import MethodStrategy
 from proxembed.study.trials import list_strategies
-from proxembed.workflow.options import CompareOptions, DiagnoseOptions, SearchOptions
+from proxembed.workflow.options import BudgetOptions, CompareOptions, DiagnoseOptions, SearchOptions
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "proxembed"
 JOBS = {"workflow/main_job.py": SearchOptions, "workflow/comparison.py": CompareOptions}
-KINDS = {"columns": Columns, "search": SearchOptions, "compare": CompareOptions, "diagnose": DiagnoseOptions}
+KINDS = {
+    "columns": Columns,
+    "search": SearchOptions,
+    "compare": CompareOptions,
+    "budget": BudgetOptions,
+    "diagnose": DiagnoseOptions,
+}
 BEGIN, END = "    # the options, written by `make options` from their declarations\n", "    # end of the options\n"
 DOCUMENTED = re.compile(r"(?<=\n    y : labels in any form, if X is a matrix\n).*?(?=    groups : array)", re.DOTALL)
 

@@ -27,7 +27,17 @@ from .terminal import notes, print_json
 SHOWN = 5  # labels served worse
 
 
-@takes("columns", "search.measure", "search.folds", "search.seed", "search.n_jobs", "diagnose", folds=3, n_jobs=-1)
+@takes(
+    "columns",
+    "search.measure",
+    "search.folds",
+    "search.seed",
+    "search.n_jobs",
+    "budget",
+    "diagnose",
+    folds=3,
+    n_jobs=-1,
+)
 def diagnose(
     file: str = DATA,
     method: str = METHOD,
@@ -54,7 +64,9 @@ def diagnose(
         dataset = checked_data(dataset, file)
         parameters = dict(map(setting, settings or []))
         estimator = method_with(method, size, parameters, seed, several_labels=dataset.several_labels)
-        options = {name: given[name] for name in ("measure", "seed", "n_jobs", "per_component")}
+        options = {
+            name: given[name] for name in ("measure", "seed", "n_jobs", "per_component", "max_seconds", "max_work")
+        }
         options |= {"n_shuffles": given["shuffles"], "n_resamples": given["halves"], "covariates": covariates}
         with notes(), Console(stderr=True, quiet=json_output).status(f"diagnosing {title_of(estimator)}"):
             found = diagnose_method(dataset, estimator, given["folds"], n_all=large and large.table.n, **options)
@@ -117,4 +129,6 @@ def show(found: dict[str, Any], json_output: bool) -> None:
         typer.echo(f"  worse {found['what'][:-1]:<10} {visible(row['label'])}: {scores}")
     if len(worse) > SHOWN:
         typer.echo(f"                   and {len(worse) - SHOWN} more {found['what']}; --json lists all")
+    for line in found["cuts"]:
+        typer.echo(f"cut for the budget: {line}")
     typer.echo(found["verdict"])

@@ -52,7 +52,7 @@ PARTS_DASK = typer.Option(
 )
 
 
-@takes("columns", "search.seed")
+@takes("columns", "search.seed", "budget")
 def fit(
     file: str = DATA,
     method: str = METHOD,
@@ -93,7 +93,8 @@ def fit(
         single = dataset.single_label if large is None else large.table.single_label
         estimator = made(several_labels=not single and dataset.outputs is None)
         with notes(), fitting(title_of(estimator), large is not None, json_output, dask) as progress:
-            done = fit_and_save(dataset, estimator, path, command(), large, progress)
+            budget = {name: given[name] for name in ("max_seconds", "max_work")}
+            done = fit_and_save(dataset, estimator, path, command(), large, progress, **budget)
         show(done, json_output)
 
 

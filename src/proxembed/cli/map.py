@@ -10,7 +10,7 @@ from .refusal import refusals
 from .terminal import command, notes, print_json, progress_bar
 
 
-@takes("columns", "search.seed")
+@takes("columns", "search.seed", "budget")
 def map(
     file: str = DATA,
     method: str = typer.Option(
@@ -43,7 +43,8 @@ def map(
             check_writable(check_map_path(path))
         dataset = dataset_from(file, **table_options(given), test=test)
         with notes(), progress_bar(json_output) as progress:
-            record = draw_map(dataset, method, layout, seed=given["seed"], command=command(), progress=progress)
+            asked = {name: given[name] for name in ("seed", "max_seconds", "max_work")}
+            record = draw_map(dataset, method, layout, **asked, command=command(), progress=progress)
             for path in out:
                 write_map(record, path)
         show(map_facts(record) | {"written": [str(path) for path in out]}, json_output)
@@ -65,6 +66,8 @@ def show(done: dict[str, Any], json_output: bool) -> None:
             if values.get("on_ranks"):
                 typer.echo(f"{'    of ranks':<22} {measure} {in_words(values['on_ranks'])}")
     typer.echo(f"{'by chance':<22} {measure} {done['chance']:.3f}")
+    for line in done["cuts"]:
+        typer.echo(f"cut for the budget: {line}")
     typer.echo(f"written: {', '.join(done['written'])}")
 
 

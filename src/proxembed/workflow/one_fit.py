@@ -36,6 +36,7 @@ from proxembed.splits.splits import Splitting, fold_limit, make_splits
 from proxembed.study.candidates import suited
 from proxembed.targets.labels import LabelMatrix
 
+from .budget import Budget, check_fit, cut_diagnosis, cut_map
 from .labelled_data import check_labels, with_test_rows
 from .large_fit import LargeFit
 from .options import LEAST_SHUFFLES, OptionError
@@ -113,8 +114,13 @@ def fit_and_save(
     command: str,
     large: LargeFit | None = None,
     progress: Progress = silent,
+    *,
+    max_seconds: float | None = None,
+    max_work: float | None = None,
 ) -> dict[str, Any]:
-    """Fit the pipeline on all rows and write the model and its card; what was done, as plain data."""
+    """Fit the pipeline on all rows and write the model and its card; what was done, as plain data. A ValueError before
+    the fit where it is forecast above the budget."""
+    check_fit(Budget.of(max_seconds, max_work), estimator, dataset, None if large is None else large.table.n)
     started = perf_counter()
     targets = LabelMatrix.of(dataset.y) if dataset.outputs is None else dataset.outputs
     scaling = choose_scaling(dataset.X, targets, dataset.groups, weights=dataset.sample_weight)
@@ -141,10 +147,20 @@ def fit_and_save(
 
 @own_configuration()
 def diagnose_method(
-    dataset: Dataset, estimator: BaseEstimator, n_folds: int = 3, *, n_all: int | None = None, **options: Any
+    dataset: Dataset,
+    estimator: BaseEstimator,
+    n_folds: int = 3,
+    *,
+    n_all: int | None = None,
+    max_seconds: float | None = None,
+    max_work: float | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Diagnose a method, with scaling, on folds that respect the groups and the order of time of a data set; options as
-    of ``diagnose``, the covariates by column, (n,) each."""
+    of ``diagnose``, the covariates by column, (n,) each. A budget cuts shuffles and rows (``cuts``)."""
+    n, budget = dataset.X.shape[0], Budget.of(max_seconds, max_work, options.get("n_jobs", 1))
+    dataset, options, cuts = cut_diagnosis(budget, estimator, dataset, n_folds, options)
+    n_all = n if n_all is None and dataset.X.shape[0] < n else n_all
     scaling = choose_scaling(dataset.X, dataset.targets, dataset.groups, weights=dataset.sample_weight)
     model = embedding_pipeline(estimator, dataset.X, readout=False, scaling=scaling)
     n_folds = fold_limit(dataset, n_folds)
@@ -157,7 +173,12 @@ def diagnose_method(
         {"name": name, "kind": "levels" if cells.dtype == object else "number"}
         for name, cells in (options.get("covariates") or {}).items()
     ]
-    facts = {"covariates": taken_off, "what": what, "verdict": verdict(found, what) + more_components(estimator, found)}
+    facts = {
+        "covariates": taken_off,
+        "cuts": cuts,
+        "what": what,
+        "verdict": verdict(found, what) + more_components(estimator, found),
+    }
     return {"method": title_of(estimator), **described, **facts}
 
 
@@ -218,8 +239,11 @@ def draw_map(
     seed: int = 0,
     command: str = "",
     progress: Progress | None = None,
+    max_seconds: float | None = None,
+    max_work: float | None = None,
 ) -> dict[str, Any]:
-    """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows."""
+    """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows. A budget
+    cuts the method, unless one is named, and training rows (``cuts``)."""
     check_labels(dataset, dataset.name)
     if dataset.sample_weight is not None:
         raise ValueError(f"{dataset.name}: sample_weight is not allowed for a map, whose layouts take no weights.")
@@ -227,8 +251,11 @@ def draw_map(
     if layout == "auto" and dataset.outputs is not None and dataset.outputs.rank <= MAP_SIZE:
         layout = COMPONENTS
     chosen = map_layout(method, layout, seed, len(split.train), several_labels=dataset.several_labels)
+    budget = Budget.of(max_seconds, max_work)
+    chosen, split, cuts = cut_map(budget, chosen, dataset, split, free=method is None)
     part, progress = prepare(dataset, split, seed), progress or silent
-    progress(0, 0, f"forecast: {forecast_text(chosen, shape_of(dataset.X[split.train], dataset.targets.c))}")
+    forecast = forecast_text(chosen, shape_of(dataset.X[split.train], dataset.targets.c))
+    progress(0, 0, "; ".join([f"forecast: {forecast}", *(f"cut for the budget: {each}" for each in cuts)]))
     maps = drawn_maps(chosen, part, progress=progress)
     rows = split._replace(held_out=part.rows)
     facts = {
@@ -237,6 +264,7 @@ def draw_map(
         "layout": layout_named(layout),
         "seed": seed,
         "command": command,
+        "cuts": cuts,
     }
     if dataset.outputs is not None:
         return map_record(maps, None, dataset, rows, facts)
@@ -271,5 +299,5 @@ def map_facts(record: dict[str, Any]) -> dict[str, Any]:
     for pair in record["pairs"]:
         own, null = ({name: pair[each][name] for name in names} for each in ("map", "null"))
         maps.append({"map": "honest" if pair["honest"] else "plain", **own, "null": null})
-    shared = ("name", "method", "layout", "seed", "train", "held_out", "measure", "chance")
+    shared = ("name", "method", "layout", "seed", "train", "held_out", "measure", "chance", "cuts")
     return {**{name: record[name] for name in shared}, "maps": maps}

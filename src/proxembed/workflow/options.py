@@ -313,6 +313,25 @@ class CompareOptions(RunOptions):
 
 
 @dataclass(frozen=True)
+class BudgetOptions:
+    """The budget of one fit, one diagnosis or one map."""
+
+    max_seconds: float | None = param(
+        default=None,
+        choices=(None, math.inf),
+        above=0,
+        panel=TIME,
+        doc="Time limit, by a forecast from the sizes of the data: a diagnosis or a map above it is cut, a fit above "
+        "it is refused. None: no limit.",
+    )
+    max_work: float | None = param(**WORK, doc="The same in units of work, for any load of the machine.")
+
+    def __post_init__(self) -> None:
+        for name in declared(type(self)):
+            check_option(type(self), name, getattr(self, name))
+
+
+@dataclass(frozen=True)
 class DiagnoseOptions:
     """The options of a diagnosis that only the program has, or names so."""
 

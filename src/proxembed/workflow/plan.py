@@ -404,7 +404,7 @@ class Plan:
         if whole <= asked:
             return text
         option = "--max-seconds" if unit == "s" else "--max-work"
-        return f"{text}; the cheapest whole job is done all the same, {option} {_round_up(whole)} has room for it"
+        return f"{text}; the cheapest whole job is done all the same, {option} {round_up(whole)} has room for it"
 
     def describe(self) -> dict[str, Any]:
         """The plan as plain data, for the record."""
@@ -473,7 +473,7 @@ def _anchors(options: SearchOptions, numbers: bool) -> tuple[tuple[str, Any], ..
     return tuple(zip(names, (each.default() for each in candidates(names)), strict=True))
 
 
-def _round_up(value: float) -> str:
+def round_up(value: float) -> str:
     """A number of at least this size, with two digits."""
     unit = 10.0 ** (floor(log10(value)) - 1)
     return f"{ceil(value / unit) * unit:g}"

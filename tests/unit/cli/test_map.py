@@ -38,6 +38,7 @@ def test_json_is_for_machines(file, tmp_path):
     [
         (["-o", "map.pdf"], "-o 'map.pdf' must end in .html, .png or .svg."),
         (["-m", "nothing"], "unknown method 'nothing'"),
+        (["--max-work", "-1"], "--max-work -1.0 must be a number > 0"),
         (
             ["--layout", "mds"],
             "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap', 'sklearn' or 'components'.",

@@ -9,7 +9,15 @@ from proxembed.evaluate.verdict import TOLERANCE
 from proxembed.measures import measures
 from proxembed.params import declared
 from proxembed.workflow import options as run_options
-from proxembed.workflow.options import CompareOptions, OptionError, RunOptions, SearchOptions, call_text, check_option
+from proxembed.workflow.options import (
+    BudgetOptions,
+    CompareOptions,
+    OptionError,
+    RunOptions,
+    SearchOptions,
+    call_text,
+    check_option,
+)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +77,7 @@ def test_what_is_written_from_the_declarations_is_current(path, text):
     assert path.read_text(encoding="utf-8") == text, "run `make options`"
 
 
-@pytest.mark.parametrize("kind", [SearchOptions, CompareOptions])
+@pytest.mark.parametrize("kind", [SearchOptions, CompareOptions, BudgetOptions])
 def test_every_option_is_described_and_has_a_permitted_default(kind):
     for name, (field, spec) in declared(kind).items():
         assert spec.permits(field.default) and len(spec.doc) > 20, name

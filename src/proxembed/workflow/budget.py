@@ -1,0 +1,188 @@
+"""The budget of one fit, one diagnosis and one map: forecasts from the sizes of the data, and what is cut to fit in."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, inf
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from proxembed.estimator.catalogue import title_of
+from proxembed.evaluate.costs import (
+    PROTOTYPES,
+    Shape,
+    all_features_work,
+    fit_work,
+    last_work,
+    machine_speed,
+    readout_work,
+    shape_of,
+)
+from proxembed.execute.executor import workers
+from proxembed.methods.dependence import OPLS
+from proxembed.methods.kernelized import Kernelized
+from proxembed.methods.layout import Layout
+from proxembed.splits.splits import fold_limit
+from proxembed.study.candidates import suited
+from proxembed.targets.labels import MANY_LABELS
+
+from .options import LEAST_SHUFFLES, NEAR_MEASURES, BudgetOptions
+from .plan import EACH_MORE, FEWER_PROTOTYPES, drawn_part, round_up
+
+FEWER_ROWS = 20_000, 12_000, 8000, 5000, 3000, 2000, 1000, 500
+TUNED_FITS = 3  # of a model with thresholds of labels: one, and two for scores of rows that it has not seen
+USUAL_SIZE = 10  # components of a method that names none
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one command may take: ``asked`` seconds, or units of work, of which there are ``rate`` in each."""
+
+    asked: float
+    rate: float
+    option: str
+
+    @classmethod
+    def of(cls, max_seconds: float | None = None, max_work: float | None = None, n_jobs: int = 1) -> "Budget":
+        """The budget of these options; an OptionError for values out of range."""
+        options = BudgetOptions(max_seconds=max_seconds, max_work=max_work)
+        if options.max_work is not None:
+            return cls(float(options.max_work), 1.0, "--max-work")
+        seconds = inf if options.max_seconds is None else float(options.max_seconds)
+        rate = 1.0 if seconds == inf else machine_speed() * (1 + EACH_MORE * (workers(n_jobs) - 1))
+        return cls(seconds, rate, "--max-seconds")
+
+    def has_room(self, work: float) -> bool:
+        return work <= self.asked * self.rate
+
+    def forecast(self, work: float) -> str:
+        """The forecast beside the budget, in words."""
+        value, unit = work / self.rate, "s" if self.option == "--max-seconds" else "units of work"
+        return f"forecast {f'{value:,.0f}' if value >= 10 else f'{value:.2g}'} of {self.asked:g} {unit}"
+
+    def larger(self, work: float) -> str:
+        """The option with a value that has room."""
+        return f"{self.option} {round_up(work / self.rate)}"
+
+    def without_room(self, work: float) -> list[str]:
+        """A line where even the cheapest job is forecast above the budget."""
+        if self.has_room(work):
+            return []
+        return [f"{self.forecast(work)}; the cheapest job is done all the same, {self.larger(work)} has room for it"]
+
+
+def cheaper_methods(n: int, seed: int | None = None) -> Iterator[Any]:
+    """Methods in place of a dear one on n rows, the dearest first."""
+    yield from (suited(Kernelized(), n, seed, each) for each in (PROTOTYPES, *FEWER_PROTOTYPES) if n > each)
+    yield OPLS()
+
+
+def check_fit(budget: Budget, estimator: Any, dataset: Any, rows: int | None = None) -> None:
+    """A ValueError with the forecast and what would fit, where a fit with its read-out is forecast above the budget.
+    ``rows``: of a table that is read by parts, of which the data set is a sample."""
+    if budget.asked == inf:
+        return
+    shape = shape_of(dataset.X, dataset.targets.c)
+
+    def work(method: Any) -> float:
+        sampled = (TUNED_FITS - 1) * (dataset.outputs is None) * fit_work(method, shape)
+        return fit_work(method, shape.rows(rows or shape.n)) + sampled + last_work(shape)
+
+    needed = work(estimator)
+    if budget.has_room(needed):
+        return
+    remedies = [budget.larger(needed)]
+    others = cheaper_methods(shape.n) if isinstance(estimator, Kernelized) else iter([OPLS()])
+    for other in others:
+        words = "-m opls"
+        if isinstance(other, Kernelized):
+            words = f"--set n_prototypes={other.n_prototypes}"
+            other = clone(estimator).set_params(n_prototypes=other.n_prototypes)
+        if budget.has_room(work(other)):
+            remedies.insert(0, words)
+            break
+    raise ValueError(f"{budget.forecast(needed)}: use {' or '.join(remedies)}.")
+
+
+@dataclass(frozen=True)
+class DiagnosisWork:
+    """Forecasts of a diagnosis of a method on folds."""
+
+    estimator: Any
+    shape: Shape
+    n_folds: int
+    halves: int
+    reads: str
+
+    def of(self, n: int, shuffles: int) -> float:
+        """Work on n rows with shuffles: folds, all features, shuffles, halves. Tests of components come on top."""
+        n_fold, m = n - n // self.n_folds, n // self.n_folds
+        k = getattr(self.estimator, "n_components", None)
+        k = int(k) if k is not None and k >= 1 else min(USUAL_SIZE, self.shape.c)
+        fold, c = self.shape.rows(n_fold), self.shape.c
+        one = fit_work(self.estimator, fold) + readout_work(n_fold, m, k, c, self.reads)
+        scored = self.n_folds if c <= MANY_LABELS else 1
+        whole = fit_work(self.estimator, self.shape.rows(n)) + self.n_folds * all_features_work(fold)
+        halved = self.halves * fit_work(self.estimator, self.shape.rows(ceil(n / 2)))
+        return whole + halved + (self.n_folds + shuffles * scored) * one
+
+
+def cut_diagnosis(
+    budget: Budget, estimator: Any, dataset: Any, n_folds: int, options: dict[str, Any]
+) -> tuple[Any, dict[str, Any], list[str]]:
+    """The data set and the options of a diagnosis that fits the budget, with a line per cut: fewer shuffles, not below
+    19, then fewer rows, drawn at random."""
+    n, shuffles = dataset.X.shape[0], options.get("n_shuffles", 20)
+    if budget.asked == inf:
+        return dataset, options, []
+    near = str(options.get("measure")).startswith(NEAR_MEASURES)
+    folds, halves = fold_limit(dataset, n_folds), options.get("n_resamples", 10)
+    shape = shape_of(dataset.X, dataset.targets.c)
+    forecast = DiagnosisWork(estimator, shape, folds, halves, "neighbors" if near else "scores")
+    steps = [(n, each) for each in range(shuffles, min(LEAST_SHUFFLES, shuffles) - 1, -1)]
+    steps += [(rows, steps[-1][1]) for rows in FEWER_ROWS if rows < n]
+    rows, kept = next((each for each in steps if budget.has_room(forecast.of(*each))), steps[-1])
+    lines = [f"{kept} shuffles instead of {shuffles}"] * (kept < shuffles)
+    if rows < n:
+        lines.append(f"{rows:,} of {n:,} rows")
+        some = np.sort(np.random.default_rng(options.get("seed", 0)).permutation(n)[:rows])
+        dataset, covariates = dataset.take(some), options.get("covariates")
+        if covariates is not None:
+            options = options | {"covariates": {name: cells[some] for name, cells in covariates.items()}}
+    return dataset, options | {"n_shuffles": kept}, lines + budget.without_room(forecast.of(rows, kept))
+
+
+def maps_work(layout: Layout, shape: Shape) -> float:
+    """Work of the maps of a layout: of true and of shuffled labels, plain and honest."""
+    return 2 * sum(fit_work(clone(layout).set_params(honest=each), shape) for each in (False, True))
+
+
+def cut_map(budget: Budget, layout: Layout, dataset: Any, split: Any, *, free: bool) -> tuple[Layout, Any, list[str]]:
+    """The layout and the split of a map that fits the budget, with a line per cut: a cheaper method, where it is
+    ``free``, before fewer training rows."""
+    shape, n, seed = shape_of(dataset.X[split.train], dataset.targets.c), len(split.train), layout.random_state
+    if budget.asked == inf:
+        return layout, split, []
+
+    def steps() -> Iterator[tuple[int, Layout]]:
+        for rows in (n, *(each for each in FEWER_ROWS if each < n)):
+            yield rows, layout
+            if free:
+                yield from ((rows, clone(layout).set_params(method=each)) for each in cheaper_methods(rows, seed))
+
+    tried: list[tuple[int, Layout, float]] = []
+    for rows, each in steps():
+        tried.append((rows, each, maps_work(each, shape.rows(rows))))
+        if budget.has_room(tried[-1][2]):
+            break
+    else:
+        tried.sort(key=lambda one: -one[2])
+    rows, chosen, work = tried[-1]
+    lines = []
+    if chosen is not layout:
+        few = getattr(chosen.method, "n_prototypes", None)
+        lines.append(f"{title_of(chosen.method)}{f' with {few:,} prototypes' if few else ''}")
+    if rows < n:
+        lines.append(f"{rows:,} of {n:,} training rows")
+    return chosen, drawn_part(split, rows, None, seed or 0), lines + budget.without_room(work)

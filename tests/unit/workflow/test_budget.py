@@ -1,0 +1,106 @@
+"""Budgets of one fit, one diagnosis and one map: what is cut, in which order, and what is refused."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from proxembed import OPLS, Kernelized, Layout
+from proxembed.data import Dataset
+from proxembed.splits.splits import Split
+from proxembed.workflow import budget as module
+from proxembed.workflow.budget import Budget, check_fit, cut_diagnosis, cut_map
+from proxembed.workflow.one_fit import diagnose_method, draw_map, fit_and_save
+from proxembed.workflow.options import OptionError
+
+RNG = np.random.default_rng(0)
+FEATURES = RNG.normal(size=(12_000, 3))
+DATA = Dataset(FEATURES, (FEATURES[:, :2] > 0).astype(np.uint8))
+SPLIT = Split("made", np.arange(9000), np.arange(9000, 12_000))
+
+
+def fit_work(estimator, shape):
+    """A unit a thousand rows, of kernels one more a hundred prototypes; maps as their methods."""
+    estimator = estimator.method if isinstance(estimator, Layout) else estimator
+    prototypes = estimator.n_prototypes or shape.n if isinstance(estimator, Kernelized) else 0
+    return shape.n / 1000 + prototypes / 100
+
+
+@pytest.fixture(autouse=True)
+def forecasts(monkeypatch):
+    """Forecasts that a test can add up: fits alone."""
+    monkeypatch.setattr(module, "fit_work", fit_work)
+    monkeypatch.setattr(module, "machine_speed", lambda: 2.0)
+    for name in ("last_work", "all_features_work", "readout_work"):
+        monkeypatch.setattr(module, name, lambda *given: 0.0)
+
+
+def test_seconds_are_work_by_the_speed_and_work_goes_before_seconds():
+    assert [Budget.of(3.0).has_room(work) for work in (6.0, 6.1)] == [True, False]
+    assert Budget.of(3.0, 5.0) == Budget(5.0, 1.0, "--max-work")
+    assert Budget.of().asked == Budget.of(inf).asked == inf
+    with pytest.raises(OptionError, match="max_seconds=0 must be"):
+        Budget.of(0)
+    assert Budget.of(60.0).forecast(468.0) == "forecast 234 of 60 s" and Budget.of(60.0).larger(468.0).endswith(" 240")
+
+
+@pytest.mark.parametrize(
+    ("method", "seconds", "remedies"),
+    [
+        (Kernelized(), 60, "--set n_prototypes=1000 or --max-seconds 200"),  # 3 (12 + 120) / 2 = 198 s
+        (Kernelized(n_prototypes=1000), 24, "--set n_prototypes=250 or --max-seconds 33"),
+        (Kernelized(n_prototypes=250), 20, "-m opls or --max-seconds 22"),
+        (OPLS(), 10, "--max-seconds 18"),
+    ],
+)
+def test_a_fit_above_the_budget_is_refused_with_what_would_fit(method, seconds, remedies):
+    with pytest.raises(ValueError, match=rf"^forecast \d+ of {seconds} s: use {remedies}\.$"):
+        check_fit(Budget.of(seconds), method, DATA)
+    check_fit(Budget.of(200), method, DATA)
+
+
+def test_nothing_is_written_of_a_fit_that_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="--max-work 36"):
+        fit_and_save(DATA, OPLS(), tmp_path / "m.skops", "proxembed fit", max_work=30)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_diagnosis_loses_shuffles_down_to_19_and_then_rows():
+    def cut(work, shuffles=40):
+        options = {"n_shuffles": shuffles, "n_resamples": 2, "covariates": {"depth": FEATURES[:, 0]}}
+        return cut_diagnosis(Budget.of(max_work=work), OPLS(), DATA, 3, options)
+
+    # 3 folds of 8,000 rows, all rows, two halves: 48; and 24 a shuffle
+    assert cut(48 + 40 * 24)[1]["n_shuffles"] == 40 and cut(48 + 40 * 24)[2] == []
+    assert cut(48 + 30 * 24)[2] == ["30 shuffles instead of 40"]
+    data, options, lines = cut(48 + 19 * 24 - 1)
+    assert lines == ["19 shuffles instead of 40", "8,000 of 12,000 rows"] and data.X.shape == (8000, 3)
+    assert options["n_shuffles"] == 19 and options["covariates"]["depth"].tolist() == data.X[:, 0].tolist()
+    assert cut(48, shuffles=5)[2] == ["3,000 of 12,000 rows"]
+    assert cut(1)[2][1:] == [
+        "500 of 12,000 rows",
+        "forecast 21 of 1 units of work; the cheapest job is done all the same, --max-work 22 has room for it",
+    ]
+
+
+def test_a_map_gets_a_cheaper_method_before_fewer_rows_and_a_named_method_stays():
+    def cut(work, method=None, free=True):
+        layout, split, lines = cut_map(Budget.of(max_work=work), Layout(method or Kernelized()), DATA, SPLIT, free=free)
+        return repr(layout.method), len(split.train), lines
+
+    assert cut(400) == ("Kernelized()", 9000, [])  # 4 (9 + 90) = 396
+    assert cut(80)[1:] == (9000, ["Kernelized(OPLS) with 1,000 prototypes"])
+    assert cut(50)[1:] == (9000, ["Kernelized(OPLS) with 250 prototypes"])
+    assert cut(40) == ("OPLS()", 9000, ["OPLS"])
+    assert cut(31)[1:] == (5000, ["Kernelized(OPLS) with 250 prototypes", "5,000 of 9,000 training rows"])
+    assert cut(35, OPLS(), free=False) == ("OPLS()", 8000, ["8,000 of 9,000 training rows"])
+    assert cut(1, OPLS(), free=False)[2][1].endswith("--max-work 2 has room for it")
+
+
+def test_figures_say_what_was_cut(monkeypatch):
+    monkeypatch.setattr(module, "FEWER_ROWS", (60,))
+    few = DATA.take(np.arange(80))
+    found = diagnose_method(few, OPLS(), max_work=0.4, n_shuffles=1, n_resamples=1)
+    assert found["cuts"] == ["60 of 80 rows"] and (found["n"], found["n_all"]) == (60, 80)
+    record = draw_map(few, layout="components", max_work=0.24)
+    assert record["cuts"] == ["OPLS"] and record["title"] == "OPLS" and record["train"] == 60
