@@ -8,8 +8,8 @@ the second part puts four rivals to the same test.
 """
 
 # %%
-# ``Layout()`` draws t-SNE of all components of ``Kernelized(OPLS())``; new rows are placed by their nearest training
-# rows, without their labels.
+# ``Layout`` draws t-SNE of all components of a method, with ``features=0`` of these alone; new rows are placed by their
+# nearest training rows, without their labels.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,7 +43,7 @@ def agreement(Z, labels, Z_train, labels_train, own=False):
 
 panels = []
 for name, labels in (("true labels", Y[train]), ("shuffled labels", shuffled)):
-    layout = Layout(layout="sklearn")
+    layout = Layout(Kernelized(OPLS()), features=0, layout="sklearn")
     inside = layout.fit_transform(X[train], labels)
     outside = layout.transform(X[new])
     panels.append((f"{name}, rows of the fit", inside, labels, agreement(inside, labels, inside, labels, own=True)))

@@ -25,7 +25,7 @@ from proxembed.features.leaves import MOST_LABELS, SCORES
 from proxembed.methods.around import ReadoutAxes, Scaled
 from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
 from proxembed.methods.kernelized import Kernelized
-from proxembed.methods.layout import FOLDS, Layout
+from proxembed.methods.layout import FOLDS, Layout, default_method
 from proxembed.methods.out_of_fold import BASES
 from proxembed.methods.target_space import TargetSpace
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
@@ -102,9 +102,7 @@ def step_work(step: str, shape: Shape | dict[str, float]) -> float:
 def fit_work(estimator: Any, shape: Shape) -> float:
     """Work of a fit of an embedding for all sizes, and of the embedding of its rows."""
     if isinstance(estimator, Layout):
-        fits = 1 + FOLDS * bool(estimator.honest)
-        laid_out = 0.0 if estimator.layout == COMPONENTS else layout_work(shape.n)
-        return fits * fit_work(estimator.member(), shape) + laid_out
+        return map_work(estimator, shape)
     if isinstance(estimator, ReadoutAxes):
         n, c = shape.n, shape.c
         return fit_work(estimator.member(), shape) + label_work("readout", n, c, c)
@@ -127,7 +125,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     for name in (title, *inner, f"{type(estimator).__name__}(OPLS)"):
         if name in known:
             mapped = isinstance(estimator, Kernelized) and name != title  # its A need not be of low rank
-            return step_work(name, shape) + mapped * map_work(shape) + tuning_work(estimator, shape.n)
+            return step_work(name, shape) + mapped * kernel_map_work(shape) + tuning_work(estimator, shape.n)
     methods = [step_work(name, shape) for name in known if not name.startswith(("step:", "many:"))]
     return float(np.quantile(methods, 0.75))
 
@@ -138,7 +136,7 @@ def tuning_work(estimator: Any, n: int) -> float:
     return table()["Kernelized(OPLS)"]["t3"] * (min(n, own) ** 3 - min(n, TUNING_ROWS) ** 3)
 
 
-def map_work(shape: Shape) -> float:
+def kernel_map_work(shape: Shape) -> float:
     """Work of the decomposition of a kernel matrix."""
     return MAPPED * shape.terms()["p3"]
 
@@ -178,7 +176,7 @@ def _view_work(view: Any, trees: int, shape: Shape) -> tuple[float, int, float]:
         return 0.0, d, shape.w
     if isinstance(view, Kernelized) or view == "kernel":
         p = min(n, getattr(view, "n_prototypes", None) or n)
-        return step_work("Kernelized(OPLS)", shape._replace(p=p)) + map_work(shape._replace(p=p)), p, float(p)
+        return step_work("Kernelized(OPLS)", shape._replace(p=p)) + kernel_map_work(shape._replace(p=p)), p, float(p)
     if isinstance(view, ForestLeaves) or view in ("leaves", "scores"):
         trees = int(getattr(view, "n_estimators", trees))
         grown = TREE * trees + forest_seconds(n, d, grown_labels(c), trees)
@@ -194,6 +192,19 @@ def forest_seconds(n: int, d: int, c: int, trees: int) -> float:
 def grown_labels(c: int) -> int:
     """The targets that trees of leaves are grown on: labels, or the leading scores of many."""
     return c if c <= MOST_LABELS else SCORES
+
+
+def map_work(layout: Layout, shape: Shape) -> float:
+    """Work of a fit of a layout: of the method, on folds too for an honest map (TargetSpace has its own form without
+    them), of the principal scores of the features, and of the map."""
+    plane = layout.layout == COMPONENTS
+    method = default_method(shape.n, shape.d, not plane) if layout.method is None else layout.member()
+    refits = FOLDS * bool(layout.honest and not isinstance(method, TargetSpace))
+    work = (1 + refits) * fit_work(method, shape)
+    if plane:
+        return work
+    scores = layout.features != 0 and (layout.features is not None or method.traits.labels is not None)
+    return work + scores * step_work("PCA", shape) + layout_work(shape.n)
 
 
 def layout_work(n: int) -> float:

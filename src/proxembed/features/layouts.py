@@ -14,7 +14,11 @@ import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+from proxembed.algebra.arrays.centred import CentredMatrix
+from proxembed.algebra.operators.structured import Centering
+from proxembed.algebra.pencil.eigen import solve
 from proxembed.algebra.pencil.symmetric import descending, fix_signs, lead_signs
+from proxembed.algebra.template import Template
 from proxembed.execute.executor import own_configuration
 from proxembed.proximity.backends import nearest
 
@@ -28,6 +32,7 @@ TITLES = {
 LAYOUTS = tuple(TITLES)
 PERPLEXITY, UMAP_NEIGHBORS = 30, 15
 FEW = 10  # rows below which a layout has no neighbourhoods to show
+MOST_FEATURES = 30  # principal scores of the features that are laid out beside the components
 PLACED_BY = 15  # neighbours that place a new row
 WIDTH, SPACING = 3.0, 5  # the unit of distances on the map, in median distances of the 5th neighbour
 STEPS, BLOCK = 25, 4096
@@ -124,6 +129,37 @@ class NeighborMap:
     def place(self, Z: np.ndarray) -> np.ndarray:
         """The places (m, q) of new rows Z (m, k), each by its own nearest rows."""
         return place_new((Z - self.mean) * self.factors, self.Z, self.places, self.unit)
+
+
+@dataclass(frozen=True)
+class BesideFeatures:
+    """What lays out components Z and principal scores S of the features side by side: [Z, w S], each about its mean and
+    over the mean norm of its rows, as the rows of fit have them. ``axes`` (d, k) and ``centre`` (d,) make S of X;
+    ``level`` (q,) is the mean of Z; ``factors``: of both parts."""
+
+    axes: np.ndarray
+    centre: np.ndarray
+    level: np.ndarray
+    factors: tuple[float, float]
+
+    @classmethod
+    def of(cls, X: Any, Z: np.ndarray, weight: float) -> BesideFeatures:
+        """Of distinct rows X (n, d), array or CSR, at least two, with components Z (n, q); at most 30 scores."""
+        n, d = X.shape
+        found = solve(Template(Centering(), offset=np.ones(n)), X, min(MOST_FEATURES, n - 1, d))
+        axes, centre, level = np.ascontiguousarray(found.P[:, : found.bound]), found.mean, Z.mean(axis=0)
+        S = CentredMatrix(X, centre).dot(axes, np.float64)
+        return cls(axes, centre, level, (1.0 / _mean_norm(Z - level), weight / _mean_norm(S)))
+
+    def __call__(self, X: Any, Z: np.ndarray) -> np.ndarray:
+        """Both parts of rows X, (m, q + k)."""
+        S = CentredMatrix(X, self.centre).dot(self.axes, np.float64)
+        return np.hstack([(Z - self.level) * self.factors[0], S * self.factors[1]])
+
+
+def _mean_norm(V: np.ndarray) -> float:
+    """The mean length of rows; 1 where all are 0."""
+    return float(np.sqrt(np.einsum("nq,nq->n", V, V)).mean()) or 1.0
 
 
 @dataclass(frozen=True)

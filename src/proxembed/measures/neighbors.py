@@ -242,6 +242,43 @@ def left_out_neighbor_weights(
     return sp.csr_array(sp.vstack(found))
 
 
+def kept_neighbors(X: Any, X_train: Any, Z: Any, Z_train: Any, n_neighbors: int = 10) -> float:
+    """The share of the rows' nearest training rows in X that are among their nearest ones on a map, by Euclidean
+    distance; 1 on a map that keeps every neighbourhood, and n_neighbors / n on one at random.  [lee2009quality]
+
+    Parameters
+    ----------
+    X, X_train : arrays or sparse arrays of shapes (m, d) and (n, d)
+        Features of the rows and of the training rows, scaled as distances are to be.
+    Z, Z_train : arrays of shapes (m, k) and (n, k)
+        Places of the same rows.
+    n_neighbors : int, default=10
+        Neighbours per row; all training rows when there are fewer. Rows that tie at the last place share it.
+
+    Returns
+    -------
+    float
+        nan without rows.
+
+    Raises
+    ------
+    ValueError
+        Widths differ, or ``n_neighbors`` is below 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from proxembed.measures import kept_neighbors
+    >>> train = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 5.0]])
+    >>> kept_neighbors(train + 0.1, train, train[:, 1:] + 0.1, train[:, 1:], 2)  # the first two coincide on this map
+    0.9166666666666666
+    """
+    if not X.shape[0]:
+        return float("nan")
+    near, mapped = (neighbor_weights(*pair, n_neighbors, metric="euclidean") for pair in ((X, X_train), (Z, Z_train)))
+    return float(near.multiply(mapped).sum() * min(n_neighbors, X_train.shape[0]) / X.shape[0])
+
+
 def _checked(Z: Any, Z_train: Any, n_neighbors: int) -> tuple[Any, Any, np.ndarray]:
     """Both, dense where they have one column, and the mean of the training rows."""
     if n_neighbors < 1:

@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +15,7 @@ from proxembed.estimator.wrapper import FitWrapper
 from proxembed.features.layouts import (
     COMPONENTS,
     LAYOUTS,
+    BesideFeatures,
     FirstComponents,
     NeighborMap,
     check_installed,
@@ -21,31 +23,56 @@ from proxembed.features.layouts import (
 )
 from proxembed.params import SEED, param
 from proxembed.splits.splits import GroupFolds, StratifiedFolds, as_splits, crossfit
+from proxembed.targets.labels import LabelMatrix
 
+from .dependence import OPLS
 from .kernelized import Kernelized
+from .out_of_fold import KERNEL_ROWS, PROTOTYPES
+from .target_space import TargetSpace
 
 FOLDS = 5
+MOST_ROWS, MOST_COLUMNS = 20_000, 2000  # below which TargetSpace is laid out by default
+
+
+def default_method(n: int, d: int, labels: bool = True) -> Embedder:
+    """The method that ``Layout()`` lays out, for n rows of d features with labels, else numbers: TargetSpace of labels
+    below 20,000 rows and 2,000 features, OPLS from 20,000 rows, else Kernelized(OPLS()), on 1,000 prototypes above
+    6,000 rows."""
+    if n >= MOST_ROWS:
+        return OPLS()
+    if labels and d < MOST_COLUMNS:
+        return TargetSpace()
+    return Kernelized(n_prototypes=PROTOTYPES if n > KERNEL_ROWS else None)
 
 
 class Layout(FitWrapper):
     """Supervised map: a method first, then a neighbour layout (t-SNE or UMAP) of all of its components.
     [vandermaaten2008tsne] [mcinnes2018umap]
 
-    With ``layout="components"`` nothing is laid out: the map is the first components of the method.
+    Laid out are all components of the method beside the features, [Z, w S]: S are at most 30 principal scores of X, w
+    is ``features``, and both parts are centred and have mean norm 1. With w = 0 the map shows the method alone; the
+    larger w, the more of a row's nearest neighbours in X it keeps. With ``layout="components"`` nothing is laid out:
+    the map is the first components of the method.
 
-    Rows that are near in all components of the method are near on the map. A new row is placed only by its nearest
-    training rows, independently of other new rows; a training row keeps its place. Equal rows have one place, and rows
-    with unknown labels are on the map too.
+    Without a method, labels are laid out by ``TargetSpace()`` below 20,000 rows and 2,000 features, by ``OPLS()`` from
+    20,000 rows, and else by ``Kernelized(OPLS())``, on 1,000 prototypes above 6,000 rows; so are numbers, and so is
+    ``layout="components"``, but by ``Kernelized(OPLS())`` in place of TargetSpace.
+
+    Rows that are near in what is laid out are near on the map. A new row is placed only by its nearest training rows,
+    independently of other new rows; a training row keeps its place. Equal rows have one place, and rows with unknown
+    labels are on the map too.
 
     The place of a training row depends on its own labels, so even meaningless labels form clusters among the training
     rows. ``honest=True`` lays out training rows by models of five folds that have not seen them, aligned with the model
-    of all rows by orthogonal Procrustes, so training rows look like new rows. t-SNE and UMAP amplify rounding: maps
-    made with other processors or libraries show the same neighbours in other places.
+    of all rows by orthogonal Procrustes, so training rows look like new rows; ``TargetSpace`` places them by its own
+    cross-fitted predictions (its ``honest=True``), without refits. Principal scores know no labels. t-SNE and UMAP
+    amplify rounding: maps made with other processors or libraries show the same neighbours in other places.
 
     Attributes
     ----------
     method_ : the fitted method.
     layout_ : str, the layout used: "opentsne", "umap", "sklearn" or "components".
+    features_ : float, the weight w of the features.
     map_ : NeighborMap, the embedding as it was laid out; or FirstComponents.
     places_ : (u, n_components) array, the places of the distinct training rows in their order of appearance.
     n_components_ : int, with "components" at most the components of the method.
@@ -73,7 +100,7 @@ class Layout(FitWrapper):
         kw_only=False,
         choices=(None,),
         kind=Embedder,
-        doc="Any method that embeds new rows; None: Kernelized(OPLS()).",
+        doc="Any method that embeds new rows; None: by the sizes of X and the kind of y, as above.",
     )
     n_components: int = param(default=2, low=1, high=2, integer=True, doc="Dimensions of the map.")
     layout: str = param(
@@ -81,6 +108,12 @@ class Layout(FitWrapper):
         choices=("auto", *LAYOUTS),
         doc="Library of the layout; auto: openTSNE, else umap-learn, else scikit-learn's t-SNE; components: none, the "
         "first components of the method.",
+    )
+    features: float | None = param(
+        default=None,
+        low=0,
+        choices=(None,),
+        doc="Weight w of the features beside the components; None: 1, or 0 for a method without labels.",
     )
     honest: bool = param(
         default=False, kind=bool, doc="Lay out training rows by models of folds that have not seen them."
@@ -91,7 +124,7 @@ class Layout(FitWrapper):
     )
 
     def default_method(self) -> Embedder:
-        return Kernelized()
+        return TargetSpace()
 
     def check_method(self, method: Any, role: str | None = None) -> None:
         if isinstance(method, Layout):
@@ -103,11 +136,12 @@ class Layout(FitWrapper):
         check_installed(f"layout={self.layout!r}", self.layout_)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         rows = merged_rows(rows) if self.weighs_rows else rows
+        self._set_method(rows)
         self.fit_inside(rows.X, rows)
         self._seen = SeenRows(rows.X)
         self._first, number = np.unique(self._seen.find(rows.X), return_inverse=True)
         Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
-        if self.honest and rows.labels is not None:
+        if self.honest and rows.labels is not None and not isinstance(self.method_, TargetSpace):
             Z = self._crossfitted(rows, Z, number, seed)
         self.n_components_ = int(self.n_components)
         if self.layout_ == COMPONENTS:
@@ -115,7 +149,26 @@ class Layout(FitWrapper):
             self.map_: FirstComponents | NeighborMap = FirstComponents(Z[self._seen.first, : self.n_components_])
             return
         # by fingerprint: where two entries tie, signs follow the rows, not their order
-        self.map_ = NeighborMap.of(Z[self._seen.first], self.layout_, self.n_components_, seed, self.n_jobs)
+        X, Z = rows.X[self._seen.first].astype(np.float64), Z[self._seen.first]
+        several = self.features_ > 0 and len(Z) > 1
+        self._beside = BesideFeatures.of(X, Z, self.features_) if several else None
+        self.map_ = NeighborMap.of(self._laid(X, Z), self.layout_, self.n_components_, seed, self.n_jobs)
+
+    def _set_method(self, rows: Rows) -> None:
+        """The method that None stands for on these rows, in its honest form if it has one, and the weight of the
+        features."""
+        if self.method is None:
+            labels = isinstance(rows.labels, LabelMatrix) and self.layout_ != COMPONENTS
+            self.method_ = default_method(*rows.X.shape, labels)
+        if self.honest and isinstance(self.method_, TargetSpace):
+            self.method_.set_params(honest=True)
+        weight = float(rows.labels is not None) if self.features is None else float(self.features)
+        self.features_ = 0.0 if self.layout_ == COMPONENTS else weight
+
+    def _laid(self, X: Any, Z: np.ndarray) -> np.ndarray:
+        """What is laid out of rows X with components Z; of a model of a former format Z alone."""
+        beside = vars(self).get("_beside")
+        return Z if beside is None else beside(X, Z)
 
     def _crossfitted(self, rows: Rows, Z: np.ndarray, number: np.ndarray, seed: int) -> np.ndarray:
         """Each row by a model that has not seen it nor a row equal to it; those without labels as they are."""
@@ -130,7 +183,7 @@ class Layout(FitWrapper):
         splits = as_splits(folds, rows.X, rows.labels, number if equal else None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the fit of all rows has warned of the same
-            return crossfit(self.member(), rows.X, rows.labels, Z, splits, known, rows.counts)
+            return crossfit(clone(self.method_), rows.X, rows.labels, Z, splits, known, rows.counts)
 
     @property
     def places_(self) -> np.ndarray:
@@ -145,6 +198,7 @@ class Layout(FitWrapper):
         places = np.empty((X.shape[0], self.n_components_))
         places[seen >= 0] = self.places_[np.searchsorted(self._first, seen[seen >= 0])]
         if len(new):
-            Z = np.asarray(self.method_.transform(X[new].astype(np.float64)), dtype=np.float64)
-            places[new] = self.map_.place(Z)
+            X = X[new].astype(np.float64)
+            Z = np.asarray(self.method_.transform(X), dtype=np.float64)
+            places[new] = self.map_.place(self._laid(X, Z))
         return places

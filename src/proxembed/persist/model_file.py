@@ -67,6 +67,7 @@ STATE = (
     "proxembed.methods.out_of_fold.NeighborScores",
     "proxembed.methods.output_readout.OutputReadout",
     "proxembed.methods.row_encoder.RowEncoder",
+    "proxembed.features.layouts.BesideFeatures",
     "proxembed.features.layouts.FirstComponents",
     "proxembed.features.layouts.NeighborMap",
     "proxembed.tables.column.Column",

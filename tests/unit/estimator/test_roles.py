@@ -72,7 +72,7 @@ def test_what_a_comparison_of_all_methods_draws():
         "MESD(FDA)",
         "Kernelized(OPLS)",
         "ForestLeaves(OPLS)",
-        "Layout(Kernelized(OPLS))",
+        "Layout(TargetSpace)",
         "ReadoutAxes(OPLS)",
         "Views(Kernelized(OPLS))",
         "Scaled(OPLS)",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from proxembed import OPLS, Views
+from proxembed import OPLS, Kernelized, Layout, TargetSpace, Views
 from proxembed.evaluate.costs import (
     Shape,
     fit_work,
@@ -35,6 +35,10 @@ def test_what_does_more_costs_more():
     assert layout_work(500) < layout_work(1000)
     assert readout_work(1000, 300, 10, 5) < readout_work(4000, 1200, 10, 5)
     assert readout_work(1000, 300, 10, 5, "scores") < readout_work(1000, 300, 10, 5)
+    plain, honest = (fit_work(Layout(OPLS(), honest=flag), SHAPE) for flag in (False, True))
+    assert fit_work(Layout(OPLS(), features=0), SHAPE) < plain < honest - 4 * fit_work(OPLS(), SHAPE)
+    assert fit_work(Layout(honest=True), SHAPE) == fit_work(Layout(TargetSpace()), SHAPE), "without refits"
+    assert fit_work(Layout(layout="components"), SHAPE) == fit_work(Kernelized(), SHAPE)
     assert fit_work(Views(OPLS()), SHAPE) < fit_work(Views(OPLS(), weights="folds"), SHAPE)
 
 

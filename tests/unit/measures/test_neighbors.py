@@ -6,7 +6,13 @@ import scipy.sparse as sp
 
 from proxembed.measures import neighbors
 from proxembed.measures.metrics import row_jaccard
-from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
+from proxembed.measures.neighbors import (
+    hub_share,
+    kept_neighbors,
+    neighbor_scores,
+    neighbor_weights,
+    new_neighbor_weights,
+)
 
 
 def by_definition(Z, Z_train, k):
@@ -127,6 +133,25 @@ def test_the_hub_is_the_row_that_most_queries_list():
     assert hub_share(neighbor_weights(near_zero, Z_train, 1), 1) == 1.0
     assert hub_share(neighbor_weights(Z_train, Z_train, 1), 1) == pytest.approx(1 / 31)
     assert hub_share(neighbor_weights(np.ones((5, 2)), np.ones((20, 2)), 10), 10) == pytest.approx(0.5), "all tie"
+
+
+def test_kept_neighbours_are_counted_and_chance_is_their_share_of_the_rows():
+    rng = np.random.default_rng(5)
+    X, X_train, Z, Z_train = (rng.normal(size=shape) for shape in ((70, 6), (200, 6), (70, 2), (200, 2)))
+    Z, Z_train = Z / 5 + X[:, :2], Z_train / 5 + X_train[:, :2]
+    near, mapped = (
+        np.linalg.norm(new[:, None] - train, axis=2).argsort(axis=1)[:, :10]
+        for new, train in ((X, X_train), (Z, Z_train))
+    )
+    shared = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(near, mapped, strict=True)])
+    assert shared > 0.1 and kept_neighbors(X, X_train, Z, Z_train) == pytest.approx(shared)
+    assert kept_neighbors(sp.csr_array(X), sp.csr_array(X_train), Z, Z_train) == pytest.approx(shared)
+    assert kept_neighbors(X, X_train, X @ np.eye(6) * 3 + 1, X_train * 3 + 1) == pytest.approx(1.0)
+    draws = [kept_neighbors(X, X_train, Z, rng.permutation(Z_train)) for _ in range(20)]
+    assert np.mean(draws) == pytest.approx(10 / 200, abs=0.01)
+    one_place = kept_neighbors(X, X_train, np.zeros((70, 2)), np.zeros((200, 2)))
+    assert one_place == pytest.approx(10 / 200), "ties are broken at random"
+    assert np.isnan(kept_neighbors(X[:0], X_train, Z[:0], Z_train))
 
 
 def test_bad_input_is_refused():

@@ -12,8 +12,22 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_multilabel_classification
 from sklearn.manifold import TSNE
 
-from proxembed import FDA, OPLS, PCA, ForestLeaves, Isomap, LaplacianEigenmaps, Layout, load, save
+from proxembed import (
+    FDA,
+    OPLS,
+    PCA,
+    ForestLeaves,
+    Isomap,
+    Kernelized,
+    LaplacianEigenmaps,
+    Layout,
+    TargetSpace,
+    load,
+    save,
+)
+from proxembed.features.layouts import NeighborMap
 from proxembed.measures.metrics import jaccard_at_k
+from proxembed.methods.layout import default_method
 from proxembed.proximity.backends import nearest
 
 X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=0)
@@ -98,7 +112,7 @@ def test_order_of_rows_and_signs_of_components_change_nothing(fitted):
 
 def test_two_rows_have_one_map_whatever_their_order():
     y = np.array(["a", "b"])
-    one, other = (Layout(layout="sklearn").fit(X[rows], y[rows]) for rows in ([0, 1], [1, 0]))
+    one, other = (Layout(OPLS(), layout="sklearn").fit(X[rows], y[rows]) for rows in ([0, 1], [1, 0]))
     np.testing.assert_allclose(other.transform(X[:2]), one.transform(X[:2]), atol=1e-12)
 
 
@@ -155,10 +169,71 @@ def test_equal_rows_are_held_out_together(whole_steps):
     assert among(places, Y_distinct) < chance(Y_distinct, Y_distinct) + 0.1
 
 
+def laid_out(weight, Z, X):
+    """[Z, w PCA30(X)], both centred and of unit mean norm, by NumPy."""
+    U, s, V = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    parts = [Z - Z.mean(axis=0), (U * s)[:, s > 1e-9 * s[0]][:, :30]]
+    parts = [part / np.linalg.norm(part, axis=1).mean() for part in parts]
+    return np.hstack([parts[0], weight * parts[1]])
+
+
+def test_features_are_laid_out_beside_the_components():
+    wide = np.hstack([X, np.repeat(X, 3, axis=1), np.random.default_rng(2).normal(size=(120, 40))])  # rank 48 of 72
+    for rows, weight in ((X, 0.5), (wide, 2), (wide[:20], None)):
+        y = Y[: len(rows)]
+        dense, sparse = (Layout(OPLS(ridge=0.1), layout="sklearn", features=weight) for _ in range(2))
+        dense.fit(rows, y), sparse.fit(sp.csr_array(rows), y)
+        assert dense.features_ == (1.0 if weight is None else weight)
+        expected = laid_out(dense.features_, dense.method_.transform(rows), rows)
+        for layout, found in ((dense, dense._laid(rows, dense.method_.transform(rows))),
+                              (sparse, sparse._laid(sp.csr_array(rows), sparse.method_.transform(rows)))):  # fmt: skip
+            np.testing.assert_allclose(found @ found.T, expected @ expected.T, rtol=0, atol=1e-9)
+            Z = layout.map_.Z[np.argsort(layout._seen.first)] * np.sqrt(np.mean(found**2))
+            np.testing.assert_allclose(Z @ Z.T, expected @ expected.T, rtol=0, atol=1e-5)
+        new = rows[:3] + 0.1
+        placed = dense.map_.place(dense._laid(new, dense.method_.transform(new)))
+        np.testing.assert_allclose(dense.transform(new), placed, rtol=0, atol=1e-9)
+
+
+def test_without_features_the_map_is_that_of_the_components_alone():
+    plain, method = Layout(OPLS(), layout="sklearn", features=0).fit(X, Y), OPLS().fit(X, Y)
+    seed = int(np.random.RandomState(0).randint(2**31 - 1))
+    alone = NeighborMap.of(method.transform(X), "sklearn", 2, seed)
+    np.testing.assert_array_equal(plain.places_, alone.places)
+    np.testing.assert_allclose(plain.transform(NEW), alone.place(method.transform(NEW)), rtol=0, atol=1e-12)
+    assert Layout(PCA(n_components=4), layout="sklearn").fit(X[:15]).features_ == 0
+    assert Layout(OPLS(), layout="components").fit(X, Y).features_ == 0
+
+
+def test_the_default_method_is_chosen_by_the_sizes_and_the_kind_of_y(monkeypatch):
+    assert isinstance(default_method(19_999, 1999), TargetSpace)
+    assert isinstance(default_method(20_000, 10), OPLS) and isinstance(default_method(20_000, 10, False), OPLS)
+    assert default_method(6000, 2000).n_prototypes is None and default_method(6001, 2000).n_prototypes == 1000
+    assert isinstance(default_method(100, 5, False), Kernelized)
+    monkeypatch.setattr("proxembed.features.layouts.lay_out", lambda Z, *_: Z[:, :2])
+    few = slice(0, 30)
+    for y, layout, expected in ((Y, "sklearn", TargetSpace), (X[:, 0] + Y[:, 1], "sklearn", Kernelized),
+                                (Y, "components", Kernelized)):  # fmt: skip
+        assert isinstance(Layout(layout=layout).fit(X[few], y[few]).method_, expected)
+
+
+def test_an_honest_target_space_is_its_own_and_no_row_is_placed_by_its_labels():
+    few = TargetSpace(bases=("ridge", "neighbors"))
+    flipped = Y.copy()
+    flipped[7] = 1 - Y[7]
+    moved = {}
+    for honest in (False, True):
+        models = [Layout(few, layout="components", honest=honest).fit(X, y).method_ for y in (Y, flipped)]
+        assert models[0].honest is honest and (models[0].share_ == 0 or not honest)
+        one, other = (model.embedding_ @ model.axes_.T for model in models)
+        moved[honest] = np.linalg.norm(one[7] - other[7])
+    assert moved[True] < 0.2 * moved[False]
+
+
 def test_digits_in_two_dimensions_keep_their_classes(whole_steps):
     rows, y = load_digits(return_X_y=True)
     rows, y = rows[:700], y[:700]
-    layout = Layout(layout="sklearn").fit(rows[:500], y[:500])
+    layout = Layout(Kernelized(), features=0, layout="sklearn").fit(rows[:500], y[:500])
     near = nearest(layout.places_, 10, queries=layout.transform(rows[500:])).index
     assert (y[:500][near] == y[500:, None]).mean() > 0.93
     two = layout.method_.transform(rows)[:, :2]
