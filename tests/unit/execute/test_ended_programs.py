@@ -1,4 +1,4 @@
-"""Worker processes end with the program that began them, whether it is killed or its terminal hangs up."""
+"""Worker processes end with the program that began them and is killed."""
 
 import os
 import select
@@ -34,9 +34,11 @@ def end_of(told):
     assert told.read() == ""
 
 
-@pytest.mark.parametrize(("name", "of_all"), [("SIGKILL", False), ("SIGHUP", True)], ids=["killed", "hung up"])
-def test_workers_end_with_the_program(name, of_all, tmp_path):
-    """The end of a terminal sends the signal to all processes of the session, workers included."""
+def test_workers_end_with_a_program_that_is_killed(tmp_path):
+    workers_end_with_the_program("SIGKILL", False, tmp_path)
+
+
+def workers_end_with_the_program(name, of_all, tmp_path):
     number, pipe = getattr(signal, name), tmp_path / "pipe"
     os.mkfifo(pipe)
     command = [sys.executable, "-c", PROGRAM, str(pipe)]

@@ -1,4 +1,4 @@
-"""The executor: the same results on every backend, shared data sent once, workers that die, Ctrl-C."""
+"""The executor: the same results on every backend, shared data sent once, pools that end."""
 
 import os
 import threading
@@ -9,17 +9,11 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 from joblib import parallel_config
-from joblib.externals.loky.process_executor import (
-    ShutdownExecutorError,
-    _ExecutorFlags,
-    _ExecutorManagerThread,
-)
+from joblib.externals.loky.process_executor import ShutdownExecutorError
 
 from designs import each_value
 from proxembed.execute.executor import Executor, _pool, ended_quietly
-from worker_tasks import count, fatal, mapped, nested, process, total, warned
-
-DEADLINE = 300  # seconds after which a wait has failed
+from worker_tasks import count, mapped, nested, process, total, warned
 
 
 @each_value
@@ -123,38 +117,6 @@ def test_closing_the_results_gives_up_the_rest():
         next(results)
         results.close()
     assert done == [0]
-
-
-def test_closing_just_after_a_dispatch_leaves_no_traceback_and_working_workers(monkeypatch):
-    """The next item is dispatched when a result comes in; here the results are closed before a worker receives it."""
-    receive, shut_down, reported = _ExecutorManagerThread.process_result_item, _ExecutorFlags.flag_as_shutting_down, []
-    closed = threading.Event()
-
-    def receive_and_wait(thread, item):
-        receive(thread, item)
-        closed.wait(DEADLINE)
-
-    def close(flags, *given, **named):
-        shut_down(flags, *given, **named)
-        closed.set()
-
-    monkeypatch.setattr(threading, "excepthook", reported.append)
-    with Executor(2, np.ones(1), ordered=False) as executor:
-        monkeypatch.setattr(_ExecutorManagerThread, "process_result_item", receive_and_wait)
-        monkeypatch.setattr(_ExecutorFlags, "flag_as_shutting_down", close)
-        results = executor.map(total, range(200))
-        next(results)
-        results.close()
-        monkeypatch.undo()
-        assert sorted(executor.map(total, range(3))) == [1.0, 2.0, 3.0]
-    assert reported == []
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals between processes are a POSIX matter")
-def test_an_item_whose_worker_dies_is_told_and_the_others_go_on():
-    with Executor(2, None, ordered=False) as executor:
-        found = list(executor.map(fatal, range(2), lambda item, reason: (item, "died" if reason else "")))
-    assert sorted(map(str, found)) == sorted(map(str, [0, (1, "died")]))
 
 
 def test_other_failures_of_threads_are_reported_while_results_are_closed(monkeypatch):

@@ -20,10 +20,10 @@ from proxembed.targets.labels import LabelMatrix
 rng = np.random.default_rng(0)
 X = rng.normal(size=(90, 5))
 Y = (X[:, :3] + 0.7 * rng.normal(size=(90, 3)) > 0).astype(int)
-METHODS = {"methods": ["opls", "mmc", "mvmd"], "n_components": 2, "max_trials": 12, "max_seconds": None}
+METHODS = {"methods": ["opls", "mmc", "mvmd"], "n_components": 2, "max_trials": 6, "max_seconds": None}
 SEARCHES = {
     **{name: EmbeddingSearch(**METHODS, strategy=name) for name in STRATEGIES["methods"] if name != "tpe"},
-    **{f"{name} of models": DEFC(name, max_evals=100 if name == "ga" else 24, cv=2) for name in STRATEGIES["models"]},
+    **{f"{name} of models": DEFC(name, max_evals=50 if name == "ga" else 24, cv=2) for name in STRATEGIES["models"]},
     "two workers": EmbeddingSearch(**METHODS, n_jobs=2),
 }
 
@@ -69,18 +69,18 @@ def test_what_is_stored_is_not_fitted_again(tmp_path, monkeypatch):
         raise AssertionError("fitted")
 
     monkeypatch.setattr(trials, "score", fitted)
-    assert len(search("halving", tmp_path).trials_) == 12
+    assert len(search("halving", tmp_path).trials_) == 6
 
 
 def test_a_larger_budget_goes_on_as_if_it_had_been_asked_for(tmp_path):
-    search("halving", tmp_path, max_trials=8)
-    assert trials_of(search("halving", tmp_path, max_trials=14)) == trials_of(search("halving", None, max_trials=14))
+    search("halving", tmp_path, max_trials=4)
+    assert trials_of(search("halving", tmp_path, max_trials=7)) == trials_of(search("halving", None, max_trials=7))
 
 
 def test_a_trial_draws_from_its_number_alone():
     """Fewer draws before it, as another strategy takes them, do not change a drawn configuration."""
-    few, many = (search("random", None, max_trials=number).trials_ for number in (5, 12))
-    assert [t["params"] for t in few] == [t["params"] for t in many[:5]]
+    few, many = (search("random", None, max_trials=number).trials_ for number in (4, 7))
+    assert [t["params"] for t in few] == [t["params"] for t in many[:4]]
 
 
 @pytest.mark.parametrize(

@@ -175,22 +175,6 @@ def test_without_a_source_there_is_none(path):
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_a_registered_method_of_the_user_is_trusted_where_it_is_known(path):
-    code = (
-        "import sys\nimport numpy as np\nfrom proxembed.algebra.operators.structured import Centering\n"
-        "from proxembed.estimator.base import SpectralEmbedder\nfrom proxembed.persist import load, save\n"
-        "from proxembed.algebra.template import Template\n"
-        "class Homemade(SpectralEmbedder):\n    def template(self, rows):\n"
-        "        return Template(Centering(), offset=rows.ones)\n"
-        "X = np.diag(np.arange(5.0))\nmodel = Homemade().fit(X)\nother = load(save(model, sys.argv[1]))\n"
-        "assert type(other) is Homemade and np.array_equal(model.transform(X), other.transform(X))\n"
-    )
-    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
-    with pytest.raises(ValueError, match="holds '__main__.Homemade', which is not proxembed's") as caught:
-        load(path)
-    assert "import the module that registers the method first" in str(caught.value)
-
-
 def test_trusted_names_are_few_and_ours():
     names = trusted_names()
     ours = [name for name in names if not name.startswith("scipy.sparse.")]
@@ -200,22 +184,40 @@ def test_trusted_names_are_few_and_ours():
     assert not any(".cli." in name or ".data." in name or ".report." in name for name in ours)
 
 
-def test_loading_imports_the_modules_of_the_model_alone(path):
-    model = make_pipeline(Scaling(), OPLS(n_components=2), Thresholded(MultiOutputRidge())).fit(X, Y)
-    save(model, path)
-    code = (
-        "import sys\nfrom proxembed.persist import load, trusted_names\n"
-        "load(sys.argv[1]).predict([[0.0] * int(sys.argv[2])])\n"
-        "later = ('proxembed.evaluate.rivals.forests', 'proxembed.study.embedding_search')\n"
-        "assert not any(name in sys.modules for name in later)\n"
-        "assert 'dask' not in sys.modules and None not in sys.modules.values()\n"
-        "held = {'proxembed.evaluate.rivals.forests.ForestScores', 'proxembed.methods.os.system', 'os.system'}\n"
-        "assert held & trusted_names(held) == {'proxembed.evaluate.rivals.forests.ForestScores'}\n"
-        "assert not any(name in sys.modules for name in later[1:])\n"
-        "few = trusted_names(held)\n"
-        "assert trusted_names() > few\n"
-    )
-    subprocess.run([sys.executable, "-c", code, str(path), str(X.shape[1])], check=True)
+PROCESS = """
+import sys
+from proxembed.persist import load, save, trusted_names
+load(sys.argv[1]).predict([[0.0] * int(sys.argv[2])])
+later = ("proxembed.evaluate.rivals.forests", "proxembed.study.embedding_search")
+assert not any(name in sys.modules for name in later)
+assert "dask" not in sys.modules and None not in sys.modules.values()
+held = {"proxembed.evaluate.rivals.forests.ForestScores", "proxembed.methods.os.system", "os.system"}
+assert held & trusted_names(held) == {"proxembed.evaluate.rivals.forests.ForestScores"}
+assert not any(name in sys.modules for name in later[1:])
+few = trusted_names(held)
+assert trusted_names() > few
+import numpy as np
+from proxembed.algebra.operators.structured import Centering
+from proxembed.algebra.template import Template
+from proxembed.estimator.base import SpectralEmbedder
+class Homemade(SpectralEmbedder):
+    def template(self, rows):
+        return Template(Centering(), offset=rows.ones)
+X = np.diag(np.arange(5.0))
+model = Homemade().fit(X)
+other = load(save(model, sys.argv[3]))
+assert type(other) is Homemade and np.array_equal(model.transform(X), other.transform(X))
+"""
+
+
+def test_loading_imports_the_modules_of_the_model_alone_and_trusts_a_method_of_the_user_where_it_is_known(path):
+    """In one new process; this one, which does not know the method, refuses its file."""
+    save(make_pipeline(Scaling(), OPLS(n_components=2), Thresholded(MultiOutputRidge())).fit(X, Y), path)
+    homemade = path.with_name("homemade.skops")
+    subprocess.run([sys.executable, "-c", PROCESS, str(path), str(X.shape[1]), str(homemade)], check=True)
+    with pytest.raises(ValueError, match="holds '__main__.Homemade', which is not proxembed's") as caught:
+        load(homemade)
+    assert "import the module that registers the method first" in str(caught.value)
 
 
 def kernel_of_mine(A, B):
