@@ -17,7 +17,7 @@ def map(
         None,
         "--method",
         "-m",
-        help="Method whose components are laid out; default Kernelized(OPLS).",
+        help="Method whose components are laid out; by default TargetSpace, of numbers or many rows Kernelized(OPLS).",
         autocompletion=complete_methods,
         rich_help_panel=TRIED,
     ),
@@ -61,7 +61,10 @@ def show(done: dict[str, Any], json_output: bool) -> None:
     typer.echo(f"{done['method']}, {TITLES[done['layout']]}: {rows}")
     measure, what = done["measure"], "labels" if done["measure"].startswith("Jaccard") else "outputs"
     for each in done["maps"]:
-        for name, values in ((f"{each['map']} map", each), (f"  on shuffled {what}", each["null"])):
+        for name, values in (
+            (f"{each['map']}{' map' * (each['map'] in ('plain', 'honest'))}", each),
+            (f"  on shuffled {what}", each["null"]),
+        ):
             typer.echo(f"{name:<22} {measure} {in_words(values)}")
             if values.get("on_ranks"):
                 typer.echo(f"{'    of ranks':<22} {measure} {in_words(values['on_ranks'])}")
@@ -74,4 +77,6 @@ def show(done: dict[str, Any], json_output: bool) -> None:
 def in_words(values: dict[str, float]) -> str:
     """The figures of a map."""
     own, new, among = (values[name] for name in ("inside", "outside", "among"))
-    return f"{own:.3f} of training rows, {new:.3f} of held-out rows, {among:.3f} among held-out rows"
+    kept = values.get("kept", float("nan"))
+    keeps = "" if kept != kept else f"; keeps {kept:.0%} of their nearest rows"
+    return f"{own:.3f} of training rows, {new:.3f} of held-out rows, {among:.3f} among held-out rows{keeps}"

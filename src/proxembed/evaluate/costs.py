@@ -25,7 +25,7 @@ from proxembed.features.leaves import MOST_LABELS, SCORES
 from proxembed.methods.around import ReadoutAxes, Scaled
 from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
 from proxembed.methods.kernelized import Kernelized
-from proxembed.methods.layout import FOLDS, Layout, default_method
+from proxembed.methods.layout import FOLDS, Layout, method_for
 from proxembed.methods.out_of_fold import BASES
 from proxembed.methods.target_space import TargetSpace
 from proxembed.methods.views import GRID, SCORE_FOLDS, WEIGHT_FOLDS, Views
@@ -198,7 +198,7 @@ def map_work(layout: Layout, shape: Shape) -> float:
     """Work of a fit of a layout: of the method, on folds too for an honest map (TargetSpace has its own form without
     them), of the principal scores of the features, and of the map."""
     plane = layout.layout == COMPONENTS
-    method = default_method(shape.n, shape.d, not plane) if layout.method is None else layout.member()
+    method = method_for(shape.n, shape.d, not plane) if layout.method is None else layout.member()
     refits = FOLDS * bool(layout.honest and not isinstance(method, TargetSpace))
     work = (1 + refits) * fit_work(method, shape)
     if plane:

@@ -16,7 +16,7 @@ from proxembed.estimator.catalogue import title_of
 from proxembed.execute.executor import Progress
 from proxembed.features.layouts import NeighborMap, layout_named
 from proxembed.measures.metrics import average_precision, jaccard_at_k, label_calibration_error, platt_apply, platt_fit
-from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
+from proxembed.measures.neighbors import kept_neighbors, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import OutputCells, agreement, as_ranks, near_outputs, r2, skewed_outputs
 from proxembed.methods.around import embedded_within_bound, fitted_embedding, with_size
 from proxembed.methods.layout import FOLDS, Layout
@@ -42,7 +42,9 @@ LAID_OUT = 1000  # training rows of a map beside others
 @dataclass(frozen=True)
 class Places:
     """One map: where it puts the rows of fit and the held-out ones, and how alike the labels of neighbours are (of
-    numbers A@10, ``on_ranks`` too where an output is skewed)."""
+    numbers A@10, ``on_ranks`` too where an output is skewed). ``kept``: the share of the ten nearest training rows of a
+    held-out row in scaled X that are among its ten nearest on the map. ``form``: "plain", or of one part alone "without
+    features" or "features alone"."""
 
     honest: bool
     shuffled: bool
@@ -53,22 +55,44 @@ class Places:
     among: float
     chance: float
     on_ranks: dict[str, float] | None = None
+    kept: float = float("nan")
+    form: str = "plain"
 
 
 def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) -> list[tuple[Places, Places]]:
-    """The maps of a method, each with that of shuffled training labels, the one to look at first in front."""
+    """The maps of a method, each with that of shuffled training labels, the one to look at first in front; where
+    features are laid out beside the components, also the map of either alone, by the same fit."""
     shuffled = part.shuffled()
     step = _Steps(progress or (lambda done, total, text: None))
-    plain = step(f"{len(part.Y_held_out):,} held-out rows on the map", lambda: _places(layout, part, False, False))
+    fitted, plain = step(
+        f"{len(part.Y_held_out):,} held-out rows on the map", lambda: _fitted(layout, part, False, False)
+    )
     honest = layout.traits.labels is not None and plain.inside - plain.outside > HONEST_ABOVE
-    step.total = 4 if honest else 2
-    found = [(plain, step("the map of shuffled labels", lambda: _places(layout, shuffled, False, True)))]
+    several = fitted.features_ > 0
+    step.total = 2 + 2 * honest + several
+    fitted_null, null = step("the map of shuffled labels", lambda: _fitted(layout, shuffled, False, True))
+    found = [(plain, null)]
     if honest:
-        first = step("the honest map, by models of folds", lambda: _places(layout, part, True, False))
-        null = step("the honest map of shuffled labels", lambda: _places(layout, shuffled, True, True))
-        found.insert(0, (first, null))
+        first = step("the honest map, by models of folds", lambda: _fitted(layout, part, True, False)[1])
+        first_null = step("the honest map of shuffled labels", lambda: _fitted(layout, shuffled, True, True)[1])
+        found.insert(0, (first, first_null))
+    if several:
+        found += step("the maps of either part", lambda: _parts(fitted, fitted_null, part, shuffled))
     step("done", lambda: None)
     return found
+
+
+def _parts(fitted: Layout, fitted_null: Layout, part: Part, shuffled: Part) -> list[tuple[Places, Places]]:
+    """The maps of the components alone and of the features alone, of which shuffled labels change the figures only."""
+    alone, null = (each.reweighted(1, 0) for each in (fitted, fitted_null))
+    features = fitted.reweighted(0, 1)
+    return [
+        (
+            _places(own, part, form=name),
+            _places(other, shuffled, shuffled=True, form=name),
+        )
+        for name, own, other in (("without features", alone, null), ("features alone", features, features))
+    ]
 
 
 class _Steps:
@@ -83,22 +107,30 @@ class _Steps:
         return work()
 
 
-def _places(layout: Layout, part: Part, honest: bool, shuffled: bool) -> Places:
-    """One map and its figures; only the first map of a method shows its warnings."""
+def _fitted(layout: Layout, part: Part, honest: bool, shuffled: bool) -> tuple[Layout, Places]:
+    """A fitted layout and its map; only the first map of a method shows its warnings."""
     with warnings.catch_warnings():
         if honest or shuffled:
             warnings.simplefilter("ignore")
         fitted = clone(layout).set_params(honest=honest)
-        X, y, X_held_out = part.rows_for(layout)
-        train = fitted.fit_transform(X, y if layout.traits.labels is not None else None)
-        new = fitted.transform(X_held_out)
+        X, y, _ = part.rows_for(layout)
+        fitted.fit(X, y if layout.traits.labels is not None else None)
+        return fitted, _places(fitted, part, honest, shuffled)
+
+
+def _places(fitted: Layout, part: Part, honest: bool = False, shuffled: bool = False, form: str = "plain") -> Places:
+    """The map of a fitted layout and its figures."""
+    X, _, X_held_out = part.rows_for(fitted)
+    train, new = fitted.transform(X), fitted.transform(X_held_out)
     own = train[part.known_rows]
     if part.outputs is not None:
         weights = part.known_weights, part.weights_held_out
         figures: dict[str, Any] = output_figures(own, new, part.Y, part.Y_held_out, *weights)
     else:
         figures = map_figures(own, new, part.Y, part.Y_held_out, part.known_cells, part.known_held_out)
-    return Places(honest, shuffled, train, new, **figures)
+    among, some = (even_sample(len(each), MOST_ROWS) for each in (train, new))
+    kept = kept_neighbors(X_held_out[some], X[among], new[some], train[among], K)
+    return Places(honest, shuffled, train, new, **figures, kept=kept, form=form)
 
 
 def output_figures(

@@ -5,7 +5,7 @@ openTSNE and umap-learn are imported here, when they are needed; scikit-learn's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -147,7 +147,8 @@ class BesideFeatures:
         """Of distinct rows X (n, d), array or CSR, at least two, with components Z (n, q); at most 30 scores."""
         n, d = X.shape
         found = solve(Template(Centering(), offset=np.ones(n)), X, min(MOST_FEATURES, n - 1, d))
-        axes, centre, level = np.ascontiguousarray(found.P[:, : found.bound]), found.mean, Z.mean(axis=0)
+        axes, centre = np.ascontiguousarray(found.P[:, : found.bound]), np.asarray(found.mean)
+        level = Z.mean(axis=0)
         S = CentredMatrix(X, centre).dot(axes, np.float64)
         return cls(axes, centre, level, (1.0 / _mean_norm(Z - level), weight / _mean_norm(S)))
 
@@ -155,6 +156,10 @@ class BesideFeatures:
         """Both parts of rows X, (m, q + k)."""
         S = CentredMatrix(X, self.centre).dot(self.axes, np.float64)
         return np.hstack([(Z - self.level) * self.factors[0], S * self.factors[1]])
+
+    def times(self, components: float, features: float) -> BesideFeatures:
+        """With both parts multiplied."""
+        return replace(self, factors=(self.factors[0] * components, self.factors[1] * features))
 
 
 def _mean_norm(V: np.ndarray) -> float:

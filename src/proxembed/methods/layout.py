@@ -1,7 +1,8 @@
 """Layout: a map of all components of a method by their neighbours, into which new rows are placed one by one."""
 
 import warnings
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -34,7 +35,7 @@ FOLDS = 5
 MOST_ROWS, MOST_COLUMNS = 20_000, 2000  # below which TargetSpace is laid out by default
 
 
-def default_method(n: int, d: int, labels: bool = True) -> Embedder:
+def method_for(n: int, d: int, labels: bool = True) -> Embedder:
     """The method that ``Layout()`` lays out, for n rows of d features with labels, else numbers: TargetSpace of labels
     below 20,000 rows and 2,000 features, OPLS from 20,000 rows, else Kernelized(OPLS()), on 1,000 prototypes above
     6,000 rows."""
@@ -134,7 +135,7 @@ class Layout(FitWrapper):
         """Fit the method, and lay out its embedding."""
         self.layout_ = layout_named(self.layout)
         check_installed(f"layout={self.layout!r}", self.layout_)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._drawn_seed()
         rows = merged_rows(rows) if self.weighs_rows else rows
         self._set_method(rows)
         self.fit_inside(rows.X, rows)
@@ -154,12 +155,15 @@ class Layout(FitWrapper):
         self._beside = BesideFeatures.of(X, Z, self.features_) if several else None
         self.map_ = NeighborMap.of(self._laid(X, Z), self.layout_, self.n_components_, seed, self.n_jobs)
 
+    def _drawn_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
     def _set_method(self, rows: Rows) -> None:
         """The method that None stands for on these rows, in its honest form if it has one, and the weight of the
         features."""
         if self.method is None:
             labels = isinstance(rows.labels, LabelMatrix) and self.layout_ != COMPONENTS
-            self.method_ = default_method(*rows.X.shape, labels)
+            self.method_ = method_for(rows.n, rows.X.shape[1], labels)
         if self.honest and isinstance(self.method_, TargetSpace):
             self.method_.set_params(honest=True)
         weight = float(rows.labels is not None) if self.features is None else float(self.features)
@@ -184,6 +188,21 @@ class Layout(FitWrapper):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the fit of all rows has warned of the same
             return crossfit(clone(self.method_), rows.X, rows.labels, Z, splits, known, rows.counts)
+
+    def reweighted(self, components: float, features: float) -> Self:
+        """A copy with the map of [a Z, b S] in place of [Z, w S], by the same fitted method: a = 1 and b = 0 lay out
+        the components alone, a = 0 and b = 1 the features alone (``features_`` is inf). Raises ValueError where no
+        features were laid out."""
+        check_is_fitted(self, "map_")
+        beside, former = vars(self).get("_beside"), self.map_
+        if beside is None or not isinstance(former, NeighborMap):
+            raise ValueError("No features were laid out beside the components; fit with features above 0.")
+        factors, q = (float(components), features / self.features_), len(beside.level)
+        found = copy(self)
+        found._beside, found.features_ = beside.times(*factors), features / components if components else np.inf
+        laid = (former.Z / former.factors + former.mean) * np.repeat(factors, [q, former.Z.shape[1] - q])
+        found.map_ = NeighborMap.of(laid, self.layout_, self.n_components_, self._drawn_seed(), self.n_jobs)
+        return found
 
     @property
     def places_(self) -> np.ndarray:

@@ -21,7 +21,7 @@ from .views import LABEL_COLOURS, OTHER, middle_cut, short_name
 UNITS = 65535  # places on the page are whole numbers up to it
 SWITCHES = 200
 LIT_AT_FIRST = 3
-FIGURES = ("inside", "outside", "among", "on_ranks")
+FIGURES = ("inside", "outside", "among", "on_ranks", "kept")
 VALUES = 2_000_000  # of all outputs that the page holds; of more only the first outputs have a switch
 DRAWN = 4  # outputs of a picture, one line of panels each
 REST = "#7d8894"  # of classes without a colour of their own
@@ -46,7 +46,15 @@ def map_record(
         "chance": maps[0][0].chance,
         "skewed": maps[0][0].on_ranks is not None,
         "flat": maps[0][0].train.shape[1] == 1,
-        "pairs": [{"honest": own.honest, "map": _drawn(own, rows), "null": _drawn(null, rows)} for own, null in maps],
+        "pairs": [
+            {
+                "honest": own.honest,
+                "form": "honest" if own.honest else own.form,
+                "map": _drawn(own, rows),
+                "null": _drawn(null, rows),
+            }
+            for own, null in maps
+        ],
         **(_outputs_of(dataset.outputs, rows) if numbers else _labels_of(Y, dataset)),
     }
 
@@ -144,8 +152,18 @@ def _chips(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def lead_sentence(record: dict[str, Any]) -> str:
+    """Why the first map is the one to look at, and how many neighbours of the features it keeps."""
+    found, kept = _lead(record), {pair["form"]: pair["map"]["kept"] for pair in record["pairs"]}
+    (form, share), *_ = kept.items()
+    if share != share:
+        return found
+    alone = f"; the features alone {kept['features alone']:.0%}" if "features alone" in kept else ""
+    return f"{found} The {form} map keeps {share:.0%} of each held-out row's nearest training rows{alone}."
+
+
+def _lead(record: dict[str, Any]) -> str:
     """Why the first map is the one to look at."""
-    plain = record["pairs"][-1]["map"]
+    plain = next(pair["map"] for pair in record["pairs"] if pair["form"] == "plain")
     figures = f"({record['measure']} {plain['inside']:.3f} and {plain['outside']:.3f})."
     if record["outputs"] is not None:
         if record["pairs"][0]["honest"]:

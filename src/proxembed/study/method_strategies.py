@@ -17,6 +17,7 @@ from proxembed.evaluate.arms import MAP_SIZE
 from proxembed.evaluate.costs import machine_speed
 from proxembed.execute.loop import Work
 from proxembed.methods.layout import Layout
+from proxembed.methods.target_space import TargetSpace
 
 from .candidates import Candidate, Draws, winners
 from .optuna_study import imported, optuna_installed, tpe_proposal
@@ -31,6 +32,7 @@ GROWTH = 2.0
 SLACK = 1.25
 FINAL_SHARE = 0.4  # of the budget, at most, for the folds on which the choice is made, and for maps
 LAID_OUT = 3  # methods that are tried as maps
+WEIGHTS = (None, 0.5, 0.0)  # of the features beside the components on a map; None: 1, or 0 without labels
 
 Batches = Iterator[list[Work]]
 
@@ -104,21 +106,27 @@ def map_share(study: Study) -> float:
 
 
 def layouts_of_best(study: Study) -> list[Layout]:
-    """Layouts of the best trials of three methods, the untuned kernel form among them."""
+    """Layouts of the best trials of three methods, the untuned kernel form and TargetSpace among them, at each weight
+    of the features: all of them at the first weight, then at the others."""
     final = study.evaluator.final
     families: dict[str, Any] = {}
     known = [t for t in finalists(study.trials) if not isinstance(t.config, Layout)]
     for t in sorted(known, key=lambda t: (t.has(final), t.best(final)[0]), reverse=True):
         families.setdefault(t.title, t)
     best = list(families.values())
-    anchor = [t for t in best if untuned(t.config)]
+    anchor = [t for t in best if untuned(t.config) or isinstance(t.config, TargetSpace)]
     best = [*[t for t in best if t not in anchor][: LAID_OUT - len(anchor)], *anchor]
     found = []
     for t in best:
         size = t.best(t.furthest)[1] if t.config.traits.labels is None else None
         if size is None or size > MAP_SIZE:
-            found.append(Layout(clone(t.config).set_params(n_components=size)))
-    return found
+            found.append(clone(t.config).set_params(n_components=size))
+    return [
+        Layout(clone(method), features=weight)
+        for weight in WEIGHTS
+        for method in found
+        if weight is None or method.traits.labels is not None
+    ]
 
 
 class MethodStrategy(SearchStrategy):

@@ -24,8 +24,7 @@ from proxembed.features.layouts import COMPONENTS, check_installed, layout_named
 from proxembed.features.scaling import scaled_by_sums
 from proxembed.measures.measures import Q2
 from proxembed.methods.dependence import PLS
-from proxembed.methods.kernelized import Kernelized
-from proxembed.methods.layout import Layout
+from proxembed.methods.layout import Layout, method_for
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, source_of, training_labels
 from proxembed.params import check_params, declared
 from proxembed.persist import model_card, save
@@ -212,16 +211,19 @@ def verdict(found: Diagnosis, what: str = "labels") -> str:
     return f"Not better than shuffled {what}: {times} of {shuffles} {reach} (p = {found.p:.3f})."
 
 
-def map_layout(method: str | None, layout: str, seed: int, n_rows: int, *, several_labels: bool = True) -> Layout:
-    """The unfitted layout of a method by name, for a number of training rows."""
+def map_layout(
+    method: str | None, layout: str, seed: int, shape: tuple[int, int], *, labels: bool = True, several: bool = True
+) -> Layout:
+    """The unfitted layout of a method by name, for training rows and features of this shape; ``labels``: else numbers,
+    ``several`` of them a row."""
     if method is None:
-        inner: Any = Kernelized()
+        inner: Any = method_for(*shape, labels and layout != COMPONENTS)
     else:
-        arms = method_arms([method], several_labels=several_labels)
+        arms = method_arms([method], several_labels=several)
         inner = arms[0].estimator
         if len(arms) > 1 or isinstance(inner, Layout):
             raise OptionError("method", method, "must name one method whose components are laid out, such as opls.")
-    found = Layout(suited(inner, n_rows, seed), layout=layout, random_state=seed)
+    found = Layout(suited(inner, shape[0], seed), layout=layout, random_state=seed)
     check_params(found)
     try:
         check_installed("the map", layout_named(layout))
@@ -250,7 +252,8 @@ def draw_map(
     dataset, split = with_test_rows(dataset, seed)
     if layout == "auto" and dataset.outputs is not None and dataset.outputs.rank <= MAP_SIZE:
         layout = COMPONENTS
-    chosen = map_layout(method, layout, seed, len(split.train), several_labels=dataset.several_labels)
+    sizes, numbers = (len(split.train), dataset.X.shape[1]), dataset.outputs is not None
+    chosen = map_layout(method, layout, seed, sizes, labels=not numbers, several=dataset.several_labels)
     budget = Budget.of(max_seconds, max_work)
     chosen, split, cuts = cut_map(budget, chosen, dataset, split, free=method is None)
     part, progress = prepare(dataset, split, seed), progress or silent
@@ -294,10 +297,10 @@ def write_map(record: dict[str, Any], path: Path) -> None:
 
 def map_facts(record: dict[str, Any]) -> dict[str, Any]:
     """The figures of a map as plain data, for programs and the terminal."""
-    names = ("inside", "outside", "among", *(["on_ranks"] if record["skewed"] else []))
+    names = ("inside", "outside", "among", "kept", *(["on_ranks"] if record["skewed"] else []))
     maps = []
     for pair in record["pairs"]:
         own, null = ({name: pair[each][name] for name in names} for each in ("map", "null"))
-        maps.append({"map": "honest" if pair["honest"] else "plain", **own, "null": null})
+        maps.append({"map": pair["form"], **own, "null": null})
     shared = ("name", "method", "layout", "seed", "train", "held_out", "measure", "chance", "cuts")
     return {**{name: record[name] for name in shared}, "maps": maps}

@@ -27,7 +27,7 @@ from proxembed import (
 )
 from proxembed.features.layouts import NeighborMap
 from proxembed.measures.metrics import jaccard_at_k
-from proxembed.methods.layout import default_method
+from proxembed.methods.layout import method_for
 from proxembed.proximity.backends import nearest
 
 X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=0)
@@ -205,11 +205,26 @@ def test_without_features_the_map_is_that_of_the_components_alone():
     assert Layout(OPLS(), layout="components").fit(X, Y).features_ == 0
 
 
+def test_one_fit_serves_several_weights_of_the_features():
+    fitted = Layout(OPLS(ridge=0.1), layout="sklearn", features=0.5).fit(X, Y)
+    Z = fitted.method_.transform(X)
+    for (a, b), weight in (((1, 0), 0), ((1, 2), 2), ((0, 1), np.inf)):
+        found, expected = fitted.reweighted(a, b), laid_out(1, Z, X) * np.repeat([a, b], [4, 8])
+        np.testing.assert_allclose(found._laid(X, Z) @ found._laid(X, Z).T, expected @ expected.T, rtol=0, atol=1e-9)
+        D = found.map_.Z[np.argsort(found._seen.first)] * np.sqrt(np.mean(expected**2))
+        np.testing.assert_allclose(D @ D.T, expected @ expected.T, rtol=0, atol=1e-5)
+        assert found.features_ == weight and not np.array_equal(found.places_, fitted.places_)
+        np.testing.assert_array_equal(found.transform(X), found.places_)
+    assert fitted.features_ == 0.5
+    with pytest.raises(ValueError, match="No features were laid out"):
+        Layout(OPLS(), layout="components").fit(X, Y).reweighted(1, 1)
+
+
 def test_the_default_method_is_chosen_by_the_sizes_and_the_kind_of_y(monkeypatch):
-    assert isinstance(default_method(19_999, 1999), TargetSpace)
-    assert isinstance(default_method(20_000, 10), OPLS) and isinstance(default_method(20_000, 10, False), OPLS)
-    assert default_method(6000, 2000).n_prototypes is None and default_method(6001, 2000).n_prototypes == 1000
-    assert isinstance(default_method(100, 5, False), Kernelized)
+    assert isinstance(method_for(19_999, 1999), TargetSpace)
+    assert isinstance(method_for(20_000, 10), OPLS) and isinstance(method_for(20_000, 10, False), OPLS)
+    assert method_for(6000, 2000).n_prototypes is None and method_for(6001, 2000).n_prototypes == 1000
+    assert isinstance(method_for(100, 5, False), Kernelized)
     monkeypatch.setattr("proxembed.features.layouts.lay_out", lambda Z, *_: Z[:, :2])
     few = slice(0, 30)
     for y, layout, expected in ((Y, "sklearn", TargetSpace), (X[:, 0] + Y[:, 1], "sklearn", Kernelized),

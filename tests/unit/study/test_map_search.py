@@ -11,7 +11,7 @@ from proxembed.measures.measures import MEASURES
 from proxembed.report.views import trials_view
 from proxembed.splits.splits import Split, StratifiedFolds, as_splits
 from proxembed.study import method_strategies
-from proxembed.study.method_strategies import layouts_of_best
+from proxembed.study.method_strategies import WEIGHTS, layouts_of_best
 from proxembed.study.trials import FoldParts, FoldScores, MethodTrial, Rung, Scores, Study, finalists
 from proxembed.targets.labels import LabelMatrix
 
@@ -21,6 +21,12 @@ def groups():
     """160 rows of eight groups: two components show some of them, the layout of all components every one."""
     group = np.arange(160) % 8
     return 6 * np.eye(8)[group] + np.random.default_rng(0).normal(size=(160, 8)), group
+
+
+@pytest.fixture(autouse=True)
+def one_weight(monkeypatch):
+    """Of the features on a map, so that each method is laid out once."""
+    monkeypatch.setattr(method_strategies, "WEIGHTS", (None,))
 
 
 def test_a_map_is_chosen_among_planes_and_layouts_on_the_same_folds(groups, monkeypatch):
@@ -51,8 +57,9 @@ def test_layouts_stay_in_the_part_of_the_budget_that_is_held_back_for_them(group
     assert found.work_ <= 3 and any(t["complete"] for t in found.trials_ if t["method"].startswith("Layout("))
 
 
-def test_what_is_laid_out(groups):
+def test_what_is_laid_out(groups, monkeypatch):
     """All components of what learns from labels, the best size of what does not; the untuned kernel form always."""
+    monkeypatch.setattr(method_strategies, "WEIGHTS", WEIGHTS)
     X, group = groups
     labels = LabelMatrix.of(group)
     splits = [Split(str(i), np.arange(80) + 80 * i, np.arange(80) + 80 * (1 - i)) for i in (0, 1)]
@@ -69,12 +76,11 @@ def test_what_is_laid_out(groups):
         trial = study.entered[value] = scores.trial(config, 0)
         trial.outcomes = {(80, fold): Scores({2: value - 0.1, 5: value}, 0.0) for fold in (0, 1)}
     found = layouts_of_best(study)
-    assert [title_of(layout) for layout in found] == [
-        "Layout(ClassicalMDS)",
-        "Layout(MDDM)",
-        "Layout(Kernelized(OPLS))",
+    assert [(title_of(layout), layout.features) for layout in found] == [
+        ("Layout(ClassicalMDS)", None),
+        *((f"Layout({name})", weight) for weight in (None, 0.5, 0) for name in ("MDDM", "Kernelized(OPLS)")),
     ]
-    assert [layout.method.n_components for layout in found] == [5, None, None]
+    assert [layout.method.n_components for layout in found] == [5, *[None] * 6]
 
 
 def test_finalists_come_in_the_order_of_the_best_of_each_family():

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from proxembed import MESD, OPLS, Kernelized
+from proxembed import MESD, OPLS, Kernelized, TargetSpace
 from proxembed.data import Dataset
+from proxembed.report.map_page import lead_sentence
 from proxembed.workflow.one_fit import draw_map, map_facts, map_layout, write_map
 from proxembed.workflow.options import OptionError
 
@@ -15,12 +16,14 @@ Y = (X[:, :3] > 0).astype(np.uint8)
 
 
 def test_the_method_follows_the_rows_and_the_name():
-    few, many = (map_layout(None, "sklearn", 3, n).method for n in (6000, 6001))
+    few, many = (map_layout(None, "sklearn", 3, (n, 9), labels=False).method for n in (6000, 6001))
     assert isinstance(few, Kernelized) and few.n_prototypes is None and many.n_prototypes == 1000
-    assert isinstance(map_layout("fda", "sklearn", 3, 50).method, MESD)
-    one = map_layout("OPLS(ridge=0.5)", "sklearn", 3, 50)
+    assert isinstance(map_layout(None, "sklearn", 3, (6001, 9)).method, TargetSpace)
+    assert isinstance(map_layout(None, "components", 3, (50, 9)).method, Kernelized)
+    assert isinstance(map_layout("fda", "sklearn", 3, (50, 9)).method, MESD)
+    one = map_layout("OPLS(ridge=0.5)", "sklearn", 3, (50, 9))
     assert isinstance(one.method, OPLS) and one.method.ridge == 0.5 and one.random_state == 3
-    assert map_layout("forestleaves", "sklearn", 7, 50).method.random_state == 7
+    assert map_layout("forestleaves", "sklearn", 7, (50, 9)).method.random_state == 7
 
 
 @pytest.mark.parametrize(
@@ -52,8 +55,11 @@ def test_a_map_of_the_standard_split_holds_its_test_rows_out():
     found = draw_map(data, "opls", "sklearn", seed=1, command="proxembed map made")
     assert found["rows"].tolist() == list(range(100)) and found["train"] == 70 and found["layout"] == "sklearn"
     facts = map_facts(found)
-    assert facts["maps"][-1]["map"] == "plain" and facts["maps"][-1]["outside"] > facts["chance"] + 0.2
-    assert facts["maps"][-1]["null"]["outside"] < facts["maps"][-1]["outside"]
+    plain, components, features = facts["maps"][-3:]
+    assert [each["map"] for each in facts["maps"][-3:]] == ["plain", "without features", "features alone"]
+    assert plain["outside"] > facts["chance"] + 0.2 and plain["null"]["outside"] < plain["outside"]
+    assert features["kept"] == features["null"]["kept"] > plain["kept"] > components["kept"] > 0
+    assert f"keeps {found['pairs'][0]['map']['kept']:.0%} of each held-out row's nearest" in lead_sentence(found)
     again = draw_map(data, "opls", "sklearn", seed=1)
     np.testing.assert_array_equal(again["pairs"][0]["map"]["xy"], found["pairs"][0]["map"]["xy"])
 

@@ -11,6 +11,7 @@ import proxembed
 from proxembed.evaluate import evidence
 from proxembed.evaluate.arms import rival_arms
 from proxembed.execute.ledger import STUDY
+from proxembed.study import method_strategies
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job
 from runs import LAY_OUT
@@ -127,8 +128,9 @@ def test_the_page_shows_maps_of_all_components_beside_the_first_two(data, monkey
     assert found.report().count('data-places="laid"') == 3 and 'name="places"' in found.report()
 
 
-def test_for_a_map_the_candidates_are_layouts():
+def test_for_a_map_the_candidates_are_layouts(monkeypatch):
     """Eight groups, of which two components show some and the layout of all components every one."""
+    monkeypatch.setattr(method_strategies, "WEIGHTS", (None,))
     group = np.arange(160) % 8
     X = 6 * np.eye(8)[group] + np.random.default_rng(0).normal(size=(160, 8))
     options = {"methods": "opls", "goal": "map", "max_trials": 1, "folds": 2, "shuffles": 0, "max_work": 100}

@@ -300,9 +300,9 @@
   /* Which map, which rows, which colours of the page. */
   const cells = all("tbody tr[data-map]").map((line) => all("td", line).map((cell) => cell.textContent));
   const title = () => panels.forEach((panel) => {
-    const [name, inside, outside, among] = cells[2 * state.pair + panel.i];
+    const [name, inside, outside, among, kept] = cells[2 * state.pair + panel.i];
     panel.figure.querySelector(".title").textContent = name;
-    panel.figure.querySelector(".score").textContent = "in " + inside + " · out " + outside + " · new " + among;
+    panel.figure.querySelector(".score").textContent = "in " + inside + " · out " + outside + " · new " + among + " · kept " + kept;
   });
   all("input[name=pair]").forEach((input) => input.addEventListener("change", () => {
     state.pair = Number(input.value);
