@@ -1,10 +1,7 @@
 """Embedder: a class statement makes an estimator, the registry knows it, and what would be ignored is refused."""
 
 import inspect
-import os
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,7 +14,7 @@ import strategies
 from proxembed import CCA, FDA, LSI, MESD, MLLS, OPLS, PCA, Kernelized
 from proxembed.algebra.operators.structured import Centering, LowRank
 from proxembed.algebra.template import Template
-from proxembed.estimator.base import Embedder, Estimator, SpectralEmbedder, natural_components, registry
+from proxembed.estimator.base import Embedder, SpectralEmbedder, natural_components, registry
 from proxembed.estimator.direct import DirectEmbedder
 from proxembed.estimator.rows import Rows
 from proxembed.params import declared, param
@@ -41,23 +38,6 @@ def test_registry_is_sorted_and_holds_the_public_estimators():
     for name in names:
         cls = registry()[name]
         assert getattr(proxembed, name, None) is cls or (cls.role == "rival" and name not in proxembed.__all__)
-
-
-def test_the_registry_is_full_from_the_first_call():
-    """In a process that has imported nothing else; importing the package alone loads no method."""
-    code = """
-import sys
-import proxembed
-assert not [name for name in sys.modules if name.startswith("proxembed.")]
-from proxembed.estimator.base import registry
-print(*registry())
-"""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert told.returncode == 0, told.stderr
-    classes = [value for name in proxembed.__all__ if inspect.isclass(value := getattr(proxembed, name))]
-    public = {cls.__name__ for cls in classes if issubclass(cls, Estimator)}
-    assert told.stdout.split() == sorted(public | {name for name in REGISTERED if registry()[name].role == "rival"})
 
 
 def test_the_registry_that_is_given_out_is_a_copy():

@@ -16,12 +16,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from skops import io as skops_io
 
+import proxembed
 import strategies
 from contracts.estimators import EVERY, build, output, y_for
 from designs import each_value
 from proxembed import CCA, FDA, MESD, MMC, OPLS, PCA, Kernelized, MultiOutputRidge, RelationFeatures, Scaling
 from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, Thresholded
-from proxembed.estimator.base import registry
+from proxembed.estimator.base import Estimator, registry
 from proxembed.methods.pipeline import embedding_part, embedding_pipeline
 from proxembed.persist import load, load_source, model_card, model_file, save, trusted_names
 from proxembed.persist.model_file import FACTS, FORMAT, FORMER_FORMATS
@@ -186,6 +187,8 @@ def test_trusted_names_are_few_and_ours():
 
 PROCESS = """
 import sys
+import proxembed
+assert not [name for name in sys.modules if name.startswith("proxembed.")]
 from proxembed.persist import load, save, trusted_names
 load(sys.argv[1]).predict([[0.0] * int(sys.argv[2])])
 later = ("proxembed.evaluate.rivals.forests", "proxembed.study.embedding_search")
@@ -195,6 +198,8 @@ held = {"proxembed.evaluate.rivals.forests.ForestScores", "proxembed.methods.os.
 assert held & trusted_names(held) == {"proxembed.evaluate.rivals.forests.ForestScores"}
 assert not any(name in sys.modules for name in later[1:])
 few = trusted_names(held)
+from proxembed.estimator.base import registry
+print(*registry())
 assert trusted_names() > few
 import numpy as np
 from proxembed.algebra.operators.structured import Centering
@@ -211,10 +216,16 @@ assert type(other) is Homemade and np.array_equal(model.transform(X), other.tran
 
 
 def test_loading_imports_the_modules_of_the_model_alone_and_trusts_a_method_of_the_user_where_it_is_known(path):
-    """In one new process; this one, which does not know the method, refuses its file."""
+    """In one new process, where the package alone loads no method and the first call for the registry has them all;
+    this one, which does not know the method of the user, refuses its file."""
     save(make_pipeline(Scaling(), OPLS(n_components=2), Thresholded(MultiOutputRidge())).fit(X, Y), path)
     homemade = path.with_name("homemade.skops")
-    subprocess.run([sys.executable, "-c", PROCESS, str(path), str(X.shape[1]), str(homemade)], check=True)
+    command = [sys.executable, "-c", PROCESS, str(path), str(X.shape[1]), str(homemade)]
+    told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    classes = [value for name in proxembed.__all__ if isinstance(value := getattr(proxembed, name), type)]
+    public = {cls.__name__ for cls in classes if issubclass(cls, Estimator)}
+    own = {name for name, cls in registry().items() if cls.__module__.startswith("proxembed.")}
+    assert told == sorted(public | {name for name in own if registry()[name].role == "rival"})
     with pytest.raises(ValueError, match="holds '__main__.Homemade', which is not proxembed's") as caught:
         load(homemade)
     assert "import the module that registers the method first" in str(caught.value)

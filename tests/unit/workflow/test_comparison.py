@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,7 @@ from proxembed.workflow.comparison import (
 )
 from proxembed.workflow.labelled_data import component_range
 from proxembed.workflow.options import CompareOptions
-from runs import LAY_OUT
+from runs import LAY_OUT, with_usual_speed, without_figures, without_layouts
 
 FAST = {"methods": "opls", "n_components": (1, 2), "folds": 2, "n_jobs": 1}
 
@@ -36,7 +37,7 @@ def run_job(folder, dataset, kind="compare", **more):
     return run_comparison(dataset, options, head, folder)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def dataset():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 5))
@@ -45,32 +46,46 @@ def dataset():
     return Dataset(X, Y, label_names=names, name="made", train_idx=np.arange(60), test_idx=np.arange(60, 80))
 
 
+def with_four_rivals(patch):
+    patch.setattr(comparison, "rival_arms", lambda *args, **options: rival_arms(*args, **options)[:4])
+
+
 @pytest.fixture(autouse=True)
 def few_rivals(monkeypatch):
     """The forest is slow to grow and is tested in its own room."""
-    whole = comparison.rival_arms
-    monkeypatch.setattr(comparison, "rival_arms", lambda *args, **options: whole(*args, **options)[:4])
+    with_four_rivals(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def written(dataset, tmp_path_factory):
+    """What a comparison found and wrote, and the fits of its arms."""
+    fits = []
+    with pytest.MonkeyPatch.context() as patch:
+        for change in (without_figures, without_layouts, with_usual_speed, with_four_rivals):
+            change(patch)
+        patch.setattr(comparison, "run", lambda *given: fits.append(run(*given)) or fits[-1])
+        found = run_job(tmp_path_factory.mktemp("written") / "out", dataset, seed=3)
+    return found, fits[0]
 
 
 def record_of(folder):
     return json.loads((folder / "results.json").read_text())
 
 
-def test_the_folder_holds_everything_that_is_promised(dataset, tmp_path):
-    run_job(tmp_path / "out", dataset)
-    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+def test_the_folder_holds_everything_that_is_promised(written):
+    folder = written[0].folder.folder
+    names = sorted(path.name for path in folder.iterdir())
     assert names == ["index.html", "leaderboard.csv", "predictions.npz", "results.json"]
-    record = record_of(tmp_path / "out")
-    assert record["kind"] == "compare" and record["seed"] == 0 and record["data_hash"] is None
-    with np.load(tmp_path / "out" / "predictions.npz") as file:
+    record = record_of(folder)
+    assert record["kind"] == "compare" and record["seed"] == 3 and record["data_hash"] is None
+    with np.load(folder / "predictions.npz") as file:
         keys = [(str(file["arm"][i]), int(file["k"][i]), str(file["fold"][i])) for i in range(len(file["arm"]))]
         rows = np.concatenate([file[name] for name in file.files if name.startswith("rows_")])
     assert ("OPLS", 2, "1") in keys and sorted(rows) == list(range(80))
 
 
-def test_the_record_has_contrasts_map_labels_and_components(dataset, tmp_path):
-    run_job(tmp_path, dataset, seed=3)
-    record = record_of(tmp_path)
+def test_the_record_has_contrasts_map_labels_and_components(written):
+    record = record_of(written[0].folder.folder)
     assert [(entry["a"], entry["b"]) for entry in record["contrasts"]] == [
         ("best method", "all features"),
         ("best method", "best rival"),
@@ -102,10 +117,9 @@ def test_without_a_method_that_worked_there_is_no_map(dataset, tmp_path, monkeyp
     assert record["contrasts"][0]["difference"] < 0
 
 
-def test_two_processes_write_what_one_writes(dataset, tmp_path):
-    for jobs in (1, 2):
-        run_job(tmp_path / str(jobs), dataset, n_jobs=jobs)
-    alone, together = (record_of(tmp_path / name)["summary"]["best"] for name in "12")
+def test_two_processes_write_what_one_writes(dataset, written, tmp_path):
+    run_job(tmp_path, dataset, seed=3, n_jobs=2)
+    alone, together = (record_of(folder)["summary"]["best"] for folder in (written[0].folder.folder, tmp_path))
     assert [entry["arm"] for entry in alone] == [entry["arm"] for entry in together]
 
 
@@ -190,19 +204,13 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(dataset, tmp
         run_job(tmp_path, dataset)
 
 
-def test_a_full_disk_leaves_earlier_outputs(dataset, tmp_path, full_at):
-    run_job(tmp_path, dataset)
+@pytest.mark.parametrize("number", [None, 2], ids=["every file", "the second file"])
+def test_a_full_disk_leaves_all_earlier_outputs(dataset, written, number, tmp_path, full_at, monkeypatch):
+    """Arms that are fitted already, with other sections of the page."""
+    shutil.copytree(written[0].folder.folder, tmp_path, dirs_exist_ok=True)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    full_at(None)
-    with pytest.raises(OSError, match="No space left"):
-        run_job(tmp_path, dataset, seed=1)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_a_disk_that_is_full_at_the_second_file_leaves_all_earlier_outputs(dataset, tmp_path, full_at):
-    run_job(tmp_path, dataset)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    full_at(2)
+    monkeypatch.setattr(comparison, "run", lambda *given: written[1])
+    full_at(number)
     with pytest.raises(OSError, match="No space left"):
         run_job(tmp_path, dataset, seed=1)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
@@ -263,20 +271,19 @@ def test_a_file_has_its_hash_and_its_call_in_the_record(tmp_path, dataset):
     )
 
 
-def test_what_is_saved_later_is_what_a_folder_gets_at_once(dataset, tmp_path):
-    found = run_job(tmp_path / "at once", dataset)
-    later = run_job(None, dataset)
-    assert later.folder is None and [path.name for path in later.save(tmp_path / "later")] == found.folder.written
-    for path in (tmp_path / "at once").iterdir():
-        other = (tmp_path / "later" / path.name).read_bytes()
-        assert len(other) == pytest.approx(path.stat().st_size, rel=0.01)
-    at_once, saved = (record_of(tmp_path / name) for name in ("at once", "later"))
+def test_what_is_saved_later_is_what_a_folder_gets_at_once(dataset, written, tmp_path):
+    found = written[0]
+    later = run_job(None, dataset, seed=3)
+    assert later.folder is None and [path.name for path in later.save(tmp_path)] == found.folder.written
+    for path in found.folder.folder.iterdir():
+        assert (tmp_path / path.name).stat().st_size == pytest.approx(path.stat().st_size, rel=0.01)
+    at_once, saved = map(record_of, (found.folder.folder, tmp_path))
     assert at_once["summary"]["verdict"] == saved["summary"]["verdict"] == later.verdict
     assert later.report()[:15] == "<!doctype html>" and later.verdict["text"].split()[0] in later._repr_html_()
 
 
-def test_the_leaderboard_is_a_table_or_where_pandas_is_missing_a_list(dataset, monkeypatch):
-    found = run_job(None, dataset)
+def test_the_leaderboard_is_a_table_or_where_pandas_is_missing_a_list(written, monkeypatch):
+    found = written[0]
     table = found.leaderboard
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     rows = found.leaderboard

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from designs import each_value
 from proxembed.methods.adaptive import Switches, sample
 from proxembed.study.defc.objective import Objective, StageCache
 from proxembed.targets.labels import LabelMatrix
@@ -71,6 +72,7 @@ def test_a_limit_below_0_is_refused():
 LABELS = {"one label": lambda scores: scores.argmax(axis=1), "several": lambda scores: (scores > 0.3).astype(int)}
 
 
+@each_value
 @pytest.mark.parametrize("several", LABELS)
 @pytest.mark.parametrize("classifier", ["1nn", "flda"])
 def test_scores_do_not_depend_on_the_cache(several, classifier):
