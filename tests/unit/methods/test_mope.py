@@ -219,8 +219,8 @@ def test_no_matrix_of_all_pairs_of_rows():
     ids=str,
 )
 def test_links_of_as_many_label_sets_as_rows_hold_no_table_of_them(options):
-    """4,000 rows of 60 labels: one u x u array of float64 would be 128 MB."""
-    n = 4000
+    """3,000 rows of 60 labels: one u x u array of float64 would be 72 MB."""
+    n = 3000
     labels = np.random.default_rng(0).random((n, 60)) < 0.12
     rows = Rows(strategies.features_dense(n, 3, 1), LabelMatrix.of(labels))
     model = MOPE(**{"scheme": "labels", "n_links": 8, **options})

@@ -40,7 +40,7 @@ def short_texts(n: int, kind: str) -> sparse.csr_array:
 )
 def test_distances_that_all_tie_are_not_kept(monkeypatch, kind, metric, measured_alike):
     """Memory is that of a few tiles, and pairs whose distance the bounds tell are not measured again."""
-    n, K = 1500, 5
+    n, K = 1200, 5
     monkeypatch.setattr(distances, "BLOCK", 128)
     monkeypatch.setattr(search, "threads", lambda: 1)
     X = short_texts(n, kind)

@@ -55,7 +55,7 @@ def level(kind, runs=200, **none):
 @pytest.mark.parametrize("kind", ["groups", "unequal groups", "labels vary in groups", "time"])
 def test_independent_labels_are_found_to_be_related_in_five_per_cent_only_by_the_unit_of_the_data(kind):
     assert level(kind) <= 0.095  # 0.05 and 2.9 standard errors
-    assert level(kind, rows=True) > 0.15
+    assert level(kind, 80, rows=True) > 0.15
 
 
 def test_rows_stay_inside_held_out_parts_and_unknown_rows_stay():

@@ -134,9 +134,9 @@ def test_the_bound_never_falls(cls, options, holes, refresh, accelerate):
     if holes:
         Y = with_holes(Y)[0]
         Y[:, 0] = np.where(np.isnan(Y).all(axis=1), 1.0, Y[:, 0])
-    fit = cls(n_components=3, refresh=refresh, accelerate=accelerate, tol=0, max_iter=80, **options).fit(X, Y)
+    fit = cls(n_components=3, refresh=refresh, accelerate=accelerate, tol=0, max_iter=35, **options).fit(X, Y)
     bounds = np.array(fit.lower_bound_)
-    assert len(bounds) == 80 and not fit.converged_
+    assert len(bounds) == 35 and not fit.converged_
     assert np.all(np.diff(bounds) >= -1e-9 * np.abs(bounds[1:])) and bounds[-1] > bounds[0]
 
 
