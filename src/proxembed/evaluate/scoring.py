@@ -461,13 +461,13 @@ class OwnReadings(Readings):
     @property
     def fitted_scores(self) -> np.ndarray:
         """Scores of the training rows, (n, c)."""
-        return self.own_scores
+        return np.asarray(self.own_scores)
 
     @cached_property
     def probabilities(self) -> np.ndarray:
         """The probabilities of the method itself, (m, c)."""
-        of_classes = self.part.labels.form == "classes"
-        return softmax(self.scores, axis=1) if of_classes else expit(self.scores)
+        labels: Any = self.part.labels
+        return softmax(self.scores, axis=1) if labels.form == "classes" else expit(self.scores)
 
 
 def own_scores(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
@@ -476,7 +476,7 @@ def own_scores(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
     arm, size = Arm("", method), (1,)
     found = embed(arm, part, size)
     readings = OwnReadings(found.Z, found.Z_held_out, part, refit_on_inner_folds(arm, part, size), found.own)
-    return readings.own_scores, readings.scores
+    return np.asarray(readings.own_scores), readings.scores
 
 
 class LookupReadings(ScoreReadings):
