@@ -67,7 +67,7 @@ def test_json_is_one_document_with_contrasts_and_test_scores(file, tmp_path):
 
 
 def test_repeats_give_more_folds(file, tmp_path):
-    done = program("compare", file, *FAST, "--repeats", "2", "--json", "-o", tmp_path / "out")
+    done = program("compare", file, *FAST, "-k", "1", "--repeats", "2", "--json", "-o", tmp_path / "out")
     found = json.loads(done.stdout)
     assert len(found["folds"]) == 4 and found["protocol"]["splitting"]["n_repeats"] == 2
 

@@ -16,7 +16,7 @@ from proxembed.evaluate.diagnose import diagnose, targets_of
 from proxembed.splits.splits import Splitting, make_splits
 from unit.cli.model_files import FIT, X, Y, refused, several_labels_csv
 
-QUICK = ("--shuffles", 19, "--halves", 2, "-j", 1)
+QUICK = ("--shuffles", 19, "--halves", 2, "--folds", 2, "-j", 1)
 
 
 def program(*words):
@@ -32,7 +32,7 @@ def test_it_says_what_the_library_finds(tags):
     done = program(tags, *FIT, *QUICK, "-k", 2, "--json", "--seed", 3)
     found = json.loads(done.stdout)
     data = Dataset(X, Y)
-    folds = make_splits(data, Splitting(n_folds=3, seed=3))
+    folds = make_splits(data, Splitting(n_folds=2, seed=3))
     model = make_pipeline(Scaling("standard"), OPLS(n_components=2))
     expected = diagnose(model, data.X, data.Y, 19, n_resamples=2, seed=3, cv=folds).describe()
     for name in ("held_out", "raw", "own_rows", "optimism", "p"):
@@ -59,7 +59,7 @@ def test_covariates_of_the_table_are_taken_off(tmp_path, capsys):
     cells = zip(*rows.T.tolist(), depth.tolist(), batch.tolist(), y.tolist(), strict=True)
     path = tmp_path / "soil.csv"
     path.write_text("\n".join(["a,b,c,depth,batch,y", *(",".join(map(str, row)) for row in cells)]))
-    words = (path, "--targets", "y", *QUICK, "--halves", 1, "--folds", 2, "-k", 1, "-m", "pls", "--per-component")
+    words = (path, "--targets", "y", *QUICK, "--halves", 1, "-k", 1, "-m", "pls", "--per-component")
     found = json.loads(program(*words, "--covariates", "dep*", "--covariates", "batch", "--json").stdout)
     model = make_pipeline(Scaling("standard"), PLS(target_type="real"))
     options = {"covariates": {"depth": depth, "batch": batch}, "n_permutations": 1}

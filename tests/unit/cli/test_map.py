@@ -27,7 +27,7 @@ def test_a_page_and_pictures_are_written_and_told(file, tmp_path):
 
 
 def test_json_is_for_machines(file, tmp_path):
-    done = program("map", file, *FAST, "--json", "-o", tmp_path / "map.html")
+    done = program("map", file, "-m", "opls", "--layout", "components", "--json", "-o", tmp_path / "map.html")
     facts = json.loads(done.stdout)
     assert facts["train"] == 60 and facts["written"] == [str(tmp_path / "map.html")]
     assert set(facts["maps"][0]) == {"map", "inside", "outside", "among", "null"}
