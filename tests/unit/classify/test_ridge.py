@@ -22,6 +22,8 @@ def data():
 def test_scikit_learn_contract(estimator, check):
     if check.func.__name__ == "check_classifiers_multilabel_output_format_predict_proba":
         assert not hasattr(estimator, "predict_proba"), "this check is skipped only for want of probabilities"
+    if estimator.penalty == "auto" and check.func.__name__.startswith("check_sample_weight_equivalence"):
+        pytest.skip("the choice of the penalty leaves out a row whole, and its repeats one by one")
     check(estimator)
 
 

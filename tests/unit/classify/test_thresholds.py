@@ -39,6 +39,13 @@ def data():
 def test_scikit_learn_contract(estimator, check):
     if check.func.__name__ == "check_classifiers_multilabel_output_format_predict_proba":
         assert not hasattr(estimator, "predict_proba"), "this check is skipped only for want of probabilities"
+    if check.func.__name__.startswith("check_sample_weight"):
+        if isinstance(estimator.classifier, FLDAClassifier):
+            with pytest.raises(ValueError, match="FLDAClassifier.* takes no sample_weight"):
+                estimator.fit(np.eye(6), [0, 1] * 3, sample_weight=np.ones(6))
+            return
+        if "equivalence" in check.func.__name__:
+            pytest.skip("cross-fitting holds out a row whole, and its repeats in different folds")
     check(estimator)
 
 
