@@ -56,6 +56,13 @@ def few_rivals(monkeypatch):
         monkeypatch.setattr(room, "rival_arms", lambda *args, **options: whole(*args, **options)[:2])
 
 
+@pytest.fixture(autouse=True)
+def short_diagnosis(monkeypatch):
+    """One shuffle and one half: what they find is tested with the diagnosis."""
+    whole = main_job.diagnose
+    monkeypatch.setattr(main_job, "diagnose", lambda *given, **more: whole(*given[:3], 1, n_resamples=1, **more))
+
+
 @pytest.fixture
 def out(tmp_path):
     """A folder with the files of an earlier run, and one of the user's."""
@@ -242,6 +249,7 @@ def test_a_signal_after_the_comparison_keeps_it_with_the_model_and_the_page(
     at_call(monkeypatch, main_job, "run_diagnosis", 1, lambda: signal.raise_signal(number))
     done = program("search", unsplit, *QUICK, "-o", out)
     assert done.exit_code == 128 + number and names(out) == PAGE | MODEL | STUDY and str(out) in done.stderr
+    check_record(out, ("diagnosis",))
 
 
 def test_what_a_kill_leaves_is_what_was_finished_and_the_next_run_clears_the_rest(unsplit, tmp_path, monkeypatch):
@@ -257,7 +265,7 @@ def test_what_a_kill_leaves_is_what_was_finished_and_the_next_run_clears_the_res
 
 
 @pytest.mark.skipif(os.name != "posix", reason="locks are a POSIX matter here")
-def test_a_second_run_into_the_same_folder_is_refused_while_the_first_lives(unsplit, file, tmp_path, monkeypatch):
+def test_a_second_run_into_the_same_folder_is_refused_while_the_first_lives(file, tmp_path, monkeypatch):
     out, second = tmp_path / "out", []
 
     def start_another():
@@ -265,12 +273,12 @@ def test_a_second_run_into_the_same_folder_is_refused_while_the_first_lives(unsp
         done = program("compare", file, *FAST, "-o", out)
         second.append((done, before, names(out)))
 
-    at_call(monkeypatch, main_job, "run_diagnosis", 1, start_another)
-    assert program("search", unsplit, *QUICK, "-o", out).exit_code == 0
+    at_call(monkeypatch, comparison, "contrasts", 1, start_another)
+    assert program("compare", file, *FAST, "-o", out).exit_code == 0
     ((done, before, after),) = second
     assert done.exit_code == 2 and f"{out} is being written by another run (process {os.getpid()})" in done.stderr
     assert before == after
-    assert program("compare", file, *FAST, "-o", out).exit_code == 0 and names(out) == PAGE | MODEL | STUDY
+    assert names(out) == PAGE
 
 
 def test_what_is_ignored_or_handled_stays_so():
