@@ -23,6 +23,7 @@ from proxembed.execute.executor import workers
 from proxembed.methods.dependence import OPLS
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import Layout
+from proxembed.methods.pipeline import CUT_FOLDS
 from proxembed.splits.splits import fold_limit
 from proxembed.study.candidates import suited
 from proxembed.targets.labels import MANY_LABELS
@@ -31,7 +32,6 @@ from .options import LEAST_SHUFFLES, NEAR_MEASURES, BudgetOptions
 from .plan import EACH_MORE, FEWER_PROTOTYPES, drawn_part, round_up
 
 FEWER_ROWS = 20_000, 12_000, 8000, 5000, 3000, 2000, 1000, 500
-TUNED_FITS = 3  # of a model with thresholds of labels: one, and two for scores of rows that it has not seen
 USUAL_SIZE = 10  # components of a method that names none
 
 
@@ -86,7 +86,8 @@ def check_fit(budget: Budget, estimator: Any, dataset: Any, rows: int | None = N
     shape = shape_of(dataset.X, dataset.targets.c)
 
     def work(method: Any) -> float:
-        sampled = (TUNED_FITS - 1) * (dataset.outputs is None) * fit_work(method, shape)
+        cuts = 0 if dataset.outputs is not None else CUT_FOLDS  # folds whose scores the thresholds are tuned on
+        sampled = cuts * fit_work(method, shape.rows(shape.n - shape.n // CUT_FOLDS))
         return fit_work(method, shape.rows(rows or shape.n)) + sampled + last_work(shape)
 
     needed = work(estimator)
@@ -182,7 +183,8 @@ def cut_map(budget: Budget, layout: Layout, dataset: Any, split: Any, *, free: b
     lines = []
     if chosen is not layout:
         few = getattr(chosen.method, "n_prototypes", None)
-        lines.append(f"{title_of(chosen.method)}{f' with {few:,} prototypes' if few else ''}")
+        kept = f"{title_of(chosen.method)}{f' with {few:,} prototypes' if few else ''}"
+        lines.append(f"{kept} in place of {title_of(layout.method)}")
     if rows < n:
         lines.append(f"{rows:,} of {n:,} training rows")
     return chosen, drawn_part(split, rows, None, seed or 0), lines + budget.without_room(work)

@@ -47,9 +47,9 @@ def test_seconds_are_work_by_the_speed_and_work_goes_before_seconds():
 @pytest.mark.parametrize(
     ("method", "seconds", "remedies"),
     [
-        (Kernelized(), 60, "--set n_prototypes=1000 or --max-seconds 200"),  # 3 (12 + 120) / 2 = 198 s
-        (Kernelized(n_prototypes=1000), 24, "--set n_prototypes=250 or --max-seconds 33"),
-        (Kernelized(n_prototypes=250), 20, "-m opls or --max-seconds 22"),
+        (Kernelized(), 60, "--set n_prototypes=1000 or --max-seconds 200"),  # (132 + 3 (8 + 80)) / 2 = 198 s
+        (Kernelized(n_prototypes=1000), 24, "--set n_prototypes=250 or --max-seconds 38"),
+        (Kernelized(n_prototypes=250), 20, "-m opls or --max-seconds 23"),
         (OPLS(), 10, "--max-seconds 18"),
     ],
 )
@@ -89,10 +89,13 @@ def test_a_map_gets_a_cheaper_method_before_fewer_rows_and_a_named_method_stays(
         return repr(layout.method), len(split.train), lines
 
     assert cut(400) == ("Kernelized()", 9000, [])  # 4 (9 + 90) = 396
-    assert cut(80)[1:] == (9000, ["Kernelized(OPLS) with 1,000 prototypes"])
-    assert cut(50)[1:] == (9000, ["Kernelized(OPLS) with 250 prototypes"])
-    assert cut(40) == ("OPLS()", 9000, ["OPLS"])
-    assert cut(31)[1:] == (5000, ["Kernelized(OPLS) with 250 prototypes", "5,000 of 9,000 training rows"])
+    assert cut(80)[1:] == (9000, ["Kernelized(OPLS) with 1,000 prototypes in place of Kernelized(OPLS)"])
+    assert cut(50)[1:] == (9000, ["Kernelized(OPLS) with 250 prototypes in place of Kernelized(OPLS)"])
+    assert cut(40) == ("OPLS()", 9000, ["OPLS in place of Kernelized(OPLS)"])
+    assert cut(31)[1:] == (
+        5000,
+        ["Kernelized(OPLS) with 250 prototypes in place of Kernelized(OPLS)", "5,000 of 9,000 training rows"],
+    )
     assert cut(35, OPLS(), free=False) == ("OPLS()", 8000, ["8,000 of 9,000 training rows"])
     assert cut(1, OPLS(), free=False)[2][1].endswith("--max-work 2 has room for it")
 
@@ -103,4 +106,6 @@ def test_figures_say_what_was_cut(monkeypatch):
     found = diagnose_method(few, OPLS(), max_work=0.4, n_shuffles=1, n_resamples=1)
     assert found["cuts"] == ["60 of 80 rows"] and (found["n"], found["n_all"]) == (60, 80)
     record = draw_map(few, layout="components", max_work=0.24)
-    assert record["cuts"] == ["OPLS"] and record["title"] == "OPLS" and record["train"] == 60
+    assert (
+        record["cuts"] == ["OPLS in place of Kernelized(OPLS)"] and record["title"] == "OPLS" and record["train"] == 60
+    )
