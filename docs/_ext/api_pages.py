@@ -72,6 +72,7 @@ FUNCTIONS = {
         "measures.jaccard_at_k",
         "measures.neighbor_weights",
         "measures.new_neighbor_weights",
+        "measures.kept_neighbors",
         "classify.Thresholds",
         "classify.tune_thresholds",
         "classify.apply_thresholds",
