@@ -30,7 +30,7 @@ def test_json_is_for_machines(file, tmp_path):
     done = program("map", file, "-m", "opls", "--layout", "components", "--json", "-o", tmp_path / "map.html")
     facts = json.loads(done.stdout)
     assert facts["train"] == 60 and facts["written"] == [str(tmp_path / "map.html")]
-    assert set(facts["maps"][0]) == {"map", "inside", "outside", "among", "null"}
+    assert set(facts["maps"][0]) == {"map", "inside", "outside", "among", "kept", "null"}
 
 
 @pytest.mark.parametrize(
