@@ -15,8 +15,11 @@ from proxembed.estimator.weights import held_under, with_weighted_means
 from proxembed.features.encoded import encoded, encoder_apply, encoder_fit, is_supervised, stacked
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
 from proxembed.features.table import features_fit
+from proxembed.measures.measures import DEFAULT_NEIGHBORS
 from proxembed.measures.metrics import macro_average_precision
+from proxembed.measures.neighbors import kept_of, neighbor_weights
 from proxembed.measures.outputs import OutputCells
+from proxembed.proximity.reordering import even_sample
 from proxembed.splits.shuffles import LabelShuffle
 from proxembed.splits.splits import Split
 from proxembed.tables import RawRows, TableRows
@@ -27,6 +30,7 @@ from proxembed.targets.targets import Targets, rows_with_known_cell
 
 INNER_FOLDS = 3
 CHOICE_ROWS, CHOICE_LABELS, CHOICE_FOLDS = 600, 30, 3
+KEPT_AMONG, KEPT_ROWS = 5000, 1000  # training and held-out rows whose neighbours on a map are compared to those in X
 
 
 class Unscaled(NamedTuple):
@@ -176,6 +180,24 @@ class Part:
     def latest(self) -> dict[Any, Any]:
         """The embedding that was fitted last on these rows, by what was fitted, for a method that is made of it."""
         return {}
+
+    @cached_property
+    def near_features(self) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Numbers of at most 5,000 training and 1,000 held-out rows, and the weights of the ten nearest of the former
+        in scaled X to each of the latter."""
+        among, some = (
+            even_sample(X.shape[0], most) for X, most in ((self.X, KEPT_AMONG), (self.X_held_out, KEPT_ROWS))
+        )
+        return (
+            among,
+            some,
+            neighbor_weights(self.X_held_out[some], self.X[among], DEFAULT_NEIGHBORS, metric="euclidean"),
+        )
+
+    def kept(self, Z: Any, Z_held_out: Any) -> float:
+        """The share of these neighbours that a map of the training and the held-out rows keeps."""
+        among, some, near = self.near_features
+        return kept_of(near, Z_held_out[some], Z[among], DEFAULT_NEIGHBORS)
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -81,6 +81,7 @@ class Results:
     new_similarity: dict[tuple[str, int | None, str], np.ndarray] = field(default_factory=dict)
     hubs: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
     queries: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
+    kept: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # of the neighbours in X, by maps
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     measure: Any = None
     few: dict[str, str | None] = field(default_factory=dict)

@@ -37,13 +37,20 @@ from proxembed.methods.around import bounded_by_labels, fitted_embedding, with_s
 from proxembed.methods.output_readout import OutputReadout
 from proxembed.methods.pipeline import extrapolates, fold_scores, unseen_embeddings
 
-from .arms import Arm
+from .arms import MAP_SIZE, Arm
 from .part import Part, some_weights
 from .results import NEIGHBORS, TEST, Kept, reason_of
 from .rivals.linear import LabelScores
 from .rivals.rival import Rival
 
-BY_KEY = ("predictions", "similarity", "new_similarity", "hubs", "queries")  # what ``Scores`` hold by arm, k and part
+BY_KEY = (
+    "predictions",
+    "similarity",
+    "new_similarity",
+    "hubs",
+    "queries",
+    "kept",
+)  # what ``Scores`` hold by arm, k and part
 GRID_ROWS, GRID_LABELS = 1500, 10
 NO_SIZE = "ValueError: it has fewer components than any n_components asked for; add a smaller number"
 Placed = list[tuple[Any, Any]]
@@ -64,6 +71,7 @@ class Measures:
     max_seconds: float | None = None
     similarities: tuple[Measure, Measure] | None = None
     test_alone: bool = False  # of many labels scores are kept of the test rows alone
+    maps: bool = False  # what maps keep of the neighbours in X, without similarities too
 
     def plain(self) -> list[Any]:
         """All that distinguishes these measures from others, as plain data."""
@@ -95,6 +103,7 @@ class Scores:
     new_similarity: ByKey = field(default_factory=dict)
     hubs: ByKey = field(default_factory=dict)
     queries: ByKey = field(default_factory=dict)
+    kept: ByKey = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
         """The same as a ledger takes it."""
@@ -106,7 +115,7 @@ class Scores:
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Scores:
         """The scores of their plain data."""
-        by_key = {name: {tuple(key): _scores_of(value) for key, value in plain[name]} for name in BY_KEY}
+        by_key = {name: {tuple(key): _scores_of(value) for key, value in plain.get(name, ())} for name in BY_KEY}
         curve = {k: float(value) for k, value in plain["curve"]}
         return cls(**{**plain, **by_key, "curve": curve, "notes": tuple(plain["notes"])})
 
@@ -265,6 +274,7 @@ class Measured(NamedTuple):
     new_similarity: np.ndarray | None = None
     hub: float | None = None
     query_seconds: float | None = None
+    kept: float | None = None
 
 
 class Readings:
@@ -628,17 +638,20 @@ def _fit_and_measure(
     if own and not numbers:
         kind = OwnReadings
 
-    def measured(kind: Any, width: int, pairs: Pairs) -> Measured:
-        return kind(*embedding.at(width), part, placed, *own).measured(measures, pairs)
+    def measured(kind: Any, width: int, pairs: Pairs, is_map: bool = False) -> Measured:
+        places = embedding.at(width)
+        found = kind(*places, part, placed, *own).measured(measures, pairs)
+        return found._replace(kept=part.kept(*places)) if is_map else found
 
     def add(arm: Arm, k: int | None, width: int, pairs: Pairs, done: _Timed) -> None:
         _add(scores, arm, k, width, part, measures, pairs, done._replace(seconds=fitted.seconds + done.seconds))
 
-    every = embedding.Z.shape[1]
+    every, maps = embedding.Z.shape[1], measures.maps or measures.similarities is not None
     for k in sizes:
         width = every if k is None else min(k, every)
         if width not in known:
-            known[width] = _Timed.of(budget, measured, kind, width, measures.pairs + measures.further)
+            is_map = maps and k is not None and width <= MAP_SIZE
+            known[width] = _Timed.of(budget, measured, kind, width, measures.pairs + measures.further, is_map)
         add(arm, k, width, measures.pairs + measures.further, known[width])
     if arm.lookup is not None:
         done = _Timed.of(budget, measured, lookup, every, measures.pairs)

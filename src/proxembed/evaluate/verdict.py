@@ -46,7 +46,9 @@ from proxembed.targets.values import dense_labels
 
 from .arms import ALL_FEATURES, MAP_SIZE
 from .compare import equal_rows, gain_on_folds
+from .part import KEPT_ROWS
 from .results import NEAREST, NEIGHBORS, SAME_ROWS, TEST, Results, best_of, measure_name, sign_of
+from .rivals.maps import SupervisedUMAP
 
 CAN_BE_BETTER = ("neighbours", "predict", "map")
 TOLERANCE, SIGNIFICANT, EQUAL = 0.03, 0.05, 1e-9
@@ -138,11 +140,12 @@ def judge(
     of_map, rivals_map = ([entry for entry in side if entry["k"] == MAP_SIZE] for side in (ours, rivals))
     own = [entry for entry in ours if (entry["arm"], entry["k"]) == choice and not entry["failures"]] or ours
     by_predict, by_near = (own if name == names[0] else ours for name in (predict, near))
+    of_rivals = rivals_map, near, gains, margins
     goals = {
         "neighbours": _neighbors(by_near, raw, rivals, (near, new_neighbor_measure(names)), gains, margins),
         "predict": _goal(by_predict, [raw], rivals, predict, gains, margins),
         "compress": _compressed(ours, raw, rivals, (predict, near), gains, margins, facts),
-        "map": _map(of_map, rivals_map, near, gains, margins),
+        "map": _map([each for each in by_near if asked == "map" and each["k"] == MAP_SIZE] or of_map, *of_rivals),
     }
     return verdict | {"goals": corrected({name: goal for name, goal in goals.items() if goal is not None}, asked)}
 
@@ -256,9 +259,15 @@ def _map(
     ours: list[dict[str, Any]], rivals: list[dict[str, Any]], name: str, gains: Gains, margins: Margins
 ) -> dict[str, Any] | None:
     """The best two coordinates against the best two of a rival; better only where they are better than the same rows
-    for every query, too."""
+    for every query, too. ``kept``: what the map keeps of the neighbours in X, and what supervised UMAP keeps, or else
+    the rival."""
     goal = _goal(ours, rivals, [], name, gains, margins, above_constant=True) if ours and rivals else None
-    return goal and goal | {"same_rows": goal["chance"]}
+    if goal is None:
+        return None
+    rival = next((each for each in rivals if each["arm"] == SupervisedUMAP.title), top(rivals, name))
+    own, other = (gains.kept(each) for each in (top(ours, name), rival))
+    kept = None if own is None else {"share": own, "rival": rival["arm"], "rival_share": other}
+    return goal | {"same_rows": goal["chance"], "kept": kept}
 
 
 def _compressed(
@@ -417,6 +426,10 @@ class FoldGains:
         """Largest share of held-out rows that list one training row, over the folds."""
         return entry.get("hub")
 
+    def kept(self, entry: dict[str, Any]) -> float | None:
+        """What a map keeps of the neighbours in X, the mean over the folds."""
+        return entry["kept"]["mean"] if entry.get("kept") else None
+
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval`` and ``p`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all
         folds."""
@@ -467,6 +480,10 @@ class TestGains:
     def hub(self, entry: dict[str, Any]) -> float | None:
         """Largest share of test rows that list one training row."""
         return self.results.hubs.get((entry["arm"], entry["k"], TEST))
+
+    def kept(self, entry: dict[str, Any]) -> float | None:
+        """What a map keeps of the neighbours of the test rows in X."""
+        return self.results.kept.get((entry["arm"], entry["k"], TEST))
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval``, ``p`` and ``rows``; None where the measure has no value on the test rows."""
@@ -621,6 +638,18 @@ def _over_folds(
     return float(average(found)) if found else None
 
 
+def _kept_of(results: Results, key: tuple[str, int | None], folds: list[str]) -> dict[str, Any] | None:
+    """What a map keeps of the neighbours in X: ``mean`` of the folds, ``by_fold``, ``test``, and of how many held-out
+    rows, those of the test where there is one, else of all folds; None of what is no map."""
+    by_fold = [results.kept.get((*key, fold), math.nan) for fold in folds]
+    test, known = results.kept.get((*key, TEST)), [share for share in by_fold if math.isfinite(share)]
+    if not known:
+        return None
+    of = folds if test is None else [TEST]
+    rows = sum(min(results.folds[fold]["held_out"], KEPT_ROWS) for fold in of if fold in results.folds)
+    return {"mean": float(np.mean(known)), "by_fold": by_fold, "test": test, "rows": rows}
+
+
 def _curves(entries: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
     curves: dict[str, dict[str, list[Any]]] = {name: defaultdict(list) for name in names}
     for entry in entries:
@@ -644,6 +673,7 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict[
             **_entry(rows, folds),
             "hub": _over_folds(results.hubs, key, folds, np.mean),
             "query_seconds": _over_folds(results.queries, key, folds, np.median),
+            "kept": _kept_of(results, key, folds),
         }
         for key, rows in groups.items()
     ]

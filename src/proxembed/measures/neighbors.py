@@ -275,8 +275,15 @@ def kept_neighbors(X: Any, X_train: Any, Z: Any, Z_train: Any, n_neighbors: int 
     """
     if not X.shape[0]:
         return float("nan")
-    near, mapped = (neighbor_weights(*pair, n_neighbors, metric="euclidean") for pair in ((X, X_train), (Z, Z_train)))
-    return float(near.multiply(mapped).sum() * min(n_neighbors, X_train.shape[0]) / X.shape[0])
+    return kept_of(neighbor_weights(X, X_train, n_neighbors, metric="euclidean"), Z, Z_train, n_neighbors)
+
+
+def kept_of(near: Any, Z: Any, Z_train: Any, n_neighbors: int) -> float:
+    """``kept_neighbors`` of rows whose weights ``near`` (m, n) in X are known; nan without rows."""
+    if not near.shape[0]:
+        return float("nan")
+    mapped = neighbor_weights(Z, Z_train, n_neighbors, metric="euclidean")
+    return float(near.multiply(mapped).sum() * min(n_neighbors, near.shape[1]) / near.shape[0])
 
 
 def _checked(Z: Any, Z_train: Any, n_neighbors: int) -> tuple[Any, Any, np.ndarray]:

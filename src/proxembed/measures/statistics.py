@@ -126,27 +126,44 @@ def bayesian_signed_rank(
     return dict(zip(("worse", "rope", "better"), (wins / n_samples).tolist(), strict=True))
 
 
-def choose(values: np.ndarray, anchor: Sequence[bool] | None = None) -> int:
-    """The row of the best mean over the folds; an anchor is left only for more than one paired standard error."""
+def choose(values: np.ndarray, anchor: Sequence[bool] | None = None, kept: np.ndarray | None = None) -> int:
+    """The row of the best mean over the folds; an anchor is left only for more than one paired standard error.
+    ``kept``: of each row and fold what its map keeps, NaN of what is no map: where the choice is a map, it is, of the
+    maps that the best row is not ahead of by more than one paired standard error, the one that keeps most on average.
+    """
+    at = _choose(values, anchor)
+    if kept is None:
+        return at
+    shares, best = _means(kept), int((_means(values) >= _means(values).max() - EQUAL).argmax())
+    able = np.isfinite(shares) & [i in (at, best) or not _is_ahead(values[best] - own) for i, own in enumerate(values)]
+    return int(np.where(able, shares, -np.inf).argmax()) if able[at] else at
+
+
+def _choose(values: np.ndarray, anchor: Sequence[bool] | None) -> int:
     means = _means(values)
     best = int((means >= means.max() - EQUAL).argmax())
     own = np.flatnonzero(np.zeros(len(values), dtype=bool) if anchor is None else np.asarray(anchor))
     if len(own) == 0 or best in own:
         return best
     held = int(own[np.argmax(means[own])])
-    ahead = values[best] - values[held]
-    ahead = ahead[np.isfinite(ahead)]
-    if len(ahead) < 2:
-        return best
-    return best if ahead.mean() > ahead.std(ddof=1) / np.sqrt(len(ahead)) else held
+    return best if _is_ahead(values[best] - values[held]) else held
 
 
-def repeated_scores(values: np.ndarray, anchor: Sequence[bool] | None = None) -> np.ndarray | None:
-    """Per fold, the score on it of the choice that is made without it."""
+def _is_ahead(gains: np.ndarray) -> bool:
+    """Whether gains by fold are above 0 by more than one standard error, or too few to have one."""
+    gains = gains[np.isfinite(gains)]
+    return len(gains) < 2 or bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))
+
+
+def repeated_scores(
+    values: np.ndarray, anchor: Sequence[bool] | None = None, kept: np.ndarray | None = None
+) -> np.ndarray | None:
+    """Per fold, the score on it of the choice (of ``choose``) that is made without it."""
     folds = range(values.shape[1])
     if len(folds) < 2:
         return None
-    return np.array([values[choose(np.delete(values, fold, axis=1), anchor), fold] for fold in folds])
+    without = [(np.delete(values, i, axis=1), None if kept is None else np.delete(kept, i, axis=1)) for i in folds]
+    return np.array([values[choose(own, anchor, shares), i] for i, (own, shares) in enumerate(without)])
 
 
 def expected_score(repeated: np.ndarray | None) -> float | None:

@@ -17,7 +17,7 @@ from .adaptive import adaptive_view, convergence
 from .figures import k_curve, matrix_view, ramp
 from .measured import figure_number, measured_view
 from .sections import data_card, leak_warnings
-from .verdict import and_words, query_times
+from .verdict import and_words, per_cent, query_times
 
 
 def page_html(record: dict[str, Any]) -> str:
@@ -78,6 +78,8 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "every": [*summary["measures"], *further],
         "tiles": views.tiles(record),
         "queries": query_times(summary),
+        "maps": summary["verdict"].get("asked") == "map",
+        "per_cent": per_cent,
         "null": views.null_view(record.get("diagnosis")),
         "few_shuffles": views.few_shuffles,
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),

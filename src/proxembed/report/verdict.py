@@ -82,6 +82,8 @@ def _compared(goal: dict[str, Any], features: int) -> str:
     if among is not None:
         whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
         sentences.append(f"New rows among themselves: {whole}.")
+    if kept := goal.get("kept"):
+        sentences.append(_kept(kept))
     hub = goal.get("hub")
     if hub is not None and hub > HUB:
         sentences.append(f"One training row is among the neighbours of {100 * hub:.0f} % of the rows.")
@@ -111,6 +113,17 @@ def _against(goal: dict[str, Any], features: int) -> str:
     else:
         why = "no interval, so nothing can be told"
     return f"{kept}{size}: {ours}; {why}."
+
+
+def _kept(kept: dict[str, Any]) -> str:
+    """What a map keeps of the neighbours in X, beside a rival."""
+    other = "" if kept["rival_share"] is None else f"; {kept['rival']} {per_cent(kept['rival_share'])}"
+    return f"The map keeps {per_cent(kept['share'])} of each held-out row's ten nearest training rows{other}."
+
+
+def per_cent(share: float) -> str:
+    """A share in per cent, without decimals."""
+    return f"{100 * share:.0f} %"
 
 
 def _only_alone(goal: dict[str, Any]) -> bool:

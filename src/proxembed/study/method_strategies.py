@@ -99,10 +99,13 @@ def final_share(study: Study) -> float:
 
 def map_share(study: Study) -> float:
     """Forecast cost of the maps (units of work if these are counted, else seconds), each taken to cost as much as the
-    dearest of the present candidates."""
+    dearest of the present candidates: of those at all weights of the features, as far as they take no more than half of
+    ``FINAL_SHARE``; of those at the first weight always."""
     evaluator, likely = study.evaluator, layouts_of_best(study) if study.evaluator.layouts else []
     each = [sum(evaluator.work(config, step) for step in evaluator.final.steps) for config in likely]
-    return LAID_OUT * max(each, default=0.0) / (1.0 if study.work < math.inf else machine_speed())
+    first = LAID_OUT * max(each, default=0.0) / (1.0 if study.work < math.inf else machine_speed())
+    whole = study.work if study.work < math.inf else study.seconds
+    return min(len(WEIGHTS) * first, max(first, FINAL_SHARE * whole / 2))
 
 
 def layouts_of_best(study: Study) -> list[Layout]:

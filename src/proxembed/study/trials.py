@@ -182,6 +182,11 @@ class MethodTrial(Trial):
         """The scores at a size of the folds of a rung."""
         return [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rung)]
 
+    def kept(self, rung: Rung) -> list[float]:
+        """What a layout keeps of the neighbours in X on the folds of a rung; NaN where it is none."""
+        maps = isinstance(self.config, Layout)
+        return [next(iter(o.kept.values()), np.nan) if maps else np.nan for o in self.at(rung)]
+
     def by_size(self, rung: Rung, sizes: Iterable[int]) -> dict[int, np.ndarray]:
         """Scores per fold of a rung, for each of the sizes that every fold has or that exceeds all sizes of the fold;
         empty unless all folds of the rung were scored."""
@@ -260,7 +265,8 @@ class Choice:
 def chosen(trials: Iterable[MethodTrial], size: int | None = None, anchored: bool = True) -> Choice | None:
     """The choice among the trials scored on the final folds, at one size (None: at all their sizes). With fewer than
     two of them it is made among complete trials; without any, it is the furthest trial that has a score. ``anchored``:
-    the preferred method is left only for what is clearly ahead. A ``size`` is that of a map."""
+    the preferred method is left only for what is clearly ahead. A ``size`` is that of a map: of the layouts that are
+    not clearly behind, it is the one that keeps most of the neighbours in X."""
     trials = list(trials)
     if not trials:
         return None
@@ -280,9 +286,10 @@ def chosen(trials: Iterable[MethodTrial], size: int | None = None, anchored: boo
     values = np.array([t.by_fold(rung, k) for t, k in entrants])
     preferred = preferred_among((t.config for t in among), PREFERRED if size is None else PREFERRED[1:])
     anchor = [anchored and untuned(t.config, preferred) for t, _ in entrants]
-    at = choose(values, anchor)
+    kept = None if size is None else np.array([t.kept(rung) for t, _ in entrants])
+    at = choose(values, anchor, kept)
     trial, k = entrants[at]
-    repeated = repeated_scores(values, anchor)
+    repeated = repeated_scores(values, anchor, kept)
     return Choice(trial, k, trial.means(rung)[k], repeated, at != choose(values), rung, tuple(among))
 
 
@@ -394,7 +401,7 @@ class FoldScores(Evaluator):
 
     def evaluate(self, config: Any, step: tuple[int, int], bounded: bool = False, limit: float | None = None) -> Scores:
         """The scores of one fit, stopped after ``limit`` seconds; ``bounded``: its method is known to be."""
-        measures = Measures(((self.measure, RIDGE),), self.sizes, max_seconds=limit)
+        measures = Measures(((self.measure, RIDGE),), self.sizes, max_seconds=limit, maps=self.layouts)
         found = score(_arm(config), self.folds.part(*self._place(step)), measures, bounded)
         if found.stopped and limit is not None:
             found.failure = f"stopped after {limit:.3g} s: the time of the search was spent"

@@ -18,8 +18,7 @@ from proxembed.features.table import features_fit
 from proxembed.measures.measures import measure_for
 from proxembed.measures.statistics import choose, expected_score, repeated_scores
 from proxembed.methods.adaptive import EmbeddingModel
-from proxembed.methods.kernelized import Kernelized
-from proxembed.methods.layout import Layout
+from proxembed.methods.layout import Layout, method_for
 from proxembed.methods.pipeline import training_labels
 from proxembed.report.adaptive import adaptive_section, best_of_each_model, vector_text
 from proxembed.splits.splits import Splitting, make_splits
@@ -76,7 +75,8 @@ class SearchFindings:
         arms = [leaders[entry["arm"]] for entry in ours]
         preferred = preferred_among(arms, PREFERRED[1:] if self.laid_out else PREFERRED)
         anchor = [self.anchored and untuned(arm, preferred) for arm in arms]
-        at, repeated = choose(values, anchor), repeated_scores(values, anchor)
+        kept = kept_by_fold(ours, values.shape[1]) if self.laid_out else None
+        at, repeated = choose(values, anchor, kept), repeated_scores(values, anchor, kept)
         if known and repeated is not None:  # on the folds of the search the choice was among all that it had tried
             repeated = np.concatenate([self.repeated if self.repeated is not None else [], repeated[known:]])
         score = expected_score(repeated)
@@ -102,14 +102,24 @@ class SearchFindings:
         return {method.n_components for _, method in self.leaders}
 
 
-def with_layouts(found: SearchFindings, options: SearchOptions, n_rows: int) -> SearchFindings:
-    """What was found, led by layouts of all components of the leaders (and of Kernelized(OPLS()), where no methods are
-    named), for a map whose search has tried no layouts."""
+def kept_by_fold(entries: list[dict[str, Any]], folds: int) -> np.ndarray:
+    """What the layouts among entries keep of the neighbours in X, by the last of some folds; NaN of other entries."""
+    found = np.full((len(entries), folds), np.nan)
+    for own, entry in zip(found, entries, strict=True):
+        if entry.get("kept") and entry["arm"].startswith("Layout("):
+            own[folds - len(entry["kept"]["by_fold"]) :] = entry["kept"]["by_fold"]
+    return found
+
+
+def with_layouts(found: SearchFindings, options: SearchOptions, train: Any) -> SearchFindings:
+    """What was found, led by layouts of all components of the leaders (and of what Layout() lays out, where no methods
+    are named), for a map whose search has tried no layouts."""
     methods = [
         clone(method).set_params(n_components=None) for _, method in found.leaders if not isinstance(method, Layout)
     ]
     if options.methods is None:
-        methods.append(suited(Kernelized(), n_rows, options.seed))
+        n, d = train.X.shape
+        methods.append(suited(method_for(n, d, train.outputs is None), n, options.seed))
     layouts: dict[str, Layout] = {}
     for method in methods:
         layout = Layout(method, random_state=options.seed)
@@ -157,7 +167,7 @@ def registered_methods(
         study, train.X, training_labels(train), groups=train.groups, **weights_of(train.sample_weight)
     )
     found = findings_of(study, interrupted, options.measure, train.outputs is not None)
-    return with_layouts(found, options, rows) if for_map and not study.final_ else found
+    return with_layouts(found, options, train) if for_map and not study.final_ else found
 
 
 def findings_of(study: EmbeddingSearch, interrupted: bool, measure: Any, numbers: bool) -> SearchFindings:
@@ -272,7 +282,7 @@ def adaptive_models(
     leaders = tuple(leader(entry) for entry in best)
     seconds = float(study.history_[-1]["seconds"])
     found = SearchFindings(leaders, as_trials(study.leaderboard_), seconds, interrupted, section, kind)
-    return with_layouts(found, options, labels.n) if options.goal == "map" else found
+    return with_layouts(found, options, train) if options.goal == "map" else found
 
 
 def leader(found: dict[str, Any]) -> tuple[str, Any]:

@@ -7,6 +7,7 @@ on the budget: the richest link that fits. So more work never means fewer rows, 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import ceil, floor, inf, log10
 from typing import Any
 
@@ -35,7 +36,7 @@ from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.execute import clock
 from proxembed.execute.executor import in_this_process, workers
 from proxembed.features.scaling import scaling_kinds
-from proxembed.methods.layout import Layout
+from proxembed.methods.layout import Layout, method_for
 from proxembed.splits.splits import Split
 from proxembed.study.candidates import ANCHORS, FIRST, candidates
 from proxembed.study.trials import FOLDS, RACE_FOLDS, WHOLE_BELOW
@@ -280,13 +281,19 @@ class Plan:
         return folds * sum(self._fit(each, rows, cuts) + read for each in self._kept(cuts))
 
     def _likely(self, cuts: Cuts) -> list[Any]:
-        """The leaders as the plan expects them before the search: the dearest anchors, or methods that are named."""
+        """The leaders as the plan expects them before the search: the dearest anchors, or methods that are named; for a
+        map layouts of the dearest anchor and of what Layout() lays out."""
         if self.options.methods or self.options.engine == "defc":
             return self.leading
         kept = self._kept(cuts)
         first = sorted(range(len(kept)), key=lambda i: -self._fit(kept[i], self.shape.n))
         likely = [kept[i] for i in [*first, *[0] * LEADERS][:LEADERS]]
-        return [self._map(likely[0]), self._map(likely[1]), likely[2]] if self.options.goal == "map" else likely
+        return [self._map(likely[0]), self._map(self.usual), likely[2]] if self.options.goal == "map" else likely
+
+    @cached_property
+    def usual(self) -> Any:
+        """What Layout() lays out of rows of this shape."""
+        return method_for(self.shape.n, self.shape.d, not self.numbers)
 
     def _map(self, method: Any) -> Any:
         """The layout of an anchor, always the same object."""

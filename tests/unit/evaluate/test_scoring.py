@@ -13,12 +13,13 @@ from proxembed.data import Dataset, digits
 from proxembed.evaluate import scoring
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.part import prepare
-from proxembed.evaluate.results import RIDGE
+from proxembed.evaluate.results import NEIGHBORS, RIDGE
 from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.scoring import Measures, OwnReadings, Scores, embed, refit_on_inner_folds, score
 from proxembed.evaluate.verdict import summarise
 from proxembed.measures.measures import AVERAGE_PRECISION, measure_of
 from proxembed.measures.metrics import macro_average_precision
+from proxembed.measures.neighbors import kept_neighbors
 from proxembed.splits.splits import Split, Splitting
 
 RAW = Arm("all features", None, rival=True)
@@ -51,6 +52,18 @@ def test_a_search_and_a_comparison_have_the_same_scores_of_an_arm():
     again = Scores.of(compared.plain())
     assert (again.curve, again.rows, again.notes) == (curve, compared.rows, compared.notes)
     assert again.predictions.keys() == compared.predictions.keys() == {("OPLS", k, "1") for k in (2, 5)}
+
+
+def test_what_a_plane_keeps_is_measured_for_maps_alone():
+    rng = np.random.default_rng(0)
+    data = Dataset(rng.normal(size=(60, 5)), (rng.random((60, 3)) > 0.5).astype(np.uint8))
+    part = prepare(data, Split("test", np.arange(40), np.arange(40, 60)), 0)
+    pairs, arm = ((measure_of("Jaccard@10"), NEIGHBORS),), Arm("OPLS", OPLS())
+    found = score(arm, part, Measures(pairs, (2, 3), maps=True)).kept
+    model = OPLS(n_components=3).fit(part.X, part.labels)
+    own = (model.transform(each)[:, :2] for each in (part.X_held_out, part.X))
+    assert found == {("OPLS", 2, "test"): pytest.approx(kept_neighbors(part.X_held_out, part.X, *own))}
+    assert not score(arm, part, Measures(pairs, (2, 3))).kept
 
 
 def test_an_arm_without_any_of_the_sizes_says_so():

@@ -217,6 +217,22 @@ def test_a_map_is_better_only_above_the_same_rows_for_every_query():
     assert goals(*unsure, same=0.3)["map"]["word"] == BETTER
 
 
+def test_the_chosen_map_tells_what_it_keeps_beside_supervised_umap_or_the_best_rival():
+    shares = {name: {"kept": {"mean": share}} for name, share in (("own", 0.34), ("best", 0.4), ("near", 0.29))}
+    ours = entry("Layout(OPLS)", 2, near=0.6, failures=[], **shares["own"])
+    rivals = [entry("PCA", 2, near=0.5, rival=True, **shares["near"]), entry("t-SNE", 2, rival=True, near=0.4)]
+    assert goals(ours, *rivals)["map"]["kept"] == {"share": 0.34, "rival": "PCA", "rival_share": 0.29}
+    umap = entry("supervised UMAP", 2, near=0.3, rival=True, **shares["best"])
+    found = goals(ours, *rivals, umap)["map"]
+    assert found["base"]["arm"] == "PCA"
+    assert found["kept"] == {"share": 0.34, "rival": "supervised UMAP", "rival_share": 0.4}
+    assert goals(entry("OPLS", 2), *rivals)["map"]["kept"] is None
+    other = entry("Layout(CCA)", 2, near=0.65)
+    given = [other, ours, *rivals, RAW], [NEAR, AP], FoldGains(SIZES), entry("same", None, near=0.1, ap=0.1)
+    found = judge(*given, facts={"d": 50}, choice=("Layout(OPLS)", 2), asked="map")["goals"]
+    assert found["map"]["arm"] == "Layout(OPLS)", "the map that was chosen, not the best one"
+
+
 def test_the_p_of_a_goal_of_two_baselines_is_the_larger():
     ours = entry("OPLS", 2, near=0.6, spread=0.01)
     p = [goals(ours, entry("PCA", 2, near=0.5, rival=True), same=same)["map"]["p"] for same in (0.1, 0.58)]

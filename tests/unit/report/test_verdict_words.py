@@ -52,6 +52,14 @@ def test_why_nothing_can_be_told_is_said(interval, needed, why):
     assert sentence.endswith(f"{NEAR}; {why}.") and "Map: cannot tell</b>" in card
 
 
+def test_what_a_map_keeps_stands_beside_its_measure():
+    kept = {"share": 0.338, "rival": "supervised UMAP", "rival_share": 0.29}
+    told = compared(None, kept=kept)[0]
+    assert "0.672 instead of 0.696 of PCA" in told
+    assert told.endswith(" The map keeps 34 % of each held-out row's ten nearest training rows; supervised UMAP 29 %.")
+    assert compared(None, kept={**kept, "rival_share": None})[0].endswith("ten nearest training rows.")
+
+
 def test_what_compression_may_lose_is_said_and_rivals_stand_with_their_sizes():
     sentence, _ = compressed("cannot tell", ((0.92, 0.99), (0.99, 1.01)), rivals={"label scores": 3, "LSI": 10})
     assert "Behind, but perhaps by less than the tolerance: 445 rows are too few to tell." in sentence

@@ -12,7 +12,7 @@ from proxembed.report.views import trials_view
 from proxembed.splits.splits import Split, StratifiedFolds, as_splits
 from proxembed.study import method_strategies
 from proxembed.study.method_strategies import WEIGHTS, layouts_of_best
-from proxembed.study.trials import FoldParts, FoldScores, MethodTrial, Rung, Scores, Study, finalists
+from proxembed.study.trials import FoldParts, FoldScores, MethodTrial, Rung, Scores, Study, chosen, finalists
 from proxembed.targets.labels import LabelMatrix
 
 
@@ -108,3 +108,24 @@ def test_a_map_at_three_components_is_refused_with_the_size_that_it_has(groups):
     Y = np.stack([group < 4, group % 2 == 0], axis=1).astype(int)
     with pytest.raises(ValueError, match="fewer components than any n_components asked for; add a smaller number"):
         EmbeddingSearch(["layout"], n_components=3, max_trials=1, max_seconds=None).fit(X, Y)
+
+
+def test_of_layouts_within_a_standard_error_the_one_that_keeps_most_is_chosen():
+    rung = Rung(10, (0, 1, 2))
+
+    def trial(config, values, share):
+        scores = [Scores({2: value}, kept={("map", 2, ""): share}) for value in values]
+        outcomes = dict(zip(rung.steps, scores, strict=True))
+        return MethodTrial(config, title_of(config), outcomes, rungs=(rung,), final=rung)
+
+    best = trial(Layout(OPLS(), features=0), (0.60, 0.50, 0.61), 0.1)
+    near = trial(Layout(OPLS(), features=0.5), (0.55, 0.55, 0.55), 0.3)
+    behind = trial(Layout(OPLS()), (0.50, 0.40, 0.51), 0.4)
+    plane = trial(OPLS(), (0.56, 0.55, 0.55), 0.9)
+    kept = chosen([best, near, behind, plane], 2)
+    assert kept.trial is near and kept.mean == pytest.approx(0.55) and kept.anchored
+    assert chosen([best, near, behind, plane]).trial is best, "of maps alone"
+    ahead = trial(OPLS(ridge=1.0), (0.70, 0.70, 0.71), 0.0)
+    assert chosen([best, near, ahead], 2).trial is ahead, "a plane that leads is no layout"
+    # without each fold: without the first or last best, near and plane are close; without the second best is ahead
+    assert list(kept.repeated) == [0.55, 0.50, 0.55]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from proxembed import OPLS, Kernelized
+from proxembed import OPLS, PCA, Kernelized, Layout
 from proxembed.workflow.engines import SearchFindings
 
 NAME = "macro average precision (ridge)"
@@ -53,6 +53,16 @@ def test_the_untuned_kernel_form_is_kept_unless_more_than_a_standard_error_ahead
     entries = [entry("OPLS", 2, [0.7, 0.7]), entry("Kernelized(OPLS)", 2, [0.7, 0.7])]
     choice = SearchFindings(leaders, [], 0.0, choice=SEARCHED, by_fold=by_fold).choose(entries, NAME)
     assert (choice["method"], choice["anchored"]) == ("Kernelized(OPLS)", True)
+
+
+def test_of_layouts_that_are_not_behind_the_one_that_keeps_most_is_chosen():
+    leaders = tuple((f"Layout({name})", Layout(method)) for name, method in (("OPLS", OPLS()), ("PCA", PCA())))
+    by_fold = {(name, 2): np.array(values) for (name, _), values in zip(leaders, ([0.7, 0.9], [0.8, 0.7]), strict=True)}
+    searched = SearchFindings(leaders, [], 0.0, choice=SEARCHED, by_fold=by_fold)
+    entries = [entry(name, 2, [0.7]) | {"kept": {"by_fold": [0.2 + (name == "Layout(PCA)")]}} for name, _ in leaders]
+    assert searched.choose(entries, NAME)["method"] == "Layout(PCA)"
+    entries[1]["kept"] = None
+    assert searched.choose(entries, NAME)["method"] == "Layout(OPLS)"
 
 
 def test_a_loss_keeps_its_sign():
