@@ -168,9 +168,11 @@ def test_layouts_level_with_supervised_umap_are_not_above_it():
     maps = [
         {"set": name, "map": kind, "new": value}
         for name, other in (("s", "0.3"), ("t", "0.5"))
-        for kind, value in (("Layout", "0.5"), ("supervised UMAP", other))
+        for kind, value in ((readme_tables.LAYOUT, "0.5"), ("supervised UMAP", other))
     ]
-    assert "of 1 of 2 sets" in readme_tables.maps_sentence([*maps, {"set": "u", "map": "Layout", "new": "0.9"}])
+    assert "of 1 of 2 sets" in readme_tables.maps_sentence(
+        [*maps, {"set": "u", "map": readme_tables.LAYOUT, "new": "0.9"}]
+    )
 
 
 def test_the_pictures_of_the_readme_are_there_and_small():

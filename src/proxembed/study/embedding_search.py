@@ -198,7 +198,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         The scores of which it is the mean, by fold.
     anchored_ : bool
         Whether the preferred method was kept, though another had a better mean by less than a standard error: the
-        untuned ``TargetSpace()``, or ``Kernelized(OPLS())`` where that was not fitted, and for maps.
+        untuned ``TargetSpace()``, or ``Kernelized(OPLS())`` where that was not fitted, and for maps; or a layout that
+        keeps more neighbours than that one.
     n_chosen_from_ : int
         How many configurations were scored on all folds on which the choice was made.
     n_choice_folds_ : int
@@ -317,7 +318,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         kind=bool,
         doc="Whether the search is for a map. The choice is then made in two coordinates, among the first two "
         "components of every configuration and the layouts (``Layout``) of the best three methods, with the "
-        "features beside their components at weights 1, 0.5 and 0. They are tried last, with the rest of the budget; "
+        "features beside their components at weights 1, 0.5 and 0; of layouts within one standard error of the best it "
+        "is the one that keeps most neighbours (``kept_neighbors``). They are tried last, with the rest of the budget; "
         "``max_trials`` does not count them.",
     )
     refit: bool = param(default=True, kind=bool, doc="Whether the best is fitted again on all rows.")

@@ -283,3 +283,14 @@ def test_the_time_of_neighbour_queries_stands_beside_the_compress_goal(record, w
     timed = page_html({**record, "summary": {**summary, "leaderboard": board}})
     assert timed.count("1,000 neighbour queries take 12 ms instead of 1.3 s.") == 1
     assert "neighbour queries take" not in page_html(record)
+
+
+def test_the_leaderboard_of_a_search_for_a_map_tells_what_each_map_keeps(record, without_figures):
+    summary = record["summary"]
+    kept = {"mean": 0.4, "by_fold": [0.4], "test": 0.338, "rows": 1202}
+    best = [{**e, "kept": kept if number == 0 else None} for number, e in enumerate(summary["best"])]
+    of_map = {**summary, "best": best, "verdict": {**summary["verdict"], "asked": "map"}}
+    page = page_html({**record, "summary": of_map})
+    assert page.count(">34 % (1,202)</td>") == 1 and page.count('<th scope="col">kept</th>') == 1
+    assert "ten nearest on the map; in brackets the number of held-out rows" in page
+    assert '<th scope="col">kept</th>' not in page_html({**record, "summary": {**summary, "best": best}})
