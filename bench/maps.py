@@ -1,8 +1,8 @@
 """How well do neighbours on a map predict the labels of new rows, beside PCA, UMAP and supervised UMAP?
 
-Mean Jaccard@10 on maps of two coordinates. Layouts are of Kernelized(OPLS()) without the features, not Layout() as it is
-by default. "new" compares held-out rows with their neighbours among the training rows,
-"in" training rows among themselves, "new-new" held-out rows among themselves. "null" is for shuffled training labels;
+Mean Jaccard@10 on maps of two coordinates. Layouts are of Kernelized(OPLS()) without the features, not Layout() as it
+is by default. "new" compares held-out rows with their neighbours among the training rows, "in" training rows among
+themselves, "new-new" held-out rows among themselves. "null" is for shuffled training labels;
 only on the honest map are training rows then at chance, too. A random third of the rows is held out (seed 0) and takes
 no part in fitting a map; there are at most 1,206 training rows, and 2,000 held-out ones. The honest map places training
 rows by models of folds that have not seen them. digits are those of scikit-learn, ten classes; dna and satimage have

@@ -30,8 +30,8 @@ TABLE = """
 """
 LAYOUT = "Layout(Kernelized(), features=0)"
 MAPS = """
-In two dimensions, neighbours on the map of `Layout(Kernelized(), features=0)` share more labels than on the map of supervised
-UMAP for the held-out rows of {ahead} of {sets} sets ([maps](docs/results/search/maps.md)).
+In two dimensions, neighbours on the map of `Layout(Kernelized(), features=0)` share more labels than on the map of
+supervised UMAP for the held-out rows of {ahead} of {sets} sets ([maps](docs/results/search/maps.md)).
 """
 
 
