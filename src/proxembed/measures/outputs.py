@@ -138,7 +138,8 @@ def agreement_each(cells: OutputCells, near: np.ndarray, weights: np.ndarray | N
     neighbours of any row.  [lin1989concordance]
 
     0 is chance, and what one list of neighbours for every row gives; 1 is perfect. Of 0/1 outputs it is Cohen's kappa.
-    ``near``: of ``near_outputs``. Returns (q,), or (b, q) under ``weights`` (b, m); 0 where all values are equal."""
+    ``near``: of ``near_outputs``. Returns (q,), or (b, q) under ``weights`` (b, m); NaN
+    for an output whose values are all equal, or 0 where every output is so."""
     W, mask, F = _weighted(cells, weights), cells.mask, cells.F
     mean, square, share = near[:, 0], near[:, 1], near[:, 2]
     apart = cells.per_output(W @ (mask * (share * F**2 - 2 * F * mean + square)))
@@ -146,7 +147,9 @@ def agreement_each(cells: OutputCells, near: np.ndarray, weights: np.ndarray | N
         W @ (mask * each) for each in (np.ones_like(F), F, F**2, share, mean, square)
     )
     pairs = cells.per_output((squares * shares - 2 * own * means + rows * theirs) / np.where(rows > 0, rows, 1.0))
-    found = np.where(pairs > 0, 1.0 - np.divide(apart, pairs, out=np.zeros_like(apart), where=pairs > 0), 0.0)
+    varied = pairs > 0
+    equal = np.where(varied.any(axis=-1, keepdims=True), np.nan, 0.0)
+    found = np.where(varied, 1.0 - np.divide(apart, pairs, out=np.zeros_like(apart), where=varied), equal)
     found = np.where(cells.per_output(rows) > 0, found, np.nan)
     return found[0] if weights is None else found
 

@@ -53,6 +53,18 @@ def test_agreement_is_its_definition():
     assert agreement_each(cells(np.where(known, F, 0), known=known), near) == pytest.approx(expected, rel=1e-12)
 
 
+def test_an_output_that_does_not_vary_is_left_out_of_the_agreement():
+    rng = np.random.default_rng(0)
+    F, train, chosen = rng.normal(size=(12, 2)), rng.normal(size=(20, 2)), lists(rng, 12, 20, 3)
+    F[:, 1], train[:, 1] = 0.5, 0.5
+    W, draws = weights(chosen, 20), np.array([[1.0] * 12, [2.0] * 12])
+    expected = defined(F[:, 0], train[:, 0], chosen)
+    assert agreement(cells(F), near_outputs(W, train)) == (pytest.approx(expected, rel=1e-12), 1)
+    found = mean_over_outputs(agreement_each(cells(F), near_outputs(W, train), draws))
+    assert found == pytest.approx([expected] * 2, rel=1e-12)
+    assert agreement(cells(F[:, 1:]), near_outputs(W, train[:, 1:])) == (0.0, 1)
+
+
 def test_a_fixed_list_of_neighbours_agrees_no_more_than_chance_and_shuffled_lists_hardly_do():
     rng = np.random.default_rng(1)
     F, train = rng.normal(size=(200, 3)), rng.normal(size=(300, 3))
