@@ -43,7 +43,7 @@ def row_weights(sample_weight: Any, n: int, of: str = "y") -> np.ndarray:
         raise ValueError(f"sample_weight has {len(w)} values, {of} has {n} rows.")
     wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
     if len(wrong):
-        raise ValueError(f"sample_weight holds {w[wrong[0]]:g} (row {wrong[0]})")
+        raise ValueError(f"sample_weight holds {w[wrong[0]]:g} (row {wrong[0]}); give weights of at least 0.")
     if not w.any():
         raise ValueError("sample_weight is zero for every row.")
     return w

@@ -114,7 +114,8 @@ def show(found: dict[str, Any], json_output: bool) -> None:
     }
     if found["failed_resamples"]:
         lines["stability"] += f" ({found['failed_resamples']} halves could not be fitted)"
-    typer.echo(f"{found['method']}, {len(stable)} components: {found['measure']} on {rows}")
+    count = f"{len(stable)} component{'s' * (len(stable) != 1)}"
+    typer.echo(f"{found['method']}, {count}: {found['measure']} on {rows}")
     for name, text in lines.items():
         typer.echo(f"  {name:<16} {text}")
     if found["covariates"]:

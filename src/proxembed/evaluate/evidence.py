@@ -64,17 +64,18 @@ def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) 
     features are laid out beside the components, also the map of either alone, by the same fit."""
     shuffled = part.shuffled()
     step = _Steps(progress or (lambda done, total, text: None))
+    what = "labels" if part.outputs is None else "outputs"
     fitted, plain = step(
         f"{len(part.Y_held_out):,} held-out rows on the map", lambda: _fitted(layout, part, False, False)
     )
     honest = layout.traits.labels is not None and plain.inside - plain.outside > HONEST_ABOVE
     several = fitted.features_ > 0
     step.total = 2 + 2 * honest + several
-    fitted_null, null = step("the map of shuffled labels", lambda: _fitted(layout, shuffled, False, True))
+    fitted_null, null = step(f"the map of shuffled {what}", lambda: _fitted(layout, shuffled, False, True))
     found = [(plain, null)]
     if honest:
         first = step("the honest map, by models of folds", lambda: _fitted(layout, part, True, False)[1])
-        first_null = step("the honest map of shuffled labels", lambda: _fitted(layout, shuffled, True, True)[1])
+        first_null = step(f"the honest map of shuffled {what}", lambda: _fitted(layout, shuffled, True, True)[1])
         found.insert(0, (first, first_null))
     if several:
         found += step("the maps of either part", lambda: _parts(fitted, fitted_null, part, shuffled))

@@ -609,12 +609,13 @@ def add_rival_note(summary: dict[str, Any], goal: str | None, name: str, k: int 
 def run_diagnosis(job: Job, method: Any, scaling: str | None) -> Any:
     """The diagnosis on the test rows, of fits on at most 5,000 training rows (1,000 where all pairs are compared)."""
     options, dataset, split, plan = job.options, job.dataset, shown_rows(job), job.plan
+    what = "labels" if dataset.outputs is None else "outputs"
     if plan.cuts.shuffles == 0:
         return None
     if plan.leave_for("last fit and page") < 0.5 * plan.seconds("diagnosis"):
-        plan.by_clock.append("no diagnosis on shuffled labels")
+        plan.by_clock.append(f"no diagnosis on shuffled {what}")
         return None
-    job.progress(1, 3, f"diagnosis: {options.shuffles} shuffles of the labels")
+    job.progress(1, 3, f"diagnosis: {options.shuffles} shuffles of the {what}")
     all_pairs = any(name.split("__")[-1] in ("n_prototypes", "relation") for name in method.get_params())
     limit = min(KERNEL_DIAGNOSIS if all_pairs else DIAGNOSIS, plan.cuts.diagnosis)
     draw, known = np.random.default_rng(options.seed), rows_scored(dataset)

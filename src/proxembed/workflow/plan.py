@@ -350,7 +350,8 @@ class Plan:
         """What was cut, a line each, and what the clock decided."""
         options, cuts, found = self.options, self.cuts, []
         if cuts.shuffles < options.shuffles:
-            found.append(f"no diagnosis on shuffled labels ({options.shuffles} shuffles requested)")
+            what = "outputs" if self.numbers else "labels"
+            found.append(f"no diagnosis on shuffled {what} ({options.shuffles} shuffles requested)")
         elif cuts.diagnosis < DIAGNOSIS:
             found.append(f"diagnosis on {cuts.diagnosis:,} rows")
         if not cuts.layouts:

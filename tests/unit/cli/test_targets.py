@@ -138,10 +138,11 @@ def test_a_diagnosis_speaks_of_outputs(made):
         "1",
     )
     text = run("diagnose", made / "t.csv", *given)
-    assert "OPLS, 1 components: Q2 on 90 rows" in text and "Better than shuffled outputs: no shuffle of 19" in text
+    assert "OPLS, 1 component: Q2 on 90 rows" in text and "Better than shuffled outputs: no shuffle of 19" in text
     assert "  shuffled outputs " in text and "label" not in text
 
 
 def test_a_map_speaks_of_outputs(made, tmp_path):
-    text = run("map", made / "t.csv", "--targets", "u,v", "--drop", "g", "-m", "opls", "-o", tmp_path / "m.html")
-    assert "plain map              A@10 " in text and "label" not in text
+    done = program("map", made / "t.csv", "--targets", "u,v", "--drop", "g", "-m", "opls", "-o", tmp_path / "m.html")
+    assert "plain map              A@10 " in done.stdout and "the map of shuffled outputs" in done.stderr
+    assert "label" not in done.output

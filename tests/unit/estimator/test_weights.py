@@ -556,7 +556,7 @@ def test_bad_weights_are_named():
     negative, zero = W - 0.0, np.zeros(N)
     negative[7] = -1
     for w, message in [
-        (negative, r"sample_weight holds -1 \(row 7\)"),
+        (negative, r"sample_weight holds -1 \(row 7\); give weights of at least 0"),
         (np.where(negative < 0, np.nan, 1.0), r"sample_weight holds nan \(row 7\)"),
         (zero, r"sample_weight is zero for every row\."),
         (W[:10], f"sample_weight has 10 values, y has {N} rows."),

@@ -138,7 +138,7 @@ def test_errors_name_the_fault():
     wrong = np.ones(60)
     wrong[7] = -1
     for w, told in (
-        (wrong, r"sample_weight holds -1 \(row 7\)"),
+        (wrong, r"sample_weight holds -1 \(row 7\); give weights of at least 0"),
         (np.ones(10), "sample_weight has 10 values, y has 60 rows."),
         (np.zeros(60), "sample_weight is zero for every row."),
     ):

@@ -142,6 +142,7 @@ def test_what_is_cut_is_told_line_by_line():
         "begins without",
     ):
         assert any(part in line for line in lines)
+    assert any("no diagnosis on shuffled outputs" in line for line in replace(planned(8.0), numbers=True).lines)
 
 
 def test_work_alone_decides_not_the_speed_of_the_machine_nor_the_time(monkeypatch):
