@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -261,7 +262,9 @@ def output_sections(
     entries = [entry for entry in summary["leaderboard"] if entry["arm"] == name and entry["components"]]
     sizes = {entry["components"]: entry["scores"].get(measure_name(Q2, RIDGE), {}).get("mean") for entry in entries}
     evidence = output_evidence(method, dataset, split, sorted(sizes), seed=seed, name=name, **shown)
-    model = fit_on(method, dataset.take(split.train), scaling=scaling)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
+        model = fit_on(method, dataset.take(split.train), scaling=scaling)
     section = measured_section(
         model,
         dataset,

@@ -10,7 +10,7 @@ from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.proximity.reordering import covat
 from proxembed.report.matrices import unpacked
 from proxembed.splits.splits import Split
-from proxembed.workflow.record import evidence_sections
+from proxembed.workflow.record import evidence_sections, output_sections
 
 
 def test_the_matrices_are_of_the_held_out_rows_and_their_labels():
@@ -28,3 +28,13 @@ def test_the_matrices_are_of_the_held_out_rows_and_their_labels():
     assert [panel["title"] for panel in found["panels"]][-2:] == ["OPLS", "OPLS on shuffled labels"]
     ours, shuffled = (panel["agreement"] for panel in found["panels"][-2:])
     assert ours > 0.9 > shuffled + 0.2
+
+
+def test_the_model_of_numbers_tells_no_warning_that_the_comparison_told(recwarn):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    data, split = (
+        Dataset.from_targets(X, np.column_stack([X[:, 0], np.ones(60)])),
+        Split("a", np.arange(40), np.arange(40, 60)),
+    )
+    assert output_sections(OPLS(n_components=1), data, split, [split], {"leaderboard": []}, "OPLS")["measured"]
+    assert not [each for each in recwarn if "left out of the fit" in str(each.message)]
