@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from proxembed import OPLS
+from proxembed import MVMD, OPLS
 from proxembed.data import Dataset
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.proximity.reordering import covat
@@ -38,3 +38,12 @@ def test_the_model_of_numbers_tells_no_warning_that_the_comparison_told(recwarn)
     )
     assert output_sections(OPLS(n_components=1), data, split, [split], {"leaderboard": []}, "OPLS")["measured"]
     assert not [each for each in recwarn if "left out of the fit" in str(each.message)]
+
+
+def test_the_curve_has_r2_of_every_size_above_the_number_of_outputs_too():
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    data, split = Dataset.from_targets(X, X[:, :2] ** 3), Split("a", np.arange(40), np.arange(40, 60))
+    entries = [{"arm": "MVMD", "components": k, "scores": {}} for k in (1, 2, 4)]
+    found = output_sections(MVMD(n_components=4), data, split, [split], {"leaderboard": entries}, "MVMD")
+    fitted = [point[2] for point in found["measured"]["curve"]]
+    assert 0 < fitted[0] < fitted[1] < fitted[2] <= 1
