@@ -304,7 +304,9 @@ def output_evidence(
                 unseen = keep(f"honest, {name}", functools.partial(_honest_places, method, Z, each))[0]
                 honest = _output_plane(name, unseen, Z_new, each, wide, functools.partial(_named, keep, "honest"))
                 planes.append(replace(honest, honest=True))
-        model, Z, Z_held_out = fitted_embedding(with_size(method, max(sizes, default=None)), *part.rows_for(method), part.weights)
+        model, Z, Z_held_out = fitted_embedding(
+            with_size(method, max(sizes, default=None)), *part.rows_for(method), part.weights
+        )
         own = model if hasattr(model, "output_readout") else None
         fitted = {
             k: r2(

@@ -96,8 +96,7 @@ def test_a_map_that_flatters_its_training_rows_has_an_honest_one_beside_that_of_
     whole, split = Dataset.from_targets(X, Y), Split("test", np.arange(60), np.arange(60, 90))
     summary = {"leaderboard": []}
     shown = {"seed": 0, "lay_out": True, "scaling": "standard"}
-    with pytest.warns(UserWarning, match="without a known"):
-        section = output_sections(proxembed.OPLS(ridge=1e-3), whole, split, [], summary, "OPLS", **shown)["measured"]
+    section = output_sections(proxembed.OPLS(ridge=1e-3), whole, split, [], summary, "OPLS", **shown)["measured"]
     planes = section["planes"]
     assert [plane["honest"] for plane in planes] == [False, False, False, True, True]
     plain, _, honest, null = planes[1:]
