@@ -17,18 +17,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from proxembed.classify.ridge import Readout, chosen_penalty, fit_readout, fold_penalty, readout_at, ridge_fit
 from proxembed.classify.score_products import FactoredScores, UnseenScores, joined_scores
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
 from proxembed.estimator.base import Embedder
-from proxembed.estimator.catalogue import name_of
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.weights import held_under, takes_weights, weights_of
 from proxembed.execute.budget import Budget, OutOfBudget
-from proxembed.execute.ledger import as_json
+from proxembed.execute.ledger import as_json, digest
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
 from proxembed.measures.metrics import macro_average_precision, platt_apply, platt_fit, row_jaccard
 from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
@@ -180,7 +179,7 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
         return found._replace(Z=found.Z[:, :most], Z_held_out=found.Z_held_out[:, :most], at_size=at_size, own=None)
     if not isinstance(estimator, Embedder):
         return _fitted(arm, part, sizes, natural)
-    key = name_of(estimator), max(sizes), natural, arm.rival
+    key = _settings_digest(estimator), max(sizes), natural, arm.rival
     if key not in part.latest:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -191,6 +190,13 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
     for message in told:
         warnings.warn(message, stacklevel=2)
     return found
+
+
+def _settings_digest(estimator: Embedder) -> str:
+    """A hash of an unfitted method: its class, its parameters, and those of the methods inside it, arrays in full."""
+    each = sorted(estimator.get_params(deep=True).items())
+    values = [type(value).__name__ if isinstance(value, BaseEstimator) else value for _, value in each]
+    return digest(type(estimator).__name__, [name for name, _ in each], values)
 
 
 def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embedding:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from proxembed import CCA, FDA, LFDA, MDDM, MESD, MVMD, OPLS, PCA, ForestLeaves, Kernelized, Layout, Scaled, Views
+from proxembed import CCA, FDA, LFDA, MDDM, MESD, MVMD, OLPP, OPLS, PCA, ForestLeaves, Kernelized, Layout, Scaled, Views
 from proxembed.evaluate.arms import Arm, embedding_arm
 from proxembed.evaluate.costs import Shape, fit_work
 from proxembed.evaluate.part import make_part
@@ -63,7 +63,7 @@ def test_a_forest_is_grown_once_for_all_sizes(monkeypatch):
     found = score(Arm("leaves", forest), part, Measures(((MEASURE, RIDGE),), (1, 2, 5)))
     assert len(fits) == 1 and sorted(found.curve) == [1, 2] and found.bounded and not found.failure
     embedding = embed(embedding_arm("leaves", forest), part, (1, 2, 5))
-    assert len(fits) == 2 and embedding.Z.shape[1] == 2 and embedding.bounded
+    assert len(fits) == 1 and embedding.Z.shape[1] == 2 and embedding.bounded  # the same part keeps its last fit
 
 
 def test_a_kernel_of_all_rows_that_is_too_dear_gets_prototypes():
@@ -79,3 +79,14 @@ def test_a_kernel_of_all_rows_that_is_too_dear_gets_prototypes():
         )
         config = scores.trial(Kernelized(OPLS()), 0).config
         assert config.n_prototypes == prototypes and scores.permits(config) is (last > cheap)
+
+
+def test_methods_that_differ_in_an_entry_of_an_array_share_no_fit(monkeypatch):
+    weights = np.ones((60, 60)) - np.eye(60)
+    other, fits, whole = weights.copy(), [], OLPP.fit
+    other[30, 31] = other[31, 30] = 5.0
+    monkeypatch.setattr(OLPP, "fit", lambda self, *given, **more: fits.append(1) or whole(self, *given, **more))
+    part = make_part(X, LabelMatrix.of(Y), np.arange(60), np.arange(60, 90), "standard")
+    for each in (weights, weights.copy(), other):
+        embed(embedding_arm("given weights", OLPP(weights=each)), part, (1, 2))
+    assert len(fits) == 2
