@@ -68,8 +68,8 @@ class Dataset:
     outputs : Outputs, optional
         Numbers, or columns of several kinds, which `from_targets` and the readers make; Y then has no column.
     sample_weight : sequence of float of shape (n,), optional
-        How often each row counts, numbers above 0, of which a whole one is so many repeats of the row; None, as ones
-        alone: once. `weighted` leaves out the rows of weight 0.
+        How often each row counts, numbers above 0; an integer w equals w copies of the row. None or all ones: once.
+        `weighted` leaves out the rows of weight 0.
 
     Raises
     ------

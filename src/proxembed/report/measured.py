@@ -311,7 +311,7 @@ def _plane_words(found: dict[str, Any], plane: dict[str, Any]) -> str:
 
 
 def _honest_words(found: dict[str, Any]) -> str | None:
-    """Why the honest maps are there, or that they are not; None where none is needed."""
+    """Why honest maps are shown, or that none was made; None if the plain map does not flatter its training rows."""
     planes = [plane for plane in found.get("planes", ()) if not plane["honest"]]
     needed = next((plane for plane in planes[-2:-1] if plane["flatters"]), None)
     if needed is None:

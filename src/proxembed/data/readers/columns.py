@@ -72,8 +72,8 @@ class Columns:
     time: str | None = param(**NAME, doc="Column of numbers or ISO dates that orders the rows.")
     sample_weight: str | None = param(
         **NAME,
-        doc="Column of weights, numbers of at least 0: how often each row counts, in every fit and every measure. A "
-        "whole weight is so many repeats of the row, 0 its absence.",
+        doc="Column of weights, numbers of at least 0: how often each row counts, in every fit and every measure. An "
+        "integer w equals w copies of the row; a row of weight 0 is left out.",
     )
     drop: Sequence[str] = param(
         **GLOBS, doc="Columns to leave out. A glob does not drop a column that is named for a purpose."
