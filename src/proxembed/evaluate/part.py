@@ -194,7 +194,7 @@ class Part:
             neighbor_weights(self.X_held_out[some], self.X[among], DEFAULT_NEIGHBORS, metric="euclidean"),
         )
 
-    def kept(self, Z: Any, Z_held_out: Any) -> float:
+    def kept_share(self, Z: Any, Z_held_out: Any) -> float:
         """The share of these neighbours that a map of the training and the held-out rows keeps."""
         among, some, near = self.near_features
         return kept_of(near, Z_held_out[some], Z[among], DEFAULT_NEIGHBORS)

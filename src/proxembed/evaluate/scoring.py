@@ -647,7 +647,7 @@ def _fit_and_measure(
     def measured(kind: Any, width: int, pairs: Pairs, is_map: bool = False) -> Measured:
         places = embedding.at(width)
         found = kind(*places, part, placed, *own).measured(measures, pairs)
-        return found._replace(kept=part.kept(*places)) if is_map else found
+        return found._replace(kept=part.kept_share(*places)) if is_map else found
 
     def add(arm: Arm, k: int | None, width: int, pairs: Pairs, done: _Timed) -> None:
         _add(scores, arm, k, width, part, measures, pairs, done._replace(seconds=fitted.seconds + done.seconds))

@@ -265,7 +265,7 @@ def _map(
     if goal is None:
         return None
     rival = next((each for each in rivals if each["arm"] == SupervisedUMAP.title), top(rivals, name))
-    own, other = (gains.kept(each) for each in (top(ours, name), rival))
+    own, other = (gains.kept_share(each) for each in (top(ours, name), rival))
     kept = None if own is None else {"share": own, "rival": rival["arm"], "rival_share": other}
     return goal | {"same_rows": goal["chance"], "kept": kept}
 
@@ -426,7 +426,7 @@ class FoldGains:
         """Largest share of held-out rows that list one training row, over the folds."""
         return entry.get("hub")
 
-    def kept(self, entry: dict[str, Any]) -> float | None:
+    def kept_share(self, entry: dict[str, Any]) -> float | None:
         """What a map keeps of the neighbours in X, the mean over the folds."""
         return entry["kept"]["mean"] if entry.get("kept") else None
 
@@ -481,7 +481,7 @@ class TestGains:
         """Largest share of test rows that list one training row."""
         return self.results.hubs.get((entry["arm"], entry["k"], TEST))
 
-    def kept(self, entry: dict[str, Any]) -> float | None:
+    def kept_share(self, entry: dict[str, Any]) -> float | None:
         """What a map keeps of the neighbours of the test rows in X."""
         return self.results.kept.get((entry["arm"], entry["k"], TEST))
 

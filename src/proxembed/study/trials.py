@@ -182,7 +182,7 @@ class MethodTrial(Trial):
         """The scores at a size of the folds of a rung."""
         return [o.curve.get(min(k, max(o.curve, default=0)), self.worst) for o in self.at(rung)]
 
-    def kept(self, rung: Rung) -> list[float]:
+    def kept_shares(self, rung: Rung) -> list[float]:
         """What a layout keeps of the neighbours in X on the folds of a rung; NaN where it is none."""
         maps = isinstance(self.config, Layout)
         return [next(iter(o.kept.values()), np.nan) if maps else np.nan for o in self.at(rung)]
@@ -286,7 +286,7 @@ def chosen(trials: Iterable[MethodTrial], size: int | None = None, anchored: boo
     values = np.array([t.by_fold(rung, k) for t, k in entrants])
     preferred = preferred_among((t.config for t in among), PREFERRED if size is None else PREFERRED[1:])
     anchor = [anchored and untuned(t.config, preferred) for t, _ in entrants]
-    kept = None if size is None else np.array([t.kept(rung) for t, _ in entrants])
+    kept = None if size is None else np.array([t.kept_shares(rung) for t, _ in entrants])
     at = choose(values, anchor, kept)
     trial, k = entrants[at]
     repeated = repeated_scores(values, anchor, kept)

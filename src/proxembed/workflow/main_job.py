@@ -473,7 +473,7 @@ def finish_search(job: Job, results: Results) -> SearchResult:
 
 def with_cuts(summary: dict[str, Any], plan: Plan) -> dict[str, Any]:
     """The summary, whose verdict says what the budget has left out."""
-    verdict, lines = summary["verdict"], plan.told
+    verdict, lines = summary["verdict"], plan.verdict_notes
     text, note = "\n".join([verdict["text"], *lines]), verdict["note"] and " ".join([verdict["note"], *lines])
     return {**summary, "verdict": {**verdict, "text": text, "note": note}}
 

@@ -386,7 +386,7 @@ class Plan:
         return found + self.too_dear + [f"the clock decided: {text}" for text in self.by_clock]
 
     @property
-    def told(self) -> list[str]:
+    def verdict_notes(self) -> list[str]:
         """What a reader of the verdict must know of the cuts: rows that were not used, and rivals that are missing."""
         found, cuts = [], self.cuts
         if cuts.rows is not None:

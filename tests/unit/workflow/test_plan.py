@@ -107,9 +107,9 @@ def test_anchors_go_from_the_end_of_the_list_among_those_that_cost_alike():
 def test_what_every_leaderboard_has_is_missing_only_beside_opls_alone_and_is_named(every_rival):
     found = planned(60.0, n=593, d=72, c=6)
     assert not {"logistic regression", "forest scores", "PCA"} & set(found.cuts.left_out) and found.cuts.left_out
-    assert found.told == [f"Not compared, as the budget has no room: {', '.join(found.cuts.left_out)}."]
+    assert found.verdict_notes == [f"Not compared, as the budget has no room: {', '.join(found.cuts.left_out)}."]
     few = planned(15.0)
-    assert few.told[0] == f"Trained on {few.cuts.rows:,} of 15,000 rows; the saved model on all training rows."
+    assert few.verdict_notes[0] == f"Trained on {few.cuts.rows:,} of 15,000 rows; the saved model on all training rows."
 
 
 def test_a_forecast_above_the_budget_names_one_that_suffices():
