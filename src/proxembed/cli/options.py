@@ -276,10 +276,10 @@ def training_data(file: str | Path, **columns: Any) -> Dataset:
 
 def checked_data(dataset: Dataset, file: str | Path) -> Dataset:
     """Check the labels of the data set, and add notes about columns that alone predict a label."""
-    from proxembed.workflow.labelled_data import check_labels, with_leaks
+    from proxembed.workflow.labelled_data import check_labels, with_warnings
 
     check_labels(dataset, file)
-    whole = in_program(with_leaks(dataset))
+    whole = in_program(with_warnings(dataset))
     say_notes(whole.notes[len(dataset.notes) :])
     return whole
 

@@ -54,14 +54,19 @@ class OutputCells:
         return np.add.reduceat(values, np.flatnonzero(np.diff(self.owner, prepend=-1)), axis=-1)
 
 
-def skewed_outputs(cells: OutputCells) -> np.ndarray:
-    """Whether the skewness of the known values of an output is above 2, (q,); that of class outputs is not."""
+def skewness(cells: OutputCells) -> np.ndarray:
+    """Skewness of the known values of each output, (q,); NaN of class outputs."""
     mask, sizes = cells.mask, np.bincount(cells.owner)
     count = np.maximum(mask.sum(axis=0), 1.0)
     apart = mask * (cells.F - (mask * cells.F).sum(axis=0) / count)
     spread, third = ((apart**power).sum(axis=0) / count for power in (2, 3))
     skew = np.divide(third, spread**1.5, out=np.zeros_like(third), where=spread > 0)
-    return (cells.per_output(skew) > SKEWED) & (sizes == 1)
+    return np.where(sizes == 1, cells.per_output(skew), np.nan)
+
+
+def skewed_outputs(cells: OutputCells) -> np.ndarray:
+    """Whether the skewness of an output is above 2, (q,); that of class outputs is not."""
+    return skewness(cells) > SKEWED
 
 
 def as_ranks(train: OutputCells, new: OutputCells) -> tuple[OutputCells, OutputCells]:

@@ -48,7 +48,7 @@ from .labelled_data import (
     labelled_data,
     weight_notes,
     with_encoded_example,
-    with_leaks,
+    with_warnings,
 )
 from .options import CompareOptions, OptionError, call_text, measured_by, on_requested_cluster
 from .record import (
@@ -80,7 +80,7 @@ def data_and_head(
     dataset = labelled_data(X, y, caller=kind, **given)
     file = X if isinstance(X, str | Path) else None
     check_labels(dataset, "y" if file is None else file)
-    noted = with_encoder(with_leaks(dataset), encoder, frame_of(X))
+    noted = with_encoder(with_warnings(dataset), encoder, frame_of(X))
     data = repr(str(file)) if file is not None else "dataset" if dataset is X else "X, y"
     named = {name: value for name, value in given.items() if value is not None}
     texts = (f"{name}={name}" if file is None else f"{name}={value!r}" for name, value in named.items())

@@ -21,10 +21,11 @@ from proxembed.data.readers.table_covariates import covariate_names, read_covari
 from proxembed.data.readers.table_labels import FrameFile, LabelColumns, label_columns, read_labels
 from proxembed.data.unpacking import check_exists, plain_name
 from proxembed.evaluate.arms import Arm, unweighted_rivals
-from proxembed.evaluate.part import rows_scored
+from proxembed.evaluate.part import cells_of, rows_scored
 from proxembed.features.encoded import with_example
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import table_fit
+from proxembed.measures.outputs import SKEWED, skewness
 from proxembed.methods.table_encoder import table_and_notes
 from proxembed.params import declared
 from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
@@ -449,9 +450,25 @@ def leaks(dataset: Dataset) -> list[str]:
     return few_notes(found)
 
 
-def with_leaks(dataset: Dataset) -> Dataset:
-    """The data set with a note for each leak, which results and pages show."""
-    return replace(dataset, notes=(*dataset.notes, *leaks(dataset)))
+def skewed(dataset: Dataset) -> list[str]:
+    """A note on numbers of at least 0 whose skewness is above 2 (the median over the outputs)."""
+    if dataset.outputs is None:
+        return []
+    train = slice(None) if dataset.train_idx is None else dataset.train_idx
+    outputs = dataset.targets.take(np.arange(dataset.X.shape[0])[train])
+    cells = cells_of(outputs, outputs.level_and_scale)
+    skew = skewness(cells)
+    numbers = np.isfinite(skew)
+    values = cells.in_units(cells.F)[:, numbers[cells.owner]]
+    if not numbers.any() or np.nanmin(values) < 0 or np.median(skew[numbers]) <= SKEWED:
+        return []
+    which = "Output is" if len(skew) == 1 else "Outputs are"
+    return [f"{which} skewed (median skewness {np.median(skew[numbers]):.1f}, no number below 0): try log1p of them."]
+
+
+def with_warnings(dataset: Dataset) -> Dataset:
+    """The data set with notes on leaks and skewed numbers, which results and pages show."""
+    return replace(dataset, notes=(*dataset.notes, *leaks(dataset), *skewed(dataset)))
 
 
 def label_areas(X: np.ndarray, Y: np.ndarray) -> np.ndarray:

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas
 import pytest
+import scipy.stats
 
 import proxembed
 from proxembed.data import Columns, read
 from proxembed.evaluate.arms import rival_arms
 from proxembed.workflow import comparison
 from proxembed.workflow.comparison import data_and_head
-from proxembed.workflow.labelled_data import leaks
+from proxembed.workflow.labelled_data import labelled_data, leaks, skewed
 from proxembed.workflow.options import CompareOptions
 
 
@@ -55,3 +56,14 @@ def test_results_and_pages_hold_the_notes_of_the_data(table, monkeypatch):
     assert "\n".join(found.notes) == words
     page = found.report()
     assert "row_id is an id" in page and "days alone predicts" in page
+
+
+def test_skewed_numbers_are_noted_once_none_is_below_0_and_test_rows_do_not_count():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), rng.exponential(size=(120, 2)) ** 2
+    skew = np.median([scipy.stats.skew(column[:100]) for column in y.T])
+    data = labelled_data(X, y, test=np.arange(100, 120))
+    assert skewed(data) == [f"Outputs are skewed (median skewness {skew:.1f}, no number below 0): try log1p of them."]
+    y[100:] = 1e9  # of test rows
+    assert skewed(labelled_data(X, y, test=np.arange(100, 120))) == skewed(data)
+    assert skewed(labelled_data(X, y - 0.5)) == skewed(labelled_data(X, rng.uniform(size=120))) == []
