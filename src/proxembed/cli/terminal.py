@@ -258,7 +258,7 @@ def print_files(summary: dict[str, Any], written: list[Path], cuts: Sequence[str
 
 
 def print_verdict(verdict: dict[str, Any]) -> None:
-    """Print one line per goal, and the rows that they are based on."""
+    """Print the answer in one sentence, then per goal one sentence and its figures, and the rows they are based on."""
     from rich.console import Console
     from rich.text import Text
 
@@ -267,9 +267,13 @@ def print_verdict(verdict: dict[str, Any]) -> None:
     verdict = visible_texts(verdict)
     console = Console()
     console.print()
+    if verdict["headline"]:
+        console.print(Text(verdict["headline"], "bold"))
+        console.print()
     for goal in verdict["goals"].values():
         word = f"bold {COLOURS_OF_WORDS.get(goal['word'], '')}"
-        parts = (f"{goal['title']}: ", "bold"), (f"{goal['word']}. ", word), goal["sentence"]
+        plain = "" if goal["plain"] in verdict["headline"] else f"{goal['plain']}\n"
+        parts = (f"{goal['title']}: ", "bold"), (f"{goal['word']}. ", word), plain, (goal["sentence"], "dim")
         console.print(Text.assemble(*parts))
     console.print(Text(verdict["note"] or verdict["text"]))
 

@@ -52,6 +52,11 @@ class Arm:
         """Whether it scores labels by itself, so that its scores stand in place of a read-out's."""
         return bool(getattr(self.estimator, "predicts", False))
 
+    @property
+    def reads_features(self) -> bool:
+        """Whether its predictions of labels come from the features, at every number of components alike."""
+        return hasattr(self.estimator, "label_scores")
+
     def sizes(self, asked: tuple[int, ...]) -> tuple[int | None, ...]:
         """The numbers of components at which it is scored, of those asked for; None alone where it has no size."""
         if self.estimator is None or self.predicts:

@@ -686,6 +686,7 @@ def _add(
         value, labels = (failed, part.Y.shape[1]) if found is None else found.values[measure.name, readout]
         row = {"arm": arm.name, "rival": arm.rival, "k": k, "components": width, "fold": part.name}
         row |= {"readout": readout, "measure": measure.name, "value": float(value), "labels": int(labels)}
+        row["reads_features"] = part.outputs is None and arm.reads_features
         scores.rows.append({**row, "seconds": done.seconds, "failure": done.failure})
     if found is None:
         return

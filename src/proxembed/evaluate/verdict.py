@@ -141,10 +141,11 @@ def judge(
     own = [entry for entry in ours if (entry["arm"], entry["k"]) == choice and not entry["failures"]] or ours
     by_predict, by_near = (own if name == names[0] else ours for name in (predict, near))
     of_rivals = rivals_map, near, gains, margins
+    self_contained = [entry for entry in ours if not entry.get("reads_features")]  # its numbers alone predict
     goals = {
         "neighbours": _neighbors(by_near, raw, rivals, (near, new_neighbor_measure(names)), gains, margins),
         "predict": _goal(by_predict, [raw], rivals, predict, gains, margins),
-        "compress": _compressed(ours, raw, rivals, (predict, near), gains, margins, facts),
+        "compress": _compressed(self_contained, raw, rivals, (predict, near), gains, margins, facts),
         "map": _map([each for each in by_near if asked == "map" and each["k"] == MAP_SIZE] or of_map, *of_rivals),
     }
     return verdict | {"goals": corrected({name: goal for name, goal in goals.items() if goal is not None}, asked)}
@@ -280,6 +281,8 @@ def _compressed(
     facts: dict[str, Any],
 ) -> dict[str, Any] | None:
     """The smallest size that keeps what all features have, by both measures; it alone is judged."""
+    if not ours:
+        return None
     small = smallest_keeping(ours, raw, names, margins)
     entry = top(ours, names[0]) if small is None else small
     parts: list[Any] = [_goal([entry], [raw], [], name, gains, margins) for name in names]
@@ -355,7 +358,8 @@ def _by_arm_smallest(
 
 
 def _at(entry: dict[str, Any], gains: Gains, name: str) -> dict[str, Any]:
-    return {"arm": entry["arm"], "k": entry["k"], "components": entry["components"], "value": gains.value(entry, name)}
+    facts = {key: entry[key] for key in ("arm", "k", "components")}
+    return {**facts, "reads_features": entry.get("reads_features", False), "value": gains.value(entry, name)}
 
 
 def top(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
@@ -622,6 +626,7 @@ def _entry(rows: list[dict[str, Any]], folds: list[str]) -> dict[str, Any]:
     each_fold = {row["fold"]: row["seconds"] for row in rows}
     return {
         **{key: first[key] for key in ("arm", "rival", "k")},
+        "reads_features": first.get("reads_features", False),
         "components": min((row["components"] for row in rows if not row["failure"]), default=0),  # every part has them
         "scores": scores,
         "labels": min(row["labels"] for row in rows),

@@ -16,6 +16,7 @@ from . import views
 from .adaptive import adaptive_view, convergence
 from .figures import k_curve, matrix_view, ramp
 from .measured import figure_number, measured_view
+from .plain_words import glossary
 from .sections import data_card, leak_warnings
 from .verdict import and_words, per_cent, query_times
 
@@ -50,7 +51,7 @@ def render_page(name: str, /, **context: Any) -> str:
 
 def verdict_card(verdict: dict[str, Any]) -> str:
     """The verdict as a piece of HTML that stands for itself, such as in a notebook."""
-    return templates().get_template("verdict.html").render(verdict=visible_texts(verdict), queries="")
+    return templates().get_template("verdict.html").render(verdict=visible_texts(verdict), queries="", explained=False)
 
 
 @cache
@@ -78,6 +79,8 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "every": [*summary["measures"], *further],
         "tiles": views.tiles(record),
         "queries": query_times(summary),
+        "explained": True,
+        "glossary": glossary(summary["dataset"].get("outputs") is not None),
         "maps": summary["verdict"].get("asked") == "map",
         "per_cent": per_cent,
         "null": views.null_view(record.get("diagnosis")),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
@@ -9,7 +10,9 @@ from proxembed.evaluate.results import SAME_ROWS, sign_of
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, FOLDS, LEVEL, WORSE, feature_count, share_of
 from proxembed.measures.measures import is_near
 
-TITLES = {"neighbours": "Neighbours", "predict": "Predict", "compress": "Compress", "map": "Map"}
+from .plain_words import Subject, headline, plain_sentence
+
+TITLES = {"predict": "Predict", "neighbours": "Neighbours", "map": "Map", "compress": "Compress"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
 HUB = 0.2
 FAR = 100  # times the test rows
@@ -24,14 +27,22 @@ def worded(summary: dict[str, Any], refitted: bool = False) -> dict[str, Any]:
     ``text``; ``refitted``: the saved model is fitted on all rows, not on those of the model that was judged."""
     verdict = summary["verdict"]
     if verdict["lacks"]:
-        return {**summary, "verdict": {**verdict, "text": LACKS[verdict["lacks"]], "note": ""}}
+        return {**summary, "verdict": {**verdict, "headline": "", "text": LACKS[verdict["lacks"]], "note": ""}}
     features = feature_count(summary.get("best", []), summary["dataset"]["d"])
-    goals = {
-        name: {**goal, "title": TITLES[name], "tone": _tone(name, goal), "sentence": _sentence(name, goal, features)}
-        for name, goal in verdict["goals"].items()
-    }
-    text = "\n".join(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())
-    return {**summary, "verdict": {**verdict, "goals": goals, "text": text, "note": _note(verdict, summary, refitted)}}
+    subject, goals = Subject.of(summary["dataset"], features), {}
+    for name in sorted(verdict["goals"], key=partial(_place, verdict.get("asked"))):
+        goal = verdict["goals"][name]
+        told = {"plain": plain_sentence(name, goal, subject), "sentence": _sentence(name, goal, features)}
+        goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), **told}
+    first = headline(goals)
+    text = "\n".join([first, *(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())])
+    told = {"goals": goals, "headline": first, "text": text, "note": _note(verdict, summary, refitted)}
+    return {**summary, "verdict": {**verdict, **told}}
+
+
+def _place(asked: str | None, name: str) -> tuple[bool, int]:
+    """The goal that was asked for comes first, then predictions."""
+    return name != asked, list(TITLES).index(name)
 
 
 def _tone(name: str, goal: dict[str, Any]) -> str:

@@ -25,7 +25,15 @@ def make_summary(arm="OPLS"):
         "failures": [["all features", None, "ValueError: no"]],
         "notes": ["OPLS: careful"],
         "verdict": {
-            "goals": {"map": {"title": "Map", "word": "better", "sentence": "0.5 [instead] of 0.4."}},
+            "headline": "Neighbours on the map share more [labels].",
+            "goals": {
+                "map": {
+                    "title": "Map",
+                    "word": "better",
+                    "sentence": "0.5 [instead] of 0.4.",
+                    "plain": "Neighbours on the map share more [labels].",
+                }
+            },
             "note": "On 3 test rows.",
             "text": "",
         },

@@ -111,6 +111,13 @@ def test_the_smallest_size_is_one_that_all_larger_ones_keep_too():
     assert found["rivals"] == {"PCA": 10} and found["shares"][AP]["share"] == pytest.approx(0.99)
 
 
+def test_a_method_that_predicts_from_the_features_compresses_nothing():
+    own = {**entry("TargetSpace", 1, near=0.6, ap=0.6), "reads_features": True}
+    found = goals(own, entry("OPLS", 5, near=0.5, ap=0.5))
+    assert (found["predict"]["arm"], found["predict"]["reads_features"]) == ("TargetSpace", True)
+    assert found["compress"]["arm"] == "OPLS" and "compress" not in goals(own)
+
+
 def test_both_measures_must_be_kept():
     found = goals(entry("OPLS", 2, near=0.5, ap=0.3), entry("OPLS", 5, near=0.3, ap=0.5))["compress"]
     assert found["word"] == WORSE and not found["kept_on_folds"] and found["k"] == 5

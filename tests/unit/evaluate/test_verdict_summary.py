@@ -16,7 +16,7 @@ def summarise(results, searched=None):
 
 
 MEASURES = [["macro average precision", "ridge"], ["Jaccard@10", "cosine kNN"]]
-FACTS = {"name": "made", "n": 100, "d": 5, "labels": 3}
+FACTS = {"name": "made", "n": 100, "d": 5, "labels": 3, "single_label": False}
 
 
 def results(table, folds=("1", "2", "3"), test=None, failure=None):

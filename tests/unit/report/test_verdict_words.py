@@ -10,7 +10,7 @@ AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
 
 def verdict_of(name, goal, basis="test rows", **more):
     summary = {
-        "dataset": {"d": 50},
+        "dataset": {"d": 50, "labels": 6, "single_label": False},
         "folds": ["1", "2"],
         "verdict": {"basis": basis, "tolerance": 0.03, "lacks": None, "goals": {name: {"rows": 445, **goal}}},
     }

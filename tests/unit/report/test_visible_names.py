@@ -65,8 +65,8 @@ def test_a_figure_as_svg():
 
 
 def test_the_verdict_of_a_notebook():
-    goal = {"title": "Map", "word": "better", "tone": "yes", "sentence": NAME}
-    assert shown_in(verdict_card({"goals": {"map": goal}, "note": "", "text": ""}))
+    goal = {"title": "Map", "word": "better", "tone": "yes", "sentence": NAME, "plain": NAME}
+    assert shown_in(verdict_card({"headline": NAME, "goals": {"map": goal}, "note": "", "text": ""}))
 
 
 def test_the_card_of_a_model():

@@ -1,0 +1,168 @@
+"""What was found, in one sentence per goal that names no method: goals with figures in, sentences for anyone out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proxembed.evaluate.arms import ALL_FEATURES
+from proxembed.evaluate.results import sign_of
+from proxembed.evaluate.verdict import BETTER, LEVEL, WORSE
+from proxembed.measures.measures import AVERAGE_PRECISION, is_near
+
+COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
+
+GLOSSARY = {
+    "embedding": "Each row as k numbers that are learned from its features. The same method places new rows.",
+    "k": "Number of learned numbers (components) per row.",
+    "better": "Above what it is compared with, by more than other test rows could explain.",
+    "level": "No loss that matters.",
+    "worse": "A loss that matters.",
+    "cannot tell": "Too few rows to say any of these.",
+    "interval": "The range in which the value would lie for 95 of 100 draws of other test rows of the same kind.",
+    "ridge": "A linear regression of the targets on the numbers of a row, with a penalty: how embeddings predict "
+    "unless their method predicts by itself.",
+    "cosine kNN": "The ten nearest training rows of a row, by the angle between their numbers.",
+    "shuffled": "The same method fitted to targets that are shuffled over the rows: what chance alone looks like.",
+}
+OF_LABELS = {
+    "average precision": "How high the rows with a label rank by its predicted score: 1 is perfect, the share of rows "
+    "with the label is chance. Macro: the mean over labels.",
+    "Jaccard@10": "Labels that a row and its ten nearest training rows have in common, over those that either has.",
+}
+OF_NUMBERS = {
+    "Q2": "The share of the variance of held-out numbers that is predicted: 1 is perfect, the training mean has 0.",
+    "A@10": "How well the outputs of a row agree with those of its ten nearest training rows: 0 is chance, 1 perfect.",
+}
+
+
+def glossary(numbers: bool) -> list[tuple[str, str]]:
+    """The terms of the verdict and what they mean, for labels or for numbers."""
+    return [*(OF_NUMBERS if numbers else OF_LABELS).items(), *GLOSSARY.items()]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is predicted, and what neighbours have in common, of one data set."""
+
+    targets: str
+    shared: tuple[str, str]  # more of it, and as much
+    features: str
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any], features: int) -> "Subject":
+        """By the facts of the data set and the number of its features."""
+        whole = f"all {features:,} features" if features != 1 else "the one feature"
+        if facts.get("outputs") is not None:
+            return cls("these outputs", ("have more similar outputs than", "have outputs as similar as"), whole)
+        if facts["single_label"]:
+            return cls(
+                "the class", ("are more often of the same class than", "are as often of the same class as"), whole
+            )
+        one = [name for name, _ in facts["label_counts"]] if facts["labels"] == 1 else []
+        return cls(one[0] if one else "these labels", ("share more labels than", "share as many labels as"), whole)
+
+
+def counted(k: int) -> str:
+    """Numbers per row, small counts as words."""
+    return f"{COUNTS[k] if k < len(COUNTS) else f'{k:,}'} number{'s' * (k != 1)}"
+
+
+def plain_sentence(name: str, goal: Mapping[str, Any], subject: Subject) -> str:
+    """One goal in one sentence without the name of a method of ours."""
+    tell = {"predict": _predicted, "neighbours": _neighbors, "map": _mapped, "compress": _compressed}[name]
+    text = tell(goal, subject)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def headline(goals: Mapping[str, Mapping[str, Any]]) -> str:
+    """The sentence of the first goal; before it, that nothing helps, where this holds of every goal."""
+    first = next(iter(goals.values()))
+    lost = all(goal["word"] == WORSE for goal in goals.values())
+    return f"No embedding helps here. {first['plain']}" if lost else first["plain"]
+
+
+def _predicted(goal: Mapping[str, Any], subject: Subject) -> str:
+    own = goal.get("reads_features")  # its predictions are not made of the numbers alone
+    ours, base = "the model of the embedding" if own else counted(goal["components"]), _base(goal, subject)
+    verb = f"predict{'s' * (own or goal['components'] == 1)} {subject.targets}"
+    if goal["word"] == WORSE:
+        return f"no embedding predicts {subject.targets} as well as {base}{_figures(goal)}{_rival(goal)}"
+    return _said(goal, ours, (f"{verb} better than", f"{verb} as well as"), base) + _rival(goal)
+
+
+def _neighbors(goal: Mapping[str, Any], subject: Subject) -> str:
+    near, base = f"neighbours found by {counted(goal['components'])}", _base(goal, subject)
+    if goal["word"] == WORSE:
+        return f"neighbours found by {base} {subject.shared[0]} those of any embedding{_figures(goal)}"
+    return _said(goal, near, subject.shared, base.replace("all", "those found by all")) + _rival(goal)
+
+
+def _mapped(goal: Mapping[str, Any], subject: Subject) -> str:
+    near, base = "neighbours on the map", "those on the best other map" if goal["base"]["k"] else _base(goal, subject)
+    if goal["word"] == WORSE:
+        return f"neighbours on the best other map {subject.shared[0]} those on ours{_figures(goal)}{_kept(goal)}"
+    return _said(goal, near, subject.shared, base) + _kept(goal)
+
+
+def _said(goal: Mapping[str, Any], ours: str, does: tuple[str, str], base: str) -> str:
+    """That ours does more than the baseline, or as much, or that this cannot be told."""
+    if goal["word"] in (BETTER, LEVEL):
+        return f"{ours} {does[goal['word'] == LEVEL]} {base}{_figures(goal)}"
+    return f"too few rows to tell whether {ours} {does[1]} {base}{_figures(goal)}"
+
+
+def _compressed(goal: Mapping[str, Any], subject: Subject) -> str:
+    whats = zip(goal["shares"].values(), ("their predictions", "the agreement of their neighbours"), strict=True)
+    kept = " and ".join(f"{100 * each['share']:.0f} % of {what}" for each, what in whats if each["share"] is not None)
+    ours = f"{counted(goal['components'])} in place of {subject.features}"
+    shares = [each["share"] for each in goal["shares"].values() if each["share"] is not None]
+    s = "s" * (goal["components"] == 1)
+    if goal["word"] == LEVEL and all(round(100 * share) >= 100 for share in shares):
+        return f"{ours} lose{s} nothing, neither in predictions nor in the agreement of neighbours"
+    if goal["word"] == LEVEL:
+        return f"{ours} keep{s} {kept}"
+    lost = "no smaller size keeps enough" if goal["word"] == WORSE else "too few rows to tell what is kept"
+    return f"{lost}: {ours}, {kept}" if kept else lost
+
+
+def _base(goal: Mapping[str, Any], subject: Subject) -> str:
+    """The baseline: all features, or a constant."""
+    return subject.features if goal["base"]["arm"] == ALL_FEATURES else "the same answer for every row"
+
+
+def _figures(goal: Mapping[str, Any]) -> str:
+    """The measure with the values of who is named first and second, and the rows."""
+    pair = (goal["value"], goal["base"]["value"])
+    first, second = map(short, pair[::-1] if goal["word"] == WORSE and is_near(goal["measure"]) else pair)
+    return f" ({measured(goal['measure'])} {first} and {second}, n = {goal['rows']:,})"
+
+
+def _rival(goal: Mapping[str, Any]) -> str:
+    """A rival that is as good or ahead."""
+    rival = goal.get("rival")
+    if rival is None or rival["value"] is None or rival["arm"] in goal.get("ties", ()):
+        return ""
+    lead = sign_of(goal["measure"]) * (rival["value"] - goal["value"])
+    said = "ahead" if lead > 0 else "as good" if lead >= -(goal.get("margin") or 0.0) else ""
+    return f"; the rival {rival['arm']} is {said} ({short(rival['value'])})" if said else ""
+
+
+def _kept(goal: Mapping[str, Any]) -> str:
+    """What a map keeps of the neighbours in the features, beside another map."""
+    kept = goal.get("kept")
+    if not kept:
+        return ""
+    other = "" if kept["rival_share"] is None else f" ({kept['rival']} {100 * kept['rival_share']:.0f} %)"
+    return f"; it keeps {100 * kept['share']:.0f} % of each row's nearest neighbours{other}"
+
+
+def measured(name: str) -> str:
+    """A measure in one or two words."""
+    if is_near(name):
+        return "agreement"
+    return "average precision" if name.startswith(AVERAGE_PRECISION) else name.partition(" (")[0]
+
+
+def short(value: float) -> str:
+    """A value to two decimals, without the 0 before the point."""
+    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"

@@ -1,0 +1,68 @@
+"""Each goal in one sentence without the name of a method of ours, and the sentence of the page's head."""
+
+from itertools import product
+
+import pytest
+
+from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
+from proxembed.report.plain_words import Subject, counted, headline, plain_sentence
+
+AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
+LABELS = {"labels": 6, "single_label": False, "label_counts": [["a", 3]]}
+ALL = {"arm": "all features", "k": None, "value": 0.68}
+
+
+def told(name, word, facts=LABELS, k=5, **more):
+    goal = {
+        "word": word, "measure": AP if name == "predict" else NEAR, "arm": "OPLS", "components": k, "value": 0.77,
+        "base": ALL, "rows": 202, "margin": 0.01, "rival": None, "ties": [],
+        "shares": {AP: {"share": 0.98}, NEAR: {"share": 0.9}}, **more,
+    }  # fmt: skip
+    return plain_sentence(name, goal, Subject.of(facts, 72))
+
+
+def test_the_words_of_a_goal_are_those_of_its_verdict_and_name_no_method():
+    for name, word in product(("predict", "neighbours", "map", "compress"), (BETTER, LEVEL, WORSE, CANNOT_TELL)):
+        text = told(name, LEVEL if (name, word) == ("compress", BETTER) else word)
+        assert "OPLS" not in text and text[0].isupper() and text.endswith(".")
+        assert ("too few rows" in text.lower()) == (word == CANNOT_TELL)
+    assert told("predict", BETTER) == (
+        "Five numbers predict these labels better than all 72 features (average precision .77 and .68, n = 202)."
+    )
+    assert told("neighbours", WORSE).startswith("Neighbours found by all 72 features share more labels than")
+    assert "(agreement .68 and .77, n = 202)" in told("neighbours", WORSE), "figures in the order of the sentence"
+    assert told("compress", LEVEL).endswith(
+        "keep 98 % of their predictions and 90 % of the agreement of their neighbours."
+    )
+    assert "lose nothing" in told("compress", LEVEL, shares={AP: {"share": 1.1}, NEAR: {"share": 0.996}})
+
+
+def test_targets_and_sizes_are_named_as_they_are():
+    assert told("predict", LEVEL, {**LABELS, "labels": 1, "label_counts": [["churn", 9]]}, k=1).startswith(
+        "One number predicts churn as well as all 72 features"
+    )
+    assert "more often of the same class than" in told("neighbours", BETTER, {**LABELS, "single_label": True})
+    assert "outputs as similar as" in told("neighbours", LEVEL, {"outputs": ["Cd"]})
+    assert told("predict", BETTER, reads_features=True).startswith("The model of the embedding predicts these labels")
+    assert [counted(1), counted(12), counted(1300)] == ["one number", "twelve numbers", "1,300 numbers"]
+
+
+def test_a_rival_is_named_where_it_is_ahead_or_as_good():
+    for value, said in ((0.8, "is ahead (.80)"), (0.765, "is as good (.77)"), (0.7, None)):
+        text = told("predict", BETTER, rival={"arm": "forest scores", "value": value})
+        assert text.endswith(f"; the rival forest scores {said}.") if said else "rival" not in text
+    assert "rival" not in told("predict", LEVEL, rival={"arm": "PCA", "value": 0.8}, ties=["PCA"])
+
+
+def test_what_a_map_keeps_follows_its_labels():
+    kept = {"share": 0.34, "rival": "supervised UMAP", "rival_share": 0.29}
+    assert told("map", BETTER, base={"arm": "PCA", "k": 2, "value": 0.4}, kept=kept) == (
+        "Neighbours on the map share more labels than those on the best other map (agreement .77 and .40, n = 202); it "
+        "keeps 34 % of each row's nearest neighbours (supervised UMAP 29 %)."
+    )
+
+
+@pytest.mark.parametrize("words", [(WORSE, WORSE), (WORSE, BETTER)])
+def test_that_nothing_helps_is_said_only_if_every_goal_is_lost(words):
+    goals = {name: {"word": word, "plain": f"{name}."} for name, word in zip("ab", words, strict=True)}
+    assert headline(goals) == ("No embedding helps here. a." if set(words) == {WORSE} else "a.")
