@@ -89,6 +89,13 @@ class Param:
             words.append(self.words)
         return ", ".join(words[:-1]) + (" or " if len(words) > 1 else "") + words[-1]
 
+    def fault(self, value: Any) -> str:
+        """Why a value is not permitted, in words: the end that a number has to be above, else what is permitted."""
+        number = isinstance(value, NUMBERS) and not isinstance(value, bool)
+        if number and self.above is not None and value <= self.above:
+            return f"is not above {self.above:g}"
+        return f"must be {self.allowed()}"
+
     @property
     def numeric(self) -> bool:
         """Whether numbers are among the permitted values."""

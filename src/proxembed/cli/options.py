@@ -200,6 +200,8 @@ def option_text(error: Any) -> str:
     value = error.value
     if isinstance(value, tuple):
         value = (":" if error.name == "contrasts" else ",").join(map(str, value))
+    elif isinstance(value, float):
+        value = f"{value:g}"
     return in_program_words(f"{FLAGS[error.name]} {value} {error.reason}")
 
 

@@ -278,7 +278,12 @@ def draw_map(
 def forecast_text(layout: Layout, shape: Shape) -> str:
     """How long the maps of a layout take on this machine, about."""
     one, honest = (fit_work(clone(layout).set_params(honest=each), shape) / machine_speed() for each in (False, True))
-    return f"2 maps of about {one:,.0f} s each; where these flatter the training rows, 2 honest ones of {honest:,.0f} s"
+    return f"2 maps of {about(one)} each; where these flatter the training rows, 2 honest ones of {about(honest)}"
+
+
+def about(seconds: float) -> str:
+    """Seconds of a forecast in words."""
+    return "less than a second" if seconds < 1 else f"about {seconds:,.0f} s"
 
 
 def check_map_path(path: Path) -> Path:

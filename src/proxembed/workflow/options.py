@@ -39,7 +39,7 @@ def check_option(options: type, name: str, value: Any) -> None:
     """Raise OptionError if the declaration of an option does not permit the value."""
     spec = declared(options)[name][1]
     if not spec.permits(value):
-        raise OptionError(name, value, f"must be {spec.allowed()}.")
+        raise OptionError(name, value, f"{spec.fault(value)}.")
 
 
 def check_cluster(dask: Any) -> None:

@@ -80,7 +80,7 @@ def test_repeats_give_more_folds(file, tmp_path):
         (["-k", "two"], "-k 'two' is not a list of whole numbers"),
         (["-k", "0,2"], "must be at least 1"),
         (["--folds", "81"], "--folds 81 must be from 2 to the number of rows (80); take fewer folds, or more rows."),
-        (["--max-seconds", "0"], "--max-seconds 0.0 must be inf or a number > 0"),
+        (["--max-seconds", "0"], "--max-seconds 0 is not above 0."),
         (["--contrast", "opls"], "--contrast opls must be two of the arms"),
     ],
 )

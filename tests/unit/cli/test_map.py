@@ -20,7 +20,7 @@ def test_a_page_and_pictures_are_written_and_told(file, tmp_path):
     out = [tmp_path / name for name in ("map.html", "map.png", "map.svg")]
     done = program("map", file, *FAST, *(part for path in out for part in ("-o", path)))
     assert "OPLS, laid out by t-SNE of scikit-learn: 60 training rows, 20 held out" in done.stdout
-    assert "forecast: 2 maps of about" in done.stderr and "s each" in done.stderr
+    assert "forecast: 2 maps of " in done.stderr
     assert "on shuffled labels" in done.stdout and "by chance" in done.stdout
     assert all(path.stat().st_size > 5000 for path in out)
     assert "<bdi>&lt;b&gt;</bdi>" in out[0].read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def test_json_is_for_machines(file, tmp_path):
     [
         (["-o", "map.pdf"], "-o 'map.pdf' must end in .html, .png or .svg."),
         (["-m", "nothing"], "unknown method 'nothing'"),
-        (["--max-work", "-1"], "--max-work -1.0 must be a number > 0"),
+        (["--max-work", "-1"], "--max-work -1 is not above 0."),
         (
             ["--layout", "mds"],
             "layout='mds' is not allowed; layout must be 'auto', 'opentsne', 'umap', 'sklearn' or 'components'.",

@@ -7,7 +7,7 @@ import pytest
 from proxembed import MESD, OPLS, Kernelized, TargetSpace
 from proxembed.data import Dataset
 from proxembed.report.map_page import lead_sentence
-from proxembed.workflow.one_fit import draw_map, map_facts, map_layout, write_map
+from proxembed.workflow.one_fit import about, draw_map, map_facts, map_layout, write_map
 from proxembed.workflow.options import OptionError
 
 RNG = np.random.default_rng(0)
@@ -101,3 +101,7 @@ def test_numbers_beside_classes_are_on_the_map():
     assert found["layout"] == "sklearn" and found["pairs"][0]["map"]["xy"].shape == (2, 100)
     assert [each["name"] for each in found["outputs"]] == ["yield", "kind"]
     assert found["outputs"][1]["classes"][0][1] >= found["outputs"][1]["classes"][-1][1]
+
+
+def test_forecasts_below_a_second_are_told_as_such():
+    assert [about(seconds) for seconds in (0.2, 1.4, 1234.0)] == ["less than a second", "about 1 s", "about 1,234 s"]

@@ -25,7 +25,7 @@ from proxembed.workflow.options import (
     [
         ({"n_jobs": 0}, "n_jobs=0 must be -1 or an integer >= 1"),
         ({"n_jobs": -2}, "n_jobs=-2 must be"),
-        ({"max_seconds": 0.0}, "max_seconds=0.0 must be None, inf or a number > 0"),
+        ({"max_seconds": 0.0}, "max_seconds=0.0 is not above 0"),
         ({"max_seconds": "20"}, "max_seconds='20' must be None, inf or a number > 0"),
         ({"max_seconds": float("nan")}, "max_seconds=nan must be"),
         ({"max_trials": 0}, "max_trials=0 must be None or an integer >= 1"),
