@@ -7,7 +7,7 @@ within its error.
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.resources import files
 from math import floor, log2
@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from proxembed.algebra.pencil.symmetric import descending
-from proxembed.estimator.catalogue import title_of
+from proxembed.estimator.catalogue import settings, title_of
 from proxembed.features.kernel import TUNING_ROWS
 from proxembed.features.layouts import COMPONENTS
 from proxembed.features.leaves import MOST_LABELS, SCORES
@@ -104,8 +104,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     if isinstance(estimator, Layout):
         return map_work(estimator, shape)
     if isinstance(estimator, ReadoutAxes):
-        n, c = shape.n, shape.c
-        return fit_work(estimator.member(), shape) + label_work("readout", n, c, c)
+        return fits_work([estimator], shape)
     if isinstance(estimator, Views):
         return views_work(estimator, shape)
     if isinstance(estimator, TargetSpace):
@@ -128,6 +127,25 @@ def fit_work(estimator: Any, shape: Shape) -> float:
             return step_work(name, shape) + mapped * kernel_map_work(shape) + tuning_work(estimator, shape.n)
     methods = [step_work(name, shape) for name in known if not name.startswith(("step:", "many:"))]
     return float(np.quantile(methods, 0.75))
+
+
+def fit_parts(estimator: Any, shape: Shape) -> dict[Any, float]:
+    """Work of a fit by its parts, each by what is fitted: a part that another method has too is fitted once, where the
+    fits of both are kept. So far a method and its form with weighted axes have one in common."""
+    if isinstance(estimator, ReadoutAxes):
+        parts = fit_parts(estimator.member(), shape)
+        return parts | {("weighted axes", *parts): label_work("readout", shape.n, shape.c, shape.c)}
+    return {(title_of(estimator), repr(settings(estimator))): fit_work(estimator, shape)}
+
+
+def fits_work(estimators: Iterable[Any], shape: Shape, kept: Any = None) -> float:
+    """Work of fits on the same rows, of which each part counts once; those of ``kept``, a method whose fit is there
+    already, do not count."""
+    every: dict[Any, float] = {}
+    for estimator in estimators:
+        every |= fit_parts(estimator, shape)
+    known = {} if kept is None else fit_parts(kept, shape)
+    return sum(work for part, work in every.items() if part not in known)
 
 
 def tuning_work(estimator: Any, n: int) -> float:

@@ -31,7 +31,7 @@ from .arms import rival_arms
 from .measured_classes import class_columns
 from .part import Part, make_part, prepare, units_of
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
-from .scoring import OutputReadings, Readings, own_scores
+from .scoring import OutputReadings, Readings, own_embedding, own_scores
 
 MOST_ROWS = 5000  # of either kind that figures are taken over
 HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads
@@ -429,6 +429,8 @@ def _plane_size(part: Part) -> int:
 
 
 def _embedded(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    if hasattr(method, "label_scores"):
+        return own_embedding(method, part)[:2]
     return embedded_within_bound(method, *part.rows_for(method), part.weights)
 
 

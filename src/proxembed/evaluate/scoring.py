@@ -486,12 +486,18 @@ class OwnReadings(Readings):
         return softmax(self.scores, axis=1) if labels.form == "classes" else expit(self.scores)
 
 
+def own_embedding(method: Any, part: Part) -> Embedding:
+    """The embedding of a part by a method that predicts labels itself, from the fit that its scores are of, too."""
+    size = method.n_components
+    return embed(Arm("", method), part, (size or 1,), natural=size is None)
+
+
 def own_scores(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """The scores of labels by a method that predicts them itself: of the training rows with known labels, by models
     that have not seen the row or its group, and of the held-out rows. They are the same at every size."""
-    arm, size = Arm("", method), (1,)
-    found = embed(arm, part, size)
-    readings = OwnReadings(found.Z, found.Z_held_out, part, refit_on_inner_folds(arm, part, size), found.own)
+    found, size = own_embedding(method, part), method.n_components
+    placed = refit_on_inner_folds(Arm("", method), part, (size or 1,), size is None)
+    readings = OwnReadings(found.Z, found.Z_held_out, part, placed, found.own)
     return np.asarray(readings.own_scores), readings.scores
 
 

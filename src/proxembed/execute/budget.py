@@ -107,14 +107,15 @@ def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[No
 
 @dataclass(frozen=True)
 class WorkBudget:
-    """Work that a search may do, in units of ``evaluate.costs``, bounds on its last fit and its prototypes, and the
-    names of the methods that it begins with (None: all)."""
+    """Work that a search may do, in units of ``evaluate.costs``, bounds on its last fit and its prototypes, the names
+    of the anchors that it has room for (None: all), and whether it goes on to other configurations."""
 
     work: float
     last_rows: int | None = None
     last_work: float = math.inf
     prototypes: int | None = None
     anchors: tuple[str, ...] | None = None
+    draws: bool = True
 
     def permits(self, last: float) -> bool:
         """Whether a last fit of this work is within bounds."""

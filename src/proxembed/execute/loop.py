@@ -297,8 +297,12 @@ class Loop:
             _store(self.evaluator, call, place, outcome)
         return taken._replace(steps=[(place, outcome, clock.now()) for place, outcome, _ in taken.steps])
 
+    def forecast(self, trial: Any, step: Any) -> float:
+        """Work of a step, from sizes alone."""
+        return self.evaluator.work(trial.config, step)
+
     def _record(self, trial: Any, step: Any, outcome: Any, ended: float) -> None:
         trial.record(step, outcome)
         self.outcomes.append(outcome)
         if self.work < math.inf:
-            self.work_done += self.evaluator.work(trial.config, step)
+            self.work_done += self.forecast(trial, step)

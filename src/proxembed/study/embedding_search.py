@@ -437,7 +437,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         pool = self._weighing(candidates(self.methods, **facts))
         if self.methods is not None:
             return pool[:1], pool
-        known = FIRST if numbers else getattr(self.max_work, "anchors", None) or ANCHORS
+        planned, every = getattr(self.max_work, "anchors", None) or (), FIRST if numbers else ANCHORS
+        known = (*planned, *(name for name in every if name not in planned))
         opening = candidates(known, several_labels=several)
         return tuple(each for each in opening if self._weights is None or takes_weights(each.default())), pool
 

@@ -68,7 +68,7 @@ def remaining_cost(study: Study, t: MethodTrial, rung: Rung, begun: Collection[i
     counted, else seconds."""
     missing = [step for step in rung.steps if step not in t.outcomes and step[1] not in begun]
     if study.work < math.inf:
-        return sum(study.evaluator.work(t.config, step) for step in missing)
+        return sum(study.forecast(t, step) for step in missing)
     return cost(study, t, rung.rows) * len(missing)
 
 
@@ -142,20 +142,24 @@ class MethodStrategy(SearchStrategy):
 
     def batches(self, study: Study) -> Batches:
         """The first candidates on every rung, then what ``after`` asks for, then the best of all on the final folds."""
+        budget = study.evaluator.budget
+        planned = None if budget is None else budget.anchors
         for number, candidate in enumerate(self.first[: study.max_trials]):
             if opening := self.entered(study, candidate.default()):
-                yield from self.opened(study, opening, number == 0)
-        yield from self.after(study)
+                unplanned = planned is not None and number >= len(planned)
+                yield from self.opened(study, opening, number == 0, final_share(study) if unplanned else 0.0)
+        if budget is None or budget.draws:
+            yield from self.after(study)
         yield from self.final(study)
 
-    def opened(self, study: Study, opening: MethodTrial, owed: bool) -> Batches:
-        """A first candidate: where work is counted, on all rows of every fold if its forecast fits; else on every rung,
-        the first of which tells what the others take."""
+    def opened(self, study: Study, opening: MethodTrial, owed: bool, keep: float = 0.0) -> Batches:
+        """A first candidate: where work is counted, on all rows of every fold if its forecast fits, ``keep`` left over;
+        else on every rung, the first of which tells what the others take."""
         if study.work == math.inf:
             for rung in study.evaluator.rungs:
                 fits = bool(opening.outcomes) and affordable(study, opening, rung, study.seconds)
                 yield from self.rung(study, [opening], rung, owed or fits)
-        elif owed or affordable(study, opening, study.evaluator.rungs[-1], study.work_left):
+        elif owed or affordable(study, opening, study.evaluator.rungs[-1], study.work_left - keep):
             for rung in study.evaluator.rungs[-2:]:  # one fold, then all
                 yield from self.rung(study, [opening], rung, True)
 
@@ -232,7 +236,7 @@ class MethodStrategy(SearchStrategy):
         for t, step in batch:
             if affordable(study, t, rung, left, [other[1] for each, other in taken if each is t]):
                 taken.append((t, step))
-                left -= study.evaluator.work(t.config, step)
+                left -= study.forecast(t, step)
         return taken
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from proxembed.estimator.catalogue import settings, title_of
 from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.costs import PROTOTYPES, Shape, fit_work, readout_work, shape_of
+from proxembed.evaluate.costs import PROTOTYPES, Shape, fit_work, fits_work, readout_work, shape_of
 from proxembed.evaluate.part import Part, make_part
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures, Scores, score
@@ -362,11 +362,13 @@ class FoldScores(Evaluator):
             config = suited(config, self.full, seed, min(prototypes or PROTOTYPES, PROTOTYPES))
         return MethodTrial(config, title_of(config), worst=worst, rungs=self.rungs, final=self.final)
 
-    def work(self, config: Any, step: tuple[int, int]) -> float:
-        """Forecast work of a step, from the sizes alone."""
+    def work(self, config: Any, step: tuple[int, int], kept: Any = None) -> float:
+        """Forecast work of a step, from the sizes alone; ``kept``: a configuration whose fit on its rows is there."""
         shape, m = self.folds.shape(*self._place(step))
-        reads = self.measure.reads
-        return fit_work(config, shape) + sum(readout_work(step[0], m, k, shape.c, reads) for k in self.sizes_of(config))
+        read = sum(readout_work(step[0], m, k, shape.c, self.measure.reads) for k in self.sizes_of(config))
+        if len(self.rungs[-1].folds) > CACHED_FOLDS:
+            kept = None
+        return fits_work([config], shape, kept) + read
 
     def sizes_of(self, config: Any) -> tuple[Any, ...]:
         """The sizes at which a configuration is scored: a map has two dimensions at most."""
@@ -433,6 +435,7 @@ class Study(Loop):
         self.entered: dict[Any, Any] = {}
         self.history: list[dict[str, Any]] = []
         self._progress, self._improved = silent if progress is None else progress, 0
+        self._latest: dict[Any, Any] = {}
 
     @property
     def trials(self) -> list[Any]:
@@ -468,8 +471,15 @@ class Study(Loop):
         """The generator of the numbers that belong to this key alone."""
         return np.random.default_rng(np.random.SeedSequence([self.seed, *key]))
 
+    def forecast(self, trial: Any, step: Any) -> float:
+        """Work of a step, from sizes alone. One process keeps the latest fit on the same rows (``Part.latest``)."""
+        kept = self._latest.get(step) if self.executor.n_jobs == 1 else None
+        return self.evaluator.work(trial.config, step, kept)
+
     def _record(self, trial: Any, step: Any, outcome: Any, ended: float) -> None:
         super()._record(trial, step, outcome, ended)
+        if self.work < math.inf:
+            self._latest[step] = trial.config
         score, best = trial.score, self.best_score
         if score > best:
             self._improved = len(self.outcomes)

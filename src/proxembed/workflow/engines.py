@@ -226,7 +226,7 @@ def _work(plan: Any) -> WorkBudget | None:
     if plan is None or not plan.bounded:
         return None
     rows = len(plan.split.train) + len(plan.split.held_out)
-    return WorkBudget(plan.phases["search"], rows, plan.dearest, plan.cuts.prototypes, plan.kept_anchors)
+    return WorkBudget(plan.phases["search"], rows, plan.dearest, plan.cuts.prototypes, plan.kept_anchors, plan.draws)
 
 
 def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:

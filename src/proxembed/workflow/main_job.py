@@ -314,7 +314,7 @@ def run_search(
             check_model_path(place.folder / MODEL, getattr(dataset.X, "encoder", None))
         with stored_study(place, options, dataset, plan.work, resume, progress) as storage:
             found = run_engine(options, dataset, split, progress, plan, storage)
-        plan.settle(found.leaders, found.work)
+        plan.settle(found.leaders, found.work, [trial["method"] for trial in found.trials if trial["complete"]])
         if options.goal == "map" and not found.laid_out:
             plan.too_dear.append(
                 f"no layouts: their forecast is above {plan.dearest:.3g} units of work, or they do not fit"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.estimator.catalogue import estimators
+from proxembed.estimator.catalogue import estimators, title_of
 from proxembed.evaluate.arms import Entrant, entrants, method_arms
 from proxembed.evaluate.costs import (
     PROTOTYPES,
@@ -21,6 +21,7 @@ from proxembed.evaluate.costs import (
     all_features_work,
     decision_work,
     fit_work,
+    fits_work,
     label_work,
     last_work,
     layout_work,
@@ -31,7 +32,7 @@ from proxembed.evaluate.costs import (
     step_work,
 )
 from proxembed.evaluate.evidence import LAID_OUT
-from proxembed.evaluate.part import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS
+from proxembed.evaluate.part import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS, INNER_FOLDS
 from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.execute import clock
 from proxembed.execute.executor import in_this_process, workers
@@ -103,6 +104,7 @@ class Plan:
     scalings: int = 1
     whole_rows: bool = True
     numbers: bool = False  # predictions of numbers need no thresholds
+    grouped: bool = False  # no split divides a group of rows
     cuts: Cuts = field(init=False)
     phases: dict[str, float] = field(init=False)
     too_dear: list[str] = field(default_factory=list)
@@ -129,6 +131,14 @@ class Plan:
     def races(self) -> bool:
         """Whether drawn configurations race, so that the choice is made on folds of its own."""
         return self.cuts.share == SHARES[0]
+
+    @property
+    def draws(self) -> bool:
+        """Whether the search goes on from its anchors to other configurations. These are cut before all else: they have
+        to wait for shuffles, maps, folds and sizes. Of numbers the anchors are few."""
+        whole, cuts = self._whole, self.cuts
+        waits = any(getattr(cuts, name) != getattr(whole, name) for name in ("shuffles", "layouts", "folds", "sizes"))
+        return cuts.share > 0 or self.numbers or not waits
 
     @property
     def kept_anchors(self) -> tuple[str, ...] | None:
@@ -184,9 +194,14 @@ class Plan:
             most = room if self.cuts == whole else min(room, SHARES[0] * self.work)
             self.phases["search"] = max(most, self.phases["search"])
 
-    def settle(self, leaders: Sequence[tuple[str, Any]], done: float) -> None:
-        """Settle what follows a search whose leaders and work are known, which may have room for what was cut."""
+    def settle(self, leaders: Sequence[tuple[str, Any]], done: float, tried: Iterable[str] = ()) -> None:
+        """Settle what follows a search whose leaders, work and methods are known, which may have room for what was
+        cut."""
         self.phases["search"] = done
+        known = {*(self.kept_anchors or ()), *(name for name, each in self.anchors if title_of(each) in {*tried})}
+        if self.cuts.anchors is not None:
+            names = tuple(name for name, _ in self.anchors if name in known)
+            self.cuts = replace(self.cuts, anchors=None if len(names) == len(self.anchors) else names)
         if not self.bounded:
             return
         methods = [method for _, method in leaders]
@@ -237,9 +252,9 @@ class Plan:
         fold = n - n // cuts.folds, n // cuts.folds
         leaders = (self._likely(cuts) if leaders is None else leaders)[: cuts.leaders]
         some = min(n, cuts.diagnosis)
-        dear, last, shuffled = (
-            max((self._fit(each, rows, cuts) for each in leaders), default=0.0) for rows in (n, self.shape.n, some)
-        )
+        dear, shuffled = (max((self._fit(each, rows, cuts) for each in leaders), default=0.0) for rows in (n, some))
+        shown = max((self._fit(each, n, cuts) * (2 + self._refits(each, cuts)) for each in leaders), default=0.0)
+        last = max((self._fit(each, self.shape.n, cuts) * (1 + self._refits(each)) for each in leaders), default=0.0)
         c, k = self.shape.c, max(cuts.sizes)
         whole = last_work(self.shape)
         fits = HONEST_FITS if self.numbers else 2
@@ -249,13 +264,13 @@ class Plan:
             "comparison": cuts.folds * self._part(cuts, leaders, *fold)
             + self._part(cuts, leaders, n, m)
             + GAINS * redrawn_work(m, c),
-            "diagnosis": (4 if cuts.decisions else 1) * dear
+            "diagnosis": shown
             + laid_out
             + 2 * decision_work(n, c, k) * cuts.decisions
             + self._features(n, m)
             + (self._shown_labels(n, m, k) if c > MANY_LABELS else 0.0)
             + (cuts.shuffles + 14) * (shuffled + readout_work(some, some // 3, k, c)) * (cuts.shuffles > 0),
-            "last fit and page": 3 * last + whole + OVERHEAD + WRITTEN * max(c - MANY_LABELS, 0),
+            "last fit and page": last + whole + OVERHEAD + WRITTEN * max(c - MANY_LABELS, 0),
         }
 
     def _fit(self, estimator: Any, n: int, cuts: Cuts | None = None) -> float:
@@ -264,6 +279,23 @@ class Plan:
         if key not in self._fits:
             capped = estimator if cuts is None else _capped(estimator, cuts)
             self._fits[key] = estimator, fit_work(capped, self.shape.rows(n))
+        return self._fits[key][1]
+
+    def _refits(self, estimator: Any, cuts: Cuts | None = None) -> float:
+        """Fits that thresholds and probabilities take beside the one: those of inner folds, of two thirds of the rows.
+        A method that predicts labels by models that have not seen the row has these by the one fit."""
+        if cuts is not None and not cuts.decisions:
+            return 0.0
+        return 0.0 if hasattr(estimator, "label_scores") and not self.grouped else INNER_FOLDS * (1 - 1 / INNER_FOLDS)
+
+    def _fits_together(self, cuts: Cuts, n: int) -> float:
+        """Work of fits of the anchors on the same rows; one process keeps the latest, which the next may share."""
+        kept = self._kept(cuts)
+        key = *map(id, kept), n, cuts.prototypes
+        if not in_this_process(self.options.n_jobs):
+            return sum(self._fit(each, n, cuts) for each in kept)
+        if key not in self._fits:
+            self._fits[key] = kept, fits_work([_capped(each, cuts) for each in kept], self.shape.rows(n))
         return self._fits[key][1]
 
     def _kept(self, cuts: Cuts) -> list[Any]:
@@ -278,7 +310,7 @@ class Plan:
         rows = n - n // min(folds, FOLDS)
         reads = "neighbors" if self.options.goal in ("neighbours", "map") else "scores"
         read = sum(readout_work(rows, n - rows, size, self.shape.c, reads) for size in cuts.sizes)
-        return folds * sum(self._fit(each, rows, cuts) + read for each in self._kept(cuts))
+        return folds * (self._fits_together(cuts, rows) + read * len(self._kept(cuts)))
 
     def _likely(self, cuts: Cuts) -> list[Any]:
         """The leaders as the plan expects them before the search: the dearest anchors, or methods that are named; for a
@@ -310,7 +342,7 @@ class Plan:
         work = self._features(n, m) + decision_work(n, c, max(cuts.sizes)) * cuts.decisions
         for place, estimator in enumerate(leaders):
             decided, fit = cuts.decisions and (not cuts.leading or place == 0), self._fit(estimator, shape.n, cuts)
-            work += fit + 2 * fit * decided
+            work += fit * (1 + self._refits(estimator) * decided)
             for size in cuts.sizes:
                 work += readout_work(n, m, size, c) + decided * decision_work(n, c, size)
         decided = cuts.decisions and not cuts.leading
@@ -459,7 +491,7 @@ def make_plan(
     rivals = tuple(each for each in known[1:] if not each.lacks)
     shape, scalings = shape_of(dataset.X, dataset.targets.c), len(scaling_kinds(dataset.X))
     likely = _leading(options)
-    given = _anchors(options, numbers), scalings, whole, numbers
+    given = _anchors(options, numbers), scalings, whole, numbers, getattr(dataset, "groups", None) is not None
     return Plan(work, options, shape, split, sizes, started, rivals, *given, leading=likely)
 
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from proxembed import OPLS, Kernelized, Layout, TargetSpace, Views
+from proxembed import OPLS, Kernelized, Layout, ReadoutAxes, TargetSpace, Views
 from proxembed.evaluate.costs import (
     Shape,
     fit_work,
+    fits_work,
     layout_work,
     machine_speed,
     readout_work,
@@ -40,6 +41,15 @@ def test_what_does_more_costs_more():
     assert fit_work(Layout(honest=True), SHAPE) == fit_work(Layout(TargetSpace()), SHAPE), "without refits"
     assert fit_work(Layout(layout="components"), SHAPE) == fit_work(Kernelized(), SHAPE)
     assert fit_work(Views(OPLS()), SHAPE) < fit_work(Views(OPLS(), weights="folds"), SHAPE)
+
+
+def test_what_methods_share_counts_once():
+    alone, weighed = Kernelized(OPLS()), ReadoutAxes(Kernelized(OPLS()))
+    assert fits_work([alone, weighed], SHAPE) == fits_work([weighed, alone], SHAPE) == fit_work(weighed, SHAPE)
+    assert fits_work([weighed], SHAPE, alone) == pytest.approx(fit_work(weighed, SHAPE) - fit_work(alone, SHAPE)) != 0
+    assert fits_work([weighed], SHAPE, OPLS()) == fit_work(weighed, SHAPE) and fits_work([alone], SHAPE, weighed) == 0
+    other = ReadoutAxes(Kernelized(OPLS(ridge=0.5)))
+    assert fits_work([alone, other], SHAPE) == fit_work(alone, SHAPE) + fit_work(other, SHAPE)
 
 
 def test_the_speed_of_a_machine_is_a_power_of_the_square_root_of_two():

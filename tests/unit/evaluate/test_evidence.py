@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
 
-from proxembed import OPLS, PCA
+from proxembed import OPLS, PCA, TargetSpace
 from proxembed.classify import MultiOutputRidge
 from proxembed.data import Dataset
 from proxembed.evaluate.evidence import held_out_evidence
@@ -53,6 +53,23 @@ def test_panels_are_the_test_rows_and_shuffled_labels_are_at_chance(made):
     expected = PCA(n_components=2).fit(scaled.transform(data.X[split.train]))
     same = np.abs(np.corrcoef(pca.T, expected.transform(scaled.transform(data.X[split.held_out])).T))[:2, 2:]
     assert np.diag(same) == pytest.approx(1, abs=1e-9)
+
+
+def test_a_method_that_predicts_labels_is_fitted_once_for_its_embedding_and_its_scores(made, monkeypatch):
+    data, split = made
+    fitted, fit = [], TargetSpace.fit
+    monkeypatch.setattr(TargetSpace, "fit", lambda self, *a, **k: fitted.append(self) or fit(self, *a, **k))
+    method = TargetSpace(2, bases=["ridge"])
+    found = held_out_evidence(method, data, split)
+    assert len(fitted) == 2, "of true and of shuffled labels"
+    scale = StandardScaler().fit(data.X[split.train])
+    train, test = (scale.transform(data.X[rows]) for rows in (split.train, split.held_out))
+    own = TargetSpace(2, bases=["ridge"])
+    fit(own, train, data.Y.toarray()[split.train])
+    assert found.panels[1][1] == pytest.approx(own.transform(test), abs=1e-8)
+    scores, Y = own.label_scores(test), data.Y.toarray()[split.held_out]
+    each = [average_precision_score(Y[:, j], scores[:, j]) for j in range(3)]
+    assert found.ap_embedded == pytest.approx(each, abs=1e-6)
 
 
 def test_whole_embeddings_of_the_test_rows_come_with_their_planes(made):

@@ -21,7 +21,7 @@ from proxembed.execute import clock
 from proxembed.execute.budget import WorkBudget
 from proxembed.measures.measures import MEASURES
 from proxembed.measures.metrics import macro_average_precision
-from proxembed.study import candidates, trials
+from proxembed.study import candidates, embedding_search, trials
 from proxembed.study.method_strategies import Halving
 from proxembed.study.trials import Study
 
@@ -113,6 +113,20 @@ def test_the_first_are_opls_and_target_space_or_those_that_a_plan_has_kept(made)
     assert [t["method"] for t in planned.trials_] == ["OPLS", "Kernelized(OPLS)"]
     little = EmbeddingSearch(max_trials=2, max_seconds=None, max_work=0.02, cv=2, refit=False).fit(*made)
     assert little.trials_[0]["complete"] and "TargetSpace" not in [t["method"] for t in little.trials_]
+
+
+def test_anchors_that_a_plan_has_left_out_are_tried_before_all_else_where_they_fit(made, monkeypatch):
+    monkeypatch.setattr(embedding_search, "ANCHORS", ("OPLS", "MVMD", "Isomap", "PLS"))
+    made = tuple(each[:60] for each in made)
+
+    def tried(most=None, **budget):
+        own = WorkBudget(1e6, anchors=("PLS", "OPLS"), **budget)
+        study = EmbeddingSearch(max_trials=most, max_seconds=None, max_work=own, cv=2, refit=False)
+        return [t["method"] for t in study.fit(*made).trials_]
+
+    assert tried(draws=False) == ["PLS", "OPLS", "MVMD", "Isomap"]
+    assert tried(most=5)[:4] == tried(draws=False)
+    assert tried(draws=False, last_rows=100_000, last_work=1000.0) == ["PLS", "OPLS", "MVMD"], "too dear at last"
 
 
 class Clock:

@@ -112,6 +112,34 @@ def test_what_every_leaderboard_has_is_missing_only_beside_opls_alone_and_is_nam
     assert few.verdict_notes[0] == f"Trained on {few.cuts.rows:,} of 15,000 rows; the saved model on all training rows."
 
 
+def test_a_form_with_weighted_axes_beside_its_method_costs_its_read_out():
+    one, several = (planned(1e7, n=1000, d=72, c=6, n_jobs=jobs) for jobs in (1, 2))
+    anchors = dict(one.anchors)
+    shared = sum(
+        one._fit(anchors[name], 600) - one._fit(anchors[name[12:-1]], 600) for name in anchors if "Axes" in name
+    )
+    whole = sum(one._fit(each, 600) for name, each in anchors.items() if "Axes" not in name)
+    assert one._fits_together(one.cuts, 600) == pytest.approx(whole + shared)
+    assert several._fits_together(several.cuts, 600) > 1.3 * (whole + shared), "other processes keep other fits"
+
+
+def test_drawn_configurations_wait_for_shuffles_maps_folds_and_sizes(every_rival):
+    found = planned(1e7, n=3000, c=10)
+    for cuts in found._chain(found._whole):
+        found.cuts = cuts
+        whole = (cuts.shuffles, cuts.layouts, cuts.folds, cuts.sizes) == (20, True, 5, found.sizes)
+        assert found.draws == (whole or cuts.share > 0)
+    assert found.draws and not planned(60.0, n=593, d=72, c=6).draws
+
+
+def test_a_method_that_predicts_labels_takes_no_more_fits_for_its_thresholds():
+    found = planned(1e7, n=1000)
+    space, other = proxembed.TargetSpace(), proxembed.OPLS()
+    assert [found._refits(each) for each in (space, other)] == [0, 2] and found._refits(other, found.cuts) == 2
+    assert found._refits(other, replace(found.cuts, decisions=False)) == 0
+    assert replace(found, grouped=True)._refits(space) == 2
+
+
 def test_a_forecast_above_the_budget_names_one_that_suffices():
     few, enough = planned(1.0), planned(1e4)
     asked = float(few.forecast_line.split("--max-work ")[1].split()[0])
@@ -169,6 +197,15 @@ def test_the_search_and_the_known_leaders_settle_the_rest():
     assert found.cuts.rows == before.rows and found.cuts.prototypes == before.prototypes
     assert found.cuts.shuffles == 20 and found.cuts.folds == 5, "room that a cheap choice leaves is used"
     assert sum(found.phases.values()) <= found.planned
+
+
+def test_anchors_that_a_search_had_room_for_are_not_told_as_cut():
+    told = []
+    for tried in ([], ["TargetSpace"]):
+        found = planned(8.0)
+        found.settle([("OPLS", proxembed.OPLS())], found.phases["search"], tried)
+        told.append(next(line for line in found.lines if "begins without" in line))
+    assert told[0].replace(" TargetSpace,", "") == told[1] != told[0]
 
 
 def test_a_phase_must_leave_time_for_those_after_it():
