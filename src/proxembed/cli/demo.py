@@ -11,10 +11,8 @@ from .options import JSON, takes
 from .refusal import refusals
 from .search import search_and_show
 
-SECONDS = 40.0
 
-
-@takes("search.max_seconds", "search.max_work", "search.seed", "search.n_jobs", max_seconds=SECONDS)
+@takes("search.max_seconds", "search.max_work", "search.seed", "search.n_jobs")
 def demo(
     out: Path = typer.Option(Path("demo"), "--out", "-o", help="Output folder."), json_output: bool = JSON, **given: Any
 ) -> None:

@@ -27,10 +27,10 @@ def test_the_demo_is_the_search_on_digits(asked):
     assert rest == [None, Path("elsewhere"), True] and dataset.name == "digits"
 
 
-def test_it_has_a_small_budget_and_a_folder_of_its_name(asked):
+def test_it_has_the_budget_of_a_search_and_a_folder_of_its_name(asked):
     CliRunner().invoke(app, ["demo"])
     ((_, options, *rest),) = asked
-    assert options.max_seconds < SearchOptions().max_seconds and rest[1:] == [Path("demo"), False]
+    assert options == SearchOptions() and rest[1:] == [Path("demo"), False]
 
 
 def test_an_output_folder_that_is_a_file_ends_in_one_line_and_code_2(tmp_path, monkeypatch):
