@@ -37,6 +37,7 @@ from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.execute import clock
 from proxembed.execute.executor import in_this_process, workers
 from proxembed.features.scaling import scaling_kinds
+from proxembed.methods.dependence import OPLS
 from proxembed.methods.layout import Layout, method_for
 from proxembed.splits.splits import Split
 from proxembed.study.candidates import ANCHORS, FIRST, candidates
@@ -256,7 +257,8 @@ class Plan:
         shown = max((self._fit(each, n, cuts) * (2 + self._refits(each, cuts)) for each in leaders), default=0.0)
         last = max((self._fit(each, self.shape.n, cuts) * (1 + self._refits(each)) for each in leaders), default=0.0)
         c, k = self.shape.c, max(cuts.sizes)
-        whole = last_work(self.shape)
+        whole = last_work(self.shape)  # which is measured with OPLS, its fits for thresholds among it
+        opls = self._fit(self._opls, self.shape.n) * (1 + self._refits(self._opls))
         fits = HONEST_FITS if self.numbers else 2
         laid_out = cuts.layouts * (fits * dear + LAYOUTS * layout_work(min(n, LAID_OUT)))
         return {
@@ -270,7 +272,7 @@ class Plan:
             + self._features(n, m)
             + (self._shown_labels(n, m, k) if c > MANY_LABELS else 0.0)
             + (cuts.shuffles + 14) * (shuffled + readout_work(some, some // 3, k, c)) * (cuts.shuffles > 0),
-            "last fit and page": last + whole + OVERHEAD + WRITTEN * max(c - MANY_LABELS, 0),
+            "last fit and page": max(last - opls, 0.0) + whole + OVERHEAD + WRITTEN * max(c - MANY_LABELS, 0),
         }
 
     def _fit(self, estimator: Any, n: int, cuts: Cuts | None = None) -> float:
@@ -326,6 +328,10 @@ class Plan:
     def usual(self) -> Any:
         """What Layout() lays out of rows of this shape."""
         return method_for(self.shape.n, self.shape.d, not self.numbers)
+
+    @cached_property
+    def _opls(self) -> Any:
+        return OPLS()
 
     def _map(self, method: Any) -> Any:
         """The layout of an anchor, always the same object."""

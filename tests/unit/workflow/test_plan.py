@@ -140,6 +140,16 @@ def test_a_method_that_predicts_labels_takes_no_more_fits_for_its_thresholds():
     assert replace(found, grouped=True)._refits(space) == 2
 
 
+def test_the_last_fit_counts_what_it_takes_beyond_that_of_opls_with_which_it_was_measured():
+    found = planned(1e7, n=1000)
+    opls, kernel = (
+        found._forecast(found.cuts, [each])["last fit and page"] for each in (proxembed.OPLS(), proxembed.Kernelized())
+    )
+    assert opls == pytest.approx(costs.last_work(found.shape) + plan.OVERHEAD)
+    more = found._fit(proxembed.Kernelized(), 1000) - found._fit(proxembed.OPLS(), 1000)
+    assert kernel - opls == pytest.approx(3 * more)
+
+
 def test_a_forecast_above_the_budget_names_one_that_suffices():
     few, enough = planned(1.0), planned(1e4)
     asked = float(few.forecast_line.split("--max-work ")[1].split()[0])
