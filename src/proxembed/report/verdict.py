@@ -36,8 +36,8 @@ def worded(summary: dict[str, Any], refitted: bool = False) -> dict[str, Any]:
         goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), **told}
     first = headline(goals)
     text = "\n".join([first, *(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())])
-    told = {"goals": goals, "headline": first, "text": text, "note": _note(verdict, summary, refitted)}
-    return {**summary, "verdict": {**verdict, **told}}
+    note = _note(verdict, summary, refitted)
+    return {**summary, "verdict": {**verdict, "goals": goals, "headline": first, "text": text, "note": note}}
 
 
 def _place(asked: str | None, name: str) -> tuple[bool, int]:

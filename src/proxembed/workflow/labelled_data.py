@@ -455,7 +455,7 @@ def skewed(dataset: Dataset) -> list[str]:
     if dataset.outputs is None:
         return []
     train = slice(None) if dataset.train_idx is None else dataset.train_idx
-    outputs = dataset.targets.take(np.arange(dataset.X.shape[0])[train])
+    outputs = dataset.outputs.take(np.arange(dataset.X.shape[0])[train])
     cells = cells_of(outputs, outputs.level_and_scale)
     skew = skewness(cells)
     numbers = np.isfinite(skew)
