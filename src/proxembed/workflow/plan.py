@@ -207,18 +207,18 @@ class Plan:
             return
         methods = [method for _, method in leaders]
 
-        def work(tried: Cuts) -> float:
-            return sum(self._forecast(tried, methods, done).values())
+        def work(cuts: Cuts) -> float:
+            return sum(self._forecast(cuts, methods, done).values())
 
         whole, searched = self._whole, self.cuts
         kept = {name: getattr(searched, name) for name in ("share", "rows", "test_rows", "prototypes", "anchors")}
         cuts = replace(whole, **kept)
         for step in (*_steps(self, searched=True), *_last_steps(self, searched=True)):
-            present, tried = work(cuts), replace(cuts, **step)
+            present, fewer = work(cuts), replace(cuts, **step)
             if present <= self.planned:
                 break
-            if present - work(tried) >= LEAST_SAVING * self.work:
-                cuts = tried
+            if present - work(fewer) >= LEAST_SAVING * self.work:
+                cuts = fewer
         self.cuts, self.phases = cuts, self._forecast(cuts, methods, done)
 
     @property
