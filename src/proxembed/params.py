@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 NUMBERS = (int, float, np.integer, np.floating)
 LARGEST = 1e100  # of a real number without an upper end of its own: its square times a sum over rows fits float64
@@ -245,6 +246,12 @@ def accept_classes(estimator: Any) -> Any:
 
 
 SEED = Param(low=0, high=2**32 - 1, integer=True, choices=(None,), kind=np.random.RandomState)
+
+
+def seed_of(random_state: Any) -> int:
+    """The number that a ``random_state`` is, or one that it draws. Methods with the same number grow the same trees."""
+    given = isinstance(random_state, Integral)
+    return int(random_state) if given else int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def safe_repr(value: Any) -> str:

@@ -28,7 +28,7 @@ from proxembed.measures.measures import (
 from proxembed.measures.metrics import average_precision
 from proxembed.measures.neighbors import new_neighbor_weights
 from proxembed.measures.outputs import near_outputs, q2_each
-from proxembed.methods.around import embedded, fitted_embedding, with_size
+from proxembed.methods.around import fitted_embedding, scored_embedding, with_size
 from proxembed.methods.pipeline import embedding_part
 from proxembed.params import accept_classes
 from proxembed.splits.shuffles import COUNTED, ROWS, LabelShuffle, checked_units
@@ -44,7 +44,7 @@ from proxembed.targets.targets import Targets
 from .component_tests import component_tests
 from .foreign import embedding_method, last_step
 from .part import make_part, unscaled_part
-from .scoring import OutputReadings, Readings
+from .scoring import OutputReadings, OwnReadings, Readings
 
 
 def crossfit_embedding(estimator: Any, X: Any, y: Any = None, cv: Any = 5, *, groups: Any = None) -> Any:
@@ -525,7 +525,11 @@ def _readings(
             yield Readings(part.X, part.X_held_out, part, dtype=dtype)
         else:
             part = unscaled_part(X, labels, train, held_out, given=take_labels(y, train), weights=weights)
-            yield Readings(*embedded(method, *part.rows_for(method), part.weights), part, dtype=dtype)
+            Z, Z_held_out, own = scored_embedding(method, *part.rows_for(method), part.weights)
+            if own is None:
+                yield Readings(Z, Z_held_out, part, dtype=dtype)
+            else:
+                yield OwnReadings(Z, Z_held_out, part, own=own)
 
 
 def _output_readings(

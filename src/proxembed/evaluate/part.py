@@ -1,6 +1,7 @@
 """One split made ready: features scaled by the training part, rows with known labels set apart, inner folds."""
 
-from dataclasses import dataclass, replace
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
+from proxembed.algebra.shared import Shared, key_of
 from proxembed.classify.ridge import fit_readout, loo_penalty, ridge_fit
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.traits import Traits
@@ -67,6 +69,7 @@ class Part:
     raw: Any = None  # (training rows, held-out rows)
     weights: np.ndarray | None = None  # how often each training row counts; None: once
     weights_held_out: np.ndarray | None = None
+    shared: Shared = field(default_factory=Shared, repr=False, compare=False)  # by the fits on these rows, or some
 
     @property
     def outputs(self) -> Outputs | None:
@@ -90,8 +93,11 @@ class Part:
         given = None if self.given is None else take_labels(self.given, rows)
         part = replace(self, labels=self.labels.take(rows), given=given, weights=some_weights(self.weights, rows))
         if self.raw is not None:
-            return scaled_part(replace(part, X=self.raw[0][rows], X_held_out=self.raw[0][held_out]), self.scaling)
-        return replace(part, X=self.X[rows], X_held_out=self.X[held_out], unscaled=own)
+            part = scaled_part(replace(part, X=self.raw[0][rows], X_held_out=self.raw[0][held_out]), self.scaling)
+        else:
+            part = replace(part, X=self.X[rows], X_held_out=self.X[held_out], unscaled=own)
+        vars(part)["latest"] = self._latest_inside.setdefault(key_of(rows, held_out), OrderedDict())
+        return part
 
     def first(self, rows: int) -> "Part":
         """The part with its first training rows only."""
@@ -177,8 +183,13 @@ class Part:
         return inner_folds(len(self.known_rows), groups, INNER_FOLDS, self.seed)
 
     @cached_property
-    def latest(self) -> dict[Any, Any]:
-        """The embedding that was fitted last on these rows, by what was fitted, for a method that is made of it."""
+    def latest(self) -> OrderedDict[Any, Any]:
+        """The embeddings that were fitted last on these rows, by what was fitted, for methods that are made of them."""
+        return OrderedDict()
+
+    @cached_property
+    def _latest_inside(self) -> dict[str, OrderedDict[Any, Any]]:
+        """Those of the parts ``inside``, which are made again for each arm."""
         return {}
 
     @cached_property

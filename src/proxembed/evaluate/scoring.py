@@ -32,9 +32,9 @@ from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
 from proxembed.measures.metrics import macro_average_precision, platt_apply, platt_fit, row_jaccard
 from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import near_outputs
-from proxembed.methods.around import bounded_by_labels, fitted_embedding, with_size
+from proxembed.methods.around import bounded_by_labels, fitted_embedding, scored_embedding, with_size
 from proxembed.methods.output_readout import OutputReadout
-from proxembed.methods.pipeline import extrapolates, fold_scores, unseen_embeddings
+from proxembed.methods.pipeline import extrapolates, fold_scores, rows_without
 
 from .arms import MAP_SIZE, Arm
 from .part import Part, some_weights
@@ -51,8 +51,8 @@ BY_KEY = (
     "kept",
 )  # what ``Scores`` hold by arm, k and part
 GRID_ROWS, GRID_LABELS = 1500, 10
+LATEST = 4  # embeddings of a part that are kept
 NO_SIZE = "ValueError: it has fewer components than any n_components asked for; add a smaller number"
-Placed = list[tuple[Any, Any]]
 Pairs = tuple[tuple[Measure, str], ...]
 ByKey = dict[tuple[str, int | None, str], Any]  # by arm, k and part
 
@@ -130,9 +130,10 @@ def _scores_of(plain: Any) -> Any:
 def score(arm: Arm, part: Part, measures: Measures, natural: bool = False) -> Scores:
     """Fit an arm on the training rows of a part and measure it on the held-out rows."""
     started, scores, sizes = time.perf_counter(), Scores(), arm.sizes(measures.sizes)
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, part.shared.active():
         warnings.simplefilter("always")
-        for each in [(k,) for k in sizes] if arm.each_size else [sizes] if sizes else []:
+        alone = arm.each_size and not hasattr(arm.estimator, "at_size")
+        for each in [(k,) for k in sizes] if alone else [sizes] if sizes else []:
             _fit_and_measure(arm, part, measures, each, natural, scores)
     scores.notes = tuple(" ".join(str(warning.message).split()) for warning in caught)
     scores.failure = scores.failure if sizes else NO_SIZE
@@ -164,28 +165,39 @@ class Embedding(NamedTuple):
         pair = self.Z[:, :width], self.Z_held_out[:, :width]
         return pair if self.at_size is None else self.at_size(*pair)
 
+    def known_at(self, width: int, known: np.ndarray) -> tuple[Any, Any]:
+        """Those of the training rows ``known`` and of the held-out rows."""
+        Z, Z_held_out = self.at(width)
+        return Z[known], Z_held_out
+
+
+Placed = list[tuple[Embedding, np.ndarray]]  # per inner fold, with the training rows of known labels
+
 
 def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -> Embedding:
     """Fit an arm once for all sizes, at the largest one that it can have; ``bounded`` where that is its natural one.
-    The latest of a part is kept, with its warnings: a search tries a method, then its form with weighted axes."""
+    The latest of a part are kept, with their warnings, for the forms of a method with weighted axes."""
     estimator = arm.estimator
     if estimator is None:
         return Embedding(part.X, part.X_held_out)
-    if not arm.each_size and getattr(estimator, "class_traits", Traits()).each_size:
-        # one fit of its method serves all sizes
+    if hasattr(estimator, "at_size"):  # one fit of its method serves all sizes
         found = embed(replace(arm, estimator=estimator.member()), part, sizes, natural)
         most = min(max(sizes), part.read.drop_empty().c)
         at_size = partial(estimator.at_size, part.X, part.labels, counts=part.weights)
         return found._replace(Z=found.Z[:, :most], Z_held_out=found.Z_held_out[:, :most], at_size=at_size, own=None)
     if not isinstance(estimator, Embedder):
         return _fitted(arm, part, sizes, natural)
-    key = _settings_digest(estimator), max(sizes), natural, arm.rival
+    own = estimator.n_components
+    width = max(part.X.shape[1], own if isinstance(own, Integral) else 0)  # what else its own size decides
+    key = _settings_digest(with_size(estimator, None)), width, max(sizes), natural, arm.rival
     if key not in part.latest:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             found = _fitted(arm, part, sizes, natural)
-        part.latest.clear()
         part.latest[key] = found, [each.message for each in caught]
+        if len(part.latest) > LATEST:
+            part.latest.popitem(last=False)
+    part.latest.move_to_end(key)
     found, told = part.latest[key]
     for message in told:
         warnings.warn(message, stacklevel=2)
@@ -204,12 +216,15 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
     estimator, most, labels = arm.estimator, max(sizes), part.read.drop_empty().c
 
     def fit(k: int | None, bounded: bool = False) -> Embedding:
-        model, Z, Z_held_out = fitted_embedding(
-            with_size(estimator, k), *part.rows_for(estimator), weights_for(arm, part)
-        )
+        given = with_size(estimator, k), *part.rows_for(estimator), weights_for(arm, part)
+        if part.outputs is None:
+            Z, Z_held_out, own = scored_embedding(*given)
+        else:
+            model, Z, Z_held_out = fitted_embedding(*given)
+            own = model if hasattr(model, "output_readout") else None
         if not (np.isfinite(Z).all() and np.isfinite(Z_held_out).all()):
             raise FloatingPointError("the embedding holds NaN or infinity")
-        return Embedding(Z, Z_held_out, bounded, own=_own_readout(model, part))
+        return Embedding(Z, Z_held_out, bounded, own=own)
 
     own = estimator.n_components
     limit = min(most, max(part.X.shape[1], own if isinstance(own, Integral) else 0), part.X.shape[0] - 1)
@@ -234,15 +249,6 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
     return found
 
 
-def _own_readout(model: Any, part: Part) -> Any:
-    """What a fitted method itself predicts of a part, as ``Embedding.own`` has it; None where a ridge reads it out."""
-    if part.outputs is not None:
-        return model if hasattr(model, "output_readout") else None
-    if not hasattr(model, "label_scores"):
-        return None
-    return model.own_label_scores(), model.label_scores(part.rows_for(model)[2])
-
-
 def weights_for(arm: Arm, part: Part) -> np.ndarray | None:
     """How often each training row counts in the fit of an arm; None: once. A rival that takes no weights is fitted
     without them, which the notes of a comparison say; of a method it is an error."""
@@ -250,20 +256,22 @@ def weights_for(arm: Arm, part: Part) -> np.ndarray | None:
 
 
 def refit_on_inner_folds(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -> Placed | None:
-    """For each inner fold the embeddings of the other folds' rows and of its own, by a model fitted without it; of a
-    method that predicts labels itself, its scores of these. None where scores without refits have not seen the row."""
+    """For each inner fold the embeddings of the other folds' rows and of its own, by a model fitted without it. None
+    where scores without refits have not seen the row."""
     if arm.estimator is None or not get_tags(arm.estimator).target_tags.required:
         return None
     reads = part.outputs is None and hasattr(arm.estimator, "label_scores")
     if getattr(arm.estimator, "places_unseen", False) or (reads and part.groups is None):
         return None
 
-    def fit(rows: np.ndarray, left_out: np.ndarray) -> tuple[Any, Any]:
+    def fit(fold: int) -> tuple[Embedding, np.ndarray]:
+        left_out = part.known_rows[part.inner == fold]
+        rows = rows_without(left_out, part.X.shape[0], part.groups)
         found = embed(arm, part.inside(rows, left_out), sizes, natural)
-        return found.own if reads else (found.Z, found.Z_held_out)
+        return found, np.flatnonzero(np.isin(rows, part.known_rows))
 
     try:
-        return list(unseen_embeddings(fit, part.known_rows, part.inner, part.X.shape[0], part.groups))
+        return [fit(fold) for fold in range(part.inner.max() + 1)]
     except OutOfBudget:
         raise
     except Exception as error:
@@ -339,7 +347,7 @@ class Readings:
         """Ridge scores of the training rows, (n, c), each by a read-out without its inner fold."""
         inner, width = self.part.inner, self.Z.shape[1]
         if self.placed is not None:
-            placed = ((others[:, :width], rows[:, :width]) for others, rows in self.placed)
+            placed = (found.known_at(width, known) for found, known in self.placed)
             together = self.folds is not None
             return fold_scores(placed, self.targets, inner, keep_together=together, weights=self.part.known_weights)
 
@@ -466,8 +474,8 @@ class OwnReadings(Readings):
         self.own_scores, self.scores = own[0], own[1].astype(np.float32)
         if placed is not None:  # of whole groups
             self.own_scores = np.empty(own[0].shape)
-            for fold, (_, left_out) in enumerate(placed):
-                self.own_scores[part.inner == fold] = left_out
+            for fold, (found, _) in enumerate(placed):
+                self.own_scores[part.inner == fold] = found.own[1]
 
     @property
     def kept_scores(self) -> Kept:

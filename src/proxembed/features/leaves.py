@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.symmetric import lanczos, top
+from proxembed.algebra.shared import remembered_each
 from proxembed.targets.labels import MANY_LABELS
 from proxembed.targets.targets import Targets
 
@@ -157,20 +158,25 @@ def grown(
     rows = rows.tocsc() if sparse.issparse(rows) else np.ascontiguousarray(rows)
     T = np.ascontiguousarray(T, dtype=np.float64)
 
-    def tree(seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        draws = np.bincount(np.random.RandomState(seed).randint(0, n, n), minlength=n) * counts
+    def drawn_by(seed: int) -> np.ndarray:
+        return np.bincount(np.random.RandomState(seed).randint(0, n, n), minlength=n) * counts
+
+    def tree(seed: int) -> dict[str, np.ndarray]:
         one = kind(min_samples_leaf=min(min_samples_leaf, n), max_features=max_features, random_state=seed)
-        grown_tree = one.fit(rows, T, sample_weight=draws, check_input=False).tree_
-        return {name: getattr(grown_tree, own) for name, own in ATTRIBUTES.items()}, draws
+        grown_tree = one.fit(rows, T, sample_weight=drawn_by(seed), check_input=False).tree_
+        return {name: getattr(grown_tree, own).astype(NODE_DTYPES[name]) for name, own in ATTRIBUTES.items()}
+
+    def several(seeds: list[int]) -> list[dict[str, np.ndarray]]:
+        return list(Parallel(prefer="threads")(delayed(tree)(seed) for seed in seeds))
 
     random = check_random_state(random_state)
     seeds = [random.randint(np.iinfo(np.int32).max) for _ in range(n_estimators)]
-    trees, draws = zip(*Parallel(prefer="threads")(delayed(tree)(seed) for seed in seeds), strict=True)
-    nodes = {name: np.concatenate([each[name] for each in trees]).astype(NODE_DTYPES[name]) for name in ATTRIBUTES}
+    trees = remembered_each(several, seeds, "trees", forest, min_samples_leaf, max_features, rows, T, counts)
+    nodes = {name: np.concatenate([each[name] for each in trees]) for name in ATTRIBUTES}
     nodes["feature"] = np.where(nodes["left"] < 0, -1, varying[np.maximum(nodes["feature"], 0)]).astype(np.int32)
     ends = np.cumsum([0, *(len(each["left"]) for each in trees)])
     bare = LeafMap(ends, **nodes, entries=np.ones(int((nodes["left"] < 0).sum())), unit=unit)
-    drawn = np.column_stack(draws)
+    drawn = np.column_stack([drawn_by(seed) for seed in seeds])
     size = np.bincount(bare.leaves(X).ravel(), drawn.ravel(), minlength=len(bare.entries))
     return replace(bare, entries=1.0 / np.sqrt(n_estimators * size)), drawn
 

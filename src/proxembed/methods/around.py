@@ -180,6 +180,12 @@ class Scaled(ComponentWrapper, scales=True):
         return self.method_.label_scores(X if self.axes_ is None else scaling_apply(self.axes_, X))
 
     @available_if(_reads_labels)
+    def placed_and_scored(self, X: Any) -> tuple[Any, np.ndarray]:
+        """``transform`` and ``label_scores`` of rows X (m, d), for which the method predicts once."""
+        X = scaling_apply(self.state_, self._input(X, reset=False))
+        return self.method_.placed_and_scored(X if self.axes_ is None else scaling_apply(self.axes_, X))
+
+    @available_if(_reads_labels)
     def own_label_scores(self) -> np.ndarray:
         """Those of the method."""
         return self.method_.own_label_scores()
@@ -282,11 +288,30 @@ def fitted_embedding(
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """A fitted clone of a method or a pipeline of them, and its embeddings of the rows of the fit and of new rows.
     ``weights``: how often each row of the fit counts; None: once."""
+    model, Z = _fitted(method, X, y, weights)
+    return model, Z, np.asarray(model.transform(X_new), dtype=np.float64)
+
+
+def _fitted(method: Any, X: Any, y: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray]:
     model = clone(method)
     if weights is not None:
         check_takes_weights(model)
-    Z = np.asarray(model.fit_transform(X, y, **weights_of(weights)), dtype=np.float64)
-    return model, Z, np.asarray(model.transform(X_new), dtype=np.float64)
+    return model, np.asarray(model.fit_transform(X, y, **weights_of(weights)), dtype=np.float64)
+
+
+def scored_embedding(
+    method: Any, X: Any, y: Any, X_new: Any, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
+    """The embeddings of ``fitted_embedding``, and the log odds of labels by a method that predicts these itself (None
+    of others): of the rows of the fit with known labels by models that have not seen them, and of new rows."""
+    model, Z = _fitted(method, X, y, weights)
+    before, last = (model.steps[:-1], model.steps[-1][1]) if isinstance(model, Pipeline) else ([], model)
+    if not hasattr(last, "label_scores"):
+        return Z, np.asarray(model.transform(X_new), dtype=np.float64), None
+    for _, step in before:
+        X_new = step.transform(X_new)
+    Z_new, scores = last.placed_and_scored(X_new)
+    return Z, np.asarray(Z_new, dtype=np.float64), (last.own_label_scores(), scores)
 
 
 def embedded(

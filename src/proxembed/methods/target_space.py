@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, logit
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,7 +29,7 @@ from proxembed.features.leaves import forest_targets
 from proxembed.measures.metrics import row_jaccard
 from proxembed.measures.neighbors import left_out_neighbor_weights
 from proxembed.measures.outputs import OutputCells, agreement_each, mean_over_outputs, near_outputs
-from proxembed.params import SEED, check_params, param
+from proxembed.params import SEED, check_params, param, seed_of
 from proxembed.proximity.search import rank_in
 from proxembed.splits.splits import Split, stratified_folds
 from proxembed.targets.known import known_columns, known_rows, smoothed_log_odds
@@ -324,7 +323,7 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
         return known_columns(labels, stacklevel=5).drop_empty()
 
     def _fit_rows(self, rows: Rows) -> None:
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = seed_of(self.random_state)
         labels: Any = rows.labels
         numbers = not isinstance(labels, LabelMatrix)
         known, number = _of_outputs(rows) if numbers else _of_labels(rows)
@@ -399,19 +398,38 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
         """The embedding of rows X, (m, d) to (m, k), in X's float type; a row of fit has its own place."""
         X = self._checked(X)
         seen = self._seen.find(X)
-        new, Z = np.flatnonzero(seen < 0), np.empty((X.shape[0], self.n_components_))
+        new = np.flatnonzero(seen < 0)
+        return self._placed(X, seen, lifted(self._scorers, X[new]) if len(new) else None)
+
+    def _placed(self, X: Any, seen: np.ndarray, scores: np.ndarray | None) -> Any:
+        """The embedding of rows X; ``seen``: which row of fit each of them is, below 0 for new ones, whose scores by the
+        bases are ``scores``."""
+        Z = np.empty((X.shape[0], self.n_components_))
         Z[seen >= 0] = self.embedding_[seen[seen >= 0]]
-        if len(new):
-            Z[new] = self._placing.new(self._predictions(X[new])) @ self.axes_
+        if scores is not None:
+            Z[seen < 0] = self._placing.new(self._predictions(scores)) @ self.axes_
         return in_range(Z, X)
 
-    def _predictions(self, X: Any) -> np.ndarray:
-        """What places new rows: the probabilities of labels, or numbers in units of F."""
-        P = self._stack.predicted(lifted(self._scorers, X))
+    def placed_and_scored(self, X: Any) -> tuple[Any, np.ndarray]:
+        """``transform`` and ``label_scores`` of rows X (m, d), for which the bases predict once."""
+        X = self._checked(X)
+        scores, seen = lifted(self._scorers, X), self._seen.find(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            odds = in_range(self._log_odds(scores), X, np.float64)
+        Z = self._placed(X, seen, scores[seen < 0] if (seen < 0).any() else None)
+        return Z, np.clip(odds, -CERTAIN, CERTAIN)
+
+    def _predictions(self, scores: np.ndarray) -> np.ndarray:
+        """What places new rows: the probabilities of labels, or numbers in units of F, by the scores of the bases."""
+        P = self._stack.predicted(scores)
         return P if self._standard is None else _in_factor(P, self._stack.signed, *self._standard)
 
     def _scores(self, X: Any) -> np.ndarray:
-        found = self._stack.log_odds(lifted(self._scorers, X))
+        return self._log_odds(lifted(self._scorers, X))
+
+    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
+        """The log odds of the labels by the scores of the bases."""
+        found = self._stack.log_odds(scores)
         c = len(self.classes_) if self._labels.kept is None else len(self._labels.kept)
         return self._completed(self._labels.expand(found[:, :c]))
 
@@ -455,7 +473,8 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
         index = getattr(X, "index", None) if hasattr(X, "iloc") else None
         checked = self._checked(X)
         reading: Any = self._reading_
-        raw = reading.in_units(self._predictions(checked), self._kept_) + reading.level
+        P = self._predictions(lifted(self._scorers, checked))
+        raw = reading.in_units(P, self._kept_) + reading.level
         return reading.decoded(in_range(raw, checked, np.float64), False, index)
 
     @available_if(fitted_to_labels)

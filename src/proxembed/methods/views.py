@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.pencil.eigen import Solution
@@ -32,7 +32,7 @@ from proxembed.estimator.wrapper import LabelledFeatures, TemplateWrapper, refus
 from proxembed.features.leaves import forest_targets
 from proxembed.features.scaling import Block, scaled
 from proxembed.pairs.relation import column_deviations
-from proxembed.params import SEED, Param, methods, param
+from proxembed.params import SEED, Param, methods, param, seed_of
 from proxembed.proximity.backends import nearest
 from proxembed.splits.splits import Split
 from proxembed.tables.rows import for_solvers
@@ -419,7 +419,7 @@ class Views(LabelledFeatures, labels="multi"):
 
     def prepare(self, rows: Rows) -> Prepared:
         """With the views of weight, their scales and the template of the wrapped method on their blocks."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = seed_of(self.random_state)
         given = as_given(rows)
         weights = np.array(self._weights(given, seed), dtype=np.float64)
         used = np.flatnonzero(weights)

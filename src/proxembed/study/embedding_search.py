@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import RegressorTags, check_random_state
+from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.classify.label_classifier import ExactMatch
@@ -26,7 +26,7 @@ from proxembed.execute.ledger import Ledger, digest, opened
 from proxembed.features.scaling import scaling_choices
 from proxembed.measures.measures import Measure, measure_for, measure_of
 from proxembed.methods.pipeline import embedding_pipeline, fit_model
-from proxembed.params import SEED, Param, check_params, param, safe_repr
+from proxembed.params import SEED, Param, check_params, param, safe_repr, seed_of
 from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits, splits_of_present
 from proxembed.tables import RawRows, TableRows
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
@@ -109,8 +109,7 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
 
     def _seed(self) -> int:
         """The seed of this fit; a generator gives another one each time."""
-        given = isinstance(self.random_state, Integral)
-        return int(self.random_state) if given else int(check_random_state(self.random_state).randint(2**31 - 1))
+        return seed_of(self.random_state)
 
     def _splits(self, X: Any, labels: Targets, seed: int, groups: Any = None, usual: int | None = None) -> list[Split]:
         """The splits of ``cv``, of None the usual number; of a number, stratified folds, or folds of whole groups."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from proxembed.algebra.shared import Shared
 from proxembed.estimator.catalogue import settings, title_of
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.costs import PROTOTYPES, Shape, fit_work, fits_work, readout_work, shape_of
@@ -36,6 +37,7 @@ class FoldParts:
     def __init__(self, X: Any, labels: Targets, splits: Sequence[Split], kind: str, weights: np.ndarray | None = None):
         self.X, self.labels, self.splits, self.kind, self.weights = X, labels, tuple(splits), kind, weights
         self.rows = tuple(len(split.train) for split in self.splits)
+        self.shared = Shared()
         self._shapes: dict[tuple[int, int | None], tuple[Shape, int]] = {}
         self._whole: OrderedDict[int, Part] = OrderedDict()
         self._short: OrderedDict[tuple[int, int], Part] = OrderedDict()
@@ -61,7 +63,7 @@ class FoldParts:
         split = self.splits[fold]
         most = min(len(self.splits), CACHED_FOLDS)
         facts = (split.train, split.held_out, self.kind)
-        make = partial(make_part, self.X, self.labels, *facts, weights=self.weights)
+        make = partial(make_part, self.X, self.labels, *facts, weights=self.weights, shared=self.shared)
         return _cached(self._whole, fold, most, make)
 
 

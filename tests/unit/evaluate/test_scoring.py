@@ -6,20 +6,26 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.decomposition import PCA
+from sklearn.tree import DecisionTreeRegressor
 
-from proxembed import OPLS, LabelScores, ReadoutAxes, Scaled, TargetSpace
+from proxembed import OPLS, ForestLeaves, Kernelized, LabelScores, Layout, ReadoutAxes, Scaled, TargetSpace, Views
+from proxembed.algebra import shared as shared_parts
+from proxembed.algebra.pencil import coordinates
+from proxembed.algebra.shared import Shared
 from proxembed.classify.ridge import fold_penalty, loo_penalty, ridge_fit
 from proxembed.data import Dataset, digits
 from proxembed.evaluate import scoring
-from proxembed.evaluate.arms import Arm
-from proxembed.evaluate.part import prepare
+from proxembed.evaluate.arms import Arm, embedding_arm
+from proxembed.evaluate.part import INNER_FOLDS, prepare
 from proxembed.evaluate.results import NEIGHBORS, RIDGE
+from proxembed.evaluate.rivals.forests import ForestScores
 from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.scoring import Measures, OwnReadings, Scores, embed, refit_on_inner_folds, score
 from proxembed.evaluate.verdict import summarise
 from proxembed.measures.measures import AVERAGE_PRECISION, measure_of
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.measures.neighbors import kept_neighbors
+from proxembed.methods.relation import WIDTHS
 from proxembed.splits.splits import Split, Splitting
 
 RAW = Arm("all features", None, rival=True)
@@ -94,17 +100,54 @@ def test_the_stack_of_target_space_predicts_its_labels_at_every_size():
     assert readings.own_scores[out] == pytest.approx(inner.label_scores(part.X[out]))
 
 
-def test_weighted_axes_share_the_fit_of_their_method_where_it_was_the_latest(monkeypatch):
+def test_weighted_axes_share_the_fit_of_their_method_where_it_was_among_the_latest(monkeypatch):
     part = prepare(digits().take(range(120)), Split("1", np.arange(80), np.arange(80, 120)))
-    method, whole, fitted = OPLS(ridge=0.5), scoring.fitted_embedding, []
-    monkeypatch.setattr(scoring, "fitted_embedding", lambda *a: fitted.append(a[0]) or whole(*a))
+    method, whole, fitted = OPLS(ridge=0.5), scoring.scored_embedding, []
+    monkeypatch.setattr(scoring, "scored_embedding", lambda *a: fitted.append(a[0]) or whole(*a))
     plain, weighed = (embed(Arm("any", each), part, (2, 10)) for each in (method, ReadoutAxes(method)))
     assert len(fitted) == 1 and np.array_equal(plain.Z[:, :2], weighed.Z[:, :2])
     again = ReadoutAxes(OPLS(ridge=0.5), n_components=2).fit(part.X, part.y)
     assert weighed.at(2)[1] == pytest.approx(again.transform(part.X_held_out), abs=1e-9)
     embed(Arm("any", ReadoutAxes(OPLS(ridge=0.4))), part, (2, 10))
     embed(Arm("any", method), part, (2, 10))
-    assert len(fitted) == 3
+    assert len(fitted) == 2
+    for ridge in (1, 2, 3, 4):
+        embed(Arm("any", OPLS(ridge=ridge)), part, (2, 10))
+    embed(Arm("any", method), part, (2, 10))
+    assert len(fitted) == 7
+
+
+def arms_of_one_forest(trees):
+    """The anchors that grow a forest, and the rival with its lookup."""
+    views = {"views": ("features", "leaves", "scores"), "weights": 1.0, "n_estimators": trees}
+    methods = [TargetSpace(n_estimators=trees), Layout(TargetSpace(n_estimators=trees), layout="components")]
+    for each in (ForestLeaves(OPLS(), n_estimators=trees), Views(Kernelized(OPLS()), **views)):
+        methods += [each, ReadoutAxes(each)]
+    rival = Arm("forest scores", ForestScores(n_estimators=trees - 1), rival=True, lookup=Arm("label lookup", None, True))
+    return [*(embedding_arm(str(each), each) for each in methods), rival]
+
+
+def test_what_arms_have_in_common_is_computed_once_and_changes_nothing(monkeypatch):
+    """One forest of a fold and one of each inner fold, however many arms are made of it."""
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(90, 5))
+    data = Dataset(X, (X[:, :3] + draw.normal(size=(90, 3)) > 0.3).astype(np.uint8))
+    measures = Measures(tuple((measure_of(name), RIDGE) for name in (AVERAGE_PRECISION, "macro F1")), (3,), refits=True)
+    arms, grown, decomposed = arms_of_one_forest(3), [], []
+    fit, whole = DecisionTreeRegressor.fit, coordinates.descending
+    monkeypatch.setattr(DecisionTreeRegressor, "fit", lambda *a, **k: grown.append(1) or fit(*a, **k))
+    monkeypatch.setattr(coordinates, "descending", lambda M: decomposed.append(len(M)) or whole(M))
+
+    def values(**sharing):
+        part = replace(prepare(data, Split("1", np.arange(60), np.arange(60, 90))), **sharing)
+        return [row["value"] for arm in arms for row in score(arm, part, measures).rows]
+
+    shared = values()
+    assert len(grown) == 3 * (1 + INNER_FOLDS)
+    assert decomposed.count(60) == 2 * len(WIDTHS)  # of the kernel on the rows, and of that on their views
+    assert shared_parts.active() is None
+    assert shared == pytest.approx(values(shared=Shared(0)), rel=0, abs=1e-12, nan_ok=True)
+    assert len(grown) > 9 * 3 * (1 + INNER_FOLDS)
 
 
 def test_the_penalty_of_folds_is_that_of_a_plain_loop():

@@ -40,8 +40,8 @@ def standard(A, new, weight):
 
 def test_blocks_are_those_of_the_formula():
     kernel, model = in_feature_space(Kernelized(n_components=2), X, Y), GaussianNB()
-    labels, seed = LabelMatrix.of(Y), np.random.RandomState(0).randint(2**31 - 1)
-    own = scores_out_of_fold(model, X, labels, distinct_folds(X, labels, 5, seed))
+    labels = LabelMatrix.of(Y)
+    own = scores_out_of_fold(model, X, labels, distinct_folds(X, labels, 5, 0))
     parts = [
         standard(X, NEW, 1.0),
         standard(kernel.lift(X), kernel.lift(NEW), 0.5),
@@ -57,8 +57,7 @@ def test_blocks_are_those_of_the_formula():
 
 def test_leaves_are_divided_without_centring():
     views = Views(OPLS(**RIDGE), views=["features", "leaves"], n_estimators=10).fit(X, Y)
-    seed = np.random.RandomState(0).randint(2**31 - 1)
-    leaves = ForestLeaves(rows="oob", n_estimators=10, random_state=seed)
+    leaves = ForestLeaves(rows="oob", n_estimators=10)
     leaves.resolve()
     own = leaves.make_ready(leaves._validate(X, Y)).training.toarray()
     size = np.sqrt(np.mean(np.sum((own - own.mean(axis=0)) ** 2, axis=1)))
@@ -148,8 +147,7 @@ def test_rows_without_labels_take_part_around_a_method_that_uses_them():
     partly[:30] = np.nan
     method = SSDR(OPLS(), PCA(), balance="trace", n_components=2)
     views = Views(method, views=["features", "scores", "leaves"], n_estimators=10).fit(X, partly)
-    seed = np.random.RandomState(0).randint(2**31 - 1)
-    votes, own = views._votes(views._validate(X[30:], Y[30:]), seed)
+    votes, own = views._votes(views._validate(X[30:], Y[30:]), 0)
     described = np.vstack([votes.lift(X[:30]), own])
     block = Block.of(described, 0.5)
     expected = block.columns(votes.lift(NEW))

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
 from functools import cache
 from multiprocessing import current_process
 from threading import Lock
@@ -213,7 +214,7 @@ def in_order(work: Callable[[Any], Any], items: Iterable[Any], most: int | None 
         for item in items:
             if len(pending) > workers:
                 yield pending.popleft().result()
-            pending.append(pool.submit(work, item))
+            pending.append(pool.submit(copy_context().run, work, item))
         while pending:
             yield pending.popleft().result()
 

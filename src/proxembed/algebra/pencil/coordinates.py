@@ -12,6 +12,7 @@ from proxembed.algebra.arrays.blas import matmul, symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix, rank_threshold
 from proxembed.algebra.arrays.matrix import all_ones, guard_dense
 from proxembed.algebra.operators.structured import LowRank, Operator
+from proxembed.algebra.shared import remembered
 
 from .symmetric import descending
 
@@ -21,7 +22,7 @@ class Coordinates:
 
     def __init__(self, rows: CentredMatrix, weights: np.ndarray | None, gram: np.ndarray, side: str):
         self.rows, self.weights, self.side = rows, weights, side
-        values, vectors = descending(gram)
+        values, vectors = remembered(lambda: descending(gram), "eigenvectors", gram)
         keep = values > rank_threshold(values, max(rows.shape), rows.noise)
         self.s = np.sqrt(values[keep])
         self.vectors = vectors[:, keep]  # of the Gram matrix of this side

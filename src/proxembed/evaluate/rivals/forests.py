@@ -14,7 +14,7 @@ from proxembed.estimator.validation import checked_features, learning
 from proxembed.estimator.weights import weighed_rows, weights_of, weights_of_known, with_weighted_means
 from proxembed.methods.forest import ForestLeaves, ForestVotes, averaged_rows
 from proxembed.methods.variance import PCA
-from proxembed.params import SEED, check_params, param
+from proxembed.params import SEED, check_params, param, seed_of
 from proxembed.targets.known import known_labels, known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
 
@@ -36,9 +36,9 @@ class GrowsForest:
         """Grow the forest on targets T (n, r) of rows that count ``w`` times each (None: once). Returns
         the distinct rows, what the leaves say of each, by the trees grown without it, and the distinct row of each
         row."""
-        random = check_random_state(self.random_state)
+        seed = seed_of(self.random_state)
         X, T, counts, row = averaged_rows(X, T, w)
-        chosen = np.sort(random.permutation(X.shape[0])[: self.max_rows])
+        chosen = np.sort(np.random.RandomState(seed).permutation(X.shape[0])[: self.max_rows])
         found, own = ForestVotes.of(
             X[chosen],
             T[chosen],
@@ -47,7 +47,7 @@ class GrowsForest:
             n_estimators=self.n_estimators,
             min_samples_leaf=self.min_samples_leaf,
             max_features="sqrt",
-            random_state=random.randint(2**31 - 1),
+            random_state=seed,
         )
         self.leaves_, self.votes_ = found.leaves, found.votes
         unseen = self._votes_of(X)
