@@ -402,7 +402,7 @@ class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="m
         return self._placed(X, seen, lifted(self._scorers, X[new]) if len(new) else None)
 
     def _placed(self, X: Any, seen: np.ndarray, scores: np.ndarray | None) -> Any:
-        """The embedding of rows X; ``seen``: which row of fit each of them is, below 0 for new ones, whose scores by the
+        """The embedding of rows X; ``seen``: which row of fit each is, below 0 for new ones, whose scores by the
         bases are ``scores``."""
         Z = np.empty((X.shape[0], self.n_components_))
         Z[seen >= 0] = self.embedding_[seen[seen >= 0]]

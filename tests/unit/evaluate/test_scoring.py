@@ -120,10 +120,10 @@ def test_weighted_axes_share_the_fit_of_their_method_where_it_was_among_the_late
 def arms_of_one_forest(trees):
     """The anchors that grow a forest, and the rival with its lookup."""
     views = {"views": ("features", "leaves", "scores"), "weights": 1.0, "n_estimators": trees}
-    methods = [TargetSpace(n_estimators=trees), Layout(TargetSpace(n_estimators=trees), layout="components")]
+    methods = [TargetSpace(n_estimators=trees)]
     for each in (ForestLeaves(OPLS(), n_estimators=trees), Views(Kernelized(OPLS()), **views)):
         methods += [each, ReadoutAxes(each)]
-    rival = Arm("forest scores", ForestScores(n_estimators=trees - 1), rival=True, lookup=Arm("label lookup", None, True))
+    rival = Arm("forest", ForestScores(n_estimators=trees - 1), rival=True, lookup=Arm("lookup", None, True))
     return [*(embedding_arm(str(each), each) for each in methods), rival]
 
 
@@ -132,22 +132,24 @@ def test_what_arms_have_in_common_is_computed_once_and_changes_nothing(monkeypat
     draw = np.random.default_rng(0)
     X = draw.normal(size=(90, 5))
     data = Dataset(X, (X[:, :3] + draw.normal(size=(90, 3)) > 0.3).astype(np.uint8))
-    measures = Measures(tuple((measure_of(name), RIDGE) for name in (AVERAGE_PRECISION, "macro F1")), (3,), refits=True)
-    arms, grown, decomposed = arms_of_one_forest(3), [], []
+    pairs = tuple((measure_of(name), RIDGE) for name in (AVERAGE_PRECISION, "macro F1"))
+    arms, measures, grown, decomposed = arms_of_one_forest(3), Measures(pairs, (3,), refits=True), [], []
     fit, whole = DecisionTreeRegressor.fit, coordinates.descending
     monkeypatch.setattr(DecisionTreeRegressor, "fit", lambda *a, **k: grown.append(1) or fit(*a, **k))
     monkeypatch.setattr(coordinates, "descending", lambda M: decomposed.append(len(M)) or whole(M))
 
-    def values(**sharing):
-        part = replace(prepare(data, Split("1", np.arange(60), np.arange(60, 90))), **sharing)
+    def values(part):
         return [row["value"] for arm in arms for row in score(arm, part, measures).rows]
 
-    shared = values()
-    assert len(grown) == 3 * (1 + INNER_FOLDS)
+    part = prepare(data, Split("1", np.arange(60), np.arange(60, 90)))
+    shared = values(part)
+    assert len(grown) == 3 * (1 + INNER_FOLDS) and shared_parts.active() is None
     assert decomposed.count(60) == 2 * len(WIDTHS)  # of the kernel on the rows, and of that on their views
-    assert shared_parts.active() is None
-    assert shared == pytest.approx(values(shared=Shared(0)), rel=0, abs=1e-12, nan_ok=True)
-    assert len(grown) > 9 * 3 * (1 + INNER_FOLDS)
+    with part.shared.active():
+        Layout(TargetSpace(n_estimators=3), layout="components").fit(part.X, part.labels)
+    assert len(grown) == 3 * (1 + INNER_FOLDS) and decomposed.count(60) == 2 * len(WIDTHS)
+    alone = values(replace(part, shared=Shared(0)))
+    assert shared == pytest.approx(alone, rel=0, abs=1e-12, nan_ok=True) and len(grown) > 50
 
 
 def test_the_penalty_of_folds_is_that_of_a_plain_loop():
