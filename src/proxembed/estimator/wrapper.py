@@ -255,7 +255,13 @@ def refuse_features(wrapper: str, method: SpectralEmbedder) -> None:
         )
 
 
-class FitWrapper(MethodWrapper, labels="multi", keeps_unknown=True, abstract=True):
+class FitWrapper(
+    MethodWrapper,
+    labels="multi",
+    keeps_unknown=True,
+    needs_all_rows="it is made of the places of all rows by its method",
+    abstract=True,
+):
     """A wrapper of a method's whole fit; the method decides what rows and labels it takes. A subclass defines
     ``fit_method(rows)``, which fits ``method_`` and sets what else is learned, and ``embed(X)``."""
 

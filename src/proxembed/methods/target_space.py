@@ -202,7 +202,15 @@ def left_out_agreement(P: np.ndarray, cells: OutputCells, placing: Placing) -> f
     return float(mean_over_outputs(agreement_each(cells.take(rows), near_outputs(near, F[among], known[among]))))
 
 
-class TargetSpace(LabelsOrNumbers, ProbitClassifier, Nested, Embedder, labels="multi", takes_numbers=True):
+class TargetSpace(
+    LabelsOrNumbers,
+    ProbitClassifier,
+    Nested,
+    Embedder,
+    labels="multi",
+    takes_numbers=True,
+    needs_all_rows="every row is predicted by models of the others",
+):
     """Target space: stacked predictions of the targets, by models that have not seen the row, as coordinates.
     [wolpert1992stacking] [breiman1996stacked]
 

@@ -22,7 +22,7 @@ from proxembed.data import Columns, Dataset, size_of
 from proxembed.data.large_table import LargeTable, is_parquet, piece_parts, takes
 from proxembed.data.readers.reader import feature_names, width
 from proxembed.data.readers.table_file import Block
-from proxembed.estimator.base import SpectralEmbedder
+from proxembed.estimator.base import Embedder, SpectralEmbedder
 from proxembed.estimator.catalogue import estimators
 from proxembed.estimator.sums import refuse_blocks
 from proxembed.evaluate.part import choose_scaling
@@ -94,7 +94,7 @@ class LargeFit:
         numbers, groups = isinstance(y, Outputs), self.sample.groups
         scaling = choose_scaling(X, y if numbers else LabelMatrix.of(y), groups) if scaling is None else scaling
         model = embedding_pipeline(method, X, scaling=scaling, numbers=numbers)
-        if isinstance(model["embedding"], SpectralEmbedder):
+        if isinstance(model["embedding"], Embedder):
             refuse_blocks(model["embedding"])
         labels = None if numbers else LabelMatrix.of(y)
         untuned = labels is None or labels.form == "classes"

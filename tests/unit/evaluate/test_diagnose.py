@@ -6,16 +6,22 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA as DecomposedPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from proxembed import FDA, OPLS, PCA, Kernelized, RowBlocks
+from proxembed import FDA, OPLS, PCA, Kernelized, RowBlocks, TargetSpace
+from proxembed.data import Dataset
 from proxembed.estimator.rows import SeenRows
+from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.diagnose import diagnose, embedding_method
+from proxembed.evaluate.part import prepare
+from proxembed.evaluate.results import RIDGE
+from proxembed.evaluate.scoring import Measures, score
+from proxembed.measures.measures import AVERAGE_PRECISION, measure_of
 from proxembed.measures.metrics import jaccard_at_k, macro_average_precision
 from proxembed.measures.neighbors import neighbor_weights, new_neighbor_weights
 from proxembed.methods.pipeline import embedding_pipeline
@@ -91,6 +97,22 @@ def test_permuted_labels_give_chance_on_held_out_rows(estimator):
     for values in ([each.held_out for each in found], [each.null[0] for each in found]):
         error = np.hypot(np.std(values, ddof=1) / np.sqrt(len(values)), np.std(chance) / np.sqrt(len(chance)))
         assert abs(np.mean(values) - chance.mean()) < 3 * error
+
+
+def test_the_stack_of_target_space_is_what_is_diagnosed():
+    """Its own read-out, as in a comparison: neither a ridge on its components, nor scores of rows that it has seen."""
+    X, Y = made(n=80)
+    space = TargetSpace(n_estimators=5, bases=["ridge", "forest"], n_components=1)
+    split = Split("1", np.arange(50), np.arange(50, 80))
+    for estimator in (space, make_pipeline(StandardScaler(), space)):
+        found = diagnose(estimator, X, Y, n_shuffles=1, n_resamples=1, cv=[split])
+        model = clone(estimator).fit(X[:50], Y[:50])
+        held_out = macro_average_precision(Y[50:], model.predict_proba(X[50:])).value
+        own = macro_average_precision(Y[:50], (model if estimator is space else model[-1]).own_predictions_).value
+        assert (found.held_out, found.own_rows) == pytest.approx((held_out, own), abs=1e-6)
+    data = Dataset(X, Y.astype(np.uint8))
+    measures = Measures(((measure_of(AVERAGE_PRECISION), RIDGE),), (1,))
+    assert score(Arm("space", space), prepare(data, split), measures).curve[1] == pytest.approx(held_out, abs=1e-6)
 
 
 def test_a_leaky_estimator_is_caught():

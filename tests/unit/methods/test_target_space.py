@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from proxembed import TargetSpace, load, save
 from proxembed.evaluate.costs import Shape, fit_work, target_works
 from proxembed.measures.outputs import OutputCells
+from proxembed.methods import target_space
 from proxembed.methods.around import bounded_by_labels
 from proxembed.methods.out_of_fold import BASES, lifted
 from proxembed.methods.pipeline import embedding_pipeline
@@ -46,7 +47,7 @@ def unit(V):
 
 def full(model, X):
     """The places of rows before they are cut to the components."""
-    return model._placing.new(model._predictions(X))
+    return model._placing.new(model._predictions(lifted(model._scorers, X)))
 
 
 def test_the_stack_is_a_logistic_regression_on_logits():
@@ -112,6 +113,13 @@ def test_rows_stand_where_the_formula_says(monkeypatch):
     np.testing.assert_allclose(honest.predict_proba(NEW), SPACE.predict_proba(NEW))
     some = TargetSpace(**SMALL).fit(X.astype(np.float32), Y)
     assert some.transform(NEW.astype(np.float32)).dtype == np.float32
+    predicted, rows = [], np.vstack([NEW, X[:3]])
+    expected = SPACE.transform(rows), SPACE.label_scores(rows), SPACE.transform(X[:3])
+    monkeypatch.setattr(target_space, "lifted", lambda *a: predicted.append(1) or lifted(*a))
+    np.testing.assert_array_equal(SPACE.placed_and_scored(X[:3])[0], expected[2])
+    found = np.hstack(SPACE.placed_and_scored(rows))
+    np.testing.assert_allclose(found, np.hstack(expected[:2]), rtol=0, atol=1e-10)
+    assert len(predicted) == 2
 
 
 def test_components_are_right_singular_vectors_about_zero():

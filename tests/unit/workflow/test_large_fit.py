@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from proxembed import FDA, LPP, OPLS
+from proxembed import FDA, LPP, OPLS, ReadoutAxes, TargetSpace
 from proxembed.cli import app
 from proxembed.data import Columns, DataError, read
 from proxembed.data.large_table import LargeTable, stratified_rows
@@ -232,11 +232,12 @@ def test_sums_of_columns_with_empty_cells_are_not_taken(tmp_path):
     assert sums.of(["x"]) is not None and sums.of(["x", "c"]) is None
 
 
-def test_a_method_that_links_rows_is_refused_in_words(tmp_path):
+def test_methods_that_need_all_rows_are_refused_in_words(tmp_path):
     large = large_fit(written(tmp_path / "t.csv", INDICATOR), Columns(labels=NAMES, id="row"), memory=120_000)
     told = []
-    with pytest.raises(ValueError, match="LPP cannot be fitted on blocks"):
-        large.fit(LPP(), "standard", lambda *given: told.append(given))
+    for method in (LPP(), TargetSpace(), ReadoutAxes(OPLS())):
+        with pytest.raises(ValueError, match=rf"{type(method).__name__} cannot be fitted on blocks: .* rows"):
+            large.fit(method, "standard", lambda *given: told.append(given))
     assert told == [], "nothing was read in vain"
     words = ["--labels", "sea,sky", "--id", "row", "--memory", "120kB", "-m", "lpp", "-o", tmp_path / "m.skops"]
     done = program("fit", tmp_path / "t.csv", *words)
