@@ -117,6 +117,7 @@ def remembered_each(make: Callable[[list[Any]], list[Any]], wanted: list[Any], *
 def key_of(*facts: Any) -> str:
     """A hash of dense and sparse arrays, texts and numbers."""
     state = hashlib.sha256()
+    each: Any
     for fact in facts:
         for each in (fact.data, fact.indices, fact.indptr, fact.shape) if sparse.issparse(fact) else (fact,):
             if isinstance(each, np.ndarray):

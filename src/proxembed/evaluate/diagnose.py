@@ -257,7 +257,8 @@ def diagnose(
     label sets shuffled among rows (inside each held-out part, so that label counts stay the same). Rows of a group, and
     rows in the order of time, depend on each other; shuffled one by one they give too low a null, by which labels that
     say nothing of the features pass in up to half of the tests. So whole groups exchange their labels, and with times
-    all labels are shifted along time by a random number of rows (of groups, with both). [winkler2015multilevel; lancaster2018surrogate]
+    all labels are shifted along time by a random number of rows (of groups, with both).
+    [winkler2015multilevel; lancaster2018surrogate]
     The page "How it judges" of the documentation has all units.
 
     All features are scaled as in a comparison; the estimator gets X unscaled, so put a method that needs scaling into
