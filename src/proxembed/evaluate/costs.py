@@ -104,7 +104,7 @@ def fit_work(estimator: Any, shape: Shape) -> float:
     if isinstance(estimator, Layout):
         return map_work(estimator, shape)
     if isinstance(estimator, ReadoutAxes):
-        return fits_work([estimator], shape)
+        return fit_work(estimator.member(), shape) + label_work("readout", shape.n, shape.c, shape.c)
     if isinstance(estimator, Views):
         return views_work(estimator, shape)
     if isinstance(estimator, TargetSpace):
@@ -131,20 +131,39 @@ def fit_work(estimator: Any, shape: Shape) -> float:
 
 def fit_parts(estimator: Any, shape: Shape) -> dict[Any, float]:
     """Work of a fit by its parts, each by what is fitted: a part that another method has too is fitted once, where the
-    fits of both are kept. So far a method and its form with weighted axes have one in common."""
+    fits of both share it (``Part.shared``, ``Part.latest``). A method and its form with weighted axes have one in
+    common, methods on a forest of the same settings the forest."""
     if isinstance(estimator, ReadoutAxes):
         parts = fit_parts(estimator.member(), shape)
         return parts | {("weighted axes", *parts): label_work("readout", shape.n, shape.c, shape.c)}
-    return {(title_of(estimator), repr(settings(estimator))): fit_work(estimator, shape)}
+    own, whole = (title_of(estimator), repr(settings(estimator))), fit_work(estimator, shape)
+    forest, times = _forest_of(estimator)
+    if forest is None:
+        return {own: whole}
+    grown = _view_work("scores", int(estimator.n_estimators), shape)[0]
+    return {("forest", *forest): grown, own: max(whole - times * grown, 0.0)}
 
 
-def fits_work(estimators: Iterable[Any], shape: Shape, kept: Any = None) -> float:
-    """Work of fits on the same rows, of which each part counts once; those of ``kept``, a method whose fit is there
+def _forest_of(estimator: Any) -> tuple[tuple[Any, ...] | None, int]:
+    """The settings of the forest that a method grows on the rows (None: of none), and how often it does so alone."""
+    usual = (2, "sqrt", "random")  # of ``TargetSpace`` and of the views that are named
+    times = 0
+    if isinstance(estimator, TargetSpace):
+        times = int(estimator.bases is None or "forest" in estimator.bases)
+    elif isinstance(estimator, Views):
+        times = sum(isinstance(view, str) and view in ("leaves", "scores") for view in estimator.views)
+    elif type(estimator) is ForestLeaves:
+        usual, times = (estimator.min_samples_leaf, estimator.max_features, estimator.forest), 1
+    return ((estimator.n_estimators, *usual, estimator.random_state) if times else None), times
+
+
+def fits_work(estimators: Iterable[Any], shape: Shape, kept: Iterable[Any] = ()) -> float:
+    """Work of fits on the same rows, of which each part counts once; those of ``kept``, methods whose fits are there
     already, do not count."""
     every: dict[Any, float] = {}
     for estimator in estimators:
         every |= fit_parts(estimator, shape)
-    known = {} if kept is None else fit_parts(kept, shape)
+    known = {part for method in kept for part in fit_parts(method, shape)}
     return sum(work for part, work in every.items() if part not in known)
 
 

@@ -1,7 +1,7 @@
 """One configuration on one split: fitted once and read out at every size; and the study, the loop of such trials."""
 
 import math
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +15,7 @@ from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.costs import PROTOTYPES, Shape, fit_work, fits_work, readout_work, shape_of
 from proxembed.evaluate.part import Part, make_part
 from proxembed.evaluate.results import RIDGE
-from proxembed.evaluate.scoring import Measures, Scores, score
+from proxembed.evaluate.scoring import LATEST, Measures, Scores, score
 from proxembed.execute.budget import WorkBudget
 from proxembed.execute.executor import Progress, silent
 from proxembed.execute.loop import Evaluator, Loop, Strategy, Trial, Work
@@ -364,12 +364,12 @@ class FoldScores(Evaluator):
             config = suited(config, self.full, seed, min(prototypes or PROTOTYPES, PROTOTYPES))
         return MethodTrial(config, title_of(config), worst=worst, rungs=self.rungs, final=self.final)
 
-    def work(self, config: Any, step: tuple[int, int], kept: Any = None) -> float:
-        """Forecast work of a step, from the sizes alone; ``kept``: a configuration whose fit on its rows is there."""
+    def work(self, config: Any, step: tuple[int, int], kept: Iterable[Any] = ()) -> float:
+        """Forecast work of a step, from the sizes alone; ``kept``: configurations whose fits on its rows are there."""
         shape, m = self.folds.shape(*self._place(step))
         read = sum(readout_work(step[0], m, k, shape.c, self.measure.reads) for k in self.sizes_of(config))
         if len(self.rungs[-1].folds) > CACHED_FOLDS:
-            kept = None
+            kept = ()
         return fits_work([config], shape, kept) + read
 
     def sizes_of(self, config: Any) -> tuple[Any, ...]:
@@ -437,7 +437,7 @@ class Study(Loop):
         self.entered: dict[Any, Any] = {}
         self.history: list[dict[str, Any]] = []
         self._progress, self._improved = silent if progress is None else progress, 0
-        self._latest: dict[Any, Any] = {}
+        self._latest: dict[Any, deque[Any]] = {}
 
     @property
     def trials(self) -> list[Any]:
@@ -474,14 +474,14 @@ class Study(Loop):
         return np.random.default_rng(np.random.SeedSequence([self.seed, *key]))
 
     def forecast(self, trial: Any, step: Any) -> float:
-        """Work of a step, from sizes alone. One process keeps the latest fit on the same rows (``Part.latest``)."""
-        kept = self._latest.get(step) if self.executor.n_jobs == 1 else None
+        """Work of a step, from sizes alone. One process keeps the latest fits on the same rows (``Part.latest``)."""
+        kept = self._latest.get(step, ()) if self.executor.n_jobs == 1 else ()
         return self.evaluator.work(trial.config, step, kept)
 
     def _record(self, trial: Any, step: Any, outcome: Any, ended: float) -> None:
         super()._record(trial, step, outcome, ended)
         if self.work < math.inf:
-            self._latest[step] = trial.config
+            self._latest.setdefault(step, deque(maxlen=LATEST)).append(trial.config)
         score, best = trial.score, self.best_score
         if score > best:
             self._improved = len(self.outcomes)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from proxembed import OPLS, Kernelized, Layout, ReadoutAxes, TargetSpace, Views
+from proxembed import OPLS, ForestLeaves, Kernelized, Layout, ReadoutAxes, TargetSpace, Views
 from proxembed.evaluate.costs import (
     Shape,
     fit_work,
@@ -16,6 +16,7 @@ from proxembed.evaluate.costs import (
     speed_probe,
     step_work,
     table,
+    target_works,
 )
 
 SHAPE = Shape(1000, 50, 50.0, 5)
@@ -46,10 +47,21 @@ def test_what_does_more_costs_more():
 def test_what_methods_share_counts_once():
     alone, weighed = Kernelized(OPLS()), ReadoutAxes(Kernelized(OPLS()))
     assert fits_work([alone, weighed], SHAPE) == fits_work([weighed, alone], SHAPE) == fit_work(weighed, SHAPE)
-    assert fits_work([weighed], SHAPE, alone) == pytest.approx(fit_work(weighed, SHAPE) - fit_work(alone, SHAPE)) != 0
-    assert fits_work([weighed], SHAPE, OPLS()) == fit_work(weighed, SHAPE) and fits_work([alone], SHAPE, weighed) == 0
+    assert fits_work([weighed], SHAPE, [alone]) == pytest.approx(fit_work(weighed, SHAPE) - fit_work(alone, SHAPE)) != 0
+    assert (
+        fits_work([weighed], SHAPE, [OPLS()]) == fit_work(weighed, SHAPE) and fits_work([alone], SHAPE, [weighed]) == 0
+    )
     other = ReadoutAxes(Kernelized(OPLS(ridge=0.5)))
     assert fits_work([alone, other], SHAPE) == fit_work(alone, SHAPE) + fit_work(other, SHAPE)
+    views = Views(Kernelized(OPLS()), views=("features", "leaves", "scores"))
+    forest, space, leaves = target_works(TargetSpace(), SHAPE)["forest"], TargetSpace(), ForestLeaves()
+    alone = sum(fit_work(each, SHAPE) for each in (space, leaves, views))
+    assert fits_work([space, leaves, views], SHAPE) == pytest.approx(alone - 3 * forest)
+    assert fits_work([ReadoutAxes(views)], SHAPE, [leaves]) == pytest.approx(
+        fit_work(ReadoutAxes(views), SHAPE) - 2 * forest
+    )
+    for unlike in (ForestLeaves(n_estimators=50), ForestLeaves(random_state=1), TargetSpace(bases=["ridge"])):
+        assert fits_work([leaves], SHAPE, [unlike]) == pytest.approx(fit_work(leaves, SHAPE))
 
 
 def test_the_speed_of_a_machine_is_a_power_of_the_square_root_of_two():
