@@ -234,14 +234,14 @@ def test_ctrl_c_before_anything_is_finished_is_passed_on(made, monkeypatch):
 
 
 def test_failures_are_recorded_and_lose(made, monkeypatch):
-    whole = scoring.fitted_embedding
+    whole = scoring.scored_embedding
 
     def broken(estimator, *rows):
         if "MVMD" in title_of(estimator):
             raise ValueError("broken on purpose")
         return whole(estimator, *rows)
 
-    monkeypatch.setattr(scoring, "fitted_embedding", broken)
+    monkeypatch.setattr(scoring, "scored_embedding", broken)
     searched = found(*made)
     failed = [t for t in searched.trials_ if "MVMD" in t["method"]]
     assert failed and all("broken on purpose" in t["failure"] and t["score"] == 0 for t in failed)
