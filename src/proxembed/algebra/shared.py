@@ -123,7 +123,7 @@ def key_of(*facts: Any) -> str:
             if isinstance(each, np.ndarray):
                 state.update(f"{each.dtype.str}{each.shape}".encode())
                 if each.size:
-                    state.update(np.ascontiguousarray(each).reshape(-1).view(np.uint8))
+                    state.update(np.ascontiguousarray(each).reshape(-1).view(np.uint8).data)
             else:
                 state.update(repr(each).encode())
     return state.hexdigest()
