@@ -146,7 +146,7 @@ def fit_parts(estimator: Any, shape: Shape) -> dict[Any, float]:
 
 def _forest_of(estimator: Any) -> tuple[tuple[Any, ...] | None, int]:
     """The settings of the forest that a method grows on the rows (None: of none), and how often it does so alone."""
-    usual = (2, "sqrt", "random")  # of ``TargetSpace`` and of the views that are named
+    usual: tuple[Any, ...] = (2, "sqrt", "random")  # of ``TargetSpace`` and of the views that are named
     times = 0
     if isinstance(estimator, TargetSpace):
         times = int(estimator.bases is None or "forest" in estimator.bases)
