@@ -134,7 +134,8 @@ class EarlyVerdict:
 
 
 def leaderboard_table(summary: dict[str, Any]) -> Any:
-    """The table of the terminal: each method or rival at its best k."""
+    """The table of the terminal: each method or rival at its best k; for a map with what it keeps of the neighbours
+    in X."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -142,6 +143,7 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     from proxembed.evaluate.verdict import rows_of_folds
     from proxembed.report import score_text
     from proxembed.report.page import target_words
+    from proxembed.report.verdict import per_cent
     from proxembed.report.views import shown_measures, with_values
     from proxembed.tables.notes import visible_texts
 
@@ -171,11 +173,15 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
             name.replace("macro average precision", "macro AP").replace("new-new ", "new-new\n").replace(" (", "\n(")
         )
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("s/fold", justify="right", no_wrap=True)
+    maps = summary["verdict"].get("asked") == "map"
+    for name in [*["kept"] * maps, "s/fold"]:
+        table.add_column(name, justify="right", no_wrap=True)
     for entry in summary["best"]:
         scores = [entry["scores"][name] for name in names]
         mark = (" *" if entry["rival"] else "") + (" (failed)" if entry["failures"] else "")
-        cells = [str(entry["k"] or "-"), *map(score_text, scores), f"{entry['seconds']:.2f}"]
+        kept = entry.get("kept") or {"mean": None}
+        shares = ["–" if kept["mean"] is None else per_cent(kept["mean"])] * maps
+        cells = [str(entry["k"] or "-"), *map(score_text, scores), *shares, f"{entry['seconds']:.2f}"]
         table.add_row(Text(entry["arm"] + mark), *cells, style="dim" if entry["rival"] else "")
     return table
 

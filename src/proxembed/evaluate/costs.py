@@ -240,8 +240,7 @@ def map_work(layout: Layout, shape: Shape) -> float:
     work = (1 + refits) * fit_work(method, shape)
     if plane:
         return work
-    scores = layout.features != 0 and (layout.features is not None or method.traits.labels is not None)
-    return work + scores * step_work("PCA", shape) + layout_work(shape.n)
+    return work + layout.lays_out_features * step_work("PCA", shape) + layout_work(shape.n)
 
 
 def layout_work(n: int) -> float:

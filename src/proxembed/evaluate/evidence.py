@@ -4,7 +4,7 @@ import functools
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,9 +14,9 @@ from proxembed.classify.thresholds import tune_thresholds
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.catalogue import title_of
 from proxembed.execute.executor import Progress
-from proxembed.features.layouts import NeighborMap, layout_named
+from proxembed.features.layouts import COMPONENTS, NeighborMap, layout_named
 from proxembed.measures.metrics import average_precision, jaccard_at_k, label_calibration_error, platt_apply, platt_fit
-from proxembed.measures.neighbors import kept_neighbors, neighbor_weights, new_neighbor_weights
+from proxembed.measures.neighbors import kept_of, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import OutputCells, agreement, as_ranks, near_outputs, r2, skewed_outputs
 from proxembed.methods.around import embedded_within_bound, fitted_embedding, with_size
 from proxembed.methods.layout import FOLDS, Layout
@@ -29,9 +29,9 @@ from proxembed.targets.values import sparse_labels
 
 from .arms import rival_arms
 from .measured_classes import class_columns
-from .part import Part, make_part, prepare, units_of
+from .part import KEPT_ROWS, Part, make_part, prepare, units_of
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
-from .scoring import OutputReadings, Readings, own_embedding, own_scores
+from .scoring import OutputReadings, Readings, fitted_layout, map_of, own_embedding, own_scores
 
 MOST_ROWS = 5000  # of either kind that figures are taken over
 HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads
@@ -59,16 +59,19 @@ class Places:
     form: str = "plain"
 
 
-def drawn_maps(layout: Layout, part: Part, *, progress: Progress | None = None) -> list[tuple[Places, Places]]:
-    """The maps of a method, each with that of shuffled training labels, the one to look at first in front; where
-    features are laid out beside the components, also the map of either alone, by the same fit."""
+def drawn_maps(
+    layout: Layout, part: Part, honest: bool = True, *, progress: Progress | None = None
+) -> list[tuple[Places, Places]]:
+    """The maps of a method, each with that of shuffled training labels, the one to look at first in front: an honest
+    one, if it may be drawn, where the plain one flatters the training rows; where features are laid out beside the
+    components, also the map of either alone, by the same fit."""
     shuffled = part.shuffled()
     step = _Steps(progress or (lambda done, total, text: None))
     what = "labels" if part.outputs is None else "outputs"
     fitted, plain = step(
         f"{len(part.Y_held_out):,} held-out rows on the map", lambda: _fitted(layout, part, False, False)
     )
-    honest = layout.traits.labels is not None and plain.inside - plain.outside > HONEST_ABOVE
+    honest = honest and layout.traits.labels is not None and plain.inside - plain.outside > HONEST_ABOVE
     several = fitted.features_ > 0
     step.total = 2 + 2 * honest + several
     fitted_null, null = step(f"the map of shuffled {what}", lambda: _fitted(layout, shuffled, False, True))
@@ -129,9 +132,7 @@ def _places(fitted: Layout, part: Part, honest: bool = False, shuffled: bool = F
         figures: dict[str, Any] = output_figures(own, new, part.Y, part.Y_held_out, *weights)
     else:
         figures = map_figures(own, new, part.Y, part.Y_held_out, part.known_cells, part.known_held_out)
-    among, some = (even_sample(len(each), MOST_ROWS) for each in (train, new))
-    kept = kept_neighbors(X_held_out[some], X[among], new[some], train[among], K)
-    return Places(honest, shuffled, train, new, **figures, kept=kept, form=form)
+    return Places(honest, shuffled, train, new, **figures, kept=part.kept_share(train, new), form=form)
 
 
 def output_figures(
@@ -213,6 +214,7 @@ def _chance(Y: Any, Y_train: Any, known: Any, known_train: Any) -> float:
 
 
 SHOWN = 2
+ALL_LAID_OUT = "all components laid out"
 
 Arrays = tuple[np.ndarray, ...]
 Keep = Callable[[str, Callable[[], Arrays]], Arrays]
@@ -235,7 +237,18 @@ class Evidence:
     calibration: np.ndarray
     features: Any
     embeddings: list[tuple[str, np.ndarray]]
-    laid_out: list[tuple[str, np.ndarray, float | None, None]] = field(default_factory=list)
+    laid_out: list["Laid"] = field(default_factory=list)
+
+
+class Laid(NamedTuple):
+    """Held-out rows on a map of all components: Jaccard@10, the share of the ten nearest rows in X that it keeps, and
+    the forms of the map beside which it is shown."""
+
+    title: str
+    places: np.ndarray
+    score: float | None
+    kept: float
+    forms: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -398,25 +411,65 @@ def held_out_evidence(
 
 def _laid_out(
     method: Any, title: str, own: list[Any], parts: tuple[Part, Part], plain: Any, supervised_umap: bool, keep: Keep
-) -> list[tuple[Any, ...]]:
-    """Maps of all components of a method, beside those of PCA, of shuffled labels and of supervised UMAP."""
+) -> list[Laid]:
+    """Maps of all components of a method, beside those of PCA, of shuffled labels and of supervised UMAP; of a layout
+    in every form."""
     part, shuffled = parts
     some = part.known_rows[even_sample(len(part.known_rows), LAID_OUT)]
     size = min(TSNE_FEATURES, part.X.shape[0] - 1, part.X.shape[1])
     components = clone(plain.estimator).set_params(n_components=size)
-    placed: list[Any] = [keep("components", lambda: places_on_layout(*_embedded(components, part), part))]
+    first = keep("components", lambda: places_on_layout(*_embedded(components, part), part))
     if isinstance(method, Layout):
-        placed += [(Z[some], Z_new) for Z, Z_new in own]
+        forms = {_weight_words(_weight(method)): own} | _further_forms(method, parts, keep)
+        named = {words: [(Z[some], Z_new) for Z, Z_new in pairs] for words, pairs in forms.items()}
     else:
         whole = with_size(method, None) if isinstance(method, Estimator) else method
-        placed += [keep("layout", lambda: places_on_layout(*_embedded(whole, part), part))]
-        placed += [keep("layout, shuffled", lambda: places_on_layout(*_embedded(whole, shuffled), part))]
-    names: tuple[str, ...] = (plain.name, title, f"{title} on shuffled labels")
+        layout = keep("layout", lambda: places_on_layout(*_embedded(whole, part), part))
+        null = keep("layout, shuffled", lambda: places_on_layout(*_embedded(whole, shuffled), part))
+        named = {ALL_LAID_OUT: [layout, null]}
+    placed = [(plain.name, first, tuple(named))]
+    titles = title, f"{title} on shuffled labels"
+    for words, pairs in named.items():
+        placed += [(name, pair, (words,)) for name, pair in zip(titles, pairs, strict=False)]
     if supervised_umap:
-        names, placed = (*names, SupervisedUMAP.title), [*placed, keep("umap", lambda: _umap(some, part))]
+        placed.append((SupervisedUMAP.title, keep("umap", lambda: _umap(some, part)), tuple(named)))
+    new = even_sample(len(part.Y_held_out), KEPT_ROWS)
+    near = neighbor_weights(part.X_held_out[new], part.X[some], K, metric="euclidean")
     return [
-        (name, *scored_places(places[0], places[1], part), None) for name, places in zip(names, placed, strict=True)
+        Laid(name, *scored_places(*places, part), kept_of(near, places[1][new], places[0], K), forms)
+        for name, places, forms in placed
     ]
+
+
+def _weight(layout: Layout) -> float:
+    """The weight of the features of a layout."""
+    return float(layout.traits.labels is not None) if layout.features is None else float(layout.features)
+
+
+def _weight_words(weight: float) -> str:
+    return f"features at weight {weight:g}" if weight else "without features"
+
+
+def _further_forms(layout: Layout, parts: tuple[Part, Part], keep: Keep) -> dict[str, list[Arrays]]:
+    """The places of the rows on other forms of a layout, and of all that labels have part in on those of shuffled
+    labels: with the features at weight 1 and without them, the honest form, and the features alone."""
+    if layout.traits.labels is None or layout.layout == COMPONENTS:
+        return {}
+
+    def at(part: Part, **changed: Any) -> Layout:
+        return fitted_layout(clone(layout).set_params(**changed), part)
+
+    def pairs(words: str, **changed: Any) -> list[Arrays]:
+        return [
+            keep(f"{words}, {name}", functools.partial(lambda part: map_of(at(part, **changed), part), part))
+            for name, part in zip(("true", "shuffled"), parts, strict=True)
+        ]
+
+    found = {_weight_words(w): pairs(_weight_words(w), features=w) for w in (1.0, 0.0) if w != _weight(layout)}
+    found["honest"] = pairs("honest", honest=True)
+    part = parts[0]
+    alone = keep("features alone", lambda: map_of(at(part, features=1.0).reweighted(0, 1), part))
+    return found | {"features alone": [alone]}
 
 
 def _umap(some: np.ndarray, part: Part) -> Arrays:
@@ -429,6 +482,8 @@ def _plane_size(part: Part) -> int:
 
 
 def _embedded(method: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(method, Layout) and part.weights is None:
+        return map_of(fitted_layout(method, part), part)
     if hasattr(method, "label_scores"):
         return own_embedding(method, part)[:2]
     return embedded_within_bound(method, *part.rows_for(method), part.weights)

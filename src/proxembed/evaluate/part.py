@@ -21,6 +21,7 @@ from proxembed.measures.measures import DEFAULT_NEIGHBORS
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.measures.neighbors import kept_of, neighbor_weights
 from proxembed.measures.outputs import OutputCells
+from proxembed.methods.layout import PlacedRows
 from proxembed.proximity.reordering import even_sample
 from proxembed.splits.shuffles import LabelShuffle
 from proxembed.splits.splits import Split
@@ -190,6 +191,11 @@ class Part:
     @cached_property
     def _latest_inside(self) -> dict[str, OrderedDict[Any, Any]]:
         """Those of the parts ``inside``, which are made again for each arm."""
+        return {}
+
+    @cached_property
+    def laid_out(self) -> dict[str, PlacedRows]:
+        """Components of these rows and of the held-out ones by methods whose maps were made here."""
         return {}
 
     @cached_property

@@ -33,6 +33,7 @@ from proxembed.measures.metrics import macro_average_precision, platt_apply, pla
 from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import near_outputs
 from proxembed.methods.around import bounded_by_labels, fitted_embedding, scored_embedding, with_size
+from proxembed.methods.layout import Layout, PlacedRows
 from proxembed.methods.output_readout import OutputReadout
 from proxembed.methods.pipeline import extrapolates, fold_scores, rows_without
 
@@ -216,7 +217,10 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
     estimator, most, labels = arm.estimator, max(sizes), part.read.drop_empty().c
 
     def fit(k: int | None, bounded: bool = False) -> Embedding:
-        given = with_size(estimator, k), *part.rows_for(estimator), weights_for(arm, part)
+        fresh, weights = with_size(estimator, k), weights_for(arm, part)
+        if isinstance(fresh, Layout) and weights is None:
+            return Embedding(*map_of(fitted_layout(fresh, part), part), bounded)
+        given = fresh, *part.rows_for(estimator), weights
         if part.outputs is None:
             Z, Z_held_out, own = scored_embedding(*given)
         else:
@@ -247,6 +251,27 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
             except ValueError:
                 continue
     return found
+
+
+def fitted_layout(layout: Layout, part: Part) -> Layout:
+    """The layout, fitted to the training rows: one fit of its method serves all maps of a part but honest ones, such as
+    those that differ in the weight of the features."""
+    layout, (X, y, X_held_out) = clone(layout), part.rows_for(layout)
+    if layout.method is None or layout.honest:
+        return layout.fit(X, y)
+    key = _settings_digest(layout.method)
+    if key not in part.laid_out:
+        method, new = layout.member().fit(X, y), X_held_out.astype(np.float64)
+        Z, Z_new = (np.asarray(method.transform(rows), dtype=np.float64) for rows in (X, new))
+        part.laid_out[key] = PlacedRows(X, Z, new, Z_new)
+    return layout.fit_around(part.laid_out[key], X, y)
+
+
+def map_of(layout: Layout, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    """The places of the training and the held-out rows by a fitted layout."""
+    X, _, X_held_out = part.rows_for(layout)
+    Z, Z_held_out = (np.asarray(layout.transform(rows), dtype=np.float64) for rows in (X, X_held_out))
+    return Z, Z_held_out
 
 
 def weights_for(arm: Arm, part: Part) -> np.ndarray | None:

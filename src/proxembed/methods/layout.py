@@ -46,6 +46,20 @@ def method_for(n: int, d: int, labels: bool = True) -> Embedder:
     return Kernelized(n_prototypes=PROTOTYPES if n > KERNEL_ROWS else None)
 
 
+class PlacedRows:
+    """Rows whose components are known, in place of the method that has placed them: X (n, d) of its fit with components
+    Z (n, k), and new rows."""
+
+    def __init__(self, X: Any, Z: np.ndarray, X_new: Any, Z_new: np.ndarray):
+        self.rows = (SeenRows(X), Z), (SeenRows(X_new), Z_new)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The components of some of these rows, of equal ones as of fit's."""
+        (own, Z), (new, Z_new) = self.rows
+        seen = own.find(X)
+        return np.where(seen[:, None] >= 0, Z[seen], Z_new[new.find(X)])
+
+
 class Layout(FitWrapper):
     """Supervised map: a method first, then a neighbour layout (t-SNE or UMAP) of all of its components.
     [vandermaaten2008tsne] [mcinnes2018umap]
@@ -131,6 +145,12 @@ class Layout(FitWrapper):
         if isinstance(method, Layout):
             raise ValueError("Layout cannot wrap Layout; pass the method that is to be laid out.")
 
+    @property
+    def lays_out_features(self) -> bool:
+        """Whether the features are laid out beside the components."""
+        learns = self.method is None or self.method.traits.labels is not None
+        return self.layout != COMPONENTS and (learns if self.features is None else self.features > 0)
+
     def fit_method(self, rows: Rows) -> None:
         """Fit the method, and lay out its embedding."""
         self.layout_ = layout_named(self.layout)
@@ -138,7 +158,11 @@ class Layout(FitWrapper):
         seed = self._drawn_seed()
         rows = merged_rows(rows) if self.weighs_rows else rows
         self._set_method(rows)
-        self.fit_inside(rows.X, rows)
+        placed = vars(self).pop("_placed", None)
+        if placed is None:
+            self.fit_inside(rows.X, rows)
+        else:
+            self.method_ = placed
         self._seen = SeenRows(rows.X)
         self._first, number = np.unique(self._seen.find(rows.X), return_inverse=True)
         Z = np.asarray(self.method_.transform(rows.X), dtype=np.float64)
@@ -154,6 +178,12 @@ class Layout(FitWrapper):
         several = self.features_ > 0 and len(Z) > 1
         self._beside = BesideFeatures.of(X, Z, self.features_) if several else None
         self.map_ = NeighborMap.of(self._laid(X, Z), self.layout_, self.n_components_, seed, self.n_jobs)
+
+    def fit_around(self, placed: PlacedRows, X: Any, y: Any) -> Self:
+        """As ``fit``, with the components of these rows and of new ones as ``method``, fitted to them, has placed them
+        before; not for ``honest=True``."""
+        self._placed = placed
+        return self.fit(X, y)
 
     def _drawn_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.evaluate.evidence import HONEST_ABOVE
 from proxembed.evaluate.measured import ranks_of
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, measures_of_kind
 from proxembed.tables.notes import visible_texts
@@ -25,6 +26,7 @@ FIGURES = ("inside", "outside", "among", "on_ranks", "kept")
 VALUES = 2_000_000  # of all outputs that the page holds; of more only the first outputs have a switch
 DRAWN = 4  # outputs of a picture, one line of panels each
 REST = "#7d8894"  # of classes without a colour of their own
+NO_HONEST = "no honest map"  # a cut for the budget
 FEW_POINTS = 5000  # above it the points of an SVG are one picture
 
 
@@ -165,6 +167,12 @@ def _lead(record: dict[str, Any]) -> str:
     """Why the first map is the one to look at."""
     plain = next(pair["map"] for pair in record["pairs"] if pair["form"] == "plain")
     figures = f"({record['measure']} {plain['inside']:.3f} and {plain['outside']:.3f})."
+    if NO_HONEST in record["cuts"] and plain["inside"] - plain["outside"] > HONEST_ABOVE:
+        what, more = ("labels", "share more labels with") if record["outputs"] is None else ("outputs", "are more like")
+        return (
+            f"Training rows {more} their neighbours than held-out rows {figures[:-1]}, because their places depend "
+            f"partly on their own {what}: trust the held-out rows. The budget had no room for an honest map."
+        )
     if record["outputs"] is not None:
         if record["pairs"][0]["honest"]:
             return (

@@ -124,9 +124,10 @@ def map_section(
     ids: Sequence[str] | None = None,
     limit: int = 5000,
     *,
-    laid_out: Sequence[Panel] = (),
+    laid_out: Sequence[Any] = (),
 ) -> dict[str, Any]:
-    """The held-out map: the same held-out rows in several planes, with the labels of each row."""
+    """The held-out map: the same held-out rows in several planes, with the labels of each row; ``laid_out``: further
+    ones as ``Laid``, of which the page shows those of one form at a time."""
     Y = sp.csr_array(Y)
     m, c = Y.shape
     if len(label_names) != c or (ids is not None and len(ids) != m):
@@ -139,7 +140,9 @@ def map_section(
     chosen, Y = chosen[counts[chosen] > 0], sp.csr_array(Y[:, chosen[counts[chosen] > 0]] != 0)
     names = [str(label_names[j]) for j in chosen]
     lanes = lanes_of(_members(Y))
-    number, panels = len(panels), [*panels, *laid_out]
+    number, panels = len(panels), [*panels, *((title, Z, score, None) for title, Z, score, *_ in laid_out)]
+    further: list[Any] = [{"kept": None, "forms": []}] * number
+    further += [{"kept": _finite(kept), "forms": list(forms)} for *_, kept, forms in laid_out]
     planes = [_plane(title, Z, lanes) for title, Z, _, _ in panels]
     windows, rows = [_window(Z) for Z in planes], even_sample(m, limit)
     shown = [
@@ -151,6 +154,7 @@ def map_section(
             "score": None if score is None else float(score),
             "histogram": np.shape(given)[1] == 1,
             "laid_out": place >= number,
+            **further[place],
             "directions": [] if np.shape(given)[1] == 1 else _directions(directions, dict.fromkeys(names)),
         }
         for place, ((title, given, score, directions), Z, window) in enumerate(
@@ -169,11 +173,13 @@ def map_section(
     }
 
 
+def _finite(value: Any) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
 def _cell(values: Any, j: int) -> float | None:
     """A finite number or None."""
-    if values is None or values[j] is None or not math.isfinite(values[j]):
-        return None
-    return float(values[j])
+    return None if values is None else _finite(values[j])
 
 
 def label_section(

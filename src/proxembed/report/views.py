@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.evaluate.diagnose import LEAST_DISTINCT
+from proxembed.evaluate.evidence import ALL_LAID_OUT
 from proxembed.evaluate.verdict import TOLERANCE, loss_margin, new_neighbor_measure
 from proxembed.measures.measures import is_near
 from proxembed.splits.shuffles import GROUPS, TIMES, counted
@@ -339,26 +340,41 @@ def map_view(found: dict[str, Any] | None, single_label: bool) -> dict[str, Any]
     if density:
         data |= {"across": density["across"], "sets": density["sets"], "set": _packed(density["set"])}
         data["cells"] = [_packed(cells) for cells in density["panels"]]
-    panels = []
+    panels, forms = [], _forms(found["panels"])
     for i, panel in enumerate(found["panels"]):
         paths = _hexagons(density, i) if density else _dots(places[i], found["members"], start)
         panels.append({"title": panel["title"], "score": panel.get("score"), "paths": paths,
-                       "laid_out": bool(panel.get("laid_out")),
+                       "kept": panel.get("kept"), "laid_out": bool(panel.get("laid_out")),
+                       "places": _shown_at(panel, forms),
                        "arrows": _arrows(panel, found["labels"], start)})  # fmt: skip
     counts = found.get("counts") or _counts(found)
     labels = [
         {"name": short_name(name), "count": counts[j], "on": j in start} for j, name in enumerate(found["labels"])
     ]
     colours = [LABEL_COLOURS[j] for j in start]
-    both = len({panel["laid_out"] for panel in panels}) > 1
+    several = len({panel["laid_out"] for panel in panels}) > 1
+    switch = [*enumerate(forms), ("plane", "the first two components")] if several else []
     return {
         "data": data,
-        "both": both,
+        "switch": switch,
         "panels": panels,
         "labels": labels,
         "density": bool(density),
         "colours": colours,
     }
+
+
+def _forms(panels: list[dict[str, Any]]) -> list[str]:
+    """The forms of the maps that are laid out, in words."""
+    laid_out = [panel for panel in panels if panel.get("laid_out")]
+    return list(dict.fromkeys(form for panel in laid_out for form in panel.get("forms") or [ALL_LAID_OUT]))
+
+
+def _shown_at(panel: dict[str, Any], forms: list[str]) -> str:
+    """The places of the switch at which a panel is shown."""
+    if not panel.get("laid_out"):
+        return "plane"
+    return " ".join(str(forms.index(form)) for form in panel.get("forms") or [ALL_LAID_OUT])
 
 
 def _counts(found: dict[str, Any]) -> list[int]:

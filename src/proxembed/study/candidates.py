@@ -66,6 +66,8 @@ OF_NUMBERS = (*FIRST, "views", "forestleaves", "targetspace")
 # In default construction the first of these that was fitted is left for evidence only; of maps the kernel form.
 KERNEL_FORM = "Kernelized(OPLS)"
 PREFERRED = ("TargetSpace", KERNEL_FORM)
+# Of the anchors that the budget has room for, a search for a map lays out these, in this order.
+FOR_MAPS = ("TargetSpace", KERNEL_FORM, f"ReadoutAxes({VIEWS})", "ForestLeaves(OPLS)")
 RIDGES = log(1e-6, 1e2)
 SIZES = (2, 5, 10, 20, 50, 100)
 VARIANCE = (0.8, 0.9, 0.95, 0.99)  # shares that principal components keep before a kernel

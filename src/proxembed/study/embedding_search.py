@@ -316,10 +316,11 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         default=False,
         kind=bool,
         doc="Whether the search is for a map. The choice is then made in two coordinates, among the first two "
-        "components of every configuration and the layouts (``Layout``) of the best three methods, with the "
-        "features beside their components at weights 1, 0.5 and 0; of layouts within one standard error of the best it "
-        "is the one that keeps most neighbours (``kept_neighbors``). They are tried last, with the rest of the budget; "
-        "``max_trials`` does not count them.",
+        "components of every configuration and the layouts (``Layout``) of the anchors ``TargetSpace()``, "
+        "``Kernelized(OPLS())``, ``ReadoutAxes`` of views and ``ForestLeaves(OPLS())``, and of the best other method, "
+        "with the features beside their components at weights 1, 0.5 and 0; of layouts within one standard error of "
+        "the best it is the one that keeps most neighbours (``kept_neighbors``). They are tried last, with the rest of "
+        "the budget; ``max_trials`` does not count them.",
     )
     refit: bool = param(default=True, kind=bool, doc="Whether the best is fitted again on all rows.")
     storage: Any = param(default=None, like=STORAGE, doc=STORED)

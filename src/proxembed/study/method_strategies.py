@@ -17,11 +17,10 @@ from proxembed.evaluate.arms import MAP_SIZE
 from proxembed.evaluate.costs import machine_speed
 from proxembed.execute.loop import Work
 from proxembed.methods.layout import Layout
-from proxembed.methods.target_space import TargetSpace
 
-from .candidates import Candidate, Draws, winners
+from .candidates import FOR_MAPS, Candidate, Draws, plain_name, winners
 from .optuna_study import imported, optuna_installed, tpe_proposal
-from .trials import FINALISTS, KEEP, MethodTrial, Rung, SearchStrategy, Study, best_trial, finalists, untuned
+from .trials import FINALISTS, KEEP, MethodTrial, Rung, SearchStrategy, Study, best_trial, finalists
 
 WIDTH = 9
 TOGETHER = 3  # proposals of a model before it learns what they gave
@@ -31,7 +30,7 @@ TRIES = 50
 GROWTH = 2.0
 SLACK = 1.25
 FINAL_SHARE = 0.4  # of the budget, at most, for the folds on which the choice is made, and for maps
-LAID_OUT = 3  # methods that are tried as maps
+LAID_OUT = 3  # methods that are tried as maps: anchors, and at least one other
 WEIGHTS = (None, 0.5, 0.0)  # of the features beside the components on a map; None: 1, or 0 without labels
 
 Batches = Iterator[list[Work]]
@@ -98,29 +97,27 @@ def final_share(study: Study) -> float:
 
 
 def map_share(study: Study) -> float:
-    """Forecast cost of the maps (units of work if these are counted, else seconds), each taken to cost as much as the
-    dearest of the present candidates: of those at all weights of the features, as far as they take no more than half of
-    ``FINAL_SHARE``; of those at the first weight always."""
+    """Forecast cost of the maps of the present candidates (units of work if these are counted, else seconds): at all
+    weights of the features, as far as they take no more than half of ``FINAL_SHARE``; at the first weight always."""
     evaluator, likely = study.evaluator, layouts_of_best(study) if study.evaluator.layouts else []
-    each = [sum(evaluator.work(config, step) for step in evaluator.final.steps) for config in likely]
-    first = LAID_OUT * max(each, default=0.0) / (1.0 if study.work < math.inf else machine_speed())
-    whole = study.work if study.work < math.inf else study.seconds
-    return min(len(WEIGHTS) * first, max(first, FINAL_SHARE * whole / 2))
+    first, every = (
+        sum(evaluator.work(layout, step) for layout in some for step in evaluator.final.steps)
+        for some in ([each for each in likely if each.features is None], likely)
+    )
+    counted = study.work < math.inf
+    rate, whole = (1.0, study.work) if counted else (machine_speed(), study.seconds)
+    return min(every / rate, max(first / rate, FINAL_SHARE * whole / 2))
 
 
 def layouts_of_best(study: Study) -> list[Layout]:
-    """Layouts of the best trials of three methods, the untuned kernel form and TargetSpace among them, at each weight
-    of the features: all of them at the first weight, then at the others."""
-    final = study.evaluator.final
-    families: dict[str, Any] = {}
-    known = [t for t in finalists(study.trials) if not isinstance(t.config, Layout)]
-    for t in sorted(known, key=lambda t: (t.has(final), t.best(final)[0]), reverse=True):
-        families.setdefault(t.title, t)
-    best = list(families.values())
-    anchor = [t for t in best if untuned(t.config) or isinstance(t.config, TargetSpace)]
-    best = [*[t for t in best if t not in anchor][: LAID_OUT - len(anchor)], *anchor]
+    """Layouts of the anchors that are tried as maps, and of the best of other methods, at each weight of the features:
+    all of them at the first weight, then at the others."""
+    usable = [t for t in study.trials if not t.failure and not isinstance(t.config, Layout)]
+    names = {name: [t for t in usable if plain_name(t.config) == name][:1] for name in FOR_MAPS}
+    anchors = [t for found in names.values() for t in found]
+    others = [t for t in best_of_families(study) if t not in anchors]
     found = []
-    for t in best:
+    for t in [*anchors, *others[: max(1, LAID_OUT - len(anchors))]]:
         size = t.best(t.furthest)[1] if t.config.traits.labels is None else None
         if size is None or size > MAP_SIZE:
             found.append(clone(t.config).set_params(n_components=size))
@@ -130,6 +127,15 @@ def layouts_of_best(study: Study) -> list[Layout]:
         for method in found
         if weight is None or method.traits.labels is not None
     ]
+
+
+def best_of_families(study: Study) -> list[MethodTrial]:
+    """The finalists that are no layouts, the best of each method, the best of all first."""
+    final, families = study.evaluator.final, {}
+    known = [t for t in finalists(study.trials) if not isinstance(t.config, Layout)]
+    for t in sorted(known, key=lambda t: (t.has(final), t.best(final)[0]), reverse=True):
+        families.setdefault(t.title, t)
+    return list(families.values())
 
 
 class MethodStrategy(SearchStrategy):
@@ -175,9 +181,20 @@ class MethodStrategy(SearchStrategy):
             left = (study.left if study.work == math.inf else study.work_left) - map_share(study)
             if affordable(study, entrants[0], final, left):
                 yield from self.rung(study, entrants, final, keep=map_share(study))
-        for layout in layouts_of_best(study) if study.evaluator.layouts else []:
+        if study.evaluator.layouts:
+            yield from self.maps(study)
+
+    def maps(self, study: Study) -> Batches:
+        """Layouts of the best trials on the final folds; at further weights those that were laid out at the first."""
+        final, laid_out = study.evaluator.final, set()
+        for layout in layouts_of_best(study):
+            method = plain_name(layout.method)
+            if layout.features is not None and method not in laid_out:
+                continue
             if entered := self.entered(study, layout):
-                yield from self.rung(study, [entered], study.evaluator.final)
+                yield from self.rung(study, [entered], final)
+                if entered.has(final):
+                    laid_out.add(method)
 
     def entered(self, study: Study, estimator: Any, proposal: Any = None) -> MethodTrial | None:
         """A new trial of the study, or None where the same configuration was tried already."""

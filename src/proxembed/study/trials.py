@@ -370,7 +370,10 @@ class FoldScores(Evaluator):
         read = sum(readout_work(step[0], m, k, shape.c, self.measure.reads) for k in self.sizes_of(config))
         if len(self.rungs[-1].folds) > CACHED_FOLDS:
             kept = ()
-        return fits_work([config], shape, kept) + read
+        fit = fits_work([config], shape, kept)
+        if self.layouts and isinstance(config, Layout) and config.features is not None:
+            fit -= fit_work(config.member(), shape)  # which the map at the first weight has fitted
+        return fit + read
 
     def sizes_of(self, config: Any) -> tuple[Any, ...]:
         """The sizes at which a configuration is scored: a map has two dimensions at most."""

@@ -3,27 +3,32 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from proxembed.estimator.catalogue import title_of
+from proxembed.evaluate.arms import MAP_SIZE
 from proxembed.evaluate.costs import (
     PROTOTYPES,
     Shape,
     all_features_work,
     fit_work,
     last_work,
+    layout_work,
     machine_speed,
     readout_work,
     shape_of,
+    step_work,
 )
+from proxembed.evaluate.part import KEPT_AMONG, KEPT_ROWS
 from proxembed.execute.executor import workers
 from proxembed.methods.dependence import OPLS
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import CUT_FOLDS
+from proxembed.report.map_page import NO_HONEST
 from proxembed.splits.splits import fold_limit
 from proxembed.study.candidates import suited
 from proxembed.targets.labels import MANY_LABELS
@@ -154,37 +159,54 @@ def cut_diagnosis(
     return dataset, options | {"n_shuffles": kept}, lines + budget.without_room(forecast.of(rows, kept))
 
 
-def maps_work(layout: Layout, shape: Shape) -> float:
-    """Work of the maps of a layout: of true and of shuffled labels, plain and honest."""
-    return 2 * sum(fit_work(clone(layout).set_params(honest=each), shape) for each in (False, True))
+def maps_work(layout: Layout, shape: Shape, m: int, honest: bool) -> float:
+    """Work of the maps of a layout, each beside that of shuffled labels, with their figures for m held-out rows: the
+    plain one, the ``honest`` one, and those of either part where features are laid out."""
+    forms = [False, True] if honest else [False]
+    fits = 2 * sum(fit_work(clone(layout).set_params(honest=each), shape) for each in forms)
+    parts = layout_work(shape.n) if layout.lays_out_features else 0.0
+    n, m, pairs = min(shape.n, KEPT_AMONG), min(m, KEPT_ROWS), len(forms) + 2 * bool(parts)
+    near = step_work("step:near features", {"1": 1.0, "nn": float(m * n), "nnw": float(m * n * shape.w)})
+    return fits + 3 * parts + 2 * near + 2 * pairs * readout_work(n, m, MAP_SIZE, shape.c, "neighbors")
 
 
-def cut_map(budget: Budget, layout: Layout, dataset: Any, split: Any, *, free: bool) -> tuple[Layout, Any, list[str]]:
-    """The layout and the split of a map that fits the budget, with a line per cut: a cheaper method, where it is
-    ``free``, before fewer training rows."""
+class MapCuts(NamedTuple):
+    """What is drawn of a map: its layout, its rows, whether an honest map may be drawn, and a line per cut."""
+
+    layout: Layout
+    split: Any
+    honest: bool
+    lines: list[str]
+
+
+def cut_map(budget: Budget, layout: Layout, dataset: Any, split: Any, *, free: bool) -> MapCuts:
+    """The map that fits the budget: first without an honest one, then of a cheaper method, where it is ``free``, then
+    of fewer training rows."""
     shape, n, seed = shape_of(dataset.X[split.train], dataset.targets.c), len(split.train), layout.random_state
     if budget.asked == inf:
-        return layout, split, []
+        return MapCuts(layout, split, True, [])
 
-    def steps() -> Iterator[tuple[int, Layout]]:
+    def steps() -> Iterator[tuple[int, Layout, bool]]:
+        yield n, layout, True
         for rows in (n, *(each for each in FEWER_ROWS if each < n)):
-            yield rows, layout
+            yield rows, layout, False
             if free:
-                yield from ((rows, clone(layout).set_params(method=each)) for each in cheaper_methods(rows, seed))
+                cheaper = cheaper_methods(rows, seed)
+                yield from ((rows, clone(layout).set_params(method=each), False) for each in cheaper)
 
-    tried: list[tuple[int, Layout, float]] = []
-    for rows, each in steps():
-        tried.append((rows, each, maps_work(each, shape.rows(rows))))
-        if budget.has_room(tried[-1][2]):
+    tried: list[tuple[int, Layout, bool, float]] = []
+    for rows, each, honest in steps():
+        tried.append((rows, each, honest, maps_work(each, shape.rows(rows), len(split.held_out), honest)))
+        if budget.has_room(tried[-1][-1]):
             break
     else:
-        tried.sort(key=lambda one: -one[2])
-    rows, chosen, work = tried[-1]
-    lines = []
+        tried.sort(key=lambda one: -one[-1])
+    rows, chosen, honest, work = tried[-1]
+    lines = [] if honest else [NO_HONEST]
     if chosen is not layout:
         few = getattr(chosen.method, "n_prototypes", None)
         kept = f"{title_of(chosen.method)}{f' with {few:,} prototypes' if few else ''}"
         lines.append(f"{kept} in place of {title_of(layout.method)}")
     if rows < n:
         lines.append(f"{rows:,} of {n:,} training rows")
-    return chosen, drawn_part(split, rows, None, seed or 0), lines + budget.without_room(work)
+    return MapCuts(chosen, drawn_part(split, rows, None, seed or 0), honest, lines + budget.without_room(work))

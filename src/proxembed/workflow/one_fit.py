@@ -245,7 +245,7 @@ def draw_map(
     max_work: float | None = None,
 ) -> dict[str, Any]:
     """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows. A budget
-    cuts the method, unless one is named, and training rows (``cuts``)."""
+    cuts the honest map, the method, unless one is named, and training rows (``cuts``)."""
     check_labels(dataset, dataset.name)
     if dataset.sample_weight is not None:
         raise ValueError(f"{dataset.name}: sample_weight is not allowed for a map, whose layouts take no weights.")
@@ -255,11 +255,11 @@ def draw_map(
     sizes, numbers = (len(split.train), dataset.X.shape[1]), dataset.outputs is not None
     chosen = map_layout(method, layout, seed, sizes, labels=not numbers, several=dataset.several_labels)
     budget = Budget.of(max_seconds, max_work)
-    chosen, split, cuts = cut_map(budget, chosen, dataset, split, free=method is None)
+    chosen, split, honest, cuts = cut_map(budget, chosen, dataset, split, free=method is None)
     part, progress = prepare(dataset, split, seed), progress or silent
-    forecast = forecast_text(chosen, shape_of(dataset.X[split.train], dataset.targets.c))
+    forecast = forecast_text(chosen, shape_of(dataset.X[split.train], dataset.targets.c), honest)
     progress(0, 0, "; ".join([f"forecast: {forecast}", *(f"cut for the budget: {each}" for each in cuts)]))
-    maps = drawn_maps(chosen, part, progress=progress)
+    maps = drawn_maps(chosen, part, honest, progress=progress)
     rows = split._replace(held_out=part.rows)
     facts = {
         "method": name_of(chosen.method),
@@ -275,10 +275,11 @@ def draw_map(
     return map_record(maps, Y, dataset, rows, facts)
 
 
-def forecast_text(layout: Layout, shape: Shape) -> str:
+def forecast_text(layout: Layout, shape: Shape, honest: bool) -> str:
     """How long the maps of a layout take on this machine, about."""
-    one, honest = (fit_work(clone(layout).set_params(honest=each), shape) / machine_speed() for each in (False, True))
-    return f"2 maps of {about(one)} each; where these flatter the training rows, 2 honest ones of {about(honest)}"
+    one, other = (fit_work(clone(layout).set_params(honest=each), shape) / machine_speed() for each in (False, True))
+    further = f"; where these flatter the training rows, 2 honest ones of {about(other)}" if honest else ""
+    return f"2 maps of {about(one)} each{further}"
 
 
 def about(seconds: float) -> str:

@@ -12,6 +12,7 @@ from math import ceil, floor, inf, log10
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from proxembed.estimator.catalogue import estimators, title_of
 from proxembed.evaluate.arms import Entrant, entrants, method_arms
@@ -40,7 +41,8 @@ from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.dependence import OPLS
 from proxembed.methods.layout import Layout, method_for
 from proxembed.splits.splits import Split
-from proxembed.study.candidates import ANCHORS, FIRST, candidates
+from proxembed.study.candidates import ANCHORS, FIRST, FOR_MAPS, candidates
+from proxembed.study.method_strategies import WEIGHTS
 from proxembed.study.trials import FOLDS, RACE_FOLDS, WHOLE_BELOW
 from proxembed.targets.labels import MANY_LABELS
 
@@ -53,6 +55,7 @@ EACH_MORE = 0.6  # what a further process adds
 DEAREST = 0.125  # of the work, for a fit on all rows
 GAINS = 6  # gains whose interval is drawn for the verdict
 LAYOUTS = 3  # maps beside each other: PCA, the choice, shuffled labels
+HONEST, FORMS = "honest", 5  # a form of a map, and how many there are at other weights, of shuffled labels too
 HONEST_FITS = 10  # of honest maps of numbers, and of shuffled ones, by models of five folds
 OVERHEAD = 3.0  # work of reading, drawing and writing the page
 WRITTEN = 5e-4  # work of each of thousands of labels in the record, the page and the model
@@ -112,7 +115,7 @@ class Plan:
     by_clock: list[str] = field(default_factory=list)
     leading: list[Any] = field(default_factory=list)  # the leaders where methods are named
     _fits: dict[Any, tuple[Any, float]] = field(default_factory=dict, init=False, repr=False)
-    _layouts: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
+    _layouts: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.cuts = self._whole
@@ -260,7 +263,7 @@ class Plan:
         whole = last_work(self.shape)  # which is measured with OPLS, its fits for thresholds among it
         opls = self._fit(self._opls, self.shape.n) * (1 + self._refits(self._opls))
         fits = HONEST_FITS if self.numbers else 2
-        laid_out = cuts.layouts * (fits * dear + LAYOUTS * layout_work(min(n, LAID_OUT)))
+        laid_out = cuts.layouts * (fits * dear + LAYOUTS * layout_work(min(n, LAID_OUT)) + self._forms(leaders, n))
         return {
             "search": self._opening(cuts, n) if done is None else done,
             "comparison": cuts.folds * self._part(cuts, leaders, *fold)
@@ -312,7 +315,22 @@ class Plan:
         rows = n - n // min(folds, FOLDS)
         reads = "neighbors" if self.options.goal in ("neighbours", "map") else "scores"
         read = sum(readout_work(rows, n - rows, size, self.shape.c, reads) for size in cuts.sizes)
-        return folds * (self._fits_together(cuts, rows) + read * len(self._kept(cuts)))
+        maps = min(folds, FOLDS) * self._maps(cuts, rows) if self.options.goal == "map" else 0.0
+        return folds * (self._fits_together(cuts, rows) + read * len(self._kept(cuts))) + maps
+
+    def _maps(self, cuts: Cuts, n: int) -> float:
+        """Work of the maps of anchors on one fold, at every weight of the features."""
+        further, kept = (len(WEIGHTS) - 1) * layout_work(n), cuts.anchors
+        maps = [self._map(each) for name, each in self.anchors if name in FOR_MAPS and (kept is None or name in kept)]
+        return sum(self._fit(each, n, cuts) + further for each in maps)
+
+    def _forms(self, leaders: list[Any], n: int) -> float:
+        """Work of the further forms of the dearest map: two honest ones, and those at other weights of the features."""
+        maps = [each for each in leaders if isinstance(each, Layout)]
+        for each in maps:
+            self._layouts.setdefault((id(each), HONEST), clone(each).set_params(honest=True))
+        honest = max((self._fit(self._layouts[id(each), HONEST], n) for each in maps), default=0.0)
+        return (2 * honest + FORMS * layout_work(n)) * bool(maps and not self.numbers)
 
     def _likely(self, cuts: Cuts) -> list[Any]:
         """The leaders as the plan expects them before the search: the dearest anchors, or methods that are named; for a

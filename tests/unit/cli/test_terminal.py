@@ -66,6 +66,18 @@ def test_everything_is_shown_and_the_verdict_last(capsys, entry):
     )
 
 
+def test_the_table_of_a_map_tells_what_it_keeps(capsys):
+    summary = make_summary()
+    summary["best"][0]["kept"] = {"mean": 0.284, "by_fold": [0.284], "test": 0.5, "rows": 100}
+    print_summary(summary, [])
+    assert "kept" not in capsys.readouterr().out
+    summary["verdict"]["asked"] = "map"
+    print_summary(summary, [])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["28", "%"] in [line[-3:-1] for line in lines] and "–" in next(line for line in lines if "features" in line)
+    assert any(line[-2:] == ["kept", "s/fold"] for line in lines)
+
+
 def test_a_contrast_in_words(entry):
     assert "p < 0.001 (Holm)" in contrast_text(entry)
     assert contrast_text({**entry, "interval": None, "p_holm": None, "bayes": None}) == "OPLS - PCA: -0.100"

@@ -5,11 +5,14 @@ import pytest
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
 
-from proxembed import OPLS, PCA, TargetSpace
+from proxembed import OPLS, PCA, Layout, TargetSpace
 from proxembed.classify import MultiOutputRidge
 from proxembed.data import Dataset
 from proxembed.evaluate.evidence import held_out_evidence
+from proxembed.evaluate.part import make_part
+from proxembed.measures import kept_neighbors
 from proxembed.splits.splits import Split
+from proxembed.targets.labels import LabelMatrix
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +106,31 @@ def test_test_rows_with_unknown_labels_are_left_out(made):
     Y[250:] = 0
     with pytest.raises(ValueError, match="no test row has known labels"):
         held_out_evidence(OPLS(n_components=1), Dataset(data.X, Y, unknown=unknown), split)
+
+
+def test_a_layout_is_shown_in_every_form_with_what_it_keeps(made, monkeypatch):
+    """Nine training rows are placed by their principal scores, so that no layout amplifies rounding."""
+    data, _ = made
+    split = Split("test", np.arange(9), np.arange(9, 60))
+    fits: list[int] = []
+    monkeypatch.setattr(OPLS, "fit", lambda self, X, y, fit=OPLS.fit: fits.append(X.shape[0]) or fit(self, X, y))
+    found = held_out_evidence(Layout(OPLS(), features=0.5), data, split, lay_out=True, decided=False)
+    assert fits.count(9) == 4, "one fit of the labels, one of shuffled ones, and one each in front of honest models"
+    weights = {"features at weight 0.5": 0.5, "features at weight 1": 1.0, "without features": 0.0}
+    forms = (*weights, "honest", "features alone")
+    own, null = "Layout(OPLS)", "Layout(OPLS) on shuffled labels"
+    assert [(each.title, each.forms) for each in found.laid_out] == [
+        ("PCA", forms),
+        *((title, (form,)) for form in forms[:-1] for title in (own, null)),
+        (own, (forms[-1],)),
+    ]
+    part = make_part(data.X, LabelMatrix.of(data.y), split.train, split.held_out)
+    maps = {form: Layout(OPLS(), features=weight).fit(part.X, part.labels) for form, weight in weights.items()}
+    maps["honest"] = Layout(OPLS(), features=0.5, honest=True).fit(part.X, part.labels)
+    maps["features alone"] = maps["without features"].set_params(features=1).fit(part.X, part.labels).reweighted(0, 1)
+    maps["without features"] = Layout(OPLS(), features=0).fit(part.X, part.labels)
+    for each in [each for each in found.laid_out if each.title == own]:
+        layout = maps[each.forms[0]]
+        train, new = layout.transform(part.X), layout.transform(part.X_held_out)
+        np.testing.assert_allclose(each.places, new, atol=1e-9)
+        assert each.kept == pytest.approx(kept_neighbors(part.X_held_out, part.X, new, train))

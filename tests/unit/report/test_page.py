@@ -140,9 +140,16 @@ def test_laid_out_maps_stand_before_the_first_two_components(record, page, witho
     panels = record["map"]["panels"]
     both = record | {"map": record["map"] | {"panels": [*panels, *({**panel, "laid_out": True} for panel in panels)]}}
     found = page_html(both)
-    assert re.findall('data-places="(laid|plane)"', found) == ["plane"] * 3 + ["laid"] * 3
+    assert re.findall('data-places="(0|plane)"', found) == ["plane"] * 3 + ["0"] * 3
     assert "laid out: a map of at most 1,000" in found.lower() and "The first two components of" not in found
     assert found.count("</figure>") == page.count("</figure>") + 3
+    forms = [["own", "honest"], ["own"], ["honest"]]
+    laid_out = [{**each, "laid_out": True, "forms": own, "kept": 0.25} for each, own in zip(panels, forms, strict=True)]
+    found = page_html(record | {"map": record["map"] | {"panels": [*panels, *laid_out]}})
+    assert re.findall('data-places="([^"]*)"', found) == ["plane"] * 3 + ["0 1", "0", "1"]
+    switch = re.findall('name="places" value="([^"]*)"( checked)?>([^<]*)<', found)
+    assert switch == [("0", " checked", "own"), ("1", "", "honest"), ("plane", "", "the first two components")]
+    assert found.count("· kept 25 %") == 3 and "· kept" not in page
 
 
 def test_without_its_script_the_page_shows_the_map_and_hides_the_switches(page, record):

@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from proxembed import MDDM, OPLS, ClassicalMDS, EmbeddingSearch, Kernelized, Layout
 from proxembed.estimator.catalogue import title_of
+from proxembed.evaluate.costs import fit_work
 from proxembed.evaluate.part import make_part
 from proxembed.measures.measures import MEASURES
 from proxembed.report.views import trials_view
 from proxembed.splits.splits import Split, StratifiedFolds, as_splits
 from proxembed.study import method_strategies
+from proxembed.study.candidates import ANCHORS, candidates
 from proxembed.study.method_strategies import WEIGHTS, layouts_of_best
 from proxembed.study.trials import FoldParts, FoldScores, MethodTrial, Rung, Scores, Study, chosen, finalists
 from proxembed.targets.labels import LabelMatrix
@@ -58,7 +61,8 @@ def test_layouts_stay_in_the_part_of_the_budget_that_is_held_back_for_them(group
 
 
 def test_what_is_laid_out(groups, monkeypatch):
-    """All components of what learns from labels, the best size of what does not; the untuned kernel form always."""
+    """The anchors of maps, however they score, and the best of others: all components of what learns from labels, the
+    best size of what does not; all at the first weight of the features, then at the others."""
     monkeypatch.setattr(method_strategies, "WEIGHTS", WEIGHTS)
     X, group = groups
     labels = LabelMatrix.of(group)
@@ -66,21 +70,57 @@ def test_what_is_laid_out(groups, monkeypatch):
     folds = FoldParts(X, labels, splits, "standard")
     scores = FoldScores(folds, 160, (2, 5), MEASURES["Jaccard@10"], layouts=True)
     study = Study(scores)
+
+    def enter(config, value):
+        trial = study.entered[value] = scores.trial(config, 0)
+        trial.outcomes = {(80, fold): Scores({2: value - 0.1, 5: value}, 0.0) for fold in (0, 1)}
+
+    def shown():
+        return [(title_of(layout), layout.features) for layout in layouts_of_best(study)]
+
     for config, value in (
         (OPLS(), 0.5),
         (MDDM(), 0.6),
         (ClassicalMDS(), 0.7),
         (Kernelized(), 0.1),
+        (Kernelized(ridge=3.0), 0.2),
         (Layout(OPLS()), 0.9),
     ):
-        trial = study.entered[value] = scores.trial(config, 0)
-        trial.outcomes = {(80, fold): Scores({2: value - 0.1, 5: value}, 0.0) for fold in (0, 1)}
-    found = layouts_of_best(study)
-    assert [(title_of(layout), layout.features) for layout in found] == [
-        ("Layout(ClassicalMDS)", None),
-        *((f"Layout({name})", weight) for weight in (None, 0.5, 0) for name in ("MDDM", "Kernelized(OPLS)")),
+        enter(config, value)
+    names = ("Kernelized(OPLS)", "ClassicalMDS", "MDDM")
+    tried = [(f"Layout({name})", weight) for weight in (None, 0.5, 0.0) for name in names]
+    assert shown() == [each for each in tried if each[1] is None or "ClassicalMDS" not in each[0]]
+    assert [layout.method.n_components for layout in layouts_of_best(study)] == [None, 5, *[None] * 5]
+    for number, each in enumerate(candidates(ANCHORS)):
+        enter(each.default(), number / 1000)
+    anchors = ("TargetSpace", "Kernelized(OPLS)", "ReadoutAxes(Views(Kernelized(OPLS)))", "ForestLeaves(OPLS)")
+    assert shown() == [
+        *((f"Layout({name})", None) for name in (*anchors, "ClassicalMDS")),
+        *((f"Layout({name})", weight) for weight in (0.5, 0.0) for name in anchors),
     ]
-    assert [layout.method.n_components for layout in found] == [5, *[None] * 6]
+
+
+def test_a_further_weight_costs_the_layout_alone_and_takes_the_fit_of_the_first(groups, monkeypatch):
+    """Nine rows are placed by their principal scores, so that no layout amplifies rounding."""
+    X, group = groups
+    labels, fits = LabelMatrix.of(group % 2), []
+    splits = [Split("0", np.arange(9), np.arange(5, 40))]
+    for kind in (np.float64, np.float32):
+        folds = FoldParts(
+            sp.csr_array(X.astype(kind)) if kind is np.float64 else X.astype(kind), labels, splits, "none"
+        )
+        scores = FoldScores(folds, 40, (2,), MEASURES["Jaccard@10"], layouts=True)
+        part = folds.part(0)
+        with monkeypatch.context() as patched:
+            patched.setattr(OPLS, "fit", lambda self, X, y, fit=OPLS.fit: fits.append(len(fits)) or fit(self, X, y))
+            found = [scores.evaluate(Layout(OPLS(), features=w), (9, 0)) for w in (None, 0.5, 0.0)]
+        for each, weight in zip(found, (None, 0.5, 0.0), strict=True):
+            layout = Layout(OPLS(), features=weight).fit(part.X, part.labels)
+            kept = part.kept_share(layout.transform(part.X), layout.transform(part.X_held_out))
+            assert list(each.kept.values()) == [pytest.approx(kept, abs=1e-12)]
+    assert len(fits) == 2, "one fit of each part"
+    first, later = (scores.work(Layout(OPLS(), features=w), (9, 0)) for w in (None, 0.5))
+    assert first - later == pytest.approx(fit_work(OPLS(), folds.shape(0)[0]))
 
 
 def test_finalists_come_in_the_order_of_the_best_of_each_family():

@@ -7,9 +7,10 @@ import pytest
 
 from proxembed import OPLS, Kernelized, Layout
 from proxembed.data import Dataset
+from proxembed.evaluate.costs import Shape
 from proxembed.splits.splits import Split
 from proxembed.workflow import budget as module
-from proxembed.workflow.budget import Budget, check_fit, cut_diagnosis, cut_map
+from proxembed.workflow.budget import Budget, check_fit, cut_diagnosis, cut_map, maps_work
 from proxembed.workflow.one_fit import diagnose_method, draw_map, fit_and_save
 from proxembed.workflow.options import OptionError
 
@@ -31,7 +32,7 @@ def forecasts(monkeypatch):
     """Forecasts that a test can add up: fits alone."""
     monkeypatch.setattr(module, "fit_work", fit_work)
     monkeypatch.setattr(module, "machine_speed", lambda: 2.0)
-    for name in ("last_work", "all_features_work", "readout_work"):
+    for name in ("last_work", "all_features_work", "readout_work", "layout_work", "step_work"):
         monkeypatch.setattr(module, name, lambda *given: 0.0)
 
 
@@ -83,21 +84,33 @@ def test_a_diagnosis_loses_shuffles_down_to_19_and_then_rows():
     ]
 
 
-def test_a_map_gets_a_cheaper_method_before_fewer_rows_and_a_named_method_stays():
+def test_a_map_loses_its_honest_form_then_its_method_then_rows_and_a_named_method_stays():
     def cut(work, method=None, free=True):
-        layout, split, lines = cut_map(Budget.of(max_work=work), Layout(method or Kernelized()), DATA, SPLIT, free=free)
-        return repr(layout.method), len(split.train), lines
+        found = cut_map(Budget.of(max_work=work), Layout(method or Kernelized()), DATA, SPLIT, free=free)
+        assert found.honest == ("no honest map" not in found.lines)
+        return repr(found.layout.method), len(found.split.train), found.lines
 
-    assert cut(400) == ("Kernelized()", 9000, [])  # 4 (9 + 90) = 396
-    assert cut(80)[1:] == (9000, ["Kernelized(OPLS) with 1,000 prototypes in place of Kernelized(OPLS)"])
-    assert cut(50)[1:] == (9000, ["Kernelized(OPLS) with 250 prototypes in place of Kernelized(OPLS)"])
-    assert cut(40) == ("OPLS()", 9000, ["OPLS in place of Kernelized(OPLS)"])
-    assert cut(31)[1:] == (
-        5000,
-        ["Kernelized(OPLS) with 250 prototypes in place of Kernelized(OPLS)", "5,000 of 9,000 training rows"],
-    )
-    assert cut(35, OPLS(), free=False) == ("OPLS()", 8000, ["8,000 of 9,000 training rows"])
-    assert cut(1, OPLS(), free=False)[2][1].endswith("--max-work 2 has room for it")
+    few = "Kernelized(OPLS) with 250 prototypes in place of Kernelized(OPLS)"
+    assert cut(396) == ("Kernelized()", 9000, [])  # 4 (9 + 90)
+    assert cut(198) == ("Kernelized()", 9000, ["no honest map"])
+    assert cut(40)[1:] == (9000, ["no honest map", few.replace("250", "1,000")])
+    assert cut(25)[1:] == (9000, ["no honest map", few])
+    assert cut(20) == ("OPLS()", 9000, ["no honest map", "OPLS in place of Kernelized(OPLS)"])
+    assert cut(15.5)[1:] == (5000, ["no honest map", few, "5,000 of 9,000 training rows"])
+    assert cut(35, OPLS(), free=False) == ("OPLS()", 9000, ["no honest map"])
+    assert cut(17, OPLS(), free=False) == ("OPLS()", 8000, ["no honest map", "8,000 of 9,000 training rows"])
+    assert cut(0.9, OPLS(), free=False)[2][2].endswith("--max-work 1 has room for it")
+
+
+def test_the_maps_of_either_part_and_the_neighbours_in_the_features_are_forecast(monkeypatch):
+    parts = {"layout_work": 100.0, "step_work": 10.0, "readout_work": 1.0}
+    for name, value in parts.items():
+        monkeypatch.setattr(module, name, lambda *given, value=value: value)
+    shape = Shape(9000, 3, 3, 2)
+    for honest, pairs in ((False, 3), (True, 4)):
+        fits = 9.0 * (4 if honest else 2)
+        assert maps_work(Layout(OPLS()), shape, 3000, honest) == fits + 3 * 100 + 2 * 10 + 2 * pairs
+        assert maps_work(Layout(OPLS(), features=0), shape, 3000, honest) == fits + 2 * 10 + 2 * (pairs - 2)
 
 
 def test_figures_say_what_was_cut(monkeypatch):
@@ -105,7 +118,6 @@ def test_figures_say_what_was_cut(monkeypatch):
     few = DATA.take(np.arange(80))
     found = diagnose_method(few, OPLS(), max_work=0.4, n_shuffles=1, n_resamples=1)
     assert found["cuts"] == ["60 of 80 rows"] and (found["n"], found["n_all"]) == (60, 80)
-    record = draw_map(few, layout="components", max_work=0.24)
-    assert (
-        record["cuts"] == ["OPLS in place of Kernelized(OPLS)"] and record["title"] == "OPLS" and record["train"] == 60
-    )
+    record = draw_map(few, layout="components", max_work=0.12)
+    assert record["cuts"] == ["no honest map", "OPLS in place of Kernelized(OPLS)"]
+    assert record["title"] == "OPLS" and record["train"] == 60

@@ -60,6 +60,10 @@ def test_a_map_of_the_standard_split_holds_its_test_rows_out():
     assert plain["outside"] > facts["chance"] + 0.2 and plain["null"]["outside"] < plain["outside"]
     assert features["kept"] == features["null"]["kept"] > plain["kept"] > components["kept"] > 0
     assert f"keeps {found['pairs'][0]['map']['kept']:.0%} of each held-out row's nearest" in lead_sentence(found)
+    pairs = [{**pair, "map": {**pair["map"], "inside": 0.9, "outside": 0.7}} for pair in found["pairs"][-3:]]
+    flattered = lead_sentence(found | {"cuts": ["no honest map"], "pairs": pairs})
+    assert "(Jaccard@10 0.900 and 0.700), because their places depend partly on their own labels" in flattered
+    assert "no room for an honest map" in flattered
     again = draw_map(data, "opls", "sklearn", seed=1)
     np.testing.assert_array_equal(again["pairs"][0]["map"]["xy"], found["pairs"][0]["map"]["xy"])
 

@@ -13,6 +13,7 @@ from proxembed.evaluate import costs
 from proxembed.evaluate.arms import entrants
 from proxembed.execute import clock
 from proxembed.execute.budget import WorkBudget
+from proxembed.methods.layout import Layout
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job, plan
 from proxembed.workflow.engines import run_engine
@@ -50,6 +51,18 @@ def test_plenty_of_work_cuts_nothing_and_leaves_the_rest_to_the_search():
     assert found.lines == [] and found.cuts.rows is None and found.cuts.folds == 5
     assert sum(found.phases.values()) == pytest.approx((1 - plan.RESERVE) * 1e7)
     assert found.phases["search"] > 0.94 * (1 - plan.RESERVE) * 1e7
+
+
+def test_a_search_for_a_map_begins_with_the_maps_of_four_anchors_at_every_weight():
+    found, other = (planned(1e7, n=3000, c=10, goal=goal) for goal in ("map", "neighbours"))
+    n, rows = 2250, 2250 - 450
+    anchors, shape = dict(found.anchors), found.shape.rows(rows)
+    names = ("TargetSpace", "Kernelized(OPLS)", f"ReadoutAxes({VIEWS})", "ForestLeaves(OPLS)")
+    each = [costs.fit_work(Layout(anchors[name]), shape) + 2 * costs.layout_work(rows) for name in names]
+    whole = found._whole
+    assert found._opening(whole, n) - other._opening(whole, n) == pytest.approx(5 * sum(each))
+    without = replace(whole, anchors=tuple(name for name in anchors if name != names[0]))
+    assert found._opening(without, n) - other._opening(without, n) == pytest.approx(5 * sum(each[1:]))
 
 
 def test_cuts_come_in_their_order(every_rival):

@@ -208,7 +208,7 @@
   }));
   root.querySelector(".clear").addEventListener("click", () => { state.on = []; draw(); });
   all("input[name=join]", root).forEach((input) => input.addEventListener("change", () => { state.every = input.value === "all"; draw(); }));
-  const place = (kind) => panels.forEach((panel) => { panel.figure.hidden = (panel.figure.dataset.places || kind) !== kind; });
+  const place = (kind) => panels.forEach((panel) => { panel.figure.hidden = !(panel.figure.dataset.places || kind).split(" ").includes(kind); });
   all("input[name=places]", root).forEach((input) => input.addEventListener("change", () => { place(input.value); leave(); draw(); }));
   all("input[name=draw]", root).forEach((input) => input.addEventListener("change", () => { state.points = input.value === "points"; leave(); draw(); }));
   const find = root.querySelector(".find");
@@ -279,7 +279,7 @@
     panel.plane.addEventListener("pointerdown", (event) => hover(panel, event));
     panel.plane.addEventListener("pointerleave", leave);
   });
-  place("laid");
+  place("0");
   let waiting = 0;
   window.addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(draw); });
   draw();
