@@ -166,14 +166,14 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
         pad_edge=False,
         collapse_padding=True,
     )
-    table.add_column("arm", min_width=19, overflow="fold")
+    maps = summary["verdict"].get("asked") == "map"
+    table.add_column("arm", min_width=13 if maps else 19, overflow="fold")
     table.add_column("k", justify="right", no_wrap=True)
     for name in names:
         heading = (
             name.replace("macro average precision", "macro AP").replace("new-new ", "new-new\n").replace(" (", "\n(")
         )
         table.add_column(heading, justify="right", no_wrap=True)
-    maps = summary["verdict"].get("asked") == "map"
     for name in [*["kept"] * maps, "s/fold"]:
         table.add_column(name, justify="right", no_wrap=True)
     for entry in summary["best"]:

@@ -421,13 +421,13 @@ def _laid_out(
     first = keep("components", lambda: places_on_layout(*_embedded(components, part), part))
     if isinstance(method, Layout):
         forms = {_weight_words(_weight(method)): own} | _further_forms(method, parts, keep)
-        named = {words: [(Z[some], Z_new) for Z, Z_new in pairs] for words, pairs in forms.items()}
+        named: dict[str, Any] = {words: [(Z[some], Z_new) for Z, Z_new in pairs] for words, pairs in forms.items()}
     else:
         whole = with_size(method, None) if isinstance(method, Estimator) else method
         layout = keep("layout", lambda: places_on_layout(*_embedded(whole, part), part))
         null = keep("layout, shuffled", lambda: places_on_layout(*_embedded(whole, shuffled), part))
         named = {ALL_LAID_OUT: [layout, null]}
-    placed = [(plain.name, first, tuple(named))]
+    placed: list[tuple[str, Any, tuple[str, ...]]] = [(plain.name, first, tuple(named))]
     titles = title, f"{title} on shuffled labels"
     for words, pairs in named.items():
         placed += [(name, pair, (words,)) for name, pair in zip(titles, pairs, strict=False)]
@@ -436,7 +436,7 @@ def _laid_out(
     new = even_sample(len(part.Y_held_out), KEPT_ROWS)
     near = neighbor_weights(part.X_held_out[new], part.X[some], K, metric="euclidean")
     return [
-        Laid(name, *scored_places(*places, part), kept_of(near, places[1][new], places[0], K), forms)
+        Laid(name, *scored_places(places[0], places[1], part), kept_of(near, places[1][new], places[0], K), forms)
         for name, places, forms in placed
     ]
 

@@ -158,7 +158,7 @@ class Layout(FitWrapper):
         seed = self._drawn_seed()
         rows = merged_rows(rows) if self.weighs_rows else rows
         self._set_method(rows)
-        placed = vars(self).pop("_placed", None)
+        placed = self.__dict__.pop("_placed", None)
         if placed is None:
             self.fit_inside(rows.X, rows)
         else:

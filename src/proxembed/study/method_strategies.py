@@ -29,7 +29,7 @@ FAVOURITES = 3
 TRIES = 50
 GROWTH = 2.0
 SLACK = 1.25
-FINAL_SHARE = 0.4  # of the budget, at most, for the folds on which the choice is made, and for maps
+FINAL_SHARE = 0.4  # of the budget, at most, for the folds on which the choice is made
 LAID_OUT = 3  # methods that are tried as maps: anchors, and at least one other
 WEIGHTS = (None, 0.5, 0.0)  # of the features beside the components on a map; None: 1, or 0 without labels
 
@@ -83,30 +83,26 @@ def affordable(study: Study, t: MethodTrial, rung: Rung, left: float, begun: Col
 
 
 def final_share(study: Study) -> float:
-    """Work or seconds that a race reserves for the final folds and for maps: forecast for as many trials as will come
-    there, from the cost of the present finalists. At most 40 % of the budget; nothing for final folds if this share
+    """Work or seconds that a race reserves for the maps, and for the final folds at most 40 % of the budget: forecast
+    for as many trials as will come there, from the cost of the present finalists. Nothing for final folds if this share
     does not suffice for the leader of the race."""
     whole = study.work if study.work < math.inf else study.seconds
     entrants = finalists(study.trials)
     if whole == math.inf or not entrants:
         return 0.0
-    needed, final = map_share(study), study.evaluator.final
+    maps, final, needed = map_share(study), study.evaluator.final, 0.0
     if final not in study.evaluator.rungs and remaining_cost(study, entrants[0], final) <= FINAL_SHARE * whole:
-        needed += sum(remaining_cost(study, t, final) for t in entrants) * FINALISTS / len(entrants)
-    return min(FINAL_SHARE * whole, needed)
+        needed = sum(remaining_cost(study, t, final) for t in entrants) * FINALISTS / len(entrants)
+    return maps + min(FINAL_SHARE * whole, needed)
 
 
 def map_share(study: Study) -> float:
-    """Forecast cost of the maps of the present candidates (units of work if these are counted, else seconds): at all
-    weights of the features, as far as they take no more than half of ``FINAL_SHARE``; at the first weight always."""
-    evaluator, likely = study.evaluator, layouts_of_best(study) if study.evaluator.layouts else []
-    first, every = (
-        sum(evaluator.work(layout, step) for layout in some for step in evaluator.final.steps)
-        for some in ([each for each in likely if each.features is None], likely)
-    )
-    counted = study.work < math.inf
-    rate, whole = (1.0, study.work) if counted else (machine_speed(), study.seconds)
-    return min(every / rate, max(first / rate, FINAL_SHARE * whole / 2))
+    """Forecast cost of the maps of the present candidates at all weights of the features (units of work if these are
+    counted, else seconds)."""
+    evaluator = study.evaluator
+    maps = layouts_of_best(study) if evaluator.layouts else []
+    work = sum(evaluator.work(layout, step) for layout in maps for step in evaluator.final.steps)
+    return work if study.work < math.inf else work / machine_speed()
 
 
 def layouts_of_best(study: Study) -> list[Layout]:
@@ -131,7 +127,8 @@ def layouts_of_best(study: Study) -> list[Layout]:
 
 def best_of_families(study: Study) -> list[MethodTrial]:
     """The finalists that are no layouts, the best of each method, the best of all first."""
-    final, families = study.evaluator.final, {}
+    final = study.evaluator.final
+    families: dict[str, MethodTrial] = {}
     known = [t for t in finalists(study.trials) if not isinstance(t.config, Layout)]
     for t in sorted(known, key=lambda t: (t.has(final), t.best(final)[0]), reverse=True):
         families.setdefault(t.title, t)

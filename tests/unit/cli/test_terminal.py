@@ -99,6 +99,12 @@ def test_a_measure_without_a_value_has_no_column_and_80_columns_suffice(capsys):
         print_summary(summary, [])
         shown = capsys.readouterr().out
         assert "  0.10" in shown and ("new-new" in shown) == (value == 0.25)
+    summary["verdict"]["asked"] = "map"
+    summary["best"][0] |= {"arm": "Layout(ReadoutAxes(TargetSpace))", "kept": {"mean": 0.28}}
+    for entry in summary["best"]:
+        entry["scores"][new] = entry["scores"][NAME]
+    print_summary(summary, [])
+    assert "28 %    0.10" in capsys.readouterr().out
 
 
 def test_progress_never_goes_to_standard_output(capsys):

@@ -14,7 +14,7 @@ from proxembed.report.views import trials_view
 from proxembed.splits.splits import Split, StratifiedFolds, as_splits
 from proxembed.study import method_strategies
 from proxembed.study.candidates import ANCHORS, candidates
-from proxembed.study.method_strategies import WEIGHTS, layouts_of_best
+from proxembed.study.method_strategies import WEIGHTS, final_share, layouts_of_best
 from proxembed.study.trials import FoldParts, FoldScores, MethodTrial, Rung, Scores, Study, chosen, finalists
 from proxembed.targets.labels import LabelMatrix
 
@@ -98,6 +98,9 @@ def test_what_is_laid_out(groups, monkeypatch):
         *((f"Layout({name})", None) for name in (*anchors, "ClassicalMDS")),
         *((f"Layout({name})", weight) for weight in (0.5, 0.0) for name in anchors),
     ]
+    study.work = 1e-3
+    each = [scores.work(layout, step) for layout in layouts_of_best(study) for step in scores.final.steps]
+    assert final_share(study) == pytest.approx(sum(each)), "draws leave the work of all maps, whatever it is"
 
 
 def test_a_further_weight_costs_the_layout_alone_and_takes_the_fit_of_the_first(groups, monkeypatch):
