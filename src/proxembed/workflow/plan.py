@@ -34,6 +34,7 @@ from proxembed.evaluate.costs import (
 )
 from proxembed.evaluate.evidence import LAID_OUT
 from proxembed.evaluate.part import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS, INNER_FOLDS
+from proxembed.evaluate.rivals.maps import SupervisedUMAP
 from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.execute import clock
 from proxembed.execute.executor import in_this_process, workers
@@ -378,6 +379,11 @@ class Plan:
                     work += readout_work(n, m, size, c) + decided * decision_work(n, c, size)
         return work
 
+    def cut_of(self, entrant: Entrant) -> str:
+        """When a rival is left out: of those that go early, supervised UMAP stays where a map is asked for."""
+        stays = self.options.goal == "map" and entrant.rival is SupervisedUMAP
+        return "last" if stays else entrant.rival.cut
+
     def _rival(self, entrant: Entrant, shape: Shape, cuts: Cuts) -> float:
         """Work of the fits of a rival on one split; a forest grows on some rows and places all."""
         if not entrant.work:
@@ -585,7 +591,7 @@ def _steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
     for rows in DIAGNOSIS_ROWS[:-1]:
         yield {"diagnosis": rows}
     yield {"leading": True}
-    for left_out in _more_left_out(spare, [each.arm.name for each in rivals if each.rival.cut in ("first", "late")]):
+    for left_out in _more_left_out(spare, [each.arm.name for each in rivals if plan.cut_of(each) in ("first", "late")]):
         yield {"left_out": left_out}
     yield {"diagnosis": DIAGNOSIS_ROWS[-1]}
     yield {"shuffles": 0}
@@ -610,9 +616,9 @@ def _last_steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
         yield {"forest": forest}
     if not searched and len(plan.split.held_out) > TEST_ROWS[1]:
         yield {"test_rows": TEST_ROWS[1]}
-    gone = [each.arm.name for each in plan.rivals if each.rival.cut in ("first", "late")]
+    gone = [each.arm.name for each in plan.rivals if plan.cut_of(each) in ("first", "late")]
     gone = [*dict.fromkeys([*_spare(plan), *gone])]
-    for left_out in _more_left_out(gone, [each.arm.name for each in plan.rivals if each.rival.cut == "last"]):
+    for left_out in _more_left_out(gone, [each.arm.name for each in plan.rivals if plan.cut_of(each) == "last"]):
         yield {"left_out": left_out}
     if not searched:
         for rows in FEWER_ROWS:
@@ -630,7 +636,7 @@ def _spare(plan: Plan) -> tuple[str, ...]:
         if each.rival.cut == "first"
         or many
         and each.rival.label_wise
-        or each.rival.cut == "late"
+        or plan.cut_of(each) == "late"
         and each.work * each.rival.share > dear
     )
 

@@ -11,6 +11,7 @@ from clocks import set_clock
 from proxembed.data import Dataset
 from proxembed.evaluate import costs
 from proxembed.evaluate.arms import entrants
+from proxembed.evaluate.rivals.maps import UMAP, SupervisedUMAP
 from proxembed.execute import clock
 from proxembed.execute.budget import WorkBudget
 from proxembed.methods.layout import Layout
@@ -63,6 +64,13 @@ def test_a_search_for_a_map_begins_with_the_maps_of_four_anchors_at_every_weight
     assert found._opening(whole, n) - other._opening(whole, n) == pytest.approx(5 * sum(each))
     without = replace(whole, anchors=tuple(name for name in anchors if name != names[0]))
     assert found._opening(without, n) - other._opening(without, n) == pytest.approx(5 * sum(each[1:]))
+
+
+def test_supervised_umap_stays_where_a_map_is_asked_for(every_rival):
+    for goal, cut in (("map", "last"), ("neighbours", "late")):
+        found = planned(100, n=600, c=6, goal=goal)
+        assert [found.cut_of(SimpleNamespace(rival=rival)) for rival in (SupervisedUMAP, UMAP)] == [cut, "late"]
+        assert "UMAP" in found.cuts.left_out and ("supervised UMAP" in found.cuts.left_out) == (goal != "map")
 
 
 def test_cuts_come_in_their_order(every_rival):
