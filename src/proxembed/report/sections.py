@@ -140,9 +140,9 @@ def map_section(
     chosen, Y = chosen[counts[chosen] > 0], sp.csr_array(Y[:, chosen[counts[chosen] > 0]] != 0)
     names = [str(label_names[j]) for j in chosen]
     lanes = lanes_of(_members(Y))
-    number, panels = len(panels), [*panels, *((title, Z, score, None) for title, Z, score, *_ in laid_out)]
-    further: list[Any] = [{"kept": None, "forms": []}] * number
-    further += [{"kept": _finite(kept), "forms": list(forms)} for *_, kept, forms in laid_out]
+    more: list[dict[str, Any]] = [{"laid_out": False, "kept": None, "forms": []}] * len(panels)
+    more += [{"laid_out": True, "kept": _finite(kept), "forms": list(forms)} for *_, kept, forms in laid_out]
+    panels = [*panels, *((title, Z, score, None) for title, Z, score, *_ in laid_out)]
     planes = [_plane(title, Z, lanes) for title, Z, _, _ in panels]
     windows, rows = [_window(Z) for Z in planes], even_sample(m, limit)
     shown = [
@@ -153,13 +153,10 @@ def map_section(
             "window": window,
             "score": None if score is None else float(score),
             "histogram": np.shape(given)[1] == 1,
-            "laid_out": place >= number,
-            **further[place],
+            **facts,
             "directions": [] if np.shape(given)[1] == 1 else _directions(directions, dict.fromkeys(names)),
         }
-        for place, ((title, given, score, directions), Z, window) in enumerate(
-            zip(panels, planes, windows, strict=True)
-        )
+        for (title, given, score, directions), Z, window, facts in zip(panels, planes, windows, more, strict=True)
     ]
     return {
         "panels": shown,

@@ -40,7 +40,7 @@ def test_seconds_are_work_by_the_speed_and_work_goes_before_seconds():
     assert [Budget.of(3.0).has_room(work) for work in (6.0, 6.1)] == [True, False]
     assert Budget.of(3.0, 5.0) == Budget(5.0, 1.0, "--max-work")
     assert Budget.of().asked == Budget.of(inf).asked == inf
-    with pytest.raises(OptionError, match="max_seconds=0 must be"):
+    with pytest.raises(OptionError, match="max_seconds=0 is not above 0"):
         Budget.of(0)
     assert Budget.of(60.0).forecast(468.0) == "forecast 234 of 60 s" and Budget.of(60.0).larger(468.0).endswith(" 240")
 
