@@ -28,10 +28,11 @@ from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import sparse_labels
 
 from .arms import rival_arms
+from .layouts import fitted_layout, map_of
 from .measured_classes import class_columns
 from .part import KEPT_ROWS, Part, make_part, prepare, units_of
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
-from .scoring import OutputReadings, Readings, fitted_layout, map_of, own_embedding, own_scores
+from .scoring import OutputReadings, Readings, own_embedding, own_scores
 
 MOST_ROWS = 5000  # of either kind that figures are taken over
 HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads

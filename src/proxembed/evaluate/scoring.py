@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from proxembed.classify.ridge import Readout, chosen_penalty, fit_readout, fold_penalty, readout_at, ridge_fit
@@ -27,17 +27,18 @@ from proxembed.estimator.base import Embedder
 from proxembed.estimator.traits import Traits
 from proxembed.estimator.weights import held_under, takes_weights, weights_of
 from proxembed.execute.budget import Budget, OutOfBudget
-from proxembed.execute.ledger import as_json, digest
+from proxembed.execute.ledger import as_json
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
 from proxembed.measures.metrics import macro_average_precision, platt_apply, platt_fit, row_jaccard
 from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import near_outputs
 from proxembed.methods.around import bounded_by_labels, fitted_embedding, scored_embedding, with_size
-from proxembed.methods.layout import Layout, PlacedRows
+from proxembed.methods.layout import Layout
 from proxembed.methods.output_readout import OutputReadout
 from proxembed.methods.pipeline import extrapolates, fold_scores, rows_without
 
 from .arms import MAP_SIZE, Arm
+from .layouts import fitted_layout, map_of, settings_digest
 from .part import Part, some_weights
 from .results import NEIGHBORS, TEST, Kept, reason_of
 from .rivals.linear import LabelScores
@@ -190,7 +191,7 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
         return _fitted(arm, part, sizes, natural)
     own = estimator.n_components
     width = max(part.X.shape[1], own if isinstance(own, Integral) else 0)  # what else its own size decides
-    key = _settings_digest(with_size(estimator, None)), width, max(sizes), natural, arm.rival
+    key = settings_digest(with_size(estimator, None)), width, max(sizes), natural, arm.rival
     if key not in part.latest:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -203,13 +204,6 @@ def embed(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool = False) -
     for message in told:
         warnings.warn(message, stacklevel=2)
     return found
-
-
-def _settings_digest(estimator: Embedder) -> str:
-    """A hash of an unfitted method: its class, its parameters, and those of the methods inside it, arrays in full."""
-    each = sorted(estimator.get_params(deep=True).items())
-    values = [type(value).__name__ if isinstance(value, BaseEstimator) else value for _, value in each]
-    return digest(type(estimator).__name__, [name for name, _ in each], values)
 
 
 def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embedding:
@@ -251,27 +245,6 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
             except ValueError:
                 continue
     return found
-
-
-def fitted_layout(layout: Layout, part: Part) -> Layout:
-    """The layout, fitted to the training rows: one fit of its method serves all maps of a part but honest ones, such as
-    those that differ in the weight of the features."""
-    layout, (X, y, X_held_out) = clone(layout), part.rows_for(layout)
-    if layout.method is None or layout.honest:
-        return layout.fit(X, y)
-    key = _settings_digest(layout.method)
-    if key not in part.laid_out:
-        method, new = layout.member().fit(X, y), X_held_out.astype(np.float64)
-        Z, Z_new = (np.asarray(method.transform(rows), dtype=np.float64) for rows in (X, new))
-        part.laid_out[key] = PlacedRows(X, Z, new, Z_new)
-    return layout.fit_around(part.laid_out[key], X, y)
-
-
-def map_of(layout: Layout, part: Part) -> tuple[np.ndarray, np.ndarray]:
-    """The places of the training and the held-out rows by a fitted layout."""
-    X, _, X_held_out = part.rows_for(layout)
-    Z, Z_held_out = (np.asarray(layout.transform(rows), dtype=np.float64) for rows in (X, X_held_out))
-    return Z, Z_held_out
 
 
 def weights_for(arm: Arm, part: Part) -> np.ndarray | None:
