@@ -63,7 +63,7 @@ ANCHORS = (  # tried in this order before anything is drawn; where all are too d
 )
 # What a search for numbers tries; no method wins everywhere.
 OF_NUMBERS = (*FIRST, "views", "forestleaves", "targetspace")
-# In default construction the first of these that was fitted is left for evidence only; of maps the kernel form.
+# In default construction the first of these that was fitted is left for evidence only.
 KERNEL_FORM = "Kernelized(OPLS)"
 PREFERRED = ("TargetSpace", KERNEL_FORM)
 # Of the anchors that the budget has room for, a search for a map lays out these, in this order.

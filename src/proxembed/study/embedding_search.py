@@ -34,7 +34,7 @@ from proxembed.targets.outputs import OutputReading, Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
 
-from .candidates import ANCHORS, FIRST, PREFERRED, Candidate, candidates, component_sizes
+from .candidates import ANCHORS, FIRST, Candidate, candidates, component_sizes
 from .method_strategies import MethodStrategy
 from .trials import (
     STRATEGIES,
@@ -528,7 +528,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         ranked = [best.trial, *among, *complete]
         first = {t.family: t for t in reversed(ranked)}
         families = list(dict.fromkeys(t.family for t in ranked))
-        preferred = preferred_among((t.config for t in best.among), PREFERRED if size is None else PREFERRED[1:])
+        preferred = preferred_among(t.config for t in best.among)
         anchor = next((t.family for t in ranked if untuned(t.config, preferred)), None)
         if anchor is not None and anchor != best.trial.family:
             untuned_choice = chosen([t for t in best.among if t.family == anchor], size)

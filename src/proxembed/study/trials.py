@@ -286,7 +286,7 @@ def chosen(trials: Iterable[MethodTrial], size: int | None = None, anchored: boo
     if not entrants:
         return chosen(trials, anchored=anchored)
     values = np.array([t.by_fold(rung, k) for t, k in entrants])
-    preferred = preferred_among((t.config for t in among), PREFERRED if size is None else PREFERRED[1:])
+    preferred = preferred_among(t.config for t in among)
     anchor = [anchored and untuned(t.config, preferred) for t, _ in entrants]
     kept = None if size is None else np.array([t.kept_shares(rung) for t, _ in entrants])
     at = choose(values, anchor, kept)

@@ -22,7 +22,7 @@ from proxembed.methods.layout import Layout, method_for
 from proxembed.methods.pipeline import training_labels
 from proxembed.report.adaptive import adaptive_section, best_of_each_model, vector_text
 from proxembed.splits.splits import Splitting, make_splits
-from proxembed.study.candidates import PREFERRED, suited
+from proxembed.study.candidates import suited
 from proxembed.study.defc.model_strategies import ModelStrategy
 from proxembed.study.defc.search import DEFC, carried_over
 from proxembed.study.embedding_search import FINAL_SEED, EmbeddingSearch
@@ -73,7 +73,7 @@ class SearchFindings:
             earlier = np.array([self.by_fold[entry["arm"], entry["k"]] for entry in ours])
             values, known = np.hstack([earlier, values]), earlier.shape[1]
         arms = [leaders[entry["arm"]] for entry in ours]
-        preferred = preferred_among(arms, PREFERRED[1:] if self.laid_out else PREFERRED)
+        preferred = preferred_among(arms)
         anchor = [self.anchored and untuned(arm, preferred) for arm in arms]
         kept = kept_by_fold(ours, values.shape[1]) if self.laid_out else None
         at, repeated = choose(values, anchor, kept), repeated_scores(values, anchor, kept)
