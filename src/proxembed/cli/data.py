@@ -49,15 +49,17 @@ def data(
 def show_unlabelled(found: UnlabelledTable, json_output: bool) -> None:
     """Print the columns of a table without named labels, and how to name what is to be predicted."""
     rows, whole = found.rows
-    proposal = with_options(found.options)
+    proposals = [with_options(each) for each in (found.options, *found.instead) if each]
     if json_output:
-        print_json({"n": rows, "whole": whole, "columns": found.columns, "proposed": proposal or None})
+        print_json({"n": rows, "whole": whole, "columns": found.columns, "proposed": next(iter(proposals), None)})
         return
     print_columns(found.columns)
     read = f"{rows:,} rows" if whole else f"the first {rows:,} rows"
     typer.echo(f"{read}, {len(found.columns):,} columns; nothing to predict is named yet.")
     add = "add --targets COLUMN,... (numbers) or --labels COLUMN,... (classes, tags)"
-    typer.echo(f"next: {add}{f', such as: {proposal}' if proposal else ''}")
+    typer.echo(f"next: {add}{', such as:' if proposals else ''}")
+    for proposal in proposals:
+        typer.echo(f"  {proposal}")
 
 
 def with_options(options: Sequence[tuple[str, str]]) -> str:

@@ -122,7 +122,7 @@ def show(found: dict[str, Any], json_output: bool) -> None:
         told = [f"{visible(each['name'])} ({each['kind']})" for each in found["covariates"]]
         typer.echo(f"  {'covariates':<16} {', '.join(told)}")
     for row in found["components"]:
-        tested = f"pseudo-F {row['statistic']:.3g}, p = {row['p']:.3f} of {row['n_permutations']} permutations"
+        tested = f"pseudo-F {row['statistic']:.3g}, p = {row['p']:.3f} of {row['n_permutations']} shuffles"
         typer.echo(f"  component {row['component']:<6} {tested}, {row['share']:.1%} of the variance of y")
     worse = found["worse_labels"]
     for row in worse[:SHOWN]:

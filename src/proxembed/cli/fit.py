@@ -127,7 +127,7 @@ def fitting(title: str, parts: bool, quiet: bool, dask: str | None = None) -> It
 def check_suffix(path: Path) -> Path:
     """Return the path of a model, whose name must end in .skops."""
     if path.suffix != ".skops":
-        raise ValueError(f"-o {str(path)!r} must end in .skops, the only format of a model.")
+        raise ValueError(f"-o {str(path)!r} must end in .skops, the only format of a model: -o {path.stem}.skops.")
     return path
 
 

@@ -79,7 +79,7 @@ def faults_text(error: ValueError) -> list[str]:
         lines = [f"{error.path}: settle these problems first:", *(f"- {text}" for text in error.texts)]
     else:
         problems, lines = [Fault(str(error), getattr(error, "options", ()))], [str(error)]
-        answers = [each.options for each in problems if each.options]
+        answers = [each for each in (*(each.options for each in problems), *getattr(error, "instead", ())) if each]
     if not answers:
         return []
     some = "" if all(each.options for each in problems) else ", for those that have an option"

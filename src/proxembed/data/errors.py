@@ -32,6 +32,7 @@ class DataError(ValueError):
     """
 
     options: tuple[Option, ...] = ()  # the arguments that solve it
+    instead: tuple[tuple[Option, ...], ...] = ()  # others that do
     names_file = False
 
     @classmethod
@@ -100,7 +101,8 @@ class UnlabelledTable(DataError):
     def of(cls, error: DataError, columns: Sequence[tuple[str, str, str]], rows: tuple[int, bool]) -> UnlabelledTable:
         """The error with what was read."""
         found = cls(str(error))
-        found.options, found.names_file, found.columns, found.rows = error.options, True, tuple(columns), rows
+        found.options, found.instead, found.names_file = error.options, error.instead, True
+        found.columns, found.rows = tuple(columns), rows
         return found
 
 

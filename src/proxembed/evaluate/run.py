@@ -148,8 +148,8 @@ def split_order(splits: list[Split]) -> list[int]:
 
 
 def phase_name(split: Split) -> str:
-    """What progress calls the rows of a split."""
-    return "test rows" if split.name == TEST else f"fold {split.name}"
+    """What progress calls the rows of a split; the test rows come before the last folds, for which time may run out."""
+    return "test rows (before the other folds)" if split.name == TEST else f"fold {split.name}"
 
 
 def _splits(protocol: Protocol, dataset: Any) -> list[Split]:

@@ -25,7 +25,7 @@ from proxembed.data.errors import DataError
 from proxembed.data.unpacking import check_array, check_arrays, most_unpacked
 from proxembed.execute.atomic_files import check_place, check_writable, write_whole
 from proxembed.features.scaling import scaled_by_sums
-from proxembed.tables.notes import visible
+from proxembed.tables.notes import counted, visible
 from proxembed.targets.outputs import output_words
 
 from .former_names import CHANGED, PRESENT_NAMES
@@ -212,7 +212,7 @@ def _data_lines(dataset: Any, model: Any, first: Any, sampled: int | None = None
 
 def _label_lines(facts: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     return [
-        f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {facts['labels']} labels, "
+        f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {counted(facts['labels'], 'label')}, "
         f"{facts['cardinality']:.2f} labels per row, {facts['unknown_cells']} unknown cells",
         f"- labels: {', '.join(map(_plain, names[:50]))}"
         + (f" and {facts['labels'] - 50} more" if facts["labels"] > 50 else ""),
@@ -223,7 +223,7 @@ def _output_lines(facts: Mapping[str, Any]) -> list[str]:
     outputs = facts["outputs"]
     shown = "; ".join(f"{_plain(each['name'])} ({_plain(output_words(each))})" for each in outputs[:50])
     return [
-        f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {len(outputs)} outputs",
+        f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {counted(len(outputs), 'output')}",
         f"- outputs: {shown}" + (f" and {len(outputs) - 50} more" if len(outputs) > 50 else ""),
     ]
 

@@ -31,6 +31,11 @@ def few_names(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN_NAMES]) + more
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, such as "1 label" and "2,000 labels"."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def _kind(column: str, text: str) -> str:
     """A note without its column, quoted text and numbers."""
     own = re.sub(rf"(?<!\w){re.escape(column)}(?!\w)", "''", text)

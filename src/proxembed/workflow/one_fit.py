@@ -169,7 +169,7 @@ def diagnose_method(
     described = named_labels(replace(found, n_all=n_all).describe(), dataset)
     what = "labels" if dataset.outputs is None else "outputs"
     taken_off = [
-        {"name": name, "kind": "levels" if cells.dtype == object else "number"}
+        {"name": name, "kind": f"{len(set(cells)):,} levels" if cells.dtype == object else "number"}
         for name, cells in (options.get("covariates") or {}).items()
     ]
     facts = {

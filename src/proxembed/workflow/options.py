@@ -353,7 +353,7 @@ class DiagnoseOptions:
         panel=JUDGED,
         metavar="COLUMN,...",
         doc="Columns of the table that ``per_component`` takes off features and labels, and that are no features: "
-        "numbers by regression, texts and ``category`` columns by their levels, inside which rows are permuted.",
+        "numbers by regression, texts and ``category`` columns by their levels, inside which rows are shuffled.",
     )
 
 

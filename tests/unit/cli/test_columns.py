@@ -87,10 +87,10 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--labels", "topic_*"), "t.csv: labels 'topic_*' names no column of the file;"),
+        (("--labels", "topic_*"), "t.csv: labels 'topic_*' names no column of the table;"),
         (
             ("--labels", "t_*", "--keep", "doc,hues"),
-            "t.csv: keep 'hues' names no column of the file",
+            "t.csv: keep 'hues' names no column of the table",
         ),
         (
             ("--labels", "t_*", "--empty", "all"),
@@ -108,7 +108,7 @@ def test_a_table_of_which_nothing_is_to_be_predicted_yet_is_described(table, tmp
     """Its columns, those of spectra in one line, and how to name what is measured; other problems are refused."""
     done = program(table)
     assert done.exit_code == 0 and "12 rows, 7 columns; nothing to predict is named yet." in done.stdout, done.output
-    assert "add --targets COLUMN,..." in done.stdout and done.stdout.rstrip().endswith(" --labels t_b")
+    assert "add --targets COLUMN,..." in done.stdout and " --labels t_a,t_b\n" in done.stdout
     spectra = tmp_path / "spectra.csv"
     cells = np.random.default_rng(0).normal(size=(12, 22)).astype(str)
     spectra.write_text(

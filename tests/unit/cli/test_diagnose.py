@@ -46,7 +46,7 @@ def test_it_tests_single_components(tags):
     done = program(tags, *FIT, *QUICK, "-k", 2, "--per-component")
     lines = [line for line in done.stdout.splitlines() if line.startswith("  component ")]
     assert len(lines) == 2 and lines[0].startswith("  component 1      pseudo-F "), done.output
-    assert "p = 0.001 of 999 permutations, " in lines[0] and lines[0].endswith("% of the variance of y")
+    assert "p = 0.001 of 999 shuffles, " in lines[0] and lines[0].endswith("% of the variance of y")
     refused(program(tags, "-m", "pca", *FIT, *QUICK, "--per-component"), "per_component tests OPLS, CCA and PLS")
 
 
@@ -67,12 +67,12 @@ def test_covariates_of_the_table_are_taken_off(tmp_path, capsys):
     for name in ("statistic", "share"):
         assert found["components"][0][name] == pytest.approx(expected[name], rel=1e-8)
     assert found["verdict"].endswith("or -m opls, may predict better.")
-    assert found["covariates"] == [{"name": "depth", "kind": "number"}, {"name": "batch", "kind": "levels"}]
+    assert found["covariates"] == [{"name": "depth", "kind": "number"}, {"name": "batch", "kind": "2 levels"}]
     show(found, False)
-    assert "  covariates       depth (number), batch (levels)\n" in capsys.readouterr().out
+    assert "  covariates       depth (number), batch (2 levels)\n" in capsys.readouterr().out
     refused(program(*words[:-1], "--covariates", "depth"), "--covariates needs --per-component")
     refused(program(*words, "--covariates", "y"), "'y' is named for both targets and covariates; name it once")
-    refused(program(*words, "--covariates", "deep"), "covariates 'deep' names no column of the file", "depth")
+    refused(program(*words, "--covariates", "deep"), "covariates 'deep' names no column of the table", "depth")
     large = program(*words, "--covariates", "depth", "--memory", "1KB")
     assert large.exit_code == 2 and "--covariates is for tables in memory" in large.stderr
 

@@ -33,14 +33,14 @@ def test_a_column_whose_name_looks_like_a_glob_is_named_in_full():
     [
         (
             Columns(labels=("topics",)),
-            "f.csv: labels 'topics' names no column of the file; did you mean 'topic_b' or 'topic_a' or 'topic_id'?",
+            "f.csv: labels 'topics' names no column of the table; did you mean 'topic_b' or 'topic_a' or 'topic_id'?",
         ),
         (
             Columns(labels=("tpic_*",)),
-            "labels 'tpic_*' names no column of the file; did you mean 'topic_a' or 'topic_b' or 'topic_id'?",
+            "labels 'tpic_*' names no column of the table; did you mean 'topic_a' or 'topic_b' or 'topic_id'?",
         ),
-        (Columns(labels=("HUE",)), "labels 'HUE' names no column of the file; did you mean 'hue'?"),
-        (Columns(drop=("zz*",)), "drop 'zz*' names no column of the file; its columns are 'id', 'topic_a'"),
+        (Columns(labels=("HUE",)), "labels 'HUE' names no column of the table; did you mean 'hue'?"),
+        (Columns(drop=("zz*",)), "drop 'zz*' names no column of the table; its columns are 'id', 'topic_a'"),
         (Columns(id="topic_*"), "id 'topic_*' matches 3 columns; name one column."),
         (Columns(id="id", groups="id"), "column 'id' is named for both id and groups; name it once."),
         (Columns(id="id", drop=("id",)), "column 'id' is named for both id and drop; name it once."),

@@ -163,8 +163,8 @@ def test_columns_of_classes_are_outputs(stub, tmp_path):
 @pytest.mark.parametrize(
     ("details", "options", "message"),
     [
-        ({}, {"labels": "gone"}, "labels 'gone' names no column of the file; "),
-        ({}, {"drop": ["specie"]}, "drop 'specie' names no column of the file; did you mean 'species' or 'size'?"),
+        ({}, {"labels": "gone"}, "labels 'gone' names no column of the table; "),
+        ({}, {"drop": ["specie"]}, "drop 'specie' names no column of the table; did you mean 'species' or 'size'?"),
         (
             {},
             {"labels": "sunset", "drop": "beach"},

@@ -85,7 +85,7 @@ def test_a_fault_after_the_first_block_is_named_by_its_line(tmp_path):
             Columns(),
             "no labels are named among its columns 'y', 'x', 'k'; name them or give a pattern, such as labels='t",
         ),
-        (Columns(labels=("z",)), "labels 'z' names no column of the file; its columns are 'y', 'x', 'k'."),
+        (Columns(labels=("z",)), "labels 'z' names no column of the table; its columns are 'y', 'x', 'k'."),
         (Columns(labels=("y", "x", "k")), "no column is left for the features; keep at least one column"),
         (Columns(labels=("y",), text="x", drop=("k",)), "text column 'x' holds no text; name a column of texts."),
         (Columns(labels=("y",), time="k"), "line 2: 'a' in time column 'k' is no number and no date; write"),
@@ -345,20 +345,22 @@ def test_a_text_without_words_that_repeat_is_refused_where_it_is_encoded(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("columns", "option"),
+    ("columns", "option", "instead"),
     [
-        ({"age": range(12), "town": "abcabcabcabc", "answer": "ynynynynynyn"}, "--labels answer"),
-        ({"answer": "ynynynynynyn", "age": range(12)}, "--labels answer"),
-        ({"topic": range(12), "answer": "ynynynynynyn"}, "--labels topic"),
-        ({"age": range(12), "name": "abcdefghijkl", "one": "a" * 12, "four": [1, 2, 3, 4, 5, 6] * 2}, ""),
+        ({"age": range(12), "town": "abcabcabcabc", "answer": "ynynynynynyn"}, "answer", ["town"]),
+        ({"answer": "ynynynynynyn", "age": range(12)}, "answer", []),
+        ({"topic": range(12), "answer": "ynynynynynyn"}, "topic", ["answer"]),
+        ({"a": "ynynynynynyn", "b": range(12), "c": "ynynynynynyn", "d": "010101010101"}, "c d", ["a"]),
+        ({"age": range(12), "name": "abcdefghijkl", "one": "a" * 12, "four": [1, 2, 3, 4, 5, 6] * 2}, "", []),
     ],
 )
-def test_a_column_of_few_values_is_proposed_where_no_name_tells(tmp_path, columns, option):
+def test_columns_of_few_values_are_proposed_where_no_name_tells(tmp_path, columns, option, instead):
     rows = zip(*columns.values(), strict=True)
     (tmp_path / "t.csv").write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]))
     with pytest.raises(DataError, match="no labels are named") as caught:
         read(tmp_path / "t.csv")
-    assert in_program(caught.value) == option
+    assert caught.value.options == tuple(("labels", name) for name in option.split())
+    assert caught.value.instead == tuple((("labels", name),) for name in instead)
 
 
 def test_without_labels_the_first_rows_tell_what_to_ask(tmp_path, monkeypatch):

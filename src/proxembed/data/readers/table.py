@@ -176,7 +176,8 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
         if not problems and named:
             raise
         if not named:
-            error.options = likely_targets(mixed.numbers, file.names) or error.options
+            if (targets := likely_targets(mixed.numbers, file.names)):
+                error.options, error.instead = targets, ()
         if not problems:
             raise UnlabelledTable.of(error, mixed.described, _rows_read(parts[0])) from error
         reason = str(error).removeprefix(f"{file.path}: ").removesuffix(".")
@@ -328,7 +329,8 @@ def _labels(
             f"no labels are named among its columns {shown}{last}",
             "name them or give a pattern, such as labels='topic_*', or targets='temp*' for numbers",
         )
-        error.options = likely_labels(parts[0].cells)
+        error.options, *instead = likely_labels(parts[0].cells) or [()]
+        error.instead = tuple(instead)
         raise error
     cells = [(part.file, {label: part.cells[label] for label in roles.labels}) for part in parts]
     labels = read_labels(cells, columns.separator, columns.empty, columns.target_type) if roles.labels else None

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ JOINS = (";", "|", ",")  # what may join the labels of a lone label column
 SEPARATORS = (*JOINS, "/", "\t")  # that are usual
 PATH = " > "  # what stands between the steps of a path: each beginning of it is a label
 MOST_TARGETS = 20  # that are proposed
+MOST_ANSWERS = 3
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
 NUMBERS_OF_FILE = "name columns of numbers with targets, or bin them into classes"
 NUMBERS = "numbers are no labels: bin them into classes, or fit a method on them, such as OPLS().fit(X, y), and predict"
@@ -256,14 +258,24 @@ def class_output(name: str, found: LabelColumns) -> list[tuple[OutputColumn, NDA
     return [(OutputColumn(name, "classes", values, "object"), codes)]
 
 
-def likely_labels(columns: dict[str, Cells]) -> tuple[Option, ...]:
-    """The argument that names the columns that may be the labels, () if no column looks like it."""
-    found = [name for name in columns if LIKELY.search(name)]
-    start = os.path.commonprefix(found)
-    if len(found) > 1 and len(start) > 1 and not start[-1].isalnum():
-        return (("labels", f"{start}*"),)
-    found = found or [name for name, cells in columns.items() if _few_values(cells)]
-    return (("labels", found[-1]),) if found else ()
+def likely_labels(columns: dict[str, Cells]) -> list[tuple[Option, ...]]:
+    """Up to three answers, the likeliest first, that name the columns that may be the labels: by their names; the last
+    columns if these are of 0 and 1; the last ones of few values. None if no column looks like it."""
+    named = [name for name in columns if LIKELY.search(name)]
+    start = os.path.commonprefix(named)
+    together = len(named) > 1 and len(start) > 1 and not start[-1].isalnum()
+    answers = [[f"{start}*"]] if together else [[name] for name in reversed(named)]
+    marks = list(takewhile(lambda name: _of_marks(columns[name]), reversed(columns)))[::-1]
+    answers += [marks] if len(marks) > 1 and not named else []
+    taken = {*named, *(marks if len(marks) > 1 else ())}
+    answers += [[name] for name in reversed(columns) if name not in taken and _few_values(columns[name])]
+    return [tuple(("labels", name) for name in each) for each in answers[:MOST_ANSWERS]]
+
+
+def _of_marks(cells: Cells) -> bool:
+    """Whether a column holds both answers, such as 0 and 1 or yes and no."""
+    signed = any(map(is_minus_one, cells.values))
+    return {truth(value, signed) for value in cells.values} == {True, False}
 
 
 def likely_targets(numbers: Sequence[str], names: Sequence[str]) -> tuple[Option, ...]:

@@ -15,6 +15,7 @@ from proxembed.estimator.validation import checked_features, in_range, learning
 from proxembed.estimator.weights import checked_weights, held_under, weighed_rows, weights_of_known
 from proxembed.features.layouts import missing_library
 from proxembed.params import Param, check_params, declared
+from proxembed.tables.notes import counted
 from proxembed.targets.known import known_labels, known_rows
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
@@ -107,14 +108,14 @@ class Rival:
         if cls.reads_whole_rows and not facts.whole_rows and not facts.numbers:
             return "labels are all known in fewer than half of the rows"
         if d * c > cls.most_coefficients:
-            return f"{d:,} features times {c:,} outputs; it takes up to {cls.most_coefficients:,}"
+            return f"{d:,} features times {counted(c, 'output')}; it takes up to {cls.most_coefficients:,}"
         if n * d * c > cls.most_cells:
-            return f"{n:,} rows times {d:,} features times {c:,} outputs; it takes up to {cls.most_cells:,}"
+            return f"{n:,} rows times {d:,} features times {counted(c, 'output')}; it takes up to {cls.most_cells:,}"
         if c <= cls.most_labels and n <= cls.most_rows:
             return ""
         if cls.most_labels == inf:
             return f"{n:,} rows; it takes up to {cls.most_rows:,}"
-        return f"{c} labels and {n:,} rows; it takes up to {cls.most_labels} and {cls.most_rows:,}"
+        return f"{counted(c, 'label')} and {n:,} rows; it takes up to {cls.most_labels} and {cls.most_rows:,}"
 
 
 def rivals() -> tuple[type[Rival], ...]:
