@@ -20,6 +20,13 @@ def predict(
         None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-predictions.csv."
     ),
     scores: bool = typer.Option(False, "--scores", help="Write the score of each label instead of the decision."),
+    why: Path | None = typer.Option(
+        None,
+        "--why",
+        metavar="TRAINING",
+        help="Also write why, by the labelled file that the model was fitted on: per row its ten nearest training rows "
+        "with their labels, the features that moved its largest score most, and whether it is far from all of them.",
+    ),
     trust: list[str] = TRUST,
     memory: str = MEMORY,
     json_output: bool = JSON,
@@ -34,8 +41,11 @@ def predict(
 
         target, most = table_path(out or Path(f"{stem(file)}-predictions.csv"), [model, file]), memory_bytes(memory)
         outside: list[int] = []
+        reasons = None if why is None else Reasons(why)
 
         def columns_of(fitted: Any, X: Any, source: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+            if reasons is not None:
+                return reasons.beside(decisions(fitted, X, source, model, scores), fitted, X, source)
             fitted, X = at_embedding(fitted, X)
             if hasattr(first_step(fitted), "outside_training"):
                 outside.append(int(first_step(fitted).outside_training(X).sum()))
@@ -52,12 +62,38 @@ def predict(
                 trust or (),
             )
         known = {"outside_training": sum(outside)} if outside and json_output else {}
+        if reasons is not None:
+            known = {"far": reasons.far} if json_output else {}
         report({**done, **known, "written": str(target)}, json_output)
+        if reasons is not None and not json_output:
+            typer.echo(f"{reasons.far:,} of {done['rows']:,} rows are far from all training rows.")
         if outside and not json_output:
             typer.echo(
                 f"{sum(outside):,} of {done['rows']:,} rows lie outside the range of the training rows in some "
                 "component."
             )
+
+
+class Reasons:
+    """Why a model predicts what it predicts, as columns beside the predictions."""
+
+    def __init__(self, training: Path):
+        self.training, self.far = training, 0
+        self.explainer: Any = None
+
+    def beside(self, found: Any, fitted: Any, X: Any, source: dict[str, Any]) -> Any:
+        """Predictions as columns and arrays, and the reasons of these rows beside them."""
+        import numpy as np
+
+        from proxembed.workflow.explained_rows import explainer_of
+
+        if self.explainer is None:
+            self.explainer = explainer_of(fitted, self.training, source)
+        rows = [row.columns() for row in self.explainer.explain(X)]
+        told = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        self.far += int(told["far"].sum())
+        named = {f"why: {name}" if name in found[0] else name: values for name, values in told.items()}
+        return {**found[0], **named}, {**found[1], **{name.replace(" ", "_"): values for name, values in named.items()}}
 
 
 def at_embedding(fitted: Any, X: Any) -> tuple[Any, Any]:

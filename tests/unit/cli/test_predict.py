@@ -13,6 +13,7 @@ from proxembed import OPLS
 from proxembed.methods.pipeline import source_of
 from proxembed.persist import load, save
 from unit.cli.model_files import (
+    FEATURES,
     LABELS,
     X,
     Y,
@@ -204,3 +205,23 @@ def test_real_songs_are_told_apart(data_folder, tmp_path):
     Y = truth.Y.toarray()
     both = (found & Y).sum(axis=0)
     assert names == list(truth.label_names) and (2 * both / (found.sum(axis=0) + Y.sum(axis=0))).mean() > 0.6
+
+
+def test_why_is_written_beside_the_predictions(made, tmp_path):
+    """Nearest training rows with their ids and labels, in CSV and .npz; rows far from all of them are counted."""
+    rows = np.loadtxt(made / "new.csv", delimiter=",", skiprows=1, usecols=range(6), ndmin=2)
+    write_csv(tmp_path / "far.csv", dict(zip(reversed(FEATURES), (100 * rows).T, strict=True)))
+    why = ("--why", made / "tags.csv")
+    done = program("predict", made / "model.skops", made / "new.csv", *why, "-o", tmp_path / "near.csv", "--json")
+    assert done.exit_code == 0, (done.output, done.exception)
+    header, cells = table(tmp_path / "near.csv")
+    found = [dict(zip(header, each, strict=True)) for each in cells]
+    assert json.loads(done.stdout)["far"] == sum(int(row["far"]) for row in found)
+    for number, row in enumerate(found):  # the new rows are the first ones of the training file
+        nearest = row["nearest"].split("; ")
+        assert len(nearest) == 10 and f"d{number}" in nearest and row["explained"] in LABELS
+        own = [name for name, on in zip(LABELS, Y[number], strict=True) if on]
+        assert row["nearest labels"].split("; ")[nearest.index(f"d{number}")] == (", ".join(own) or "no label")
+    done = program("predict", made / "model.skops", tmp_path / "far.csv", *why, "-o", tmp_path / "far.npz")
+    assert "9 of 9 rows are far from all training rows." in done.stdout
+    assert np.load(tmp_path / "far.npz")["far"].tolist() == [1] * 9

@@ -1,0 +1,65 @@
+"""Why a model predicts what it predicts: nearest training rows, features that moved the score, rows that are far."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
+
+from proxembed import OPLS, Kernelized, fit_on
+from proxembed.data import Dataset
+from proxembed.workflow.explained_rows import RowExplainer
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(80, 5)) + 2
+Y = np.column_stack([X[:, 0] > 2, X[:, 1] > 2.3, X[:, 2] + X[:, 0] > 4]).astype(int)
+NEW = RANDOM.normal(size=(3, 5)) + 2
+IDS = tuple(f"p{i}" for i in range(80))
+
+
+def test_nearest_rows_are_those_of_the_embedding_and_a_row_far_away_is_marked():
+    data = Dataset(X, Y, label_names=("red", "big", "old"), ids=IDS)
+    model = fit_on(OPLS(), data)
+    found = RowExplainer(model, data).explain(np.vstack([NEW, 50 * NEW[:1]]))
+    apart = cosine_distances(model.transform(NEW), model.transform(X))
+    for why, own in zip(found, apart, strict=False):
+        order = np.argsort(own)[:10]
+        assert [near.row for near in why.nearest] == order.tolist()
+        assert why.nearest[0].id == IDS[order[0]] and why.nearest[0].distance == pytest.approx(own[order[0]], abs=1e-9)
+    labels = [name for name, on in zip(data.label_names, Y[found[0].nearest[0].row], strict=True) if on]
+    assert found[0].nearest[0].labels == (", ".join(labels) or "no label")
+    assert [why.far for why in found] == [False, False, False, True]
+    scaled = model[:1].transform(X)
+    others = np.sort(euclidean_distances(scaled) + np.diag(np.full(80, np.inf)), axis=1)[:, 9]
+    assert found[0].features.limit == pytest.approx(np.quantile(others, 0.99), rel=1e-6)
+    assert str(found[3]).splitlines()[1].startswith("FAR from all training rows")
+    assert found[3].columns()["far"] == 1 and found[3].describe()["far"] is True
+
+
+def test_contributions_of_a_linear_model_add_up_and_others_are_against_the_median():
+    data = Dataset(X, Y)
+    model = fit_on(OPLS(), data)
+    why = RowExplainer(model, data).explain(NEW[:1])[0]
+    scores, mean = model.decision_function(NEW[:1])[0], model.decision_function(X.mean(axis=0)[None])[0]
+    j = int(np.argmax(scores))
+    assert why.exact and why.against == "mean" and why.of == data.label_names[j]
+    assert sum(change for _, change in why.moved) == pytest.approx(scores[j] - mean[j], rel=1e-8)
+    kernel = fit_on(Kernelized(OPLS()), data)
+    why = RowExplainer(kernel, data).explain(NEW[:1])[0]
+    changed, scores = NEW[:1].copy(), kernel.decision_function(NEW[:1])[0]
+    feature = data.feature_names.index(why.moved[0][0])
+    changed[0, feature] = np.median(X[:, feature])
+    j = data.label_names.index(why.of)
+    assert not why.exact and why.against == "median"
+    assert why.moved[0][1] == pytest.approx(scores[j] - kernel.decision_function(changed)[0, j], rel=1e-6)
+
+
+def test_sparse_features_numbers_and_one_yes_or_no_label():
+    words = sp.csr_array(np.where(X > 2.5, X, 0.0))
+    why = RowExplainer(fit_on(OPLS(), data := Dataset(words, Y)), data).explain(words[[0]])[0]
+    assert why.against == "0" and {name for name, _ in why.moved} <= {data.feature_names[j] for j in words[[0]].indices}
+    measured = Dataset.from_targets(X, np.column_stack([10 * X[:, 0], X[:, 1]]))
+    why = RowExplainer(fit_on(OPLS(), measured), measured).explain(X[:1])[0]
+    assert why.nearest[0].row == 0 and why.nearest[0].labels.endswith(f"{X[0, 1]:.4g}") and why.exact
+    sick = Dataset.from_classes(X, np.array(["well", "sick"])[Y[:, 0]])
+    why = RowExplainer(fit_on(OPLS(), sick), sick).explain(X[:1])[0]
+    assert why.of == why.predicted == ("well", "sick")[Y[0, 0]] and why.nearest[0].labels in ("well", "sick")
