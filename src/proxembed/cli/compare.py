@@ -5,7 +5,17 @@ from typing import Any
 
 import typer
 
-from .options import DATA, JSON, TEST, program_options, table_options, takes, training_data
+from .options import (
+    DATA,
+    JSON,
+    KEEP_RIVAL,
+    TEST,
+    check_kept_rival,
+    program_options,
+    table_options,
+    takes,
+    training_data,
+)
 from .refusal import refusals
 from .terminal import head, leave_interrupted, print_json, print_summary, progress_bar
 
@@ -15,6 +25,7 @@ def compare(
     file: str = DATA,
     test: Path | None = TEST,
     out: Path | None = typer.Option(None, "--out", "-o", help="Output folder; default NAME-compare."),
+    keep_rival: str | None = KEEP_RIVAL,
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
@@ -25,10 +36,14 @@ def compare(
         standard = given["standard_split"] or test is not None
         options = program_options(CompareOptions, given | {"standard_split": standard})
         dataset = training_data(file, **table_options(given), test=test)
-        compare_and_show(dataset, options, Path(file), out or Path(f"{dataset.name}-compare"), json_output)
+        check_kept_rival(keep_rival, dataset, options.methods)
+        folder = out or Path(f"{dataset.name}-compare")
+        compare_and_show(dataset, options, Path(file), folder, json_output, keep_rival)
 
 
-def compare_and_show(dataset: Any, options: Any, file: Path, folder: Path, json_output: bool) -> None:
+def compare_and_show(
+    dataset: Any, options: Any, file: Path, folder: Path, json_output: bool, keep_rival: str | None = None
+) -> None:
     """Run a comparison and print its table, or its summary as JSON; after an interruption exit with its code."""
     from proxembed.report.page import planned_folds
     from proxembed.workflow.comparison import run_comparison
@@ -36,6 +51,9 @@ def compare_and_show(dataset: Any, options: Any, file: Path, folder: Path, json_
 
     with progress_bar(quiet=json_output) as progress:
         found = run_comparison(dataset, options, head("compare", options.seed, file), folder, progress)
+        if keep_rival is not None and not found.interrupted:
+            progress(0, 0, f"the fit of {keep_rival}")
+            found.keep(keep_rival)
     summary, tested = found.record["summary"], found.record["contrasts"]
     done, of = len(set(summary["folds"]) & set(summary["fold_sizes"])), planned_folds(summary["protocol"])
     try:

@@ -80,6 +80,28 @@ TRUST = typer.Option(
     "chemotools.derivative.SavitzkyGolay; once for each.",
 )
 JSON = typer.Option(False, "--json", help="Print JSON.")
+KEEP_RIVAL = typer.Option(
+    None,
+    "--keep-rival",
+    metavar="NAME",
+    help='Also save the model of this row of the leaderboard, such as "logistic regression", as rival.skops.',
+    rich_help_panel=TRIED,
+)
+
+
+def check_kept_rival(name: str | None, dataset: Dataset, methods: Sequence[str] | None) -> None:
+    """A ValueError where --keep-rival names what will be no row of the leaderboard."""
+    if name is None:
+        return
+    from proxembed.estimator.catalogue import method_names
+    from proxembed.workflow.arm_models import check_kept
+
+    known = method_names()
+    try:
+        check_kept(name, dataset, [*known, *known.values(), *(methods or ())])
+    except ValueError as error:
+        raise ValueError(f"--keep-rival: {error}") from error
+
 
 TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "list": list[str]}
 FLAGS = {name: option["flags"][0] for kind in DECLARED.values() for name, option in kind.items()}

@@ -13,9 +13,11 @@ from proxembed.execute import clock
 from .options import (
     DATA,
     JSON,
+    KEEP_RIVAL,
     MEMORY,
     SAMPLE,
     TEST,
+    check_kept_rival,
     checked_data,
     large_table,
     program_options,
@@ -38,6 +40,7 @@ def search(
     sample: int = SAMPLE,
     out: Path | None = typer.Option(None, "--out", "-o", help="Output folder; default NAME-search."),
     resume: bool = typer.Option(False, "--resume", help="Continue an interrupted run of this command in its folder."),
+    keep_rival: str | None = KEEP_RIVAL,
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
@@ -53,7 +56,8 @@ def search(
         else:
             dataset, options = checked_data(large.sample, file), of_large(options)
         folder = out or Path(f"{dataset.name}-search")
-        search_and_show(dataset, options, Path(file), folder, json_output, started, resume, large)
+        check_kept_rival(keep_rival, dataset, options.methods)
+        search_and_show(dataset, options, Path(file), folder, json_output, started, resume, large, keep_rival)
 
 
 def of_large(options: SearchOptions) -> SearchOptions:
@@ -73,6 +77,7 @@ def search_and_show(
     started: float,
     resume: bool = False,
     large: Any = None,
+    keep_rival: str | None = None,
 ) -> None:
     """Run a search and print leaderboard and verdict before the page is made, or the summary as JSON at the end; exit
     after an interruption."""
@@ -84,6 +89,9 @@ def search_and_show(
         early = EarlyVerdict(progress)
         judged = None if json_output else early
         found = run_search(dataset, options, run, folder, progress, started, resume, large, judged)
+        if keep_rival is not None and not found.interrupted:
+            progress(0, 0, f"the fit of {keep_rival}")
+            found.keep(keep_rival)
     listing = found.folder.listing
     if not found.compared:
         leave_interrupted(f"the best so far ({found.name}), not yet compared with rivals, is in {listing}.")

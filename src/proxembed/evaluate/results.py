@@ -87,6 +87,7 @@ class Results:
     few: dict[str, str | None] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)  # by fold, in the measure of predictions
     same_rows: dict[str, float] = field(default_factory=dict)  # by fold, in the measure of neighbours
+    arms: tuple[Any, ...] = ()  # what took part
     truth: Any = None  # of outputs the cells of the test rows, by the means and factors of their training rows
 
 

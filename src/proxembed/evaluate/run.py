@@ -183,7 +183,7 @@ def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, stor
     described = protocol.describe()
     described["splitting"]["kind"] = splitting_kind(dataset, protocol.splitting)
     facts = {**dataset.describe(), "label_counts": counts}
-    results = Results(dataset=facts, protocol=described, measure=protocol.primary)
+    results = Results(dataset=facts, protocol=described, measure=protocol.primary, arms=protocol.arms)
     _collect(protocol, dataset, splits, results, progress or silent, store)
     if facts["rows_partly_known"]:
         results.notes.insert(0, KNOWN_CELLS.format(partly=facts["rows_partly_known"], rows=facts["n"]))

@@ -724,13 +724,31 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     X, Y = part.X[part.known_rows], part.Y.toarray()
     y = Y if part.known_cells is None else part.read.indicator
     weights = part.known_weights if takes_weights(arm.estimator) else None
-    estimator = _chosen(arm, X, Y, y, part.inner, weights)
-    model = clone(estimator).fit(X, y, **weights_of(weights))
+    # rows of a group are near copies: own scores leave out single rows
+    refit = part.groups is not None
+    model, own = fitted_rival(arm.estimator, arm.grid, X, Y, y, part.inner, weights, refit)
+    return own, label_scores(model, part.X_held_out, Y.shape[1])
+
+
+def fitted_rival(
+    estimator: Any,
+    grid: tuple[str, tuple[Any, ...]] | None,
+    X: Any,
+    Y: np.ndarray,
+    y: np.ndarray,
+    inner: np.ndarray,
+    weights: np.ndarray | None = None,
+    refit: bool = False,
+) -> tuple[Any, np.ndarray]:
+    """A rival fitted to labels Y (n, c), ``y`` with NaN where unknown, at the value of ``grid`` that is best on the
+    inner folds; and its scores (n, c) of these rows by models that have not seen them, always by fits on the inner
+    folds if ``refit``."""
+    chosen = _chosen(estimator, grid, X, Y, y, inner, weights)
+    model = clone(chosen).fit(X, y, **weights_of(weights))
     own = getattr(model, "own_scores_", None)
-    if own is None or part.groups is not None:  # rows of a group are near copies: own scores leave out single rows
-        own = _cross_fitted(estimator, X, y, part.inner, weights)
-    own = own[:, -Y.shape[1] :]  # a single column is two classes, of which the second is the label
-    return own, _label_scores(model, part.X_held_out, Y.shape[1])
+    if own is None or refit:
+        own = _cross_fitted(chosen, X, y, inner, weights)
+    return model, own[:, -Y.shape[1] :]  # a single column is two classes, of which the second is the label
 
 
 def fitted_factors(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
@@ -748,18 +766,24 @@ def fitted_factors(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _chosen(
-    arm: Arm, X: Any, Y: np.ndarray, y: np.ndarray, inner: np.ndarray, weights: np.ndarray | None = None
+    estimator: Any,
+    grid: tuple[str, tuple[Any, ...]] | None,
+    X: Any,
+    Y: np.ndarray,
+    y: np.ndarray,
+    inner: np.ndarray,
+    weights: np.ndarray | None = None,
 ) -> Any:
     """The unfitted estimator, at the parameter that is best over the inner folds."""
-    if arm.grid is None:
-        return arm.estimator
-    name, values = arm.grid
+    if grid is None:
+        return estimator
+    name, values = grid
     rows = np.arange(X.shape[0]) if X.shape[0] <= GRID_ROWS else np.random.default_rng(0).permutation(X.shape[0])
     rows = np.sort(rows[:GRID_ROWS])
     labels = np.argsort(-Y.sum(axis=0, dtype=np.int64), kind="stable")[:GRID_LABELS]
     X, Y, y, inner = X[rows], Y[np.ix_(rows, labels)], y[np.ix_(rows, labels)], inner[rows]
     weights = some_weights(weights, rows)
-    tried = [clone(arm.estimator).set_params(**{name: value}) for value in values]
+    tried = [clone(estimator).set_params(**{name: value}) for value in values]
     known = None if y.dtype.kind != "f" else ~np.isnan(y)
     scores = (_cross_fitted(each, X, y, inner, weights) for each in tried)
     found = [macro_average_precision(Y > 0, own, known=known, sample_weight=weights).value for own in scores]
@@ -774,10 +798,10 @@ def _cross_fitted(
     for fold in np.unique(inner):
         out = inner == fold
         fitted = clone(estimator).fit(X[~out], y[~out], **weights_of(weights, ~out))
-        own[out] = _label_scores(fitted, X[out], y.shape[1])
+        own[out] = label_scores(fitted, X[out], y.shape[1])
     return own
 
 
-def _label_scores(model: Any, X: Any, c: int) -> np.ndarray:
+def label_scores(model: Any, X: Any, c: int) -> np.ndarray:
     """(m, c), where a model gives those of a single label as (m,), too."""
     return np.reshape(model.decision_function(X), (X.shape[0], c))

@@ -188,9 +188,10 @@ class EmbeddingPipeline(Pipeline):
         part.fit(X, y, **weighed)
         own = embedding.own_label_scores()
         known = LabelMatrix.of(y).rows_any
+        scores = own if scores is None else scores
         S = np.zeros((len(known), own.shape[1]))  # rows without a known label take no part
-        S[known] = own
-        self.steps[-1][1].fit(S, y, scores=own if scores is None else scores, **weighed)
+        S[known] = scores
+        self.steps[-1][1].fit(S, y, scores=scores, **weighed)
         return self
 
     def _log_odds(self, rows: Any) -> Any:
@@ -461,7 +462,8 @@ def embedding_pipeline(
     if isinstance(X, RawRows):
         steps.insert(0, ("encoder", RowEncoder(X.encoder)))
     if readout:
-        labels = Thresholded(LogOdds() if hasattr(method, "label_scores") else None)
+        own = LogOdds(bool(getattr(method, "calibrates", False))) if hasattr(method, "label_scores") else None
+        labels = Thresholded(own)
         steps.append(("readout", OutputReadout(extrapolates(method)) if numbers else labels))
     return EmbeddingPipeline(steps)
 

@@ -47,6 +47,7 @@ STATE = (
     "proxembed.study.defc.prefixes.AnyClassifier",
     "proxembed.study.defc.prefixes.PrefixClassifier",
     "proxembed.study.defc.prefixes.Discriminants",
+    "proxembed.evaluate.score_space.ScoreSpace",
     "proxembed.features.scaling.Block",
     "proxembed.features.leaves.LeafMap",
     "proxembed.features.scaling.ScalingState",
@@ -82,6 +83,7 @@ STATE = (
     "proxembed.estimator.rows.SeenRows",
     "proxembed.estimator.sums.Sums",
     "proxembed.methods.transductive.label_iteration.Blend",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "scipy.sparse._csc.csc_array",
     "scipy.sparse._csc.csc_matrix",
     "scipy.sparse._csr.csr_array",
@@ -116,7 +118,9 @@ def _title(embedding: Any) -> str:
     from proxembed.estimator.base import Embedder
     from proxembed.estimator.catalogue import title_of
 
-    return title_of(embedding) if isinstance(embedding, Embedder) else type(embedding).__name__
+    if isinstance(embedding, Embedder):
+        return title_of(embedding)
+    return str(getattr(embedding, "title", type(embedding).__name__))
 
 
 def model_card(

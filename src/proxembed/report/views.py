@@ -213,7 +213,12 @@ def mean_row(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         of = compared if name.startswith("ap_") else rows
         known = [row[name] for row in of if row.get(name) is not None]
         means[name] = float(np.mean(known)) if known else None
-    return {"label": "the other label" if len(rows) == 1 else f"mean of the other {len(rows):,} labels", **means, "worse": False, "mean": True}
+    return {
+        "label": "the other label" if len(rows) == 1 else f"mean of the other {len(rows):,} labels",
+        **means,
+        "worse": False,
+        "mean": True,
+    }
 
 
 def _compared(row: dict[str, Any]) -> bool:

@@ -228,7 +228,7 @@ def run_comparison(
         record.add(contrasts=retry_once(results, lambda: contrasts(record.summary, pairs)))
         if not results.interrupted:
             look_at_held_out_rows(protocol, dataset, record, progress)
-        return Comparison(record.finish(), results, place)
+        return Comparison(record.finish(), results, place, dataset)
 
 
 def protocol_of(options: CompareOptions, dataset: Any) -> Protocol:

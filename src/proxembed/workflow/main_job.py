@@ -39,6 +39,7 @@ from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 
+from .arm_models import predictor_ahead
 from .comparison import data_and_head, map_options
 from .engines import SearchFindings, run_engine
 from .labelled_data import (
@@ -158,6 +159,7 @@ def search(
     max_work: float | None = None,
     shuffles: int = 20,
     goal: str | None = None,
+    embedding: bool = False,
     refit_all: bool = False,
     # end of the options
     groups: Any = None,
@@ -227,6 +229,9 @@ def search(
     goal : None, 'predict', 'neighbours', 'map' or 'compress', default=None
         Goal of the embedding, which sets the measure (for neighbours and maps "Jaccard@10", of numbers "A@10") and the
         choice; the verdict covers all four. None: a search for predictions.
+    embedding : True or False, default=False
+        Whether the saved model is the best embedding also where the goal is to predict and the verdict is that another
+        model, such as logistic regression, predicts better, which is saved otherwise.
     refit_all : True or False, default=False
         Whether the last fit also uses the test rows of ``test``.
     groups : array of shape (n,), column name or False, optional
@@ -442,12 +447,16 @@ def finish_search(job: Job, results: Results) -> SearchResult:
     rival = rival_ahead(record.summary, (name, k), rivals_of(job), options.goal, weighed)
     if rival is not None:
         name, method, k = rival
+    may = options.goal == "predict" and not options.embedding and job.large is None
+    predictor = predictor_ahead(record.summary, results, (name, k)) if may else None
+    if rival is not None and predictor is None:
         add_rival_note(record.summary, options.goal, name, k)
     fitted_on = rows_of_model(options, dataset)
     rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
 
     def section() -> dict[str, Any]:
-        return search_section(job, choice_facts(name, method)) | {"fitted_on": rows}
+        choice = choice_facts(name, method)
+        return search_section(job, choice if predictor is None else predictor.facts) | {"fitted_on": rows}
 
     record.add(search=section(), adaptive=found.adaptive)
     diagnosis = model = sampled = None
@@ -458,7 +467,8 @@ def finish_search(job: Job, results: Results) -> SearchResult:
             diagnosis = look_at_test_rows(job, name, method, k, record)
             record.add(search=section())
         job.progress(2, 3, f"the last fit, on {'all' if fitted_on is dataset else 'the training'} rows")
-        fitted, rows = last_fit(job, method, fitted_on, results.preprocessing)
+        saved = method if predictor is None else predictor.method
+        fitted, rows = last_fit(job, saved, fitted_on, results.preprocessing)
         sampled = None if job.large is None or not rows["all"] else job.large.table.n
         if place is not None:
             told = (place.folder, record.summary, head["command"], sampled)
@@ -467,6 +477,7 @@ def finish_search(job: Job, results: Results) -> SearchResult:
         record.add(search=section(), **model_section(model, None if diagnosis is None else diagnosis.stability))
     except KeyboardInterrupt:
         results.interrupted = True
+    name = name if predictor is None else predictor.name
     more = {"dataset": dataset, "fitted_on": fitted_on, "name": name, "model": model, "diagnosis": diagnosis}
     return SearchResult(record.finish(), results, place, **more, sampled=sampled)
 
@@ -577,7 +588,8 @@ def rival_ahead(
     have weights, which it has to take."""
     if goal not in RIVAL_GOALS:
         return None
-    known = {arm.name: arm.estimator for arm in rivals if hasattr(arm.estimator, "transform") and not arm.each_size}
+    able = [arm for arm in rivals if hasattr(arm.estimator, "transform") and not arm.each_size]
+    known = {arm.name: arm.estimator for arm in able if not (goal == "predict" and arm.predicts)}  # ``predictor_ahead``
     name = summary["measures"][0]
     ours = [entry for entry in summary["leaderboard"] if (entry["arm"], entry["k"]) == own]
     others = [e for e in summary["leaderboard"] if e["arm"] in known and e["components"] and not e["failures"]]

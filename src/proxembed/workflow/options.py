@@ -221,6 +221,13 @@ class SearchOptions(RunOptions):
         doc='Goal of the embedding, which sets the measure (for neighbours and maps "Jaccard@10", of numbers "A@10") '
         "and the choice; the verdict covers all four. None: a search for predictions.",
     )
+    embedding: bool = param(
+        default=False,
+        kind=bool,
+        panel=JUDGED,
+        doc="Whether the saved model is the best embedding also where the goal is to predict and the verdict is that "
+        "another model, such as logistic regression, predicts better, which is saved otherwise.",
+    )
     refit_all: bool = param(default=False, kind=bool, doc="Whether the last fit also uses the test rows of ``test``.")
 
     def __post_init__(self) -> None:

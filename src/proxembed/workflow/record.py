@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.evaluate.evidence import Evidence, OutputPlane, output_evidence
@@ -37,7 +38,8 @@ from proxembed.targets.known import known_cells
 
 PREDICTIONS = "predictions.npz"
 UNFINISHED = "unfinished.json"  # of a run that has no summary yet
-EVIDENCE = (LEADERBOARD, PREDICTIONS, RECORD, PAGE, UNFINISHED)
+KEPT = ("rival.skops", "rival.md")  # a second model that was asked for
+EVIDENCE = (LEADERBOARD, PREDICTIONS, RECORD, PAGE, UNFINISHED, *KEPT)
 MODEL, CARD, EMBEDDING = "model.skops", "model.md", "embedding.npz"
 SAVED = (MODEL, CARD, EMBEDDING)
 BLOCK = 1 << 20  # bytes that are hashed at a time
@@ -227,13 +229,26 @@ def saved_model(
     command: str,
     sampled: int | None = None,
 ) -> dict[str, bytes]:
-    """The model with its card, and embedding.npz: Z and ids of all rows, as the saved model puts them."""
+    """The model with its card, and embedding.npz: Z and ids of all rows, as the saved model puts them; no such file of
+    a model of all features that are sparse."""
     card = model_card(model, fitted_on, summary, command, sampled)
     files = model_files(model, folder / MODEL, source=source_of(dataset), card=card)
+    written = {path.name: content for path, content in files.items()}
     arrays = {"Z": embedding_part(model).transform(dataset.X)}
+    if sparse.issparse(arrays["Z"]):
+        return written
     if dataset.ids is not None:
         arrays["ids"] = dataset.ids
-    return {path.name: content for path, content in files.items()} | {EMBEDDING: npz_bytes(arrays)}
+    return written | {EMBEDDING: npz_bytes(arrays)}
+
+
+@own_configuration()
+def kept_model(model: Any, name: str, fitted_on: Any, folder: Path, summary: dict[str, Any], command: str) -> Any:
+    """A second model of the leaderboard with its card, as files."""
+    told = f"This is the row {name} of the leaderboard, which was kept beside the saved model."
+    card = model_card(model, fitted_on, {**summary, "verdict": {"goals": {}, "text": told, "note": ""}}, command)
+    files = model_files(model, folder / KEPT[0], source=source_of(fitted_on), card=card)
+    return {path.name: content for path, content in files.items()}
 
 
 def named_labels(diagnosis: dict[str, Any], dataset: Any) -> dict[str, Any]:

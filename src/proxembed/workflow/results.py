@@ -1,14 +1,19 @@
 """What a comparison and a search return: the verdict, the leaderboard, the model, and the page."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from proxembed.evaluate.results import Results
 from proxembed.params import safe_repr
 from proxembed.report import map_axes, measured_axes, page_html, verdict_card
 
-from .record import EVIDENCE, SAVED, RunFolder, evidence_files, run_folder, saved_model, unfinished_file
+from .arm_models import arm_model
+from .explained_rows import ExplainedRow, RowExplainer
+from .record import EVIDENCE, SAVED, RunFolder, evidence_files, kept_model, run_folder, saved_model, unfinished_file
 
 NO_VERDICT = {
     "lacks": "comparison",
@@ -33,6 +38,8 @@ class Comparison:
     notes : tuple of str
         Notes about the data: columns left out as ids, proposed groups, how labels were read, columns that alone
         predict a label.
+    dataset : Dataset
+        All rows.
     record : dict
         Everything as plain data, as in ``results.json``.
     interrupted : bool
@@ -53,8 +60,13 @@ class Comparison:
 
     names: tuple[str, ...] = EVIDENCE
 
-    def __init__(self, record: dict[str, Any], results: Results | None, folder: RunFolder | None):
-        self.record, self.results, self.folder = record, results, folder
+    def __init__(self, record: dict[str, Any], results: Results | None, folder: RunFolder | None, dataset: Any = None):
+        self.record, self.results, self.folder, self.dataset = record, results, folder, dataset
+
+    @property
+    def _rows_of_models(self) -> Any:
+        """The rows on which models are fitted."""
+        return self.dataset
 
     @property
     def compared(self) -> bool:
@@ -131,6 +143,53 @@ class Comparison:
             raise ValueError("no map can be drawn: the run was interrupted before it, or no method could be fitted.")
         return map_axes(self.record["map"], ax)
 
+    def compare_model(self, name: str) -> Any:
+        """The model of a row of the leaderboard, method or rival, at the size of that row: fitted as the saved model of
+        a search is, on all rows (on the training rows where a search was told the test rows).
+
+        Parameters
+        ----------
+        name : str
+            As in the column "arm", such as "logistic regression"; upper and lower case do not matter.
+
+        Returns
+        -------
+        EmbeddingPipeline
+            ``predict`` returns labels or numbers, ``transform`` places rows: a rival that predicts places them at its
+            scores, and "all features" are the scaled features with a ridge read-out. `proxembed.save` writes it.
+
+        Raises
+        ------
+        ValueError
+            The leaderboard has no such row, the arm failed there, or it cannot be fitted to all rows.
+
+        Examples
+        --------
+        >>> import proxembed
+        >>> from proxembed.data import digits
+        >>> data = digits().take(range(100))
+        >>> found = proxembed.compare(data, methods="opls", n_components=5, folds=2)
+        >>> found.compare_model("logistic regression").predict(data.X[:2]).shape
+        (2, 10)
+        """
+        if not self.compared or self.results is None:
+            raise ValueError("no arm was compared: the search was interrupted before a comparison; let it run longer.")
+        return arm_model(name, self.results, self.record["summary"]["best"], self._rows_of_models)
+
+    def keep(self, name: str) -> None:
+        """Write the model of ``compare_model`` into the folder of the run, as ``rival.skops`` with its card.
+
+        Raises
+        ------
+        ValueError
+            The run has no folder, or there is no such model, or none that can be saved.
+        """
+        if self.folder is None:
+            raise ValueError("this run has no folder: write the model with proxembed.save(model, path).")
+        model, place = self.compare_model(name), self.folder
+        given = self._rows_of_models, place.folder, self.record["summary"], self.record["command"]
+        place.write({**kept_model(model, name, *given)})
+
     def save(self, folder: str | Path) -> list[Path]:
         """Write the files that the program leaves into a folder; the paths.
 
@@ -203,9 +262,54 @@ class SearchResult(Comparison):
         diagnosis: Any = None,
         sampled: int | None = None,
     ):
-        super().__init__(record, results, folder)
+        super().__init__(record, results, folder, dataset)
         self.sampled = sampled
-        self.dataset, self.fitted_on, self.name, self.model, self.diagnosis = dataset, fitted_on, name, model, diagnosis
+        self.fitted_on, self.name, self.model, self.diagnosis = fitted_on, name, model, diagnosis
+
+    @property
+    def _rows_of_models(self) -> Any:
+        return self.fitted_on
+
+    def explain_row(self, x: Any) -> ExplainedRow:
+        """Why the model predicts what it predicts for a row: its ten nearest training rows, the features that moved its
+        score most, and whether it is far from all training rows.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (1, d), or DataFrame of one row
+            As ``model.predict`` takes rows.
+
+        Returns
+        -------
+        ExplainedRow
+            ``print`` shows it; ``nearest``, ``moved``, ``far`` and ``describe()`` hold it.
+
+        Raises
+        ------
+        ValueError
+            There is no model, or x is not one row.
+
+        Examples
+        --------
+        >>> import proxembed
+        >>> from proxembed.data import digits
+        >>> data = digits().take(range(300))
+        >>> found = proxembed.search(data, methods="opls", n_components=5, max_trials=1, folds=2, shuffles=0,
+        ...                          max_work=5)
+        >>> why = found.explain_row(data.X[0])
+        >>> why.predicted, len(why.nearest), why.far
+        ('0', 10, False)
+        """
+        if self.model is None:
+            raise ValueError("there is no model: the search was interrupted before its last fit; let it run longer.")
+        rows = np.reshape(x, (1, -1)) if np.ndim(x) == 1 and not hasattr(x, "columns") else x
+        if getattr(rows, "shape", (1,))[0] != 1:
+            raise ValueError(f"x must be one row; got {rows.shape[0]}.")
+        return self._explainer.explain(rows)[0]
+
+    @cached_property
+    def _explainer(self) -> RowExplainer:
+        return RowExplainer(self.model, self.fitted_on)
 
     @property
     def cuts(self) -> tuple[str, ...]:

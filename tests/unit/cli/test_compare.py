@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from proxembed.cli import app
+from proxembed.persist import load
 from proxembed.workflow import comparison
 
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
@@ -25,8 +26,13 @@ def program(*words):
 
 
 def test_the_verdict_comes_last_and_the_contrasts_before_it(file, tmp_path):
-    done = program("compare", file, *FAST, "-o", tmp_path / "out")
+    done = program("compare", file, *FAST, "-o", tmp_path / "out", "--keep-rival", "Logistic regression")
     assert done.exit_code == 0, done.output
+    kept = load(tmp_path / "out" / "rival.skops")["embedding"]
+    assert kept.title == "logistic regression" and "rival.md" in done.stdout
+    refused = program("compare", file, *FAST, "-o", tmp_path / "no", "--keep-rival", "logit")
+    assert refused.exit_code == 2 and not (tmp_path / "no").exists()
+    assert "--keep-rival: 'logit' is no rival and no method; the rivals are all features, " in refused.stderr
     verdict = json.loads((tmp_path / "out" / "results.json").read_text())["summary"]["verdict"]
     words = " ".join(done.output.split())
     *_, last = verdict["goals"].values()

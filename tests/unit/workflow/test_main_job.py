@@ -192,6 +192,13 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     assert np.array_equal(model.transform(X), found.embedding) and found.embedding.shape == (160, 3)
     ours = proxembed.search(X, Y, **quick | {"methods": ["opls"]}, goal="predict")
     assert ours.name == "OPLS" and "saved" not in ours.record["summary"], "level is not ahead"
+    monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: (raw,))
+    found = proxembed.search(X, Y, **quick, goal="predict")
+    assert found.name == found.record["search"]["chosen"]["method"] == "all features"
+    assert found.verdict["text"].startswith("All features with a ridge read-out predict better than every embedding")
+    assert found.verdict["headline"] in found.report() and found.model.transform(X).shape == X.shape
+    assert proxembed.search(X, Y, **quick, goal="predict", embedding=True).name == "ClassicalMDS"
+    monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: (raw, scores))
     profile = proxembed.search(X, Y, **quick)
     assert profile.name == "ClassicalMDS" and "A rival is ahead" in profile.verdict["text"], "no goal was named"
 

@@ -222,7 +222,9 @@ def matched(pattern: str, field: str, names: Sequence[str], listed: set[str], pa
         return [pattern]
     found = [name for name in names if fnmatchcase(name, pattern)]
     if not found:
-        raise DataError.at(path, None, f"{field} {shorten(pattern)} names no column of the table", _near(pattern, names))
+        raise DataError.at(
+            path, None, f"{field} {shorten(pattern)} names no column of the table", _near(pattern, names)
+        )
     return found
 
 

@@ -176,7 +176,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
         if not problems and named:
             raise
         if not named:
-            if (targets := likely_targets(mixed.numbers, file.names)):
+            if targets := likely_targets(mixed.numbers, file.names):
                 error.options, error.instead = targets, ()
         if not problems:
             raise UnlabelledTable.of(error, mixed.described, _rows_read(parts[0])) from error
