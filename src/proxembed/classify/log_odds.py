@@ -50,7 +50,7 @@ class LogOdds(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, S: Any) -> np.ndarray:
         """Probabilities, (m, c)."""
-        if self.slope_ is not None:
+        if self.slope_ is not None and self.offset_ is not None:
             P = platt_apply(S, Platt(self.slope_, self.offset_))
             return P / P.sum(axis=1, keepdims=True) if self.one_class_ else P
         return softmax(S, axis=1) if self.one_class_ else expit(S)

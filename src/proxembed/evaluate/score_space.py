@@ -66,6 +66,7 @@ class ScoreSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         targets = y if isinstance(y, Outputs) else LabelMatrix.of(y)
         rows = np.flatnonzero(targets.rows_any)
         own, weights = targets.take(rows), None if sample_weight is None else np.asarray(sample_weight)[rows]
+        self._kept_: np.ndarray | None = None
         learn: Any = self._fit_outputs if isinstance(own, Outputs) else self._fit_labels
         placed = learn(X[rows], own, weights)
         self._seen, self._placed, self.n_components_ = SeenRows(X[rows]), placed, placed.shape[1]
@@ -77,7 +78,7 @@ class ScoreSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         y = Y if known is None else labels.indicator
         inner = inner_folds(len(Y), None, INNER_FOLDS, self.seed)
         self.rival_, own = fitted_rival(self.rival, self.grid, X, Y, y, inner, weights)
-        self._own_scores, self._kept_ = own, None
+        self._own_scores = own
         return np.where(True if known is None else known, Y, own + 0.5) if self.at_targets else own
 
     def _fit_outputs(self, X: Any, outputs: Outputs, weights: np.ndarray | None) -> np.ndarray:
@@ -85,13 +86,14 @@ class ScoreSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.rival_ = clone(self.rival).fit(X, outputs, **weights_of(weights))
         outputs = outputs if weights is None else held_under(outputs, weights)
         self._reading_ = outputs.reading
-        self._kept_ = np.flatnonzero(outputs.level_and_scale[1] > 0)
+        kept = np.flatnonzero(outputs.level_and_scale[1] > 0)
         own = getattr(self.rival_, "own_factor_", None)
         F = self.rival_.predict_factor(X) if own is None else own
         if self.at_targets:
             known = outputs.known_cells
             F = np.where(True if known is None else known, outputs.with_means().Y.toarray(), F)
-        return np.asarray(F)[:, self._kept_]
+        self._kept_ = kept
+        return np.asarray(F)[:, kept]
 
     def transform(self, X: Any) -> np.ndarray:
         """The places of rows X (m, d), (m, n_components_)."""

@@ -724,9 +724,7 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     X, Y = part.X[part.known_rows], part.Y.toarray()
     y = Y if part.known_cells is None else part.read.indicator
     weights = part.known_weights if takes_weights(arm.estimator) else None
-    # rows of a group are near copies: own scores leave out single rows
-    refit = part.groups is not None
-    model, own = fitted_rival(arm.estimator, arm.grid, X, Y, y, part.inner, weights, refit)
+    model, own = fitted_rival(arm.estimator, arm.grid, X, Y, y, part.inner, weights, part.groups is not None)
     return own, label_scores(model, part.X_held_out, Y.shape[1])
 
 
@@ -741,8 +739,8 @@ def fitted_rival(
     refit: bool = False,
 ) -> tuple[Any, np.ndarray]:
     """A rival fitted to labels Y (n, c), ``y`` with NaN where unknown, at the value of ``grid`` that is best on the
-    inner folds; and its scores (n, c) of these rows by models that have not seen them, always by fits on the inner
-    folds if ``refit``."""
+    inner folds; and its scores (n, c) of these rows by models that have not seen them, by fits on the inner
+    folds if ``refit``: rows of a group are near copies, and own scores of a rival leave out single rows."""
     chosen = _chosen(estimator, grid, X, Y, y, inner, weights)
     model = clone(chosen).fit(X, y, **weights_of(weights))
     own = getattr(model, "own_scores_", None)
