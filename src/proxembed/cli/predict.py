@@ -10,6 +10,14 @@ from .refusal import refusals
 from .terminal import notes, progress_bar
 from .transform import report, table_path
 
+WHY = typer.Option(
+    None,
+    "--why",
+    metavar="TRAINING",
+    help="Also write why, by the labelled file that the model was fitted on: per row its ten nearest training rows "
+    "with their labels, the features that moved its largest score most, and whether it is far from all of them.",
+)
+
 
 def predict(
     model: Path = typer.Argument(metavar="MODEL", help="A .skops file written by `fit` or `search`."),
@@ -20,13 +28,7 @@ def predict(
         None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-predictions.csv."
     ),
     scores: bool = typer.Option(False, "--scores", help="Write the score of each label instead of the decision."),
-    why: Path | None = typer.Option(
-        None,
-        "--why",
-        metavar="TRAINING",
-        help="Also write why, by the labelled file that the model was fitted on: per row its ten nearest training rows "
-        "with their labels, the features that moved its largest score most, and whether it is far from all of them.",
-    ),
+    why: Path | None = WHY,
     trust: list[str] = TRUST,
     memory: str = MEMORY,
     json_output: bool = JSON,
@@ -61,10 +63,9 @@ def predict(
                 progress,
                 trust or (),
             )
-        known = {"outside_training": sum(outside)} if outside and json_output else {}
-        if reasons is not None:
-            known = {"far": reasons.far} if json_output else {}
-        report({**done, **known, "written": str(target)}, json_output)
+        counts = {"outside_training": sum(outside)} if outside else {}
+        counts = counts if reasons is None else {"far": reasons.far}
+        report({**done, **(counts if json_output else {}), "written": str(target)}, json_output)
         if reasons is not None and not json_output:
             typer.echo(f"{reasons.far:,} of {done['rows']:,} rows are far from all training rows.")
         if outside and not json_output:
