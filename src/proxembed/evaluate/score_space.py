@@ -15,7 +15,7 @@ from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
 
 from .part import INNER_FOLDS, inner_folds
-from .scoring import fitted_rival, label_scores
+from .rival_fits import fitted_rival, label_scores
 
 
 class ScoreSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -29,7 +29,7 @@ from proxembed.estimator.weights import held_under, takes_weights, weights_of
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.execute.ledger import as_json
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
-from proxembed.measures.metrics import macro_average_precision, platt_apply, platt_fit, row_jaccard
+from proxembed.measures.metrics import platt_apply, platt_fit, row_jaccard
 from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import near_outputs
 from proxembed.methods.around import bounded_by_labels, fitted_embedding, scored_embedding, with_size
@@ -41,6 +41,7 @@ from .arms import MAP_SIZE, Arm
 from .layouts import fitted_layout, map_of, settings_digest
 from .part import Part, some_weights
 from .results import NEIGHBORS, TEST, Kept, reason_of
+from .rival_fits import fitted_rival, label_scores
 from .rivals.linear import LabelScores
 from .rivals.rival import Rival
 
@@ -52,7 +53,6 @@ BY_KEY = (
     "queries",
     "kept",
 )  # what ``Scores`` hold by arm, k and part
-GRID_ROWS, GRID_LABELS = 1500, 10
 LATEST = 4  # embeddings of a part that are kept
 NO_SIZE = "ValueError: it has fewer components than any n_components asked for; add a smaller number"
 Pairs = tuple[tuple[Measure, str], ...]
@@ -728,27 +728,6 @@ def fitted_scores(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     return own, label_scores(model, part.X_held_out, Y.shape[1])
 
 
-def fitted_rival(
-    estimator: Any,
-    grid: tuple[str, tuple[Any, ...]] | None,
-    X: Any,
-    Y: np.ndarray,
-    y: np.ndarray,
-    inner: np.ndarray,
-    weights: np.ndarray | None = None,
-    refit: bool = False,
-) -> tuple[Any, np.ndarray]:
-    """A rival fitted to labels Y (n, c), ``y`` with NaN where unknown, at the value of ``grid`` that is best on the
-    inner folds; and its scores (n, c) of these rows by models that have not seen them, by fits on the inner
-    folds if ``refit``: rows of a group are near copies, and own scores of a rival leave out single rows."""
-    chosen = _chosen(estimator, grid, X, Y, y, inner, weights)
-    model = clone(chosen).fit(X, y, **weights_of(weights))
-    own = getattr(model, "own_scores_", None)
-    if own is None or refit:
-        own = _cross_fitted(chosen, X, y, inner, weights)
-    return model, own[:, -Y.shape[1] :]  # a single column is two classes, of which the second is the label
-
-
 def fitted_factors(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     """The same of a rival of numbers, in F of the training rows."""
     X, y, (level, scale) = part.X[part.known_rows], part.read, part.standard
@@ -761,45 +740,3 @@ def fitted_factors(arm: Arm, part: Part) -> tuple[np.ndarray, np.ndarray]:
     units = (np.divide(F, factor, out=np.zeros(F.shape), where=factor > 0) + mean for F in found)
     first, second = ((each - level) * scale for each in units)
     return first, second
-
-
-def _chosen(
-    estimator: Any,
-    grid: tuple[str, tuple[Any, ...]] | None,
-    X: Any,
-    Y: np.ndarray,
-    y: np.ndarray,
-    inner: np.ndarray,
-    weights: np.ndarray | None = None,
-) -> Any:
-    """The unfitted estimator, at the parameter that is best over the inner folds."""
-    if grid is None:
-        return estimator
-    name, values = grid
-    rows = np.arange(X.shape[0]) if X.shape[0] <= GRID_ROWS else np.random.default_rng(0).permutation(X.shape[0])
-    rows = np.sort(rows[:GRID_ROWS])
-    labels = np.argsort(-Y.sum(axis=0, dtype=np.int64), kind="stable")[:GRID_LABELS]
-    X, Y, y, inner = X[rows], Y[np.ix_(rows, labels)], y[np.ix_(rows, labels)], inner[rows]
-    weights = some_weights(weights, rows)
-    tried = [clone(estimator).set_params(**{name: value}) for value in values]
-    known = None if y.dtype.kind != "f" else ~np.isnan(y)
-    scores = (_cross_fitted(each, X, y, inner, weights) for each in tried)
-    found = [macro_average_precision(Y > 0, own, known=known, sample_weight=weights).value for own in scores]
-    return tried[int(np.argmax(found))]
-
-
-def _cross_fitted(
-    estimator: Any, X: Any, y: np.ndarray, inner: np.ndarray, weights: np.ndarray | None = None
-) -> np.ndarray:
-    """The scores of each row, by a model fitted on the other inner folds."""
-    own = np.empty(y.shape)
-    for fold in np.unique(inner):
-        out = inner == fold
-        fitted = clone(estimator).fit(X[~out], y[~out], **weights_of(weights, ~out))
-        own[out] = label_scores(fitted, X[out], y.shape[1])
-    return own
-
-
-def label_scores(model: Any, X: Any, c: int) -> np.ndarray:
-    """(m, c), where a model gives those of a single label as (m,), too."""
-    return np.reshape(model.decision_function(X), (X.shape[0], c))
