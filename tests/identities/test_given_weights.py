@@ -34,6 +34,7 @@ from proxembed import (
     OLPPR,
     ONPP,
     ONPPR,
+    PCA,
     SMSE,
     SSDR,
     SSFDA,
@@ -51,7 +52,8 @@ Y = strategies.labels_multi(N, 3)
 CLASSES = np.arange(N) // 3 % 3
 rng = np.random.default_rng(5)
 U = rng.random((N, N)) * (rng.random((N, N)) < 0.4)
-W = np.triu(U, 1) + np.triu(U, 1).T  # of no feature of X
+LOOPS = np.diag(1.0 + np.arange(N) % 5)
+W = np.triu(U, 1) + np.triu(U, 1).T + LOOPS  # of no feature of X
 SIGNED = W - 0.3 * (W > 0.6)
 KNOWN = np.arange(N) % 3 > 0
 PARTLY = np.where(KNOWN[:, None], Y, np.nan)
@@ -188,6 +190,76 @@ def test_mope_combines_g_with_w_over_its_largest_entry(graph):
     model = MOPE("labels", similarity="jaccard", weights=SIGNED, graph=graph, a=1.3, b=0.7, beta=2.0, gamma=0.6)
     psi = model.fit(X, Y).proximity(Rows(X, LabelMatrix.of(Y)))
     np.testing.assert_allclose(psi @ np.eye(N), expected, rtol=0, atol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------- rows with themselves
+
+
+def test_the_diagonal_of_w_counts_in_products_and_sums_and_cancels_in_a_laplacian():
+    fitted = OLPP(n_components=2, weights=W + 25.0 * np.eye(N)).fit(X)
+    Z = fitted.transform(X)
+    np.testing.assert_allclose(fitted.eigenvalues_.sum(), np.trace(Z.T @ (W + 25.0 * np.eye(N)) @ Z), rtol=1e-10)
+    assert_same_embedding(OLPP(n_components=3, weights=np.eye(N)).fit(X), PCA(n_components=3).fit(X), X)
+    for method in (OLPP(objective="laplacian"), MLGFHF(), SMSE(), MLGRF(), SSFDA(n_components=2)):
+        y = np.where(KNOWN, CLASSES, np.nan) if isinstance(method, SSFDA) else PARTLY
+        with_loops, without = (clone(method).set_params(weights=V).fit(X, y) for V in (W, W - LOOPS))
+        np.testing.assert_allclose(with_loops.transform(X), without.transform(X), rtol=0, atol=1e-9)
+    D = W.sum(axis=1)
+    found = MLLGC(weights=W, label_smoothness=0.0, smoothness=3.0).fit(X, PARTLY).scores_
+    system = np.eye(N) + 3.0 * (np.eye(N) - W / np.sqrt(np.outer(D, D)))
+    np.testing.assert_allclose(found, np.linalg.solve(system, np.nan_to_num(PARTLY)), rtol=0, atol=1e-9)
+    with pytest.raises(ValueError, match="link no two rows"):
+        LPP(weights=np.eye(N)).fit(X)
+
+
+OWN = {
+    "gaussian": lambda X: np.ones(N),
+    "constant": lambda X: np.ones(N),
+    "geodesic": lambda X: np.ones(N),
+    "local_scaling": lambda X: np.ones(N),
+    "alternative": lambda X: np.full(N, 1 / 0.7),
+    "cosine": lambda X: (np.abs(X).sum(axis=1) > 0) * 1.0,
+    "pearson": lambda X: (np.ptp(X, axis=1) > 0) * 1.0,
+    "kendall": lambda X: (np.ptp(X, axis=1) > 0) * 1.0,
+}
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_loops_of_named_weights_are_weights_of_distance_0(kind):
+    special = X.copy()
+    special[3], special[7], special[9] = special[5], 0.0, 2.0
+    options = {"weights": kind, "tau": 0.7 if kind == "alternative" else None}
+    rows = Rows(special, None)
+    V = OLPP(**options)._graph_weights(rows).toarray()
+    np.testing.assert_array_equal(np.diag(V), 0.0)
+    found = OLPP(self_loops=True, **options)._graph_weights(rows).toarray()
+    np.testing.assert_allclose(found, V + np.diag(OWN[kind](special)), rtol=0, atol=1e-12)
+    G = mope.similarity_of_sets("dice", Y)
+    psi = MOPE("labels", self_loops=True, **options).proximity(Rows(special, LabelMatrix.of(Y))).todense()
+    np.testing.assert_allclose(psi, mope.psi(found / found.max(), G, 1.0, 1.0, 1.0, 1.0), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "method", [OLPP(), LPP(), LaplacianEigenmaps(), LaplacianEigenmaps(normalization="symmetric"), MLLGC()], ids=repr
+)
+def test_loops_are_those_of_the_same_w_given(method):
+    y = PARTLY if isinstance(method, MLLGC) else None
+    looped = clone(method).set_params(self_loops=True).fit(X, y)
+    V = OLPP(self_loops=True)._graph_weights(Rows(X, None))
+    same, plain = clone(method).set_params(weights=V).fit(X, y), clone(method).fit(X, y)
+    name = "scores_" if isinstance(method, MLLGC) else "eigenvalues_"
+    np.testing.assert_allclose(getattr(looped, name), getattr(same, name), rtol=1e-9, atol=1e-12)
+    assert np.abs(getattr(looped, name) - getattr(plain, name)).max() > DIFFERENT
+
+
+def test_repeated_rows_are_linked_with_one_another_as_each_with_itself():
+    times = 1 + np.arange(N) % 3
+    found = OLPP(self_loops=True, n_components=3).fit(X, sample_weight=times)
+    V = OLPP(self_loops=True)._graph_weights(Rows(X, None)).toarray()
+    mean = times @ X / times.sum()
+    A = ((X - mean) * times[:, None]).T @ V @ ((X - mean) * times[:, None])
+    np.testing.assert_allclose(found.eigenvalues_, np.linalg.eigvalsh(A)[::-1][:3], rtol=1e-9)
+    assert_same_embedding(found, OLPP(self_loops=True, n_components=3).fit(np.repeat(X, times, axis=0)), X)
 
 
 # ------------------------------------------------------------------------------------------- reconstructions as W

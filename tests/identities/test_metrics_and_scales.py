@@ -168,6 +168,7 @@ def test_the_weights_of_a_method_are_those_of_its_distances(metric, graph):
     options = {"metric": metric, "graph": graph, "n_neighbors": K, "tau": 0.7}
     np.testing.assert_allclose(LPP(**options)._graph_weights(Rows(A, None)).toarray(), W, rtol=0, atol=1e-8)
     G = mope.similarity_of_sets("jaccard", Y)
+    W += np.eye(N) * (graph == "full")
     model = MOPE("labels", similarity="jaccard", weights="gaussian", a=2.0, **options).fit(A, Y)
     psi = model.proximity(Rows(A, LabelMatrix.of(Y))) @ np.eye(N)
     np.testing.assert_allclose(psi, mope.psi(W / W.max(), G / G.max(), 2.0, 1.0, 1.0, 1.0), rtol=0, atol=1e-7)
@@ -245,7 +246,7 @@ def test_local_scaling_takes_its_k(n_scale):
 
 
 def test_local_scaling_of_mope_takes_its_k_for_rows_and_label_sets():
-    W = preserving.local_scaling(X, 3)
+    W = preserving.local_scaling(X, 3) + np.eye(N)
     G = mope.similarity_of_sets("jaccard", Y)
     options = {"weights": "local_scaling", "graph": "full", "n_scale": 3}
     model = MOPE("labels", similarity="jaccard", **options).fit(X, Y)

@@ -14,7 +14,15 @@ from proxembed.params import integers, param
 from proxembed.proximity.backends import ALGORITHMS, EVERY_METRIC, Neighbors, check_count, nearest
 from proxembed.proximity.graph import OF_NEIGHBORS, geodesics, rows_within
 from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
-from proxembed.proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, cross_weights, edge_weights, local_scale, used_tau
+from proxembed.proximity.weights import (
+    LOCAL_NEIGHBORS,
+    WEIGHTS,
+    cross_weights,
+    edge_weights,
+    local_scale,
+    own_weights,
+    used_tau,
+)
 
 from .base import Prepared, SpectralEmbedder, Unweighted
 from .rows import Rows
@@ -30,7 +38,11 @@ WEIGHTS_DOC = (
     'n_neighbors: that is the Gaussian, but for graph="closeness" and "full". "reconstruction": V + V\' - V\'V, V the '
     "weights of LLE that rebuild rows from n_neighbors (reg 1e-3), so that D - W = (I - V)'(I - V). Or W itself, "
     "without a search: a symmetric n x n matrix for the rows of fit alone, or a callable (X, y), y as given to fit, "
-    "that returns one; it is called again for each fold of a cross-validation."
+    "that returns one; it is called again for each fold of a cross-validation. A given W keeps its diagonal."
+)
+LOOPS_DOC = (
+    "Give a row the named weight of distance 0 with itself. Such weights, and the diagonal of a given W, count in "
+    "row sums D and in products sum w_ij z_i'z_j; in L = D - W they cancel."
 )
 ROW_METRICS = tuple(metric for metric in EVERY_METRIC if metric != "precomputed")
 METRIC_DOC = (
@@ -176,6 +188,7 @@ class Linked(Neighborly, abstract=True):
         doc='Width of the weights; None: the median squared length of edges, or 1 for "alternative".',
     )
     n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)
+    self_loops: bool = param(default=False, kind=bool, doc=LOOPS_DOC)
 
     @property
     def searches(self) -> bool:
@@ -203,8 +216,8 @@ class Linked(Neighborly, abstract=True):
         return graph, self._neighbor_graph(rows, "undirected")
 
     def _weights(self, rows: Rows) -> tuple[sparse.csr_array, dict[str, Any]]:
-        """W, symmetric, zero diagonal but under "reconstruction", edges of weight 0 left out; and what was learned with
-        it, by attribute."""
+        """W, symmetric, edges of weight 0 left out, a diagonal where it is given, under "reconstruction" and with
+        ``self_loops``; and what was learned with it, by attribute."""
         if self.metric == "precomputed" and isinstance(self.weights, str) and self.weights in OF_FEATURES:
             raise ValueError(
                 f"{type(self).__name__}: weights={self.weights!r} is not allowed with metric='precomputed': it is made "
@@ -247,6 +260,8 @@ class Linked(Neighborly, abstract=True):
         W = edge_weights(rows.X, graph, self.weights, tau=tau, scale=scale, paths=paths)
         if self.graph == "directed":
             W = (W + W.T) / 2
+        if self.self_loops:
+            W = W + sparse.diags_array(own_weights(rows.X, self.weights, tau=tau, scale=scale))
         W = sparse.csr_array(W)
         W.eliminate_zeros()
         return W, {"tau_": tau, "scale_": scale, "paths_": paths}

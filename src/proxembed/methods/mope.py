@@ -221,7 +221,12 @@ class MOPE(PencilEmbedder, NeighborProjection, labels="multi"):
         doc="Links either way, both ways, or one way (averaged).",
     )
     values: str = param(default="psi", choices=("psi", "binary"), doc="What a link carries: its proximity, or 1.")
-    self_loops: bool = param(default=False, kind=bool, doc="Keep the proximity of a row to itself beside its links.")
+    self_loops: bool = param(
+        default=False,
+        kind=bool,
+        doc='Keep the proximity of a row to itself beside its links, and under named weights w_ii, which graph="full" '
+        "always has.",
+    )
     objective: str = param(
         default="proximity",
         choices=("proximity", "laplacian", "normalized"),
@@ -268,6 +273,10 @@ class MOPE(PencilEmbedder, NeighborProjection, labels="multi"):
     @property
     def weighs_rows(self) -> bool:
         return self.follows_from_sums
+
+    @property
+    def loops_count(self) -> bool:
+        return self.objective != "laplacian"
 
     @property
     def searches(self) -> bool:

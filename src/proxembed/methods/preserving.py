@@ -35,15 +35,21 @@ from .local import GIVEN_DOC, LINK_WEIGHTS, at_most, check_classes, labelled_gra
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
     """A projection made from a weighted graph of neighbours."""
 
+    @property
+    def loops_count(self) -> bool:
+        """Whether A holds the weights of rows with themselves: not that of a Laplacian."""
+        return False
+
     def prepare(self, rows: Rows) -> Prepared:
         return replace(super().prepare(rows), attributes=self.search_info(rows))
 
     def _graph_weights(self, rows: Rows) -> sparse.csr_array:
         """W, symmetric."""
         W, _ = self._weights(rows)
-        if self._weights_given and not W.nnz:
+        own = W.diagonal()
+        if self._weights_given and W.nnz == (0 if self.loops_count else np.count_nonzero(own)):
             raise ValueError(f"{type(self).__name__}: the given weights link no two rows. Pass weights other than 0.")
-        if not self._weights_given and not W.sum() > 0:
+        if not self._weights_given and not W.sum() - own.sum() > 0:
             raise ValueError(
                 f"{type(self).__name__}: no two rows are neighbours of positive weight under graph={self.graph!r}, "
                 f'weights={self.weights!r}. Use more neighbours, a larger eps, or weights="gaussian".'
@@ -177,6 +183,10 @@ class OLPP(DistinctRows, NeighborProjection):
     def traits(self) -> Traits:
         """Components of positive eigenvalue, but for the costs of a Laplacian."""
         return replace(super().traits, positive_only=self.objective == "proximity")
+
+    @property
+    def loops_count(self) -> bool:
+        return self.objective == "proximity"
 
     def template(self, rows: Rows) -> Template:
         W = Sparse(self._graph_weights(rows))

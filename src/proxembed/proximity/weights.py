@@ -13,7 +13,7 @@ from scipy.stats import kendalltau
 from proxembed.algebra.arrays.blas import in_threads, one_pool
 from proxembed.algebra.arrays.class_blocks import in_groups
 from proxembed.algebra.arrays.matrix import Matrix, centred_lengths, over, row_blocks, row_squares, unit_of
-from proxembed.pairs.formulas import PairMeasure, cosine, measures_for, weights_gaussian
+from proxembed.pairs.formulas import PairMeasure, cosine, measures_for
 
 from .backends import nearest
 from .distances import DIGITS, canonical, checked, extreme_powers, pair_distances, squared_norms
@@ -224,6 +224,15 @@ def cross_weights(
     return values.reshape(index.shape)
 
 
+def own_weights(X: Matrix, kind: str, *, tau: float | None = None, scale: Any = None) -> np.ndarray:
+    """w_ii, the weight of each row with itself, (n,): that of a row at distance 0; ``tau`` and ``scale`` as in
+    ``cross_weights``."""
+    everyone = np.arange(X.shape[0])[:, None]
+    nowhere = np.zeros(everyone.shape)
+    found = cross_weights(X, X, everyone, nowhere, kind, tau=tau, scale_q=scale, scale_x=scale)[:, 0]
+    return np.rint(found) if WEIGHTS[kind].signed else found  # a row correlates by 1 or, a constant one, by 0
+
+
 def policy(values: np.ndarray, negative: str) -> np.ndarray:
     """Negative similarities clipped at 0, shifted to (1 + w)/2, as absolute values, or unchanged."""
     if negative == "clip":
@@ -247,7 +256,7 @@ def _mirrored(kind: str, X: Matrix, graph: sparse.csr_array, row: np.ndarray) ->
 
 
 def given_weights(W: Any, n: int, name: str = "weights") -> sparse.csr_array:
-    """A caller's symmetric weights as W: CSR, symmetric in every bit, zero diagonal, no stored zeros."""
+    """A caller's symmetric weights as W: CSR, symmetric in every bit, with its diagonal, no stored zeros."""
     try:
         W = sparse.csr_array(W, dtype=np.float64, copy=True) if sparse.issparse(W) else np.asarray(W, dtype=np.float64)
     except (TypeError, ValueError) as fault:
@@ -269,7 +278,6 @@ def given_weights(W: Any, n: int, name: str = "weights") -> sparse.csr_array:
             "pass (W + W.T) / 2."
         )
     W = sparse.csr_array((W + W.T) / 2.0)
-    W.setdiag(0.0)
     W.eliminate_zeros()
     return W
 
@@ -449,7 +457,8 @@ WIDTH_ROWS = 2000
 
 
 class AllPairs:
-    """W of all pairs of rows over its largest entry, negative ones 0, w_ii = 0: calls with a slice return (rows, n).
+    """W of all pairs of rows over its largest entry, negative ones 0: calls with a slice return (rows, n). A row has
+    with itself the weight of distance 0.
     ``kind``: a name of WEIGHTS; ``paths``: the graph along which "geodesic" measures; ``n_scale``: of the local
     scales."""
 
@@ -465,6 +474,7 @@ class AllPairs:
         n_scale: int = LOCAL_NEIGHBORS,
     ):
         self.kind, self.n, self.paths, self.own, self.unit = kind, X.shape[0], paths, None, 1.0
+        self.tau = None
         self.measure = WEIGHTS[kind]
         if self.measure.signed:
             correlations(kind, X[:1], X[:1], np.arange(0), np.arange(0))  # for its checks
@@ -477,7 +487,9 @@ class AllPairs:
         elif self.measure.ends == "squares":
             self.unit = unit_of(X)
             self.own = squared_norms(over(X, self.unit))
-        self.largest = self._largest(X, metric) or 1.0
+        scale = self.own if self.measure.ends == "scales" else None
+        self.loops = own_weights(X, kind, tau=self.tau, scale=scale)
+        self.largest = self._largest() or 1.0
         if not np.isfinite(self.largest):
             raise ValueError(
                 f"weights={kind!r} gives values that are not finite, from features too large or small to square: "
@@ -491,7 +503,7 @@ class AllPairs:
 
     def diagonal(self) -> np.ndarray:
         """The weights of rows with themselves."""
-        return np.zeros(self.n)
+        return np.minimum(self.loops / self.largest, 1.0)
 
     def _unscaled(self, part: slice) -> np.ndarray:
         i = np.arange(part.start, part.stop)
@@ -505,16 +517,13 @@ class AllPairs:
             distance = self.distances(part) if self.paths is None else geodesics(self.paths, i)
             ends = () if self.own is None else (self.own[part, None], self.own[None, :])
             W = self.measure.weight(over(distance, self.unit), self.tau, *ends)
-        W[i - part.start, i] = 0.0
+        W[i - part.start, i] = self.loops[part]
         return W
 
-    def _largest(self, X: Any, metric: Any) -> float:
-        """The largest weight: that of the nearest two rows where weights fall with the distance, else by blocks."""
-        if self.kind == "constant" or self.n < 2:
+    def _largest(self) -> float:
+        """The largest weight: 1, that of a row with itself, where weights fall with the distance, else by blocks."""
+        if self.kind == "constant" or self.measure.median_width:
             return 1.0
-        if self.measure.median_width:
-            near = nearest(X, 1, metric=metric).distance if self.paths is None else self.paths.data
-            return float(weights_gaussian(near.min(initial=np.inf), self.tau))
         parts = list(row_blocks(self.n, self.n))
         found = np.empty(len(parts))
 
