@@ -90,7 +90,9 @@ def test_the_number_of_similarities_of_labels():
 def test_methods_with_more_components_than_labels(cls, need):
     """On rows with fewer labels than features."""
     row = re.search(rf"^\| {need} \|(.*)\|$", README, re.MULTILINE)[1]
-    assert f"`{cls.__name__}()`" in row
+    options = {"form": "ratio", "balance": "trace"} if cls is MORP else {}
+    given = ", ".join(f'{name}="{value}"' for name, value in options.items())
+    assert f"`{cls.__name__}({given})`" in row
     k = Y.shape[1] + 2
-    fit = cls(n_components=k).fit(X, y_for(cls))
+    fit = cls(n_components=k, **options).fit(X, y_for(cls))
     assert fit.transform(NEW).shape == (3, k) and np.linalg.matrix_rank(fit.transform(X)) == k

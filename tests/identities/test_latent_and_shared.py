@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import strategies
 from identities.comparison import IDENTITY, assert_same_embedding, assert_same_span, span_distance
@@ -33,7 +36,7 @@ def top_eigenvectors(K, k):
 def test_slvm_is_the_left_singular_vectors_of_the_stack(problem, beta):
     stack = np.hstack([np.sqrt(beta) * problem.Y, np.sqrt(1 - beta) * problem.dense])
     U, s, _ = np.linalg.svd(stack, full_matrices=False)
-    fitted = SLVM(n_components=2, beta=beta).fit(problem.X, problem.Y.astype(int))
+    fitted = SLVM(n_components=2, beta=beta, balance="none").fit(problem.X, problem.Y.astype(int))
     assert span_distance(fitted.embedding_, U[:, :2]) < IDENTITY
     np.testing.assert_allclose(fitted.eigenvalues_, s[:2] ** 2, rtol=IDENTITY)
 
@@ -67,6 +70,44 @@ def test_morp_finds_the_joint_kernel_when_the_rows_are_independent():
     assert np.linalg.matrix_rank(Xc) == len(K) - 1
     fitted = MORP(n_components=3, beta=0.4, penalty=VANISHING).fit(WIDE.X, WIDE.Y.astype(int))
     assert span_distance(fitted.transform(WIDE.X), top_eigenvectors(K, 3)) < 1e-7
+
+
+def test_inverse_forms_ignore_the_labels_where_features_and_labels_are_independent():
+    """X'K^-1 X is I / (1 - beta) there."""
+    X = strategies.features_dense(60, 8, 4)
+    Y = strategies.labels_multi(60, 3, 4)
+    assert np.linalg.matrix_rank(np.hstack([np.ones((60, 1)), X, Y])) == 1 + 8 + Y.shape[1]
+    shuffled = Y[np.random.default_rng(0).permutation(60)]
+    rivals = {MORP(n_components=3): PCA(n_components=3), MLSI(n_components=3): LSI(n_components=3)}
+    for method, rival in rivals.items():
+        for beta, labels in ((0.1, Y), (0.9, Y), (0.5, shuffled)):
+            for options in ({}, {"balance": "trace"}):
+                fitted = clone(method).set_params(beta=beta, **options)
+                with pytest.warns(UserWarning, match=r'y has no effect.*Use form="ratio" with balance="trace"'):
+                    fitted.fit(X, labels)
+                assert_same_span(fitted, rival.fit(X), 1e-5)
+    with pytest.warns(UserWarning, match="MORP: y has no effect"):
+        MORP(n_components=3).fit(RowBlocks.from_arrays(X, Y, block_rows=17))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for options in ({"form": "ratio"}, {"beta": 0.0}, {"beta": 1.0}, {"eps": 1.0}):
+            MORP(n_components=3, **options).fit(X, Y)
+        MORP(n_components=3).fit(WIDE.X, WIDE.Y.astype(int))
+    ratio = MORP(n_components=3, form="ratio", balance="trace").fit(X, Y)
+    assert span_distance(ratio.components_.T, PCA(n_components=3).fit(X).components_.T) > 1e-2
+
+
+def test_the_ratio_form_is_slvm_within_linear_maps_and_the_limit_of_a_large_eps():
+    Xc, K = dense.joint_kernel(WIDE.dense, WIDE.Y, 0.4, center=True, balance="trace")
+    options = {"n_components": 3, "beta": 0.4, "penalty": VANISHING, "balance": "trace"}
+    ratio = MORP(form="ratio", **options).fit(WIDE.X, WIDE.Y.astype(int))
+    slvm = SLVM(n_components=3, beta=0.4, center=True).fit(WIDE.X, WIDE.Y.astype(int))
+    assert span_distance(ratio.transform(WIDE.X), slvm.embedding_) < 1e-7  # as every vector is Xp
+    np.testing.assert_allclose(ratio.eigenvalues_, np.linalg.eigvalsh(K)[::-1][:3], rtol=1e-7)
+    Y = TALL.Y.astype(int)
+    ratio = MORP(form="ratio", **options).fit(TALL.X, Y)
+    limit = MORP(eps=1e4, **options).fit(TALL.X, Y)
+    assert_same_span(ratio, limit, 1e-3)
 
 
 @pytest.mark.parametrize("eps", [1e-3, 1e-1, 10.0])

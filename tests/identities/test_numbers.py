@@ -192,13 +192,22 @@ def test_traces_are_sums_of_squares(jura):
     values = sl.eigh(Xc.T @ inverse @ Xc + penalty * np.eye(X.shape[1]), Xc.T @ Xc, eigvals_only=True)
     for method in (MORP(beta=beta, eps=eps, penalty=penalty), MLSI(beta=beta, eps=eps, penalty=penalty, center=True)):
         np.testing.assert_allclose(method.fit(X, Y).eigenvalues_, values[:3], rtol=1e-8)
+    for of_targets, of_features, balance in (
+        (beta, 1 - beta, "none"),
+        (beta / (F**2).sum(), (1 - beta) / (Xc**2).sum(), "trace"),
+    ):
+        options = {"beta": beta, "penalty": penalty, "form": "ratio", "balance": balance}
+        whole = Xc.T @ (of_targets * F @ F.T + of_features * Xc @ Xc.T) @ Xc
+        expected = sl.eigh(whole, Xc.T @ Xc + penalty * np.eye(X.shape[1]), eigvals_only=True)[::-1][:3]
+        np.testing.assert_allclose(MORP(**options).fit(X, Y).eigenvalues_, expected, rtol=1e-8)
     ratio = MLSI(beta=beta, penalty=penalty, form="ratio").fit(X, Y).eigenvalues_
     whole = X.T @ (beta * F @ F.T + (1 - beta) * X @ X.T) @ X
     expected = sl.eigh(whole, X.T @ X + penalty * np.eye(X.shape[1]), eigvals_only=True)[::-1][:3]
     np.testing.assert_allclose(ratio, expected, rtol=1e-8)
-    stack = np.hstack([np.sqrt(beta) * F, np.sqrt(1 - beta) * X])
-    found = SLVM(beta=beta).fit(X, Y).eigenvalues_
-    np.testing.assert_allclose(found, np.linalg.svd(stack, compute_uv=False)[:3] ** 2, rtol=1e-8)
+    for balance, sizes in {"none": (1.0, 1.0), "trace": (np.linalg.norm(F), np.linalg.norm(X))}.items():
+        stack = np.hstack([np.sqrt(beta) * F / sizes[0], np.sqrt(1 - beta) * X / sizes[1]])
+        found = SLVM(beta=beta, balance=balance).fit(X, Y).eigenvalues_
+        np.testing.assert_allclose(found, np.linalg.svd(stack, compute_uv=False)[:3] ** 2, rtol=1e-8)
 
 
 def test_variance_and_dependence_are_balanced_by_their_traces(jura):
@@ -206,7 +215,7 @@ def test_variance_and_dependence_are_balanced_by_their_traces(jura):
     Xc, F = X - X.mean(axis=0), standardised(Y)
     S, D = Xc.T @ Xc, Xc.T @ F @ F.T @ Xc
     for coding in ("pm1", "01"):  # numbers are not coded
-        for balance, (of_S, of_D) in {None: (0.7, 0.3), "trace": (0.7 / np.trace(S), 0.3 / np.trace(D))}.items():
+        for balance, (of_S, of_D) in {"none": (0.7, 0.3), "trace": (0.7 / np.trace(S), 0.3 / np.trace(D))}.items():
             found = MVMD(beta=0.3, coding=coding, balance=balance).fit(X, Y).eigenvalues_
             expected = np.linalg.eigvalsh(of_S * S + of_D * D)[::-1][: len(found)]
             np.testing.assert_allclose(found, expected, rtol=1e-8)

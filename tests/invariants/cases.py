@@ -116,8 +116,11 @@ VARIANTS: dict[str, list[dict]] = {
         {"expansion": "clique", "self_loops": False, **RIDGE},
         {"center": False, **RIDGE},
     ],
-    "SLVM": [{"beta": 0.8, **RIDGE}, {"center": True, **RIDGE}],
-    "MORP": [{"beta": 0.2, "penalty": 0.1, "eps": 1e-2}],
+    "SLVM": [{"beta": 0.8, "balance": "none", **RIDGE}, {"center": True, **RIDGE}],
+    "MORP": [
+        {"beta": 0.2, "penalty": 0.1, "eps": 1e-2},
+        {"form": "ratio", "balance": "trace", "penalty": 0.1},
+    ],
     "MLSI": [{"center": True}, {"form": "ratio"}, {"form": "ratio", "center": True, "beta": 0.8}],
     "MLLS": [{"alpha": 0.1, "beta": 1.0}],
     "MESD": [

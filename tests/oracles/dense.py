@@ -109,7 +109,7 @@ def lsi(X, Y=None) -> Pencil:
     return Pencil(sum(np.outer(x, x) for x in X), np.eye(X.shape[1]), no_centre(X))
 
 
-def mvmd(X, Y, beta=0.5, coding="pm1", balance=None) -> Pencil:
+def mvmd(X, Y, beta=0.5, coding="pm1", balance="none") -> Pencil:
     L = 2 * np.asarray(Y, float) - 1 if coding == "pm1" else np.asarray(Y, float)
     variance, dependence = pca(X).Ap, (H := centring(len(X))) @ L @ L.T @ H
     dependence = X.T @ dependence @ X
@@ -295,36 +295,39 @@ def hsl(X, Y, expansion="zhou", ridge=0.0, weights=None, self_loops=True, center
 # ---------------------------------------------------------------------------------------- latent variables of X and Y
 
 
-def joint_kernel(X, Y, beta, center):
+def joint_kernel(X, Y, beta, center, balance="none"):
     Y = drop_empty(Y)
     if center:
         J = centring(len(X))
         X, Y = J @ X, J @ Y
-    return X, beta * Y @ Y.T + (1 - beta) * X @ X.T
+    of_labels, of_features = Y @ Y.T, X @ X.T
+    if balance == "trace":
+        of_labels, of_features = of_labels / np.trace(of_labels), of_features / np.trace(of_features)
+    return X, beta * of_labels + (1 - beta) * of_features
 
 
-def slvm(X, Y, beta=0.5, center=False) -> Pencil:
+def slvm(X, Y, beta=0.5, center=False, balance="trace") -> Pencil:
     """Direct: the pencil is n x n and its vectors are the embedding of the rows."""
-    _, K = joint_kernel(X, Y, beta, center)
+    _, K = joint_kernel(X, Y, beta, center, balance)
     return Pencil(K, np.eye(len(X)), offset(X, center))
 
 
-def inverse_kernel_pencil(X, Y, beta, penalty, eps, center) -> Pencil:
+def inverse_kernel_pencil(X, Y, beta, penalty, eps, center, balance="none") -> Pencil:
     n = len(X)
-    Xc, K = joint_kernel(X, Y, beta, center)
+    Xc, K = joint_kernel(X, Y, beta, center, balance)
     H = np.linalg.inv(K + eps * np.trace(K) / n * np.eye(n))
     return Pencil(-(Xc.T @ H @ Xc + penalty * np.eye(X.shape[1])), Xc.T @ Xc, offset(X, center))
 
 
-def morp(X, Y, beta=0.5, penalty=1e-3, eps=1e-6) -> Pencil:
+def morp(X, Y, beta=0.5, penalty=1e-3, eps=1e-6, form="inverse", balance="none") -> Pencil:
     """min tr P'(Xc'K^-1 Xc + penalty I)P, negated; eps is relative to tr(K)/n."""
-    return inverse_kernel_pencil(X, Y, beta, penalty, eps, center=True)
+    return mlsi(X, Y, beta, penalty, eps, form, True, balance)
 
 
-def mlsi(X, Y, beta=0.5, penalty=1e-3, eps=1e-6, form="inverse", center=False) -> Pencil:
+def mlsi(X, Y, beta=0.5, penalty=1e-3, eps=1e-6, form="inverse", center=False, balance="none") -> Pencil:
     if form == "inverse":
-        return inverse_kernel_pencil(X, Y, beta, penalty, eps, center)
-    Xc, K = joint_kernel(X, Y, beta, center)
+        return inverse_kernel_pencil(X, Y, beta, penalty, eps, center, balance)
+    Xc, K = joint_kernel(X, Y, beta, center, balance)
     return Pencil(Xc.T @ K @ Xc, Xc.T @ Xc + penalty * np.eye(X.shape[1]), offset(X, center))
 
 

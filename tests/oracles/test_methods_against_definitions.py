@@ -101,6 +101,23 @@ HYPERGRAPH = [
 LATENT = [
     case("MORP", dense.morp, sense=-1),
     case("MORP", lambda X, Y: dense.morp(X, Y, 0.2, 0.3, 1e-2), beta=0.2, penalty=0.3, eps=1e-2, sense=-1),
+    case(
+        "MORP",
+        lambda X, Y: dense.morp(X, Y, 0.3, 0.2, form="ratio", balance="trace"),
+        beta=0.3,
+        penalty=0.2,
+        form="ratio",
+        balance="trace",
+    ),
+    case(
+        "MORP",
+        lambda X, Y: dense.morp(X, Y, 0.4, 0.3, 1e-1, balance="trace"),
+        beta=0.4,
+        penalty=0.3,
+        eps=1e-1,
+        balance="trace",
+        sense=-1,
+    ),
     case("MLSI", dense.mlsi, sense=-1),
     case("MLSI", lambda X, Y: dense.mlsi(X, Y, 0.8, 0.1, 1e-2), beta=0.8, penalty=0.1, eps=1e-2, sense=-1),
     case("MLSI", lambda X, Y: dense.mlsi(X, Y, center=True), center=True, sense=-1),
@@ -274,14 +291,16 @@ def test_mmc_on_copies_goes_on_below_zero_inside_the_row_space(problem):
 
 
 @pairwise
+@pytest.mark.parametrize("balance", ["none", "trace"])
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("problem", strategies.problems_multi(), ids=ids)
-def test_slvm_embeds_the_rows_by_the_joint_kernel(problem, beta, center):
-    pencil = dense.slvm(problem.dense, problem.Y, beta, center)
+def test_slvm_embeds_the_rows_by_the_joint_kernel(problem, beta, center, balance):
+    pencil = dense.slvm(problem.dense, problem.Y, beta, center, balance)
     Z, w = dense.dense_solve(pencil.Ap, pencil.Bp, np.eye(len(pencil.Ap)))
     k = components(w, 4, False)
-    fitted = proxembed.SLVM(n_components=k, beta=beta, center=center).fit(problem.X, problem.Y.astype(int))
+    options = {"beta": beta, "center": center, "balance": balance}
+    fitted = proxembed.SLVM(n_components=k, **options).fit(problem.X, problem.Y.astype(int))
     np.testing.assert_allclose(fitted.eigenvalues_, w[:k], rtol=0, atol=EIGENVALUES * w[0])
     assert dense.gram_error(fitted.embedding_, Z[:, :k]) < PROJECTION
 

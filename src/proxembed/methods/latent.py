@@ -1,5 +1,6 @@
 """Latent variables shared by features and labels: SLVM, MORP, MLSI, and the shared subspace of MLLS."""
 
+import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -33,35 +34,98 @@ from proxembed.targets.outputs import OutputReading
 from .mope import Regressed
 
 BETA_DOC = "Weight of the labels against the features in K = beta YY' + (1 - beta) XX'."
+FORMS, BALANCES = ("inverse", "ratio"), ("none", "trace")
+FORM_DOC = "Minimise P'(X'K^-1 X + penalty I)P, or maximise P'X'KXP subject to P'(X'X + penalty I)P = I."
+BALANCE_DOC = "What YY' and XX' are divided by first: nothing, as published, or each by its trace."
+NO_EFFECT = 1e-3  # the largest relative change by the targets that counts as none
 
 
-def shared_kernel(rows: Rows, beta: float, center: np.ndarray | None) -> Operator:
-    """K = beta YY' + (1 - beta) XX'; both centred where ``center`` is given, numbers in Y in any case."""
+def shared_weights(beta: float, balance: str, of_targets: float, of_features: float) -> tuple[float, float]:
+    """The weights of YY' and of XX' in K: beta and 1 - beta, each over the trace of its term with balance="trace".
+    Raises ValueError for targets of trace 0."""
+    if balance == "none":
+        return beta, 1.0 - beta
+    if beta > 0 and of_targets <= 0:
+        raise ValueError(
+            'balance="trace" is not allowed here: the targets do not vary, so that the trace of their term, by which '
+            'it would be divided, is 0. Use balance="none".'
+        )
+    return beta / of_targets if beta > 0 else 0.0, (1.0 - beta) / (of_features or 1.0) if beta < 1 else 0.0
+
+
+def weights_of(rows: Rows, beta: float, center: np.ndarray | None, balance: str) -> tuple[float, float]:
+    """``shared_weights`` of these rows, both terms centred where ``center`` is given."""
+    sizes = (rows.labels.trace(center), rows.squared_norm(center)) if balance == "trace" else (1.0, 1.0)
+    return shared_weights(beta, balance, *sizes)
+
+
+def shared_kernel(rows: Rows, weights: tuple[float, float], center: np.ndarray | None) -> Operator:
+    """K, the sum of YY' and XX' by their weights; both centred where ``center`` is given, numbers in Y in any case."""
     of_targets = LowRank(rows.labels.Y, center=rows.labels.centring(rows.ones, center))
-    parts = [(beta, of_targets), (1.0 - beta, LowRank(rows.X, center=center))]
-    return Sum([(c, op) for c, op in parts if c > 0])
+    parts = zip(weights, (of_targets, LowRank(rows.X, center=center)), strict=True)
+    return Sum([(weight, op) for weight, op in parts if weight != 0])
 
 
-def shared_trace(rows: Rows, beta: float, center: np.ndarray | None) -> float:
-    """The trace of K."""
-    return beta * rows.labels.trace(center) + (1.0 - beta) * rows.squared_norm(center)
+def shared_trace(rows: Rows, weights: tuple[float, float], center: np.ndarray | None) -> float:
+    """The trace of K of these weights of YY' and XX'."""
+    return weights[0] * rows.labels.trace(center) + weights[1] * rows.squared_norm(center)
 
 
-def inverse_template(rows: Rows, beta: float, eps: float, penalty: float, center: bool) -> Template:
-    """min P'(X'K^-1 X + penalty I)P subject to P'X'XP = I, K made invertible by eps times its mean eigenvalue."""
-    offset = rows.ones if center else None
-    K, trace = shared_kernel(rows, beta, offset), shared_trace(rows, beta, offset)
-    B = Centering() if center else Identity(rows.n)
-    return Template(-Inverse(eps * trace / rows.n, K), B, a=-penalty, b=0, offset=offset, sense=-1)
+class _Shared(SpectralEmbedder, abstract=True):
+    """A projection that keeps what features and targets share: min P'(X'K^-1 X + penalty I)P subject to P'X'XP = I, or
+    max P'X'KXP subject to P'(X'X + penalty I)P = I. [yu2006morp]"""
+
+    beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
+    penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
+    eps: float = param(
+        default=1e-6, low=1e-16, high=1e16, doc='Added to K under form="inverse", in units of its mean eigenvalue.'
+    )
+    form: str = param(default="inverse", choices=FORMS, search=FORMS, doc=FORM_DOC)
+    balance: str = param(default="none", choices=BALANCES, search=BALANCES, doc=BALANCE_DOC)
+
+    @property
+    def _centres(self) -> bool:
+        """Whether X and Y are centred first."""
+        return True
+
+    def template(self, rows: Rows) -> Template:
+        offset = rows.ones if self._centres else None
+        B = Centering() if self._centres else Identity(rows.n)
+        weights = weights_of(rows, self.beta, offset, self.balance)
+        K = shared_kernel(rows, weights, offset)
+        if self.form == "ratio":
+            return Template(K, B, b=self.penalty, offset=offset)
+        trace = shared_trace(rows, weights, offset)
+        return Template(-Inverse(self.eps * trace / rows.n, K), B, a=-self.penalty, b=0, offset=offset, sense=-1)
+
+    def learn(self, rows: Rows, found: Solution) -> None:
+        """Warn of targets without effect: p'X'K^-1 Xp is at most p'p over the weight of XX', and equals it for every p
+        if no vector lies in the ranges of both X and Y."""
+        if self.form == "ratio" or not 0.0 < self.beta < 1.0:
+            return
+        weight = weights_of(rows, self.beta, rows.ones if self._centres else None, self.balance)[1]
+        squares = np.sum((found.P / found.problem.unit) ** 2, axis=0)
+        share = (np.abs(found.eigenvalues) - self.penalty * squares) * weight / squares
+        if share.min() > 1.0 - NO_EFFECT:
+            warnings.warn(
+                f"{type(self).__name__}: y has no effect, and the components are those of "
+                f"{'PCA' if self._centres else 'LSI'}, as wherever the columns of [X, Y] are linearly independent, "
+                'with more rows than features and labels. Use form="ratio" with balance="trace".',
+                UserWarning,
+                stacklevel=4,
+            )
 
 
-class MORP(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
+class MORP(_Shared, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Multi-output regularised projection: minimise P'(X'K^-1 X + penalty I)P, B = I - 11'/n, K = beta YY' + (1 -
     beta) XX'.
     [yu2006morp]
 
     Latent variables that reconstruct both features and labels, restricted to linear functions of X. K gets eps times
-    its mean eigenvalue, since centring makes it singular.
+    its mean eigenvalue, since centring makes it singular. Where [X, Y] has independent columns, as with more rows than
+    features and labels, X'K^-1 X is I / (1 - beta), and the components are those of PCA, for any labels and any beta
+    below 1: a fit warns. ``form="ratio"`` maximises P'X'KXP subject to P'(X'X + penalty I)P = I instead, SLVM within
+    linear maps of X, in which labels always count; with ``balance="trace"`` beta is their share.
 
     Attributes
     ----------
@@ -79,25 +143,20 @@ class MORP(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=Tr
     >>> from proxembed.classify import LabelKNN
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> model = make_pipeline(MORP(n_components=6), LabelKNN()).fit(data.X[:1200], data.Y[:1200])
+    >>> method = MORP(form="ratio", balance="trace", n_components=6)
+    >>> model = make_pipeline(method, LabelKNN()).fit(data.X[:1200], data.Y[:1200])
     >>> model.score(data.X[1200:], data.Y[1200:]) > 0.8  # rows whose whole label set is right
     True
     """
 
-    beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
-    penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
-    eps: float = param(default=1e-6, low=1e-16, high=1e16, doc="Added to K, in units of its mean eigenvalue.")
 
-    def template(self, rows: Rows) -> Template:
-        return inverse_template(rows, self.beta, self.eps, self.penalty, center=True)
-
-
-class MLSI(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
+class MLSI(_Shared, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Multi-label informed latent semantic indexing: MORP's problem without centring, or its ratio form.  [yu2005mlsi]
 
     Directions that reconstruct both the features and the labels of the rows. ``form="inverse"``: minimise P'(X'K^-1 X +
     penalty I)P subject to P'X'XP = I; ``"ratio"``: maximise P'X'KXP subject to P'(X'X + penalty I)P = I; K = beta YY' +
-    (1 - beta) XX'.
+    (1 - beta) XX'. The inverse form is LSI for any labels where [X, Y] has independent columns, as explained for
+    ``MORP``, and a fit warns.
 
     Attributes
     ----------
@@ -115,25 +174,20 @@ class MLSI(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=Tr
     >>> from proxembed import MLSI
     >>> from proxembed.data import digits
     >>> data = digits()
-    >>> MLSI(n_components=3).fit(data.X, data.Y).transform(data.X).shape
+    >>> MLSI(form="ratio", n_components=3).fit(data.X, data.Y).transform(data.X).shape
     (1797, 3)
     """
 
-    beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc=BETA_DOC)
-    penalty: float = param(default=1e-3, above=0, search=log(1e-6, 1e2), doc="Penalty on P'P.")
-    eps: float = param(
-        default=1e-6, low=1e-16, high=1e16, doc='Added to K under form="inverse", in units of its mean eigenvalue.'
-    )
-    form: str = param(default="inverse", choices=("inverse", "ratio"), doc="Which of the two problems named MLSI.")
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
+
+    @property
+    def _centres(self) -> bool:
+        return self.center
 
     def template(self, rows: Rows) -> Template:
         if self.form == "inverse":
             self._refuse_wide(rows)
-            return inverse_template(rows, self.beta, self.eps, self.penalty, self.center)
-        offset = rows.ones if self.center else None
-        K = shared_kernel(rows, self.beta, offset)
-        return Template(K, Centering() if self.center else Identity(rows.n), b=self.penalty, offset=offset)
+        return super().template(rows)
 
     def _refuse_wide(self, rows: Rows) -> None:
         """A ValueError for rows of which neither side can be decomposed, which this form has to do."""
@@ -149,8 +203,10 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
     """Supervised latent variable model: Z = leading left singular vectors of [sqrt(beta) Y, sqrt(1 - beta) X].
     [yu2005mlsi]
 
-    Latent variables that reconstruct both features and labels, not restricted to linear functions; Z'Z = I. New rows
-    are embedded by the ridge regression of Z on X; a row seen in training keeps its own embedding.
+    Latent variables that reconstruct both features and labels, not restricted to linear functions; Z'Z = I. Y and X are
+    first scaled to one sum of squares, so that beta is the share of the labels; ``balance="none"`` leaves them as they
+    are, as published. New rows are embedded by the ridge regression of Z on X; a row seen in training keeps its own
+    embedding.
 
     Attributes
     ----------
@@ -178,11 +234,13 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
     """
 
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the labels against the features.")
+    balance: str = param(default="trace", choices=BALANCES, doc=BALANCE_DOC)
     center: bool = param(default=False, kind=bool, doc="Centre X and Y first.")
 
     def template(self, rows: Rows) -> Template:
         offset = rows.ones if self.center else None
-        return Template(shared_kernel(rows, self.beta, offset), offset=offset)
+        weights = weights_of(rows, self.beta, offset, self.balance)
+        return Template(shared_kernel(rows, weights, offset), offset=offset)
 
     @property
     def weighs_rows(self) -> bool:
@@ -227,11 +285,10 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
         if hasattr(stacked, "feature_names_in_"):
             self.feature_names_in_ = stacked.feature_names_in_
         self.make_ready(rows)
-        k, scale = (
-            self._n_to_solve(rows),
-            np.repeat(np.sqrt([self.beta, 1.0 - self.beta]), [rows.totals.columns.size, rows.d]),
-        )
-        found = self.solve(Template(Dense(scale[:, None] * _stacked_gram(rows) * scale)), rows, None)
+        k, gram, c = self._n_to_solve(rows), _stacked_gram(rows), rows.totals.columns.size
+        sizes = float(np.trace(gram[:c, :c])), float(np.trace(gram[c:, c:]))
+        scale = np.repeat(np.sqrt(shared_weights(self.beta, self.balance, *sizes)), [c, rows.d])
+        found = self.solve(Template(Dense(scale[:, None] * gram * scale)), rows, None)
         found = (
             found.first(min(k, found.bound)) if k is not None and self._n_components() is None else self._chosen(found)
         )
@@ -276,7 +333,7 @@ class _Stacked(SpectralEmbedder, labels="multi", takes_shares=True, takes_number
 
     def template(self, rows: Rows) -> Template:
         offset = rows.ones if self.center else None
-        return Template(shared_kernel(rows, 0.5, offset), offset=offset)
+        return Template(shared_kernel(rows, (0.5, 0.5), offset), offset=offset)
 
 
 class _Placed(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):

@@ -309,11 +309,11 @@ class OLPPR(ClassPreserving, labels="single"):
         choices=("normalized", "indicator"),
         doc="Weights inside a class: 1 over its size (within-class scatter), or 1.",
     )
-    balance: str | None = param(
-        default=None,
-        choices=(None, "trace"),
-        search=(None, "trace"),
-        doc='"trace": the repulsion is first brought to the trace of the attraction.',
+    balance: str = param(
+        default="none",
+        choices=("none", "trace"),
+        search=("none", "trace"),
+        doc="What the repulsion is brought to first: nothing, as published, or the trace of the attraction.",
     )
     weights: Any = param(default="alternative", choices=LINK_WEIGHTS, kind=MATRICES, callable=True, doc=REPULSION_DOC)
     n_scale: int = param(default=LOCAL_NEIGHBORS, low=1, integer=True, doc=SCALE_DOC)

@@ -101,13 +101,15 @@ class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=Tr
 
     beta: float = param(default=0.5, low=0, high=1, search=(0.0, 1.0), doc="Weight of the label-dependence term.")
     coding: str = param(default="pm1", choices=("pm1", "01"), doc="Label values: +1/-1 as published, or 1/0.")
-    balance: str | None = param(
-        default=None, choices=(None, "trace"), doc='"trace" divides each term by its trace first (not in the paper).'
+    balance: str = param(
+        default="none",
+        choices=("none", "trace"),
+        doc="What both terms are divided by first: nothing, as published, or each by its trace.",
     )
 
     def template(self, rows: Rows) -> Template:
         labels = LowRank(rows.coded(self.coding), center=rows.ones)
-        variance, dependence = self._over_traces(rows) if self.balance else (1.0 - self.beta, self.beta)
+        variance, dependence = self._over_traces(rows) if self.balance == "trace" else (1.0 - self.beta, self.beta)
         if variance == 0.0:
             return Template(dependence * labels, offset=rows.ones)
         return Template(variance * Centering() + dependence * labels, offset=rows.ones)
@@ -119,6 +121,6 @@ class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=Tr
         if dependence <= ROUNDING**2 * scatter * rows.n * rows.labels.c:
             raise ValueError(
                 f'balance="trace" is not allowed here: the {rows.labels.noun}s do not depend on X, so that the trace '
-                "of their term, by which it would be divided, is 0. Use balance=None."
+                'of their term, by which it would be divided, is 0. Use balance="none".'
             )
         return (1.0 - self.beta) / scatter / (unit * unit), self.beta / dependence / (unit * unit)

@@ -13,7 +13,7 @@ def test_a_term_without_trace_cannot_be_balanced():
     with pytest.raises(ValueError, match="X is constant"):
         MVMD(balance="trace").fit(np.zeros((4, 2)), Y)
     apart = np.array([[1.0], [-1.0], [-1.0], [1.0]])  # at right angles to both labels
-    with pytest.raises(ValueError, match=r'balance="trace" is not allowed here: .* Use balance=None'):
+    with pytest.raises(ValueError, match=r'balance="trace" is not allowed here: .* Use balance="none"'):
         MVMD(balance="trace").fit(apart, Y)
     assert MVMD().fit(apart, Y).n_components_ == 1
 
