@@ -29,7 +29,7 @@ DIMENSIONS = {
     "tmc2007-500": tuple(range(1, 23)),
 }
 NEIGHBORS = 15  # an odd number: no share of them is a half
-PREDICTIVES = ("printed", "paper", "full")
+PREDICTIVES = ("printed", "corrected", "full")
 
 
 @dataclass(frozen=True)

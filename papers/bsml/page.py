@@ -117,7 +117,7 @@ def _predictives(record: Mapping[str, Any]) -> list[str]:
         "adds the variance of z to v. BSML from its svd start, R = number of labels; differences to the printed one "
         "with their 95 % intervals, positive where it is worse."
     )
-    names = {"printed": "as printed", "paper": "corrected", "full": "corrected, with the variance of z"}
+    names = {"printed": "as printed", "corrected": "corrected", "full": "corrected, with the variance of z"}
     rows = []
     for name in record["sets"]:
         held = [e["predictives"] for e in whole(record["parts"][name], BSML) if e["predictives"]]

@@ -1,4 +1,4 @@
-"""Classes that have moved or changed since the former formats of saved models."""
+"""Classes that have moved or changed, and values that have been renamed, since the former formats of saved models."""
 
 # Classes that have moved: old dotted name -> present one.
 PRESENT_NAMES = {
@@ -46,7 +46,11 @@ PRESENT_NAMES = {
     "proxembed.transductive.ssdr_mc.SSDRMC": "proxembed.methods.transductive.ssdr_mc.SSDRMC",
 }
 
-# Parts of models whose state has changed: dotted name -> what they are.
+# Values of parameters that have another name: parameter -> old value -> present one.
+PRESENT_VALUES = {"balance": {None: "none"}, "predictive": {"paper": "corrected"}}
+
+# Parts of models whose state has changed in format 9: dotted name -> what they are.
+CHANGED_IN = 9
 CHANGED = {
     "proxembed.estimator.predicts.ReadOut": "a fit to numbers",
     "proxembed.estimator.sums.Sums": "the sums of a partly fitted estimator",

@@ -28,10 +28,10 @@ from proxembed.features.scaling import scaled_by_sums
 from proxembed.tables.notes import counted, visible
 from proxembed.targets.outputs import output_words
 
-from .former_names import CHANGED, PRESENT_NAMES
+from .former_names import CHANGED, CHANGED_IN, PRESENT_NAMES, PRESENT_VALUES
 
 CARD_MARK = "<!-- proxembed model card -->"
-FORMAT, FORMER_FORMATS = 9, (7, 8)  # models of the former formats load with the present names of their classes
+FORMAT, FORMER_FORMATS = 10, (7, 8, 9)  # models of the former formats load with the present names
 FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
 MOST_NAMES = 5  # that a message lists
@@ -537,12 +537,12 @@ def _read_facts(content: bytes, path: Path) -> dict[str, Any]:
 
 
 def _with_present_names(content: bytes, path: Path, facts: dict[str, Any]) -> bytes:
-    """A model of a former format whose classes bear their present dotted names. Raises DataError where it holds parts
-    that have changed since."""
+    """A model of a former format whose classes and values of parameters have their present names. Raises DataError
+    where it holds parts that have changed since."""
 
     def renamed(node: dict[str, Any]) -> dict[str, Any]:
         name = f"{node.get('__module__')}.{node.get('__class__')}"
-        if name in CHANGED:
+        if name in CHANGED and facts["format"] < CHANGED_IN:
             raise DataError.at(
                 path,
                 None,
@@ -551,6 +551,8 @@ def _with_present_names(content: bytes, path: Path, facts: dict[str, Any]) -> by
             )
         if name in PRESENT_NAMES:
             node["__module__"], _, node["__class__"] = PRESENT_NAMES[name].rpartition(".")
+        for parameter in PRESENT_VALUES.keys() & node.keys():
+            _rename_value(node[parameter], PRESENT_VALUES[parameter])
         return node
 
     buffer = io.BytesIO()
@@ -563,6 +565,15 @@ def _with_present_names(content: bytes, path: Path, facts: dict[str, Any]) -> by
                 raise _damaged(path, error) from error
             present.writestr(name, part)
     return buffer.getvalue()
+
+
+def _rename_value(value: Any, present: dict[Any, str]) -> None:
+    """Give a parameter, as skops writes it, the present name of its value."""
+    if not isinstance(value, dict) or value.get("__loader__") != "JsonNode":
+        return
+    old = json.loads(value["content"])
+    if isinstance(old, str | None) and old in present:
+        value.update({"__class__": "str", "__module__": "builtins", "content": json.dumps(present[old])})
 
 
 def _check_sizes(content: bytes, path: Path) -> None:

@@ -10,6 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -20,12 +21,25 @@ import proxembed
 import strategies
 from contracts.estimators import EVERY, build, output, y_for
 from designs import each_value
-from proxembed import CCA, FDA, MESD, MMC, OPLS, PCA, Kernelized, MultiOutputRidge, RelationFeatures, Scaling
+from proxembed import (
+    BSML,
+    CCA,
+    FDA,
+    MESD,
+    MMC,
+    MVMD,
+    OPLS,
+    PCA,
+    Kernelized,
+    MultiOutputRidge,
+    RelationFeatures,
+    Scaling,
+)
 from proxembed.classify import MLKNN, FLDAClassifier, LabelKNN, Thresholded
 from proxembed.estimator.base import Estimator, registry
 from proxembed.methods.pipeline import embedding_part, embedding_pipeline
 from proxembed.persist import load, load_source, model_card, model_file, save, trusted_names
-from proxembed.persist.model_file import FACTS, FORMAT, FORMER_FORMATS
+from proxembed.persist.model_file import FACTS, FORMAT, FORMER_FORMATS, SCHEMA
 
 N, D = 40, 9
 Y = strategies.labels_multi(N, 4, 3).astype(int)
@@ -319,9 +333,32 @@ def test_another_version_warns_and_another_format_is_refused(path):
                 read(path)
 
 
+def test_values_of_parameters_of_a_former_format_get_their_present_names(path):
+    old = {"balance": ("NoneType", "null"), "coding": ("str", '"pm1"')}
+
+    def former(node):
+        for name in old.keys() & node.keys():
+            node[name].update({"__class__": old[name][0], "content": old[name][1]})
+        return node
+
+    model = MVMD(n_components=2).fit(X, Y)
+    save(model, path)
+    repack(path, lambda name, part: json.dumps(json.loads(part, object_hook=former)) if name == SCHEMA else part)
+    with_facts(path, format=9)
+    again = load(path)
+    assert (again.balance, again.coding) == ("none", "pm1")
+    np.testing.assert_array_equal(clone(again).fit(X, Y).transform(X), model.transform(X))
+    old.update(predictive=("str", '"paper"'))
+    model = BSML(n_components=2, max_iter=5, tol=0).fit(X, Y)
+    save(model, path)
+    repack(path, lambda name, part: json.dumps(json.loads(part, object_hook=former)) if name == SCHEMA else part)
+    with_facts(path, format=9)
+    np.testing.assert_array_equal(load(path).predict_proba(X), model.predict_proba(X))
+
+
 def test_parts_that_have_changed_since_a_former_format_are_refused(path):
     save(PCA().partial_fit(X), path)
-    with_facts(path, format=FORMER_FORMATS[-1], proxembed="0.1")
+    with_facts(path, format=8, proxembed="0.1")
     with pytest.raises(
         ValueError, match=r"has format 8 and holds the sums of a partly fitted .* install proxembed 0\.1"
     ):

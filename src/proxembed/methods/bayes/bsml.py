@@ -106,8 +106,8 @@ class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
         default=True, kind=bool, doc="Extrapolate between sweeps; the bound still never decreases."
     )
     predictive: str = param(
-        default="paper",
-        choices=("paper", "full", "printed"),
+        default="corrected",
+        choices=("corrected", "full", "printed"),
         doc="Variance of the scores of new rows: with z at its mean, or with its variance too; printed: with z at its "
         "mean, and scores over their variance in place of its root, as section 2.4 of the paper has it.",
     )

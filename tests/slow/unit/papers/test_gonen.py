@@ -154,11 +154,13 @@ def test_nearest_neighbours_read_the_standardised_components_of_reductions_and_o
 def test_predictives_share_their_labels_and_differ_in_their_probabilities(rows):
     found = compete(named(rows, "BSML, svd"), rows)
     model = named(rows, "BSML, svd").model.fit(rows.X, rows.Y)
-    printed, paper = (model.set_params(predictive=each).predict_proba(rows.X_test) for each in ("printed", "paper"))
-    np.testing.assert_array_equal(printed > 0.5, paper > 0.5)
+    printed, corrected = (
+        model.set_params(predictive=each).predict_proba(rows.X_test) for each in ("printed", "corrected")
+    )
+    np.testing.assert_array_equal(printed > 0.5, corrected > 0.5)
     assert list(found["predictives"]) == list(PREDICTIVES)
     told = {name: each["scores"] for name, each in found["predictives"].items()}
-    assert told["paper"][AUC] == pytest.approx(found["scores"][AUC])
+    assert told["corrected"][AUC] == pytest.approx(found["scores"][AUC])
     hits = np.where(rows.Y_test, printed, 1 - printed)
     assert told["printed"][LOG_LOSS] == pytest.approx(-np.log(hits).mean())
     assert len({each[LOG_LOSS] for each in told.values()}) == 3
