@@ -55,6 +55,9 @@ from .methods.named_combinations import ssdr_dne as ssdr_dne
 from .methods.named_combinations import ssdr_donpp as ssdr_donpp
 from .methods.named_combinations import ssdr_lfda as ssdr_lfda
 from .methods.named_combinations import ssdr_mfa as ssdr_mfa
+from .methods.own_template import DirectMESD as DirectMESD
+from .methods.own_template import DirectTemplateEmbedder as DirectTemplateEmbedder
+from .methods.own_template import TemplateEmbedder as TemplateEmbedder
 from .methods.pipeline import fit_on as fit_on
 from .methods.preserving import DONPP as DONPP
 from .methods.preserving import LPP as LPP

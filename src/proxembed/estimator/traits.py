@@ -17,6 +17,7 @@ class Traits:
     numbers_scaling: str = "template"  # what scaling="auto" is where y holds numbers
     scales: bool = False  # it scales for itself, and takes the features as they are
     each_size: bool = False  # the first k of more components are no embedding of size k
+    own_matrices: bool = False  # made of matrices of the user's own: no search draws it
     direct: bool = False  # it places the rows themselves
     combines: bool = False  # it is made of several methods, each of which is lifted by itself
     positive_only: bool = False  # by default all components of positive eigenvalue

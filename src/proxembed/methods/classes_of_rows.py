@@ -37,6 +37,11 @@ class ClassesOfRows(TemplateWrapper, labels="multi", abstract=True):
     def check_method(self, method: SpectralEmbedder, role: str | None = None) -> None:
         name = type(self).__name__
         refuse_features(name, method)
+        if method.class_traits.direct:
+            raise ValueError(
+                f"{name} {self.task} with a projection, and {type(method).__name__} places the rows themselves. Use "
+                "DirectMESD(TemplateEmbedder(...)), or a method with a projection."
+            )
         if method.traits.labels != "single":
             raise ValueError(
                 f"{name} {self.task}, and {type(method).__name__} already takes several labels per row (or none). Use "

@@ -63,12 +63,14 @@ class Regressed(DirectEmbedder, abstract=True):
     def learn(self, rows: Rows, found: Solution) -> None:
         """The regression of the places on the features."""
         Z, own = self.embedding_, as_given(rows)
-        equal = equal_rows(own.X, own.labels.row_values) if self.ridge == "auto" else None
+        values = None if own.labels is None else own.labels.row_values
+        equal = equal_rows(own.X, values) if self.ridge == "auto" else None
         if equal is not None:  # left out together
             first, place = equal
             Z, own = Z[first], replace(own.take(first), counts=np.bincount(place, own.counts).astype(np.float64))
         times = None if own.counts is None else Repeats(own.counts)
-        regression = Template(LowRank(own.labels.Y), Centering(), b=0, offset=own.ones, target=Z)
+        factor = Z if own.labels is None else own.labels.Y
+        regression = Template(LowRank(factor), Centering(), b=0, offset=own.ones, target=Z)
         regression = regression if times is None else regression.repeated(times)
         aim = Aim(ridge=self.ridge, ridge_scale=self.ridge_scale)
         raw = found.gram_of(own.X) if times is None else None
@@ -78,7 +80,8 @@ class Regressed(DirectEmbedder, abstract=True):
         gram = problem.gram if problem.plan.decomposes else None
         W, self.intercept_ = ridge_solve(problem.rows, Z, ridge, gram=gram, weights=own.counts)
         self.ridge_, self.components_ = problem.of_rows(ridge), np.ascontiguousarray(W.T / problem.unit)
-        self.label_loadings_ = label_loadings(problem.rows, own.label_matrix, self.components_, times)
+        if own.labels is not None:
+            self.label_loadings_ = label_loadings(problem.rows, own.label_matrix, self.components_, times)
 
     def extend(self, X: Any) -> np.ndarray:
         return CentredMatrix(X).dot(self.components_.T) + self.intercept_

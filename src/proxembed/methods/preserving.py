@@ -75,7 +75,7 @@ class _Reconstructing(Neighborly, SpectralEmbedder, abstract=True):
         return SquaredResidual(reconstruction_matrix(index, weights, rows.n), rows.counts)
 
 
-class _Constrained(SpectralEmbedder, abstract=True):
+class Constrained(SpectralEmbedder, abstract=True):
     """A minimisation under a constraint made of the features, with a ridge that is 0 unless it is asked for."""
 
     center: bool = param(default=True, kind=bool, doc="Centre the rows; False as in the paper.")
@@ -94,7 +94,7 @@ class _Constrained(SpectralEmbedder, abstract=True):
         return Template(-loss, B, b=0, sense=-1)
 
 
-class LPP(DistinctRows, _Constrained, NeighborProjection):
+class LPP(DistinctRows, Constrained, NeighborProjection):
     """Locality preserving projections: minimise P'X'LXP subject to P'X'DXP = I, L = D - W.  [he2003lpp]
 
     Neighbours in the graph W remain neighbours. It is the linear form of Laplacian eigenmaps, and equals them if X is
@@ -195,7 +195,7 @@ class OLPP(DistinctRows, NeighborProjection):
         return Template(centred(W, rows.times), offset=rows.times)
 
 
-class NPP(DistinctRows, _Constrained, _Reconstructing):
+class NPP(DistinctRows, Constrained, _Reconstructing):
     """Neighbourhood preserving projections (NPE): minimise P'X'(I - W)'(I - W)XP subject to P'X'XP = I.  [he2005npe]
 
     Each row remains the same mixture of its neighbours, with reconstruction weights W. It is the linear form of LLE.

@@ -47,7 +47,7 @@ PRESENT_NAMES = {
 }
 
 # Values of parameters that have another name: parameter -> old value -> present one.
-PRESENT_VALUES = {"balance": {None: "none"}, "predictive": {"paper": "corrected"}}
+PRESENT_VALUES: dict[str, dict[str | None, str]] = {"balance": {None: "none"}, "predictive": {"paper": "corrected"}}
 
 # Parts of models whose state has changed in format 9: dotted name -> what they are.
 CHANGED_IN = 9

@@ -567,7 +567,7 @@ def _with_present_names(content: bytes, path: Path, facts: dict[str, Any]) -> by
     return buffer.getvalue()
 
 
-def _rename_value(value: Any, present: dict[Any, str]) -> None:
+def _rename_value(value: Any, present: dict[str | None, str]) -> None:
     """Give a parameter, as skops writes it, the present name of its value."""
     if not isinstance(value, dict) or value.get("__loader__") != "JsonNode":
         return

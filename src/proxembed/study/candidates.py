@@ -158,6 +158,7 @@ def candidates(
             for name, cls in estimators("method").items()
             if name not in rival_methods()
             and not _extends(cls)
+            and not cls.class_traits.own_matrices
             and (partly_labelled or not cls.class_traits.keeps_unknown)  # of a wrapper, what it wraps decides
         ]
     several = [names] if isinstance(names, str) else list(names) if np.iterable(names) else [None]

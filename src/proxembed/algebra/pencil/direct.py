@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from proxembed.algebra.arrays.blas import symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import over, unit_of
 from proxembed.algebra.graphs.bottom import Bottom, bottom, leading
-from proxembed.algebra.operators.structured import LowRank, Operator
+from proxembed.algebra.operators.structured import Dense, LowRank, Operator
 
 from .problem import low_rank_terms
 from .symmetric import RANGE_TOLERANCE, descending, fix_signs, orthonormalise, top
@@ -37,9 +38,12 @@ class Placement:
         return self if keep == len(w) else replace(self, Z=self.Z[:, :keep], eigenvalues=w[:keep], bound=keep)
 
 
-def solve_direct(A: Operator, k: int | None, *, dense_up_to: int | None = None) -> Placement:
-    """The k leading eigenvectors of A; ``k=None`` asks for all of them that are positive and the spectrum.
-    ``dense_up_to``: rows up to which a matrix that is not of low rank is decomposed whole (1,500 by default)."""
+def solve_direct(A: Operator, k: int | None, B: Operator | None = None, *, dense_up_to: int | None = None) -> Placement:
+    """The k leading eigenvectors of A; ``k=None`` asks for all of them that are positive and the spectrum. With ``B``
+    those of the pencil (A, B), Z'BZ = I. ``dense_up_to``: rows up to which a matrix that is not of low rank is
+    decomposed whole (1,500 by default)."""
+    if B is not None:
+        return _constrained(A, B, k, dense_up_to)
     n = A.n
     parts = low_rank_terms(A, n)
     columns = sum(leaf.rank_bound for _, leaf in parts) if parts is not None else n
@@ -52,6 +56,33 @@ def solve_direct(A: Operator, k: int | None, *, dense_up_to: int | None = None) 
         return Placement(fix_signs(Z[:, :bound]), w[:bound], bound, "dual", w if k is None else None)
     w, Z = leading(lambda v: A @ v, n, k)
     return Placement(fix_signs(Z), w, n, "iterative")
+
+
+def _constrained(A: Operator, B: Operator, k: int | None, dense_up_to: int | None) -> Placement:
+    """Under Z'BZ = I: by the roots of a diagonal B, else by the eigenvectors of its dense form; rows and directions in
+    which B is 0 take no part. Raises ValueError for a B with negative eigenvalues."""
+    n = A.n
+    form = B.diagonal_and_factors(n)
+    if form is not None and form[0] is not None and not form[1]:
+        _refuse_negative(form[0])
+        inverse = np.where(form[0] > 0, 1.0 / np.sqrt(np.where(form[0] > 0, form[0], 1.0)), 0.0)
+        found = solve_direct(A.weighted(inverse), k, dense_up_to=dense_up_to)
+        return replace(found, Z=found.Z * inverse[:, None])
+    w, V = descending(B.todense(n))
+    _refuse_negative(w)
+    keep = w > RANGE_TOLERANCE * w[0]
+    half = V[:, keep] / np.sqrt(w[keep])
+    found = solve_direct(Dense(symmetrise(half.T @ (A @ half))), k, dense_up_to=dense_up_to)
+    return replace(found, Z=half @ found.Z)
+
+
+def _refuse_negative(w: np.ndarray) -> None:
+    least, most = float(w.min()), float(np.abs(w).max())
+    if least < -RANGE_TOLERANCE * most or most == 0:
+        raise ValueError(
+            f"B has eigenvalues from {least:.3g} to {float(w.max()):.3g}, and Z'BZ = I needs a matrix without negative "
+            "ones that is not 0: pass a positive semidefinite B."
+        )
 
 
 def solve_graph(

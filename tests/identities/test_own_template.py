@@ -1,0 +1,219 @@
+"""Pairs (A, B) of the user's own against dense eigenproblems, methods of the package, and explicit copies of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg as sl
+import scipy.sparse as sp
+
+import strategies
+from identities.comparison import IDENTITY, assert_same_embedding, gram_distance
+from oracles import dense
+from proxembed import (
+    FDA,
+    MDDM,
+    MESD,
+    OLPP,
+    OPLS,
+    PCA,
+    SSDR,
+    DirectMESD,
+    DirectMOPE,
+    DirectTemplateEmbedder,
+    TemplateEmbedder,
+    load,
+    save,
+)
+from proxembed.algebra.operators.structured import Centering, Diagonal, Identity, LowRank
+from proxembed.estimator.rows import Rows
+from proxembed.targets.labels import LabelMatrix
+
+N, D = 40, 6
+X = strategies.features_dense(N, D, 3)
+Y = strategies.labels_multi(N, 3)
+Y[5] = 0.0
+CLASSES = np.arange(N) // 3 % 3
+rng = np.random.default_rng(5)
+U = rng.standard_normal((N, N))
+A, B = U + U.T, U @ U.T / N
+J = np.eye(N) - 1.0 / N
+FORMS = {
+    "array": (A, B),
+    "sparse": (sp.csr_array(A), sp.coo_array(B)),
+    "callables": (lambda X, y: A, lambda X, y: sp.csr_array(B)),
+    "operators": (LowRank(np.eye(N), A), lambda X, y: LowRank(np.eye(N), B)),
+}
+ROW, LABEL = np.nonzero(Y)  # of the copies
+E = (ROW[:, None] == np.arange(N)) * 1.0
+M = Y.sum(axis=1)
+
+
+def kin(X, y):
+    """Of one class per row, positive definite, and of the features too."""
+    return np.exp(-np.abs(np.subtract.outer(X[:, 0], X[:, 0]))) * (1.0 + (y[:, None] == y))
+
+
+def spread(X, y):
+    return np.diag(1.0 + X[:, 1] ** 2) + (y[:, None] == y)
+
+
+# ------------------------------------------------------------------------------------------------ dense eigenproblems
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("center", [True, False])
+def test_projections_solve_the_pencil(form, center):
+    given_a, given_b = FORMS[form]
+    H = J if center else np.eye(N)
+    R = H @ X
+    for minimize, sign in ((False, 1), (True, -1)):
+        for own, constraint, ridge in ((None, np.eye(D), 0.0), (given_b, X.T @ H @ B @ H @ X, 0.3)):
+            options = {"center": center, "minimize": minimize, "ridge": ridge, "ridge_scale": "absolute"}
+            fitted = TemplateEmbedder(given_a, own, n_components=3, **options).fit(X, Y)
+            P, w = dense.dense_solve(sign * X.T @ H @ A @ H @ X, constraint + ridge * np.eye(D), R, 3)
+            np.testing.assert_allclose(fitted.eigenvalues_, sign * w, rtol=1e-9)
+            assert gram_distance(fitted.transform(X), R @ P) < IDENTITY
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("center", [True, False])
+def test_places_solve_the_pencil(form, center):
+    given_a, given_b = FORMS[form]
+    for own, S in ((None, np.eye(N)), (given_b, B), (Diagonal(1.0 + CLASSES), np.diag(1.0 + CLASSES))):
+        weights = S.sum(axis=1)
+        H = np.eye(N) - np.outer(np.ones(N), weights) / weights.sum() if center else np.eye(N)
+        w, V = sl.eigh(H.T @ A @ H, S)
+        fitted = DirectTemplateEmbedder(given_a, own, n_components=3, center=center).fit(X, Y)
+        np.testing.assert_allclose(fitted.eigenvalues_, w[::-1][:3], rtol=1e-7)
+        Z = fitted.embedding_
+        assert gram_distance(Z, V[:, ::-1][:, :3]) < 1e-6
+        np.testing.assert_allclose(Z.T @ S @ Z, np.eye(3), rtol=0, atol=1e-8)
+        if center:
+            np.testing.assert_allclose(weights @ Z, 0.0, atol=1e-7)
+    new = X[:4] + 0.1
+    np.testing.assert_allclose(fitted.transform(new), new @ fitted.components_.T + fitted.intercept_, rtol=1e-9)
+
+
+def test_rows_of_weight_0_in_a_diagonal_constraint_are_at_the_origin():
+    b = np.where(np.arange(N) < 4, 0.0, 2.0)
+    fitted = DirectTemplateEmbedder(A, np.diag(b), center=False, takes=None, n_components=2).fit(X)
+    np.testing.assert_array_equal(fitted.embedding_[:4], 0.0)
+    np.testing.assert_allclose(fitted.eigenvalues_, np.linalg.eigvalsh(A[4:, 4:])[::-1][:2] / 2.0, rtol=1e-9)
+
+
+def test_known_methods_are_such_pairs():
+    k = {"n_components": 2}
+    assert_same_embedding(TemplateEmbedder(takes=None, **k).fit(X), PCA(**k).fit(X), X)
+    assert_same_embedding(TemplateEmbedder(**k).fit(X, Y), MDDM(**k).fit(X, Y), X)
+    total = lambda X, y: Identity(len(X))  # noqa: E731
+    opls = OPLS(ridge=0.2, **k).fit(X, Y)
+    assert_same_embedding(TemplateEmbedder(None, total, ridge=0.2, **k).fit(X, Y), opls, X)
+    means = lambda X, y: (y[:, None] == y) / np.bincount(y.astype(int))[y.astype(int)]  # noqa: E731
+    fda = FDA(ridge=0.0, **k)
+    own = TemplateEmbedder(means, lambda X, y: Centering(np.ones(len(X))), takes="single", **k)
+    assert_same_embedding(own.fit(X, CLASSES), fda.fit(X, CLASSES), X)
+    weights = np.abs(np.triu(A, 1)) + np.abs(np.triu(A, 1)).T
+    assert_same_embedding(TemplateEmbedder(weights, takes=None, **k).fit(X), OLPP(weights=weights, **k).fit(X), X)
+    similar = Y @ Y.T
+    direct = DirectMOPE("labels", similarity="and", **k).fit(X, Y)
+    assert_same_embedding(DirectTemplateEmbedder(similar, **k).fit(X, Y), direct, X, eigenvalues=False)
+
+
+# ---------------------------------------------------------------------------------------------------- copies of rows
+
+
+@pytest.mark.parametrize("weighting", ["none", "mimj"])
+def test_copies_of_rows_are_those_made_by_hand(weighting):
+    over = np.where(M > 0, 1.0 / np.maximum(M, 1.0), 0.0) if weighting == "mimj" else np.ones(N)
+    mass = (M > 0) * 1.0 if weighting == "mimj" else M
+    H = np.eye(N) - np.outer(np.ones(N), mass) / mass.sum()
+    stated = []
+    for made in (kin, spread):
+        stated.append(over[:, None] * (E.T @ made(X[ROW], LABEL) @ E) * over)
+    options = {"ridge": 0.1, "ridge_scale": "absolute"}
+    found = MESD(TemplateEmbedder(kin, spread, takes="single", **options), weighting=weighting, n_components=3)
+    found.fit(X, Y)
+    Ap, Bp = (X.T @ H.T @ S @ H @ X for S in stated)
+    w = sl.eigh(Ap, Bp + 0.1 * np.eye(D), eigvals_only=True)[::-1]
+    np.testing.assert_allclose(found.eigenvalues_, w[:3], rtol=1e-9)
+    matrix = MESD(TemplateEmbedder(A, takes="single"), weighting=weighting, n_components=3).fit(X, Y)
+    whole = over[:, None] * (E.T @ A[ROW][:, ROW] @ E) * over
+    w = np.linalg.eigvalsh(X.T @ H.T @ whole @ H @ X)[::-1]
+    np.testing.assert_allclose(matrix.eigenvalues_, w[:3], rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", [FDA(), TemplateEmbedder(kin, takes="single")], ids=["FDA", "own"])
+def test_places_of_copies_are_shared(method):
+    if isinstance(method, FDA):
+        sizes = Y.sum(axis=0)
+        copies = (LABEL[:, None] == LABEL) / sizes[LABEL] - 1.0 / len(ROW)
+    else:
+        copies = kin(X[ROW], LABEL)
+    H = np.eye(len(ROW)) - 1.0 / len(ROW)
+    collapsed = E.T @ H @ copies @ H @ E
+    seen = M > 0
+    w, V = sl.eigh(collapsed[np.ix_(seen, seen)], np.diag(M[seen]))
+    found = DirectMESD(method, n_components=2).fit(X, Y)
+    np.testing.assert_allclose(found.eigenvalues_, w[::-1][:2], rtol=1e-9)
+    assert gram_distance(found.embedding_[seen], V[:, ::-1][:, :2]) < 1e-7
+    copied = E @ found.embedding_
+    np.testing.assert_allclose(copied.T @ copied, np.eye(2), rtol=0, atol=1e-9)  # of all copies
+    np.testing.assert_allclose(copied.sum(axis=0), 0.0, atol=1e-9)
+    np.testing.assert_array_equal(found.embedding_[~seen], 0.0)
+
+
+# ------------------------------------------------------------------------------------------- members, parts, refusals
+
+
+def test_members_of_ssdr():
+    known = np.arange(N) % 3 > 0
+    partly = np.where(known[:, None], Y, np.nan)
+    k = {"n_components": 2}
+    alike = lambda X, y: y @ y.T  # noqa: E731
+    both = SSDR(TemplateEmbedder(alike), TemplateEmbedder(A, takes=None), mix=0.3, **k).fit(X, partly)
+    H = np.eye(known.sum()) - 1.0 / known.sum()
+    part = H @ X[known]
+    Ap = 0.7 * part.T @ Y[known] @ Y[known].T @ part + 0.3 * X.T @ J @ A @ J @ X
+    np.testing.assert_allclose(both.eigenvalues_, np.linalg.eigvalsh(Ap)[::-1][:2], rtol=1e-9)
+    with pytest.raises(ValueError, match="unsupervised"):
+        SSDR(TemplateEmbedder(alike), TemplateEmbedder(alike)).fit(X, partly)
+
+
+def test_rows_left_out_of_fit_are_left_out_of_the_matrices():
+    known = np.arange(N) % 3 > 0
+    partly = np.where(known[:, None], Y, np.nan)
+    with pytest.warns(UserWarning, match="left out of fit"):
+        whole = TemplateEmbedder(A, B, n_components=2, ridge=0.1).fit(X, partly)
+    part = TemplateEmbedder(A[known][:, known], B[known][:, known], n_components=2, ridge=0.1).fit(X[known], Y[known])
+    assert_same_embedding(whole, part, X)
+    with (
+        pytest.warns(UserWarning, match="left out of fit"),
+        pytest.raises(ValueError, match="operator of the 40 rows given to fit, of which 14 are left out"),
+    ):
+        TemplateEmbedder(Diagonal(np.ones(N))).fit(X, partly)
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: TemplateEmbedder(U), "A: the given matrix differs from its transpose"),
+        (lambda: TemplateEmbedder(A, B[:3]), r"B: the given matrix has shape \(3, 40\)"),
+        (lambda: TemplateEmbedder(lambda X, y: Diagonal(np.ones(3))), "A is an operator of 3 rows; one of 40"),
+        (lambda: DirectTemplateEmbedder(A, A), "pass a positive semidefinite B"),
+        (lambda: MESD(TemplateEmbedder(A, takes="single"), weighting="printed"), 'Use weighting="none" or "mimj"'),
+        (lambda: MESD(DirectTemplateEmbedder(A, takes="single")), "places the rows themselves. Use DirectMESD"),
+        (lambda: TemplateEmbedder("dice"), "A='dice' is not allowed"),
+    ],
+)
+def test_other_pairs_are_refused(make, words):
+    with pytest.raises(ValueError, match=words):
+        make().fit(X, Y)
+
+
+def test_models_with_matrices_are_saved(tmp_path):
+    fitted = TemplateEmbedder(A, n_components=2).fit(X, Y)
+    again = load(save(fitted, tmp_path / "model.skops"))
+    np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
+    rows = Rows(X, LabelMatrix.of(Y))
+    assert np.allclose(again.template(rows).A.todense(), J @ A @ J)
