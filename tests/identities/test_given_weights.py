@@ -296,6 +296,32 @@ def test_reconstruction_weights_are_those_of_the_definition():
     np.testing.assert_allclose(found, G * kept / kept.max(), rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "scope", [MFA(n_friends=K), DNE(n_neighbors=K), OLPPR(n_neighbors=K), ONPPR(n_enemies=K)], ids=repr
+)
+@pytest.mark.parametrize("several", [False, True])
+def test_reconstruction_weights_of_links_are_their_positive_entries_given(scope, several):
+    expected = given.reconstruction_proximity(preserving.reconstruction(X, K))
+    expected = np.maximum(expected - np.diag(np.diag(expected)), 0.0)
+    rows = Rows(X, LabelMatrix.of(Y), weighting="none") if several else Rows(X, LabelMatrix.of(CLASSES))
+    named, same = (clone(scope).set_params(weights=kind) for kind in ("reconstruction", expected))
+    for found, stated in zip(matrices(named, rows), matrices(same, rows), strict=True):
+        if found is not None:
+            np.testing.assert_allclose(found, stated, rtol=0, atol=1e-8 * np.abs(stated).max())
+    other, one = LFDA(affinity=expected), LFDA(affinity="reconstruction", n_neighbors=K)
+    for found, stated in zip(matrices(one, rows), matrices(other, rows), strict=True):
+        np.testing.assert_allclose(found, stated, rtol=0, atol=1e-8 * np.abs(stated).max())
+
+
+def test_reconstruction_weights_of_links_of_weighted_rows_are_those_of_repeats():
+    times = 1 + np.arange(N) % 2
+    for method in (DNE(weights="reconstruction"), LFDA(affinity="reconstruction", ridge=0.1)):
+        method.set_params(n_components=2)
+        weighted = clone(method).fit(X, CLASSES, sample_weight=times)
+        repeated = clone(method).fit(np.repeat(X, times, axis=0), np.repeat(CLASSES, times))
+        assert_same_embedding(weighted, repeated, X)
+
+
 # ------------------------------------------------------------------------------------------------ rows and labels
 
 

@@ -14,6 +14,7 @@ from proxembed import (
     FDA,
     MDDM,
     MESD,
+    MFA,
     OLPP,
     OPLS,
     PCA,
@@ -161,6 +162,21 @@ def test_places_of_copies_are_shared(method):
     np.testing.assert_allclose(copied.T @ copied, np.eye(2), rtol=0, atol=1e-9)  # of all copies
     np.testing.assert_allclose(copied.sum(axis=0), 0.0, atol=1e-9)
     np.testing.assert_array_equal(found.embedding_[~seen], 0.0)
+
+
+def test_the_direct_form_of_a_method_has_its_own_constraint():
+    """Z of MFA under Z'L(Wi)Z = I, within the range of L(Wi)."""
+    rows = Rows(X, LabelMatrix.of(CLASSES))
+    template = MFA().template(rows)
+    between, within = template.A.todense(), template.B.todense()
+    w, V = np.linalg.eigh(within)
+    half = V[:, w > 1e-10 * w[-1]] / np.sqrt(w[w > 1e-10 * w[-1]])
+    expected = np.linalg.eigvalsh(half.T @ between @ half)[::-1]
+    fitted = DirectMESD(MFA(), constraint="method", n_components=2).fit(X, np.eye(3)[CLASSES])
+    np.testing.assert_allclose(fitted.eigenvalues_, expected[:2], rtol=1e-8)
+    Z = fitted.embedding_
+    np.testing.assert_allclose(Z.T @ within @ Z, np.eye(2), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(np.diag(Z.T @ between @ Z), expected[:2], rtol=1e-8)
 
 
 # ------------------------------------------------------------------------------------------- members, parts, refusals

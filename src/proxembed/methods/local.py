@@ -18,17 +18,33 @@ from proxembed.pairs.formulas import weights_local_scaling
 from proxembed.params import integers, log, param
 from proxembed.proximity.backends import Neighbors
 from proxembed.proximity.graph import edge_rows, neighbor_graph
-from proxembed.proximity.weights import LOCAL_NEIGHBORS, WEIGHTS, LocalAffinity, class_scales, weighted_links
+from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights, residual_matrix
+from proxembed.proximity.weights import (
+    LOCAL_NEIGHBORS,
+    WEIGHTS,
+    LocalAffinity,
+    class_scales,
+    positive_links,
+    weighted_links,
+)
 from proxembed.targets.labels import LabelMatrix
 
 # no "geodesic": a link is the shortest path between its own ends
-LINK_WEIGHTS = tuple(kind for kind in WEIGHTS if kind != "geodesic")
+LINK_WEIGHTS = (*(kind for kind in WEIGHTS if kind != "geodesic"), "reconstruction")
+RECONSTRUCTED_DOC = (
+    " \"reconstruction\": the positive entries of V + V' - V'V, V the weights of LLE that rebuild a row from as many "
+    "nearest rows as it is linked with."
+)
 GIVEN_DOC = (
     " Or the weights themselves: a symmetric n x n matrix for the rows of fit alone, or a callable (X, y), y as given "
     "to fit, that returns one."
 )
 RIDGE_OF_CLASSES = 1e-6  # of MFA
-LINK_DOC = "Weight of a link from the features: constant, gaussian, local_scaling, alternative, cosine, ..." + GIVEN_DOC
+LINK_DOC = (
+    "Weight of a link from the features: constant, gaussian, local_scaling, alternative, cosine, ..."
+    + RECONSTRUCTED_DOC
+    + GIVEN_DOC
+)
 TAU_DOC = 'Width of the weights; None: the median squared distance over all links, 1 for "alternative".'
 OWN_TAU_DOC = (
     'Width of the weights; None: the median squared distance over the links, 1 for "alternative". The links inside '
@@ -84,10 +100,10 @@ class LFDA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single"):
     )
     affinity: Any = param(
         default="local",
-        choices=("local", "constant"),
+        choices=("local", "constant", "reconstruction"),
         kind=MATRICES,
         callable=True,
-        doc="Affinities inside a class: locally scaled, or all 1 (FDA)." + GIVEN_DOC,
+        doc="Affinities inside a class: locally scaled, or all 1 (FDA)." + RECONSTRUCTED_DOC + GIVEN_DOC,
     )
     n_links: int | None = param(
         default=None,
@@ -107,7 +123,7 @@ class LFDA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single"):
             return Template(total - scatter, scatter, b=0, offset=rows.mass)
         labels, sizes = rows.labels, rows.class_sizes
         weights: InsideClasses
-        if not isinstance(self.affinity, str):
+        if self._of_pairs:
             weights = ClassLinks(rows.n, self._given(rows))
         elif not self._by_lists:
             weights = ClassWeights(rows.n, self._classes(rows))
@@ -124,6 +140,11 @@ class LFDA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single"):
         return isinstance(self.affinity, str) and self.affinity == "constant"
 
     @property
+    def _of_pairs(self) -> bool:
+        """Whether affinities are entries of a matrix of all pairs of rows."""
+        return not isinstance(self.affinity, str) or self.affinity == "reconstruction"
+
+    @property
     def _by_lists(self) -> bool:
         """Whether affinities are those of lists of near rows: of some, or of all by a metric that has no tiles."""
         return self.n_links is not None or self.metric != "euclidean"
@@ -131,24 +152,31 @@ class LFDA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single"):
     def search(self, rows: Rows) -> None:
         if self._constant or not isinstance(self.affinity, str):
             return
+        if self.affinity == "reconstruction":
+            reconstructed(rows, self.n_neighbors, **self._search)
+            return
         if self.scope == "global":
             self._global_scale(rows)
         if self._by_lists:
             self._near(rows)
 
     def _given(self, rows: Rows) -> list[tuple[np.ndarray, sparse.csr_array]]:
-        """The rows of each class and the given affinities among them."""
+        """The rows of each class and the affinities among them, those given or of reconstructions."""
         if self.n_links is not None:
             raise ValueError(
                 f"LFDA: n_links={self.n_links!r} is not allowed where affinity is given, with links of its own. Leave "
                 "n_links at None."
             )
-        A = rows.given_weights(self.affinity, "affinity")
+        if isinstance(self.affinity, str):
+            A = reconstructed(rows, self.n_neighbors, **self._search)
+        else:
+            A = rows.given_weights(self.affinity, "affinity")
         if A.data.min(initial=0.0) < 0.0:
             raise ValueError(
                 f"LFDA: affinity holds {A.data.min():.3g}; given affinities must be at least 0. Pass np.maximum(A, 0)."
             )
-        return [(index, rows.take(index).weigh(A[index][:, index])) for index, _ in rows.classes()]
+        classes = [(index, rows.take(index)) for index, _ in rows.classes()]
+        return [(index, own.links_counted(own.weigh(A[index][:, index]))) for index, own in classes]
 
     def _near(self, rows: Rows) -> list[tuple[np.ndarray, Neighbors]]:
         """For each class its rows and the nearest of them: for the links, and for the scales."""
@@ -271,6 +299,8 @@ class MFA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single", takes_nu
         else:
             self._near_targets(rows)
         link_scale(rows, self.weights, self.n_scale, **self._search)
+        if self.weights == "reconstruction":
+            reconstructed(rows, self.n_friends, **self._search)
 
     def _friends(self, rows: Rows) -> sparse.csr_array:
         return near_friends(rows, self.n_friends, **self._search)
@@ -286,7 +316,8 @@ class MFA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single", takes_nu
 
     def template(self, rows: Rows) -> Template:
         scale = link_scale(rows, self.weights, self.n_scale, **self._search)
-        kind, distances = link_kind(rows, self.weights), partial(rows.pair_distances, metric=self.metric)
+        kind = link_kind(rows, self.weights, self.n_friends, **self._search)
+        distances = partial(rows.pair_distances, metric=self.metric)
         weighted = partial(weighted_links, rows.X, kind=kind, tau=self.tau, scale=scale, distances=distances)
         if not isinstance(rows.labels, LabelMatrix):
             near = weighted(self._near_targets(rows))
@@ -406,7 +437,7 @@ class DNE(DistinctRows, LabelledLinks, SpectralEmbedder, labels="single", positi
 
     def template(self, rows: Rows) -> Template:
         friends, enemies = self._links(rows)
-        kind = link_kind(rows, self.weights)
+        kind = link_kind(rows, self.weights, self.n_neighbors, **self._search)
         if sparse.issparse(kind) or kind != "constant":
             links = ((friends + enemies) > 0).astype(np.float64).tocsr()
             scale = link_scale(rows, self.weights, self.n_scale, **self._search)
@@ -440,15 +471,30 @@ def nearest_pairs(rows: Rows, K: int, **search: Any) -> sparse.csr_array:
     return rows.enemies(min(K, max(1, rows.n * (rows.n - 1))), "class", **search)
 
 
-def link_kind(rows: Rows, weights: Any) -> str | sparse.csr_array:
-    """The name of the weights of links, or W where weights of all pairs are given."""
-    return weights if isinstance(weights, str) else rows.given_weights(weights)
+def link_kind(rows: Rows, weights: Any, K: int, **search: Any) -> str | sparse.csr_array:
+    """The name of the weights of links, or W where weights of all pairs are given, or made of reconstructions from K
+    rows."""
+    if not isinstance(weights, str):
+        return rows.given_weights(weights)
+    return reconstructed(rows, K, **search) if weights == "reconstruction" else weights
+
+
+def reconstructed(rows: Rows, K: int, **search: Any) -> sparse.csr_array:
+    """The positive entries of V + V' - V'V between different rows, V the weights by which its K nearest labelled rows
+    rebuild a row."""
+    part, known = rows.with_label
+    if part.n < 2:
+        return sparse.csr_array((rows.n, rows.n))
+    index = part.neighbors(at_most(K, part), **search).index
+    V = reconstruction_matrix(index, reconstruction_weights(part.X, index), part.n)
+    W = positive_links(sparse.eye_array(part.n) - residual_matrix(V)).tocoo()
+    return sparse.csr_array((W.data, (known[W.row], known[W.col])), shape=(rows.n, rows.n))
 
 
 def link_scale(rows: Rows, kind: Any, K: int, **search: Any) -> np.ndarray | None:
     """The local scales of the labelled rows by their K-th neighbour, which know of no other; None for weights that need
     none."""
-    if not isinstance(kind, str) or WEIGHTS[kind].ends != "scales":
+    if not isinstance(kind, str) or kind == "reconstruction" or WEIGHTS[kind].ends != "scales":
         return None
     part, known = rows.with_label
     scale = np.zeros(rows.n)

@@ -95,8 +95,9 @@ SIMILARITY_DOC = (
     '"cosine", "scaled_dice", "hamming", "hamming_linear", "latent_cosine", "latent_minkowski", "latent_tanimoto", '
     '"latent_gaussian", "latent_local_scaling", "latent_alternative", "latent_pearson", "latent_spearman", '
     '"latent_kendall", "latent_geodesic" (of latent variables of the classes), "features", "features_gaussian", '
-    '"features_binary", "features_binary_gaussian", a c x c array of the classes, or a callable of the c x n array of '
-    "labels, to c x c."
+    '"features_local_scaling", "features_alternative", "features_pearson", "features_spearman", "features_kendall", '
+    '"features_geodesic", "features_binary", "features_binary_gaussian", a c x c array of the classes, or a callable '
+    "of the c x n array of labels, to c x c."
 )
 
 

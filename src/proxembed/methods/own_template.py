@@ -17,7 +17,7 @@ from proxembed.estimator.base import Unweighted
 from proxembed.estimator.neighborly import MATRICES
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
-from proxembed.params import call_user_function, constant, param
+from proxembed.params import call_user_function, param
 from proxembed.proximity.weights import given_weights
 
 from .mope import Regressed
@@ -230,9 +230,10 @@ class DirectMESD(Unweighted, Regressed, MESD):  # type: ignore[misc]  # the ridg
     [mu2012mesd]
 
     A is the one of the method, its copies of rows collapsed; copies share a place, and Z~'Z~ = I of all copies is
-    Z'diag(m)Z = I of the rows. The constraint of the method has no part. Components of positive eigenvalue alone are
-    kept, and their mean over the copies is 0. New rows are embedded by the ridge regression of Z on X; rows without
-    labels are at the origin.
+    Z'diag(m)Z = I of the rows. With ``constraint="method"`` it is the direct form of the method itself, such as
+    Z'L(Wi)Z = I of MFA, and decomposes a matrix of all pairs of rows. Components of positive eigenvalue alone are
+    kept; under diag(m) their mean over the copies is 0. New rows are embedded by the ridge regression of Z on X; rows
+    without labels are at the origin.
 
     Attributes
     ----------
@@ -260,7 +261,11 @@ class DirectMESD(Unweighted, Regressed, MESD):  # type: ignore[misc]  # the ridg
     True
     """
 
-    constraint: str = constant("embedding")
+    constraint: str = param(
+        default="embedding",
+        choices=("embedding", "method"),
+        doc="B = diag(m), or the B of the method, of the rows in place of their projections and within its range.",
+    )
 
     @property
     def traits(self) -> Traits:
@@ -275,6 +280,8 @@ class DirectMESD(Unweighted, Regressed, MESD):  # type: ignore[misc]  # the ridg
     def template(self, rows: Rows) -> Template:
         copied = self.with_classes(rows)
         template = self.method_.template(copied)
+        if self.constraint == "method" and template.B is not None:
+            return _placing(template.A, template.B, False, template.sense)
         return _placing(template.A, Diagonal(copied.mass), True, template.sense)
 
     def place(self, template: Template, rows: Rows, k: int | None) -> Placement:

@@ -29,7 +29,17 @@ from proxembed.params import integers, log, param
 from proxembed.proximity.reconstruction import reconstruction_matrix, reconstruction_weights
 from proxembed.proximity.weights import LOCAL_NEIGHBORS, edge_weights, weighted_links
 
-from .local import GIVEN_DOC, LINK_WEIGHTS, at_most, check_classes, labelled_graph, link_kind, link_scale, point_enemies
+from .local import (
+    GIVEN_DOC,
+    LINK_WEIGHTS,
+    RECONSTRUCTED_DOC,
+    at_most,
+    check_classes,
+    labelled_graph,
+    link_kind,
+    link_scale,
+    point_enemies,
+)
 
 
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
@@ -260,7 +270,9 @@ class ONPP(DistinctRows, _Reconstructing):
 
 
 REPULSION_DOC = (
-    "Weight of a repelling link from the features; alternative, the published one, sees the origin." + GIVEN_DOC
+    "Weight of a repelling link from the features; alternative, the published one, sees the origin."
+    + RECONSTRUCTED_DOC
+    + GIVEN_DOC
 )
 TAU_DOC = 'Width of these weights; None: 1 for "alternative", else the median squared distance over the graph.'
 WHOLE_DOC = (
@@ -454,10 +466,11 @@ def repulsive(rows: Rows, K: int, kind: Any, tau: float | None, n_scale: int, me
     """L(Wr): the graph of the K nearest rows without its links inside a class, weighted by features, or as given, and
     by copies."""
     graph = labelled_graph(rows, K, metric=metric)
-    if isinstance(kind, str):
+    if isinstance(kind, str) and kind != "reconstruction":
         weights = edge_weights(rows.X, graph, kind, tau=tau, scale=link_scale(rows, kind, n_scale, metric=metric))
     else:
-        weights = weighted_links(rows.X, edge_weights(rows.X, graph, "constant"), link_kind(rows, kind))
+        own = link_kind(rows, kind, K, metric=metric)
+        weights = weighted_links(rows.X, edge_weights(rows.X, graph, "constant"), own)
     pairs = rows.copy_pairs(weights, same=False)
     links = rows.weigh(weights.multiply(pairs).tocsr(), same_class=False)
     return Laplacian(Sparse(rows.links_counted(links)))

@@ -139,7 +139,7 @@ def latent_labels(
         return _points(kind, _dense(sets, f"latent={kind!r}"), "label sets")
     _check_latent(kind)
     w, V = descending(labels.centred_gram if kind == "pca" else labels.gram)
-    P = V[:, : _directions(w, kind, n_latent)]
+    P = fix_signs(V[:, : _directions(w, kind, n_latent)])  # correlations over the coordinates depend on their signs
     points = np.asarray(sets @ P)
     return points - (labels.nk / labels.n) @ P if centred else points
 
@@ -294,7 +294,10 @@ def _geodesic_points(phi: np.ndarray) -> Between:
     return lambda a, b: paths[np.ix_(a, b)]
 
 
-OF_FEATURES = ("features", "features_gaussian", "features_binary", "features_binary_gaussian")
+OF_POINTS = tuple(
+    f"features_{kind}" for kind in ("local_scaling", "alternative", "pearson", "spearman", "kendall", "geodesic")
+)
+OF_FEATURES = ("features", "features_gaussian", "features_binary", "features_binary_gaussian", *OF_POINTS)
 OF_LATENT = tuple(f"latent_{kind}" for kind in LATENT_SIMILARITIES)
 OF_MEMBERS = {"cooccurrence" if kind == "and" else kind: measure for kind, measure in SET_SIMILARITIES.items()}
 CLASS_SIMILARITIES = (*OF_MEMBERS, *OF_LATENT, *OF_FEATURES)
@@ -314,8 +317,8 @@ def class_similarity(
 ) -> np.ndarray:
     """Sigma of (42), similarities of the c classes: symmetric, at least 0. [mu2012mesd] Classes are compared as sets of
     the rows that carry them ("cooccurrence": Y'Y; "scaled_dice" counts a shared row 1/m_i), by latent variables
-    ("latent_..."), or by their vectors Y'X ("features...", "binary": 1[Y'X > 0]). A class without rows is similar to
-    none."""
+    ("latent_..."), or by their vectors Y'X ("features...", "binary": 1[Y'X > 0]; "features" alone: cosines). A class
+    without rows is similar to none."""
     if callable(kind):
         guard_dense((labels.c, labels.n), f"similarity={kind!r}: the rows of each label")
         Sigma = checked_similarity(
@@ -331,10 +334,13 @@ def class_similarity(
     elif kind in OF_LATENT:
         used = np.flatnonzero(labels.nk > 0)
         phi = latent_classes(labels, used, latent, n_latent, centred)
-        between, _ = latent_between(phi, kind.removeprefix("latent_"), tau, p, n_scale)
-        everyone, Sigma = np.arange(len(used)), np.zeros((labels.c, labels.c))
-        Sigma[np.ix_(used, used)] = between(everyone, everyone)
-        Sigma = (Sigma + Sigma.T) / 2.0
+        Sigma = _of_points(used, labels.c, latent_between(phi, kind.removeprefix("latent_"), tau, p, n_scale)[0])
+    elif kind in OF_POINTS:
+        used = np.flatnonzero(labels.nk > 0)
+        V = _class_vectors(labels, kind, features)[used]
+        guard_dense(V.shape, f"similarity={kind!r}: the vectors of the classes")
+        V = np.asarray(V.toarray() if sparse.issparse(V) else V, dtype=np.float64)
+        Sigma = _of_points(used, labels.c, latent_between(V, kind.removeprefix("features_"), tau, p, n_scale)[0])
     elif kind in OF_FEATURES:
         Sigma = _of_vectors(labels, kind, features, tau)
     else:
@@ -354,12 +360,24 @@ def _of_members(labels: LabelMatrix, kind: str, tau: float | None) -> np.ndarray
     return _without_empty(shared, labels)
 
 
-def _of_vectors(labels: LabelMatrix, kind: str, features: Any, tau: float | None) -> np.ndarray:
-    """A similarity of the class vectors Y'X."""
+def _of_points(used: np.ndarray, c: int, between: Between) -> np.ndarray:
+    """The similarities of the points of the classes ``used``, 0 for the others."""
+    everyone, Sigma = np.arange(len(used)), np.zeros((c, c))
+    Sigma[np.ix_(used, used)] = between(everyone, everyone)
+    return (Sigma + Sigma.T) / 2.0
+
+
+def _class_vectors(labels: LabelMatrix, kind: str, features: Any) -> Any:
+    """Y'X."""
     if features is None or features.shape[0] != labels.n:
         given = "none" if features is None else f"{features.shape[0]:,} rows"
         raise ValueError(f"similarity={kind!r} needs class_features, the {labels.n:,} rows of X; got {given}.")
-    V = labels.Y.T.tocsr() @ features
+    return labels.Y.T.tocsr() @ features
+
+
+def _of_vectors(labels: LabelMatrix, kind: str, features: Any, tau: float | None) -> np.ndarray:
+    """The cosine or the Gaussian of the class vectors Y'X."""
+    V = _class_vectors(labels, kind, features)
     if "binary" in kind:
         V = (V > 0).astype(np.float64)
     dots = V @ V.T

@@ -17,6 +17,7 @@ from proxembed.proximity import label_similarity as label_similarity_module
 from proxembed.proximity.label_similarity import (
     LABEL_KERNELS,
     LATENT_SIMILARITIES,
+    OF_POINTS,
     SET_SIMILARITIES,
     LabelSimilarity,
     checked_similarity,
@@ -186,6 +187,19 @@ def test_class_similarity_of_features(seed, made, binary):
         check(label_similarity(labels, "classes", kind, class_features=made(X)), oracle.scheme_classes(Y, Sigma))
 
 
+@each_value
+@pytest.mark.parametrize("made", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("kind", [kind.removeprefix("features_") for kind in OF_POINTS])
+def test_class_vectors_are_compared_by_every_measure_of_rows(kind, made):
+    Y = random_labels(1)
+    used = np.flatnonzero(Y.sum(axis=0))
+    X = np.random.default_rng(101).standard_normal((len(Y), 7))
+    expected = np.zeros((Y.shape[1], Y.shape[1]))
+    expected[np.ix_(used, used)] = latent_loops(kind, (Y.T @ X)[used])
+    Sigma = class_similarity(LabelMatrix.of(Y), f"features_{kind}", features=made(X), n_scale=2)
+    np.testing.assert_allclose(Sigma, expected, rtol=0, atol=1e-9)
+
+
 def test_class_similarity_of_the_caller():
     """An indefinite matrix: negative entries become 0 and the largest g is found off the diagonal."""
     Y = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 0, 0]])
@@ -224,6 +238,9 @@ def test_latent_points_are_projections_of_label_sets(seed, kind, centred):
     phi = latent_labels(labels, sets, kind, 2, centred)
     points = (sets - centred * Y.mean(axis=0)) @ P
     np.testing.assert_allclose(phi @ phi.T, points @ points.T, rtol=0, atol=1e-12)
+    lead = (np.abs(P) > (1 - 1e-6) * np.abs(P).max(axis=0)).argmax(axis=0)
+    signs = np.sign(P[lead, [0, 1]])  # correlations over the directions know their signs
+    np.testing.assert_allclose(phi, points * signs, rtol=0, atol=1e-10)
     share = np.cumsum(np.linalg.svd(Y - (kind == "pca") * Y.mean(axis=0))[1] ** 2)
     assert latent_labels(labels, sets, kind).shape[1] == 1 + np.count_nonzero(share < 0.9 * share[-1])
 
