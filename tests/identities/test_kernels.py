@@ -120,7 +120,9 @@ def test_the_raw_kernel_is_the_relation_with_all_rows_as_features(kind):
         assert gram_distance(Z, other) < IDENTITY
 
 
-@pytest.mark.parametrize("kind", ["tanimoto", "euclidean", "alternative", "correlation", "spearman", "local_scaling"])
+@pytest.mark.parametrize(
+    "kind", ["tanimoto", "euclidean", "alternative", "correlation", "spearman", "kendall", "local_scaling"]
+)
 def test_relations_to_the_rows_of_training_stand_in_the_place_of_the_kernel(kind):
     """Section 3.5 of the paper: Gamma'K'AK Gamma under Gamma'(K'BK + ridge)Gamma = I, K of any sign of eigenvalues."""
     X, Y = TALL.X[:30], TALL.Y[:30]

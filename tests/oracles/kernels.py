@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
-from scipy.stats import spearmanr
+from scipy.stats import kendalltau, spearmanr
 
 from oracles.dense import RANK_TOLERANCE, dense_solve
 
@@ -28,6 +28,7 @@ def kernel_matrix(X1, X2, kernel, tau=None) -> np.ndarray:
         "alternative": lambda a, b: 1.0 / (tau + np.sum((a - b) ** 2) / (a @ a + b @ b)),
         "correlation": lambda a, b: np.corrcoef(a, b)[0, 1],
         "spearman": lambda a, b: spearmanr(a, b).statistic,
+        "kendall": lambda a, b: kendalltau(a, b).statistic,
         "local_scaling": lambda a, b: np.exp(-np.sum((a - b) ** 2) / (to_nearest(a, X2) * to_nearest(b, X2))),
     }
     return np.array([[pairwise[kernel](a, b) for b in X2] for a in X1])

@@ -299,7 +299,7 @@ class MFA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single", takes_nu
         else:
             self._near_targets(rows)
         link_scale(rows, self.weights, self.n_scale, **self._search)
-        if self.weights == "reconstruction":
+        if isinstance(self.weights, str) and self.weights == "reconstruction":
             reconstructed(rows, self.n_friends, **self._search)
 
     def _friends(self, rows: Rows) -> sparse.csr_array:

@@ -159,8 +159,8 @@ class RelationFeatures(Embedder):
         choices=tuple(RELATIONS),
         callable=True,
         kw_only=False,
-        search=tuple(RELATIONS),
-        doc="The measure.",
+        search=tuple(kind for kind in RELATIONS if kind != "kendall"),
+        doc="The measure; kendall compares all pairs of features.",
     )
     tau: float | None = param(
         default=None,

@@ -84,6 +84,9 @@ class Pairs(Protocol):
     def correlation(self) -> np.ndarray:
         """Cosines of the rows less their own mean."""
 
+    def concordance(self) -> np.ndarray:
+        """Kendall's tau-b of the features of both rows, 0 where a row is constant."""
+
     def power(self, degree: float) -> np.ndarray:
         """(1 + x'p)^degree."""
 
@@ -135,6 +138,10 @@ def _share(pairs: Pairs) -> np.ndarray:
 
 def _correlation(pairs: Pairs) -> np.ndarray:
     return pairs.correlation()
+
+
+def _concordance(pairs: Pairs) -> np.ndarray:
+    return pairs.concordance()
 
 
 def _local_scaling(pairs: Pairs, *, n_scale: int = 7, scale: np.ndarray | None = None) -> np.ndarray:
@@ -271,7 +278,10 @@ MEASURES = (
         {"relation": "local_scaling", "edge": "local_scaling", "latent": "local_scaling"},
         _local_scaling, weights_local_scaling, "scales",
     ),
-    PairMeasure("tau-b of the features of both rows", {"edge": "kendall", "latent": "kendall"}),
+    PairMeasure(
+        "tau-b of the features of both rows, 0 where a row is constant",
+        {"relation": "kendall", "edge": "kendall", "latent": "kendall"}, _concordance, centred=True,
+    ),
     PairMeasure(
         "exp(-g^2 / tau), g the shortest path",
         {"edge": "geodesic", "latent": "geodesic"}, weight=weights_gaussian, median_width=True,

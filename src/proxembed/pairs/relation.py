@@ -24,6 +24,7 @@ from proxembed.params import call_user_function, check_arguments
 from .formulas import RELATIONS, cosine, median_or_mean
 
 NEAR = 1e-6
+KENDALL_FEATURES = 2000
 PAIR_ENTRIES = 2**20
 MOST_ROWS, LEAST_ROWS = 200, 20
 MOST_PRODUCTS = 10**8  # rows x prototypes x features that one combination may take
@@ -91,6 +92,23 @@ class PrototypePairs:
         G -= self.X.shape[1] * mean_x[self.part, None] * mean_p
         return cosine(G, a[self.part, None], b)
 
+    def concordance(self) -> np.ndarray:
+        """tau-b: the cosine of the signs of x_a - x_b over all pairs of features, one feature a at a time."""
+        d = self.X.shape[1]
+        if d > KENDALL_FEATURES:
+            raise ValueError(
+                f"kind 'kendall' compares all pairs of features: X has {d:,}, and {KENDALL_FEATURES:,} are allowed. Use "
+                "kind 'spearman'."
+            )
+        X, P = _dense(self.X[self.part]), _dense(self.P)
+        dots, a, b = np.zeros((len(X), len(P))), np.zeros(len(X)), np.zeros(len(P))
+        for j in range(d - 1):
+            x, p = ((M[:, [j]] > M[:, j + 1 :]) * 1.0 - (M[:, [j]] < M[:, j + 1 :]) for M in (X, P))
+            dots += x @ p.T
+            a += np.count_nonzero(x, axis=1)
+            b += np.count_nonzero(p, axis=1)
+        return cosine(dots, np.sqrt(a)[:, None], np.sqrt(b))
+
     def local_scales(self, n_scale: int, scale: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Distances of the rows to their ``n_scale``-th nearest prototype that differs, and those of the prototypes."""
         right = prototype_scales(self.P, n_scale) if scale is None else scale
@@ -137,6 +155,10 @@ class PrototypePairs:
         block = self.X[self.part].astype(np.float64, copy=False)
         G = (block if shift is None else block - shift) @ right
         return G.toarray() if sp.issparse(G) else np.asarray(G)
+
+
+def _dense(X: Matrix) -> np.ndarray:
+    return X.toarray() if sp.issparse(X) else X
 
 
 def prototype_scales(prototypes: Any, n_scale: int = 7) -> np.ndarray:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import kendalltau, rankdata, spearmanr
 
 from designs import each_value, pairwise
 from proxembed import RelationFeatures
@@ -65,6 +65,8 @@ def nearest_but_itself(x, P, n_scale):
 
 
 def loop(kind, X, P):
+    if kind == "kendall":
+        return np.array([[np.nan_to_num(kendalltau(x, p).statistic) for p in P] for x in X])
     if kind == "spearman":
         return loop("correlation", *(np.array([rankdata(row) for row in M]) for M in (X, P)))
     if kind == "local_scaling":
@@ -94,7 +96,7 @@ def test_formula_against_a_double_loop(kind, first, second, monkeypatch):
 def test_zero_and_constant_rows(first, second):
     X, P = pair()
     A, B = FORMS[first](X), FORMS[second](P)
-    for kind in ("cosine", "tanimoto"):
+    for kind in ("cosine", "tanimoto", "kendall"):
         R = relation(kind, A, B)
         assert not R[2].any() and not R[:, 1].any()
     R = relation("correlation", A, B)
@@ -180,7 +182,11 @@ def test_large_sparse_rows_are_not_densified():
     places = rng.integers(0, 2000, 2000), rng.integers(0, 10**7, 2000)
     X = sp.csr_array((rng.random(2000), places), shape=(2000, 10**7))
     for kind in RELATIONS:
-        assert relation(kind, X, X[:3], **PARAMS.get(kind, {})).shape == (2000, 3)
+        if kind == "kendall":
+            with pytest.raises(ValueError, match="compares all pairs of features: X has 10,000,000"):
+                relation(kind, X, X[:3])
+        else:
+            assert relation(kind, X, X[:3], **PARAMS.get(kind, {})).shape == (2000, 3)
 
 
 def test_spearman_against_scipy():
