@@ -7,21 +7,27 @@ from functools import partial, reduce
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.blocks import RowBlocks, blocks_of, transform_lazily
 from proxembed.estimator.base import Embedder
+from proxembed.estimator.direct import stored_like
 from proxembed.estimator.known_blocks import FeatureInfo, checked_alike, known_blocks, moved_centroids
+from proxembed.estimator.neighborly import path_lengths
 from proxembed.estimator.validation import in_range
 from proxembed.estimator.weights import checked_weights
 from proxembed.features.prototypes import PROTOTYPES, prototypes
 from proxembed.features.scaling import BY_SUMS, SCALINGS, ColumnSums, ScalingState, scaling_apply, scaling_fit
-from proxembed.pairs.formulas import RELATIONS, PairMeasure, measures_for
+from proxembed.pairs.formulas import RELATIONS, PairMeasure, measures_for, median_or_mean, weights_gaussian
 from proxembed.pairs.relation import median_squared_distance, prototype_scales, relation, relation_effects
 from proxembed.params import check_params, log, param
+from proxembed.proximity.backends import nearest
+from proxembed.proximity.graph import geodesics, neighbor_graph
 from proxembed.targets.labels import LabelMatrix
 
+GEODESIC = "geodesic"  # along a graph of the prototypes, so of no two rows alone
 KERNELS = {kernel: measure.uses["relation"] for kernel, measure in measures_for("kernel").items()}
 RELATION_METRICS = tuple(kind for kind in RELATIONS if kind not in KERNELS.values())  # no kernels in general
 WIDTHS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 16.0])
@@ -139,6 +145,7 @@ class RelationFeatures(Embedder):
     tau_ : float or None, the width used.
     scale_ : float by which features are divided (the largest on the training rows for "polynomial", else 1).
     local_scales_ : (p,) array, the widths of the prototypes under "local_scaling"; None otherwise.
+    paths_ : (p, p) CSR of distances, the graph of the prototypes under "geodesic"; None otherwise.
 
     Raises
     ------
@@ -156,18 +163,20 @@ class RelationFeatures(Embedder):
 
     kind: str | Callable[..., Any] = param(
         default="cosine",
-        choices=tuple(RELATIONS),
+        choices=(*RELATIONS, GEODESIC),
         callable=True,
         kw_only=False,
         search=tuple(kind for kind in RELATIONS if kind != "kendall"),
-        doc="The measure; kendall compares all pairs of features.",
+        doc="The measure; kendall compares all pairs of features, geodesic is the Gaussian of the shortest path from a "
+        "row to a prototype along the graph of the prototypes' n_neighbors, 0 where there is none.",
     )
     tau: float | None = param(
         default=None,
         above=0,
         choices=(None,),
         search=log(1e-3, 10.0),
-        doc='Width; None: the median squared distance for "gaussian", 1 for "alternative".',
+        doc='Width; None: the median squared distance for "gaussian", that of paths between prototypes for "geodesic", '
+        '1 for "alternative".',
     )
     degree: float = param(default=2, above=0, search=(1, 5), doc='Degree of "polynomial".')
     n_scale: int = param(
@@ -175,6 +184,9 @@ class RelationFeatures(Embedder):
         low=1,
         integer=True,
         doc='Which nearest prototype sets the width of a row under "local_scaling"; an equal one is none of them.',
+    )
+    n_neighbors: int = param(
+        default=5, low=1, integer=True, doc='Nearest prototypes with which "geodesic" links a row and a prototype.'
     )
     prototypes: str | Callable[..., Any] = param(
         default="all", choices=tuple(PROTOTYPES), callable=True, doc="How prototypes are chosen."
@@ -202,6 +214,9 @@ class RelationFeatures(Embedder):
             self.tau_ = self.tau
             if self.tau is None and "tau" in measure.params:
                 self.tau_ = median_squared_distance(X) if measure.median_width else 1.0
+            self.paths_ = self._paths() if self._geodesic else None
+            if self._geodesic and self.tau is None:
+                self.tau_ = median_squared_path(self.paths_)
             self.local_scales_ = None
             if measure.ends == "scales":
                 self.local_scales_ = prototype_scales(self.prototypes_, self.n_scale)
@@ -240,11 +255,34 @@ class RelationFeatures(Embedder):
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         check_is_fitted(self, "prototypes_")
-        return relation_effects(self.kind, self.prototypes_, weights / self.scale_, **self._settings)
+        kind = (lambda X, P: self._along_paths(X)) if self._geodesic else self.kind
+        return relation_effects(kind, self.prototypes_, weights / self.scale_, **self._settings)
 
     def _relate(self, X: Any) -> np.ndarray:
         guard_dense((X.shape[0], self.prototypes_.shape[0]), "The relation features")
+        if self._geodesic:
+            return self._along_paths(X)
         return relation(self.kind, X, self.prototypes_, **self._settings)
+
+    @property
+    def _geodesic(self) -> bool:
+        return isinstance(self.kind, str) and self.kind == GEODESIC
+
+    def _paths(self) -> Any:
+        """The graph of the prototypes, CSR of distances."""
+        p = self.prototypes_.shape[0]
+        if p == 1:
+            return sparse.csr_array((1, 1))
+        return neighbor_graph(nearest(self.prototypes_, min(self.n_neighbors, p - 1)), p)
+
+    def _along_paths(self, X: Any) -> np.ndarray:
+        """exp(-g^2 / tau), g the shortest path from each row through its nearest prototypes to each prototype."""
+        X, p = stored_like(X, self.prototypes_), self.prototypes_.shape[0]
+        links = nearest(self.prototypes_, min(self.n_neighbors, p), queries=X)
+        R, tau = np.empty((X.shape[0], p)), float(self.tau_ or 1.0)
+        for part, length in path_lengths(self.paths_, links, np.arange(p)):
+            R[part] = weights_gaussian(length, tau)
+        return R
 
     @property
     def _settings(self) -> dict[str, Any]:
@@ -256,6 +294,13 @@ class RelationFeatures(Embedder):
     @property
     def _n_features_out(self) -> int:
         return self.prototypes_.shape[0]
+
+
+def median_squared_path(graph: Any) -> float:
+    """The median of the squared shortest paths between different prototypes that a path joins; 1 without any."""
+    lengths = geodesics(graph)
+    found = lengths[np.isfinite(lengths) & ~np.eye(len(lengths), dtype=bool)] ** 2
+    return median_or_mean(found) if found.size else 1.0
 
 
 def sample_size(n_prototypes: int) -> int:

@@ -97,8 +97,8 @@ class PrototypePairs:
         d = self.X.shape[1]
         if d > KENDALL_FEATURES:
             raise ValueError(
-                f"kind 'kendall' compares all pairs of features: X has {d:,}, and {KENDALL_FEATURES:,} are allowed. Use "
-                "kind 'spearman'."
+                f"kind 'kendall' compares all pairs of features: X has {d:,}, and {KENDALL_FEATURES:,} are allowed. "
+                "Use kind 'spearman'."
             )
         X, P = _dense(self.X[self.part]), _dense(self.P)
         dots, a, b = np.zeros((len(X), len(P))), np.zeros(len(X)), np.zeros(len(P))

@@ -189,6 +189,34 @@ def test_large_sparse_rows_are_not_densified():
             assert relation(kind, X, X[:3], **PARAMS.get(kind, {})).shape == (2000, 3)
 
 
+def test_geodesic_features_follow_the_graph_of_the_prototypes():
+    """Points on two far arcs: shortest paths by Floyd and Warshall, new rows through their nearest prototypes."""
+    angle = np.linspace(0, 4, 12)
+    arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    X = np.vstack([arc, 50.0 + arc])
+    new = np.vstack([0.9 * arc[:3], X[:4]])
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    near = np.argsort(D + 1e9 * np.eye(24), axis=1)[:, :2]
+    G = np.full((24, 24), np.inf)
+    for i, links in enumerate(near):
+        G[i, links] = G[links, i] = D[i, links]
+    np.fill_diagonal(G, 0.0)
+    for k in range(24):
+        G = np.minimum(G, G[:, [k]] + G[k])
+    E = np.linalg.norm(new[:, None] - X, axis=2)
+    first = np.argsort(E, axis=1)[:, :2]
+    lengths = np.array([np.min([E[q, i] + G[i] for i in first[q]], axis=0) for q in range(len(new))])
+    for form in (np.asarray, sp.csr_array):
+        fitted = RelationFeatures("geodesic", n_neighbors=2).fit(form(X))
+        tau = np.median(G[np.isfinite(G) & ~np.eye(24, dtype=bool)] ** 2)
+        assert fitted.tau_ == pytest.approx(tau)
+        np.testing.assert_allclose(fitted.transform(form(new)), np.exp(-(lengths**2) / tau), rtol=1e-9, atol=1e-12)
+        assert (fitted.transform(form(new))[:, 12:] == 0).all()
+        assert fitted.feature_effects(np.ones((1, 24))).shape == (1, 2)
+    one = RelationFeatures("geodesic", prototypes="farthest", n_prototypes=1, random_state=0).fit(X)
+    assert one.tau_ == 1.0 and one.transform(X).shape == (24, 1)
+
+
 def test_spearman_against_scipy():
     X, P = np.random.default_rng(0).normal(size=(2, 6, 9))
     expected = [[spearmanr(x, p).statistic for p in P] for x in X]
