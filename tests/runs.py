@@ -42,6 +42,10 @@ def with_few_rivals(patch):
         patch.setattr(module, "entrants", entrants)
 
 
+def without_nested_folds(patch):
+    patch.setattr("proxembed.workflow.nested.BELOW", 0)
+
+
 def with_usual_speed(patch):
     patch.setattr("proxembed.workflow.plan.machine_speed", lambda: 1.0)
 
@@ -50,7 +54,7 @@ def with_usual_speed(patch):
 def quick_runs():
     """Whole runs in fixtures of a module, as tests have them by the fixtures below."""
     with pytest.MonkeyPatch.context() as patch:
-        for change in (without_figures, without_layouts, with_few_rivals, with_usual_speed):
+        for change in (without_figures, without_layouts, with_few_rivals, without_nested_folds, with_usual_speed):
             change(patch)
         yield patch
 
@@ -69,8 +73,10 @@ def planes_alone(monkeypatch):
 
 @pytest.fixture
 def few_rivals(monkeypatch):
-    """Comparisons without the rivals whose fits take seconds: these have tests of their own."""
+    """Comparisons without the rivals whose fits take seconds, and without nested folds: these have tests of their
+    own."""
     with_few_rivals(monkeypatch)
+    without_nested_folds(monkeypatch)
 
 
 @pytest.fixture

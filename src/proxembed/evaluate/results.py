@@ -2,8 +2,9 @@
 
 import io
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,42 @@ class Results:
     constants: dict[str, Constant] = field(default_factory=dict)  # by fold, in the measure of predictions
     same_rows: dict[str, float] = field(default_factory=dict)  # by fold, in the measure of neighbours
     arms: tuple[Any, ...] = ()  # what took part
-    truth: Any = None  # of outputs the cells of the test rows, by the means and factors of their training rows
+    truths: dict[str, Any] = field(default_factory=dict)  # by fold the cells of outputs, as their training rows scale
+    repeats: list[list[str]] = field(default_factory=list)  # folds in which the choice was made anew, by repeat
+
+
+BY_KEY = "predictions", "similarity", "new_similarity", "hubs", "queries", "kept"  # what is kept by arm, k and fold
+BY_FOLD = "folds", "scalings", "held_out", "constants", "same_rows", "truths"
+Key = tuple[str, int | None]
+
+
+def renamed(results: Results, names: Mapping[Key, Key]) -> Results:
+    """The results of arms and sizes under other names, of each new one the present one; all others are left out."""
+    by_arm: dict[Key, list[dict[str, Any]]] = {}
+    for row in results.rows:
+        by_arm.setdefault((row["arm"], row["k"]), []).append(row)
+    rows = [{**row, "arm": arm, "k": k} for (arm, k), old in names.items() for row in by_arm.get(old, ())]
+    found = replace(results, rows=rows)
+    triples = [(new, old, fold) for new, old in names.items() for fold in results.held_out]
+    for name in BY_KEY:
+        kept = getattr(results, name)
+        own = {(*new, fold): kept[*old, fold] for new, old, fold in triples if (*old, fold) in kept}
+        setattr(found, name, own | {key: value for key, value in kept.items() if key[0] == SAME_ROWS})
+    return found
+
+
+def joined(parts: Sequence[Results]) -> Results:
+    """The results of several folds, of the arms and sizes that all of them have."""
+    common = set.intersection(*({(row["arm"], row["k"]) for row in part.rows} for part in parts))
+    rows = [row for part in parts for row in part.rows if (row["arm"], row["k"]) in common]
+    found = replace(parts[0], rows=rows, seconds=sum(part.seconds for part in parts), few={})
+    for name in (*BY_KEY, *BY_FOLD):
+        setattr(found, name, {key: value for part in parts for key, value in getattr(part, name).items()})
+    found.notes = [*dict.fromkeys(note for part in parts for note in part.notes)]
+    found.preprocessing = Counter(part.preprocessing for part in parts).most_common(1)[0][0]
+    found.protocol = {**parts[0].protocol, "arms": [*dict.fromkeys(row["arm"] for row in rows)]}
+    found.interrupted = any(part.interrupted for part in parts)
+    return found
 
 
 def predictions_npz(results: Results) -> bytes:

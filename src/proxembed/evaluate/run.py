@@ -36,10 +36,11 @@ from proxembed.targets.values import dense_labels
 from .arms import ALL_FEATURES, Arm
 from .compare import BEST_METHOD, SIDES
 from .constant import Cells, Constant, constant_prediction
+from .gains import FOLDS, TEST_ROWS
 from .part import Part, cells_of, prepare, rows_scored, some_weights
-from .results import NEAREST, NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
-from .scoring import BY_KEY, Measures, Pairs, Scores, lost, score
-from .verdict import FOLDS, TEST_ROWS, too_few
+from .results import BY_KEY, NEAREST, NEIGHBORS, RIDGE, SAME_ROWS, TEST, Results, merged_notes
+from .scoring import Measures, Pairs, Scores, lost, score
+from .verdict import too_few
 
 LEAST_SPLITS = 3  # two folds and the test rows
 Task = tuple[Arm, Measures]
@@ -172,13 +173,19 @@ def _check(dataset: Any) -> None:
         raise ValueError(f"{dataset.name} has no row with a label; check which columns hold the labels.")
 
 
-def run(protocol: Protocol, dataset: Any, progress: Progress | None = None, store: Any = None) -> Results:
+def run(
+    protocol: Protocol,
+    dataset: Any,
+    progress: Progress | None = None,
+    store: Any = None,
+    splits: list[Split] | None = None,
+) -> Results:
     """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split
-    for all k."""
+    for all k. ``splits``: some of those of the protocol; None: all."""
     started = time.perf_counter()
     _check(dataset)
     protocol.primary.check_weighs(dataset.sample_weight)
-    splits = _splits(protocol, dataset)
+    splits = _splits(protocol, dataset) if splits is None else splits
     counts = [[str(name), int(count)] for name, count in zip(dataset.label_names, dataset.Y.sum(axis=0), strict=True)]
     described = protocol.describe()
     described["splitting"]["kind"] = splitting_kind(dataset, protocol.splitting)
@@ -241,7 +248,7 @@ def add_constants(results: Results, protocol: Protocol, dataset: Any, split: Spl
         listed = np.stack([none, none, none + 1.0], axis=1)
         results.similarity[SAME_ROWS, None, name], results.same_rows[name] = listed, 0.0
         results.constants[name] = Constant(0.0, none[:1].ravel())
-        results.truth = cells if name == TEST else results.truth
+        results.truths[name] = cells
         return
     same = same_rows_similarity(protocol, dataset, split.train, rows)
     mean = float(np.average(same, weights=some_weights(dataset.sample_weight, rows)))

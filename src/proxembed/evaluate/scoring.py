@@ -40,19 +40,11 @@ from proxembed.methods.pipeline import extrapolates, fold_scores, rows_without
 from .arms import MAP_SIZE, Arm
 from .layouts import fitted_layout, map_of, settings_digest
 from .part import Part, some_weights
-from .results import NEIGHBORS, TEST, Kept, reason_of
+from .results import BY_KEY, NEIGHBORS, TEST, Kept, reason_of
 from .rival_fits import fitted_rival, label_scores
 from .rivals.linear import LabelScores
 from .rivals.rival import Rival
 
-BY_KEY = (
-    "predictions",
-    "similarity",
-    "new_similarity",
-    "hubs",
-    "queries",
-    "kept",
-)  # what ``Scores`` hold by arm, k and part
 LATEST = 4  # embeddings of a part that are kept
 NO_SIZE = "ValueError: it has fewer components than any n_components asked for; add a smaller number"
 Pairs = tuple[tuple[Measure, str], ...]

@@ -21,31 +21,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import ArrayLike
 
-from proxembed.measures.measures import AVERAGE_PRECISION, Measure, is_near, is_new_near, measure_of
-from proxembed.measures.outputs import OutputCells, agreement_each, mean_over_outputs, q2_each
-from proxembed.measures.statistics import (
-    DrawnPrecision,
-    drawn_precision,
-    drawn_weights,
-    enough_rows_each,
-    holm,
-    nadeau_bengio,
-    nadeau_bengio_p,
-    precision_difference,
-    redrawn_gain,
-    t_tested,
-)
-from proxembed.splits.shuffles import time_periods
+from proxembed.measures.measures import is_near, is_new_near
+from proxembed.measures.statistics import holm
 from proxembed.splits.splits import LEAST_GROUPS
-from proxembed.targets.known import known_cells
 from proxembed.targets.labels import LabelMatrix
-from proxembed.targets.values import dense_labels
 
 from .arms import ALL_FEATURES, MAP_SIZE
-from .compare import equal_rows, gain_on_folds
+from .compare import equal_rows
+from .gains import (
+    FOLDS,
+    GROUP,
+    PERIOD,
+    FoldGains,
+    Gains,
+    NestedGains,
+    TestGains,
+    top,
+    units_of_rows,
+)
 from .part import KEPT_ROWS
 from .results import NEAREST, NEIGHBORS, SAME_ROWS, TEST, Results, best_of, measure_name, sign_of
 from .rivals.maps import SupervisedUMAP
@@ -53,9 +47,6 @@ from .rivals.maps import SupervisedUMAP
 CAN_BE_BETTER = ("neighbours", "predict", "map")
 TOLERANCE, SIGNIFICANT, EQUAL = 0.03, 0.05, 1e-9
 BETTER, LEVEL, WORSE, CANNOT_TELL = "better", "level", "worse", "cannot tell"
-FOLDS, TEST_ROWS = "folds", "test rows"
-GROUP, PERIOD = "group", "independent period"  # of rows that vary together
-OUTPUT_GAINS = {"Q2": q2_each, "A": agreement_each, "new-new A": agreement_each}  # by the name before "@"
 LEAST_ROWS, LEAST_RARER = 20, 5  # scored rows of a verdict: all, and of the rarer of two classes
 
 
@@ -196,7 +187,7 @@ def _against(
     margins: Margins,
 ) -> dict[str, Any] | None:
     """The best of ours on the folds against the best of some baselines, and beside the best rival embedding."""
-    best, base, versus = top(ours, name), top(bases, name), gains.versus(ours, bases, name)
+    best, base, versus = gains.shown(ours, name), gains.shown(bases, name), gains.versus(ours, bases, name)
     if versus is None:
         return None
     value: Any = gains.value(base, name)
@@ -204,7 +195,7 @@ def _against(
     margin = 0.0 if base is margins.constant else margins.of(value, chance, name)
     said = word(versus["gain"], versus["interval"], margin)
     needed = rows_needed(versus["rows"], versus["gain"], versus["interval"], margin) if said == CANNOT_TELL else None
-    rival = top(rivals, name) if rivals else None
+    rival = gains.shown(rivals, name) if rivals else None
     over_rival = None if rival is None else gains.versus(ours, rivals, name)
     return {
         "measure": name,
@@ -362,12 +353,6 @@ def _at(entry: dict[str, Any], gains: Gains, name: str) -> dict[str, Any]:
     return {**facts, "reads_features": entry.get("reads_features", False), "value": gains.value(entry, name)}
 
 
-def top(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """The entry of the best mean of a measure over the folds."""
-    sign = sign_of(name)
-    return max(entries, key=lambda entry: sign * entry["scores"][name]["mean"])
-
-
 def neighbor_measure(names: list[str]) -> str:
     """The measure of neighbours among the names."""
     return next((name for name in names if is_near(name)), names[-1])
@@ -386,7 +371,7 @@ def predict_measure(names: list[str]) -> str:
 def too_few(dataset: Any, rows: np.ndarray) -> str | None:
     """Why scored rows are too few for a verdict; None if they are enough."""
     rows = np.unique(rows)
-    labels, unit = dataset.targets.take(rows), _units(dataset, rows)
+    labels, unit = dataset.targets.take(rows), units_of_rows(dataset, rows)
     if unit is not None and (count := len(np.unique(unit))) < LEAST_GROUPS:
         return _few(count, PERIOD if dataset.groups is None else GROUP, " of scored rows", LEAST_GROUPS)
     if labels.n < LEAST_ROWS:
@@ -400,199 +385,9 @@ def too_few(dataset: Any, rows: np.ndarray) -> str | None:
     return _few(rarer, "scored row", what, LEAST_RARER) if rarer < LEAST_RARER else None
 
 
-def _units(dataset: Any, rows: np.ndarray) -> np.ndarray | None:
-    """The units of scored rows that intervals count: groups or periods of time; None: rows."""
-    if dataset.groups is not None:
-        return np.asarray(dataset.groups)[rows]
-    if dataset.times is None:
-        return None
-    return time_periods(dataset.targets.take(rows), np.asarray(dataset.times)[rows])
-
-
 def _few(count: int, noun: str, what: str, least: int) -> str:
     are = f"{count} {noun}{'s' * (count != 1)}{what} {'is' if count == 1 else 'are'}"
     return f"{are} too few to tell, at least {least} are needed"
-
-
-class FoldGains:
-    """Values are means over the folds; of a gain, arm and size of both sides are chosen on the other folds."""
-
-    basis, there = FOLDS, True
-
-    def __init__(self, sizes: list[dict[str, Any]], few: str | None = None):
-        self.sizes, self.few = sizes, few
-
-    def value(self, entry: dict[str, Any], name: str) -> float | None:
-        """Mean of a measure over the folds."""
-        return entry["scores"][name]["mean"]
-
-    def hub(self, entry: dict[str, Any]) -> float | None:
-        """Largest share of held-out rows that list one training row, over the folds."""
-        return entry.get("hub")
-
-    def kept_share(self, entry: dict[str, Any]) -> float | None:
-        """What a map keeps of the neighbours in X, the mean over the folds."""
-        return entry["kept"]["mean"] if entry.get("kept") else None
-
-    def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
-        """``gain``, ``interval`` and ``p`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all
-        folds."""
-        ours, theirs = _by_fold(entries, name), _by_fold(others, name)
-        defined = np.isfinite(np.vstack([ours, theirs])).all(axis=0)
-        if not defined.any():
-            return None
-        gain = gain_on_folds(ours[:, defined], theirs[:, defined])
-        parts = [(size["train"], size["held_out"]) for size in self.sizes]
-        interval = p = None
-        if parts and self.few is None:
-            mean_sizes = np.mean(parts, axis=0)
-            interval, p = nadeau_bengio(gain, *mean_sizes), nadeau_bengio_p(gain, *mean_sizes)
-        rows, ends = sum(held_out for _, held_out in parts), None if interval is None else list(interval)
-        return {"gain": float(gain.mean()), "interval": ends, "p": p, "rows": rows, "units": None}
-
-
-def _by_fold(entries: list[dict[str, Any]], name: str) -> np.ndarray:
-    """(entries, folds): values of a measure, larger being better; NaN on a fold where it is not defined."""
-    return sign_of(name) * np.array([entry["scores"][name]["by_fold"] for entry in entries], dtype=float)
-
-
-class TestGains:
-    """Values and gains of the test rows, of the arm and size that are best on the folds."""
-
-    basis = TEST_ROWS
-    __test__ = False  # pytest takes no class of this name for a test
-
-    def __init__(self, results: Results, dataset: Any):
-        self.results, self.there, self.few = results, TEST in results.folds, results.few.get(TEST_ROWS)
-        self._precisions: dict[tuple[str, int | None], DrawnPrecision] = {}
-        if self.there:
-            rows, self.truth = results.held_out[TEST], results.truth
-            if self.truth is None:
-                self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
-            self.known_cells = known_cells(dataset.unknown, rows)
-            self.groups = _units(dataset, rows)
-            self.weights = None if dataset.sample_weight is None else dataset.sample_weight[rows]
-            self.drawn = drawn_weights(len(rows), self.groups)
-            self.drawn = self.drawn if self.weights is None else self.drawn * self.weights
-            self.units = len(rows) if self.groups is None else len(np.unique(self.groups))
-            self.unit = PERIOD if dataset.groups is None else GROUP
-
-    def value(self, entry: dict[str, Any], name: str) -> float | None:
-        """Value of a measure on the test rows."""
-        return entry["scores"][name]["test"]
-
-    def hub(self, entry: dict[str, Any]) -> float | None:
-        """Largest share of test rows that list one training row."""
-        return self.results.hubs.get((entry["arm"], entry["k"], TEST))
-
-    def kept_share(self, entry: dict[str, Any]) -> float | None:
-        """What a map keeps of the neighbours of the test rows in X."""
-        return self.results.kept.get((entry["arm"], entry["k"], TEST))
-
-    def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
-        """``gain``, ``interval``, ``p`` and ``rows``; None where the measure has no value on the test rows."""
-        ours, theirs = (top(side, name) for side in (entries, others))
-        measure_name, readout = name[:-1].rsplit(" (", 1)
-        found: dict[str, Any] | None
-        if isinstance(self.truth, OutputCells) and (each := OUTPUT_GAINS.get(measure_name.partition("@")[0])):
-            found = self._output_gain(each, self._kept(measure_name), ours, theirs)
-        elif readout == NEIGHBORS and is_near(measure_name):
-            found = self._paired(self.results.similarity, ours, theirs)
-        elif readout == NEIGHBORS and measure_of(measure_name).reads == "new neighbors":
-            similarity = self.results.new_similarity
-            found = self._paired(similarity, ours, theirs) if similarity else None
-        else:
-            found = self._gain(self._measure(measure_name), ours, theirs, name)
-        if found is None:
-            return None
-        told = self.units > 1 and self.few is None  # one group cannot be drawn again
-        found = found if told else {**found, "interval": None, "p": None}
-        return {**found, "rows": len(self.truth), "units": None if self.groups is None else [self.units, self.unit]}
-
-    def _kept(self, measure: str) -> Mapping[Any, Any]:
-        """What a measure of outputs follows from: predictions, or moments of neighbours."""
-        kept = self.results.new_similarity if is_new_near(measure) else self.results.similarity
-        return kept if "@" in measure else self.results.predictions
-
-    def _output_gain(
-        self, each: Any, kept: Mapping[Any, Any], ours: dict[str, Any], theirs: dict[str, Any]
-    ) -> dict[str, Any] | None:
-        """The gain in a measure of outputs, with rows (whole groups) drawn again; a failed arm is at 0."""
-        draws = []
-        for entry in (ours, theirs):
-            found = kept.get((entry["arm"], entry["k"], TEST))
-            if found is None and entry["arm"] != SAME_ROWS and not entry.get("failures"):
-                return None  # too few rows for the measure
-            none = np.zeros((len(self.drawn) + 1, 1))
-            once = np.ones(len(self.truth)) if self.weights is None else self.weights
-            weights = np.vstack([once, self.drawn])
-            draws.append(none if found is None else mean_over_outputs(each(self.truth, found, weights))[:, None])
-        moved = (draws[0] - draws[1])[:, 0]
-        return t_tested(float(moved[0]), float(np.nanstd(moved[1:], ddof=1)), self.units)
-
-    def _measure(self, name: str) -> Measure:
-        primary = self.results.measure
-        return primary if primary is not None and primary.name == name else measure_of(name)
-
-    def _paired(
-        self, similarity: Mapping[Any, np.ndarray], ours: dict[str, Any], theirs: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Gain of the mean similarity of rows; of an arm that failed it is 0."""
-        own, other = (
-            similarity.get((entry["arm"], entry["k"], TEST), np.zeros(len(self.truth))) for entry in (ours, theirs)
-        )
-        return paired_gain(own, other, self.groups, self.weights)
-
-    def _gain(self, measure: Measure, ours: dict[str, Any], theirs: dict[str, Any], name: str) -> dict[str, Any] | None:
-        least = self.results.protocol.get("min_positives", 1)
-        cells, groups = self.known_cells, self.groups
-        if measure.name == AVERAGE_PRECISION:
-            truth = enough_rows_each(self.truth, least)
-            if not truth.any():
-                return None
-            own, other = (self._precision(entry, truth) for entry in (ours, theirs))
-            return precision_difference(own, other, self.units, groups, self.weights)
-        values: list[Any] = [self.value(entry, name) for entry in (ours, theirs)]
-        if None in values or not np.isfinite(values).all():
-            return None
-        gain = measure.score(values[0]) - measure.score(values[1])
-        first, second = (self._scores(entry) for entry in (ours, theirs))
-        drawn = (measure, self.truth, first, second, self.drawn, gain, least, cells, groups)
-        found = redrawn_gain(*drawn, sample_weight=self.weights)
-        return {"gain": gain, "interval": None, "p": None} if found is None else found
-
-    def _precision(self, entry: dict[str, Any], truth: np.ndarray) -> DrawnPrecision:
-        """The average precision of an entry, once and drawn; several goals ask for that of one."""
-        key = entry["arm"], entry["k"]
-        if key not in self._precisions:
-            self._precisions[key] = drawn_precision(
-                self._scores(entry), truth, self.drawn, self.known_cells, self.weights
-            )
-        return self._precisions[key]
-
-    def _scores(self, entry: dict[str, Any]) -> np.ndarray | None:
-        """Stored scores of the test rows; None of an arm that failed."""
-        if entry["arm"] == SAME_ROWS:
-            return np.tile(self.results.constants[TEST].scores, (len(self.truth), 1))
-        found = self.results.predictions.get((entry["arm"], entry["k"], TEST))
-        return None if found is None else np.asarray(found)
-
-
-Gains = FoldGains | TestGains
-
-
-def paired_gain(
-    ours: ArrayLike, theirs: ArrayLike, groups: Any = None, weights: np.ndarray | None = None
-) -> dict[str, Any]:
-    """The mean difference of two values per row, with its 95 % interval and p over rows, or over groups of rows.
-    ``weights``: how often each row counts in the mean; the rows, not their copies, are the units."""
-    difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
-    gain, m = float(np.average(difference, weights=weights)), len(difference)
-    unit = np.arange(m) if groups is None else np.unique(groups, return_inverse=True)[1]
-    sums = np.bincount(unit, difference - gain if weights is None else weights * (difference - gain))
-    total = m if weights is None else weights.sum()
-    error = float(np.sqrt((sums**2).sum() * len(sums) / max(len(sums) - 1, 1))) / total
-    return t_tested(gain, error, len(sums))
 
 
 FACTS = ("dataset", "protocol", "preprocessing", "scalings", "notes", "seconds", "interrupted")
@@ -691,8 +486,10 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict[
     return sorted(entries, key=lambda entry: (-sign * entry["scores"][primary]["mean"], entry["k"] or 0))
 
 
-def _gains(results: Results, searched: Any, sizes: list[dict[str, Any]]) -> FoldGains | TestGains:
+def _gains(results: Results, searched: Any, sizes: list[dict[str, Any]], folds: list[str]) -> Gains:
     """Where gains are taken from."""
+    if searched is not None and results.repeats:
+        return NestedGains(results, searched, folds)
     if searched is not None and results.protocol.get("standard", True):
         return TestGains(results, searched)
     return FoldGains(sizes, results.few.get(FOLDS))
@@ -742,8 +539,10 @@ def summarise(
         if entry["arm"] not in best or (entry["arm"], entry["k"]) == choice:
             best[entry["arm"]] = entry
     sizes = [results.folds[fold] for fold in folds if fold in results.folds]
-    gains = _gains(results, searched, sizes)
+    gains = _gains(results, searched, sizes, folds)
     constant = constant_entry(results, folds, neighbor_measure(names), predict_measure(names))
+    if isinstance(gains, NestedGains):
+        gains.fill([*entries, constant])
     asked: dict[str, Any] = {"facts": results.dataset, "tolerance": tolerance, "choice": choice, "asked": goal}
     return {
         **{key: getattr(results, key) for key in FACTS},

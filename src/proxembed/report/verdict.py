@@ -6,8 +6,9 @@ from functools import partial
 from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
+from proxembed.evaluate.gains import FOLDS, NESTED
 from proxembed.evaluate.results import SAME_ROWS, sign_of
-from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, FOLDS, LEVEL, WORSE, feature_count, share_of
+from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE, feature_count, share_of
 from proxembed.measures.measures import is_near
 
 from .plain_words import Subject, headline, plain_sentence
@@ -18,6 +19,7 @@ HUB = 0.2
 FAR = 100  # times the test rows
 LACKS = {
     "arms": "No verdict: it needs a method and all features, both finished.",
+    NESTED: "No verdict: Ctrl-C came before every row was held out once.",
     "test rows": "No verdict: the test rows were not scored, and the search has seen the rows of the folds.",
 }
 
@@ -65,6 +67,14 @@ def _note(verdict: dict[str, Any], summary: dict[str, Any], refitted: bool) -> s
         return (
             f"Means over {folds} fold{'s' * (folds != 1)}, each choice made on the other folds. The 95 % intervals are "
             f"those of the models of the folds, not of a model fitted on all rows. {limit}."
+        )
+    if verdict["basis"] == NESTED:
+        nested = summary["nested"]
+        methods = and_words([f"{name} at k = {k} {times(number)}" for name, k, number in nested["chosen"]])
+        return (
+            f"On all {rows:,} rows, each held out {times(nested['repeats'])}: in {nested['folds']} nested folds the "
+            f"whole choice was made anew without the rows that are held out ({methods}). Values and intervals are "
+            f"those of this procedure, for other rows; the saved model is chosen and fitted on all rows. {limit}."
         )
     saved = (
         "The saved model is refitted on all rows; values and intervals are those of the model of the training rows. "
@@ -156,7 +166,8 @@ def _compressed(goal: dict[str, Any]) -> str:
     whole = goal["bytes_all_features"]
     memory = f"{goal['bytes']:,} bytes per row" + ("" if whole is None else f" instead of {whole:,}")
     kept = f"{_share(first[1])} of the {first[0]} and {_share(second[1])} of the {second[0]}"
-    sentences = [f"{label(goal)} keeps {kept} with {size} ({memory})."]
+    ours = label(goal)
+    sentences = [f"{ours[0].upper()}{ours[1:]} keeps {kept} with {size} ({memory})."]
     if not goal["kept_on_folds"]:
         sentences.insert(0, "No size tried stays within the tolerance on the folds.")
     if goal["word"] == CANNOT_TELL and goal.get("at_chance") and not goal.get("few"):
@@ -251,6 +262,11 @@ def and_words(names: Sequence[str]) -> str:
 def number(value: Any, sign: bool = False) -> str:
     """A value of a measure."""
     return f"{value:+.3f}" if sign else f"{value:.3f}"
+
+
+def times(number: int) -> str:
+    """How often."""
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
 def count(k: int) -> str:

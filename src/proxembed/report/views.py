@@ -85,14 +85,19 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
     ours = [entry for entry in summary["best"] if not entry["rival"]]
     ours.sort(key=lambda entry: (entry["arm"], entry["k"]) != (choice["method"], choice["k"]))
     best = ours[0] if ours else None
+    nested = summary.get("nested")
     if best:
-        k = "all" if best["k"] is None else str(best["k"])
-        found.append({"what": "Best embedding", "value": best["arm"], "note": f"k = {k} component{'s' * (k != '1')}"})
+        chosen = (record.get("search") or {}).get("chosen") if nested else None
+        name, size = (chosen["method"], chosen["n_components"]) if chosen else (best["arm"], best["k"])
+        k = "all" if size is None else str(size)
+        what = "Saved model" if chosen else "Best embedding"
+        found.append({"what": what, "value": name, "note": f"k = {k} component{'s' * (k != '1')}"})
         test = best["scores"][primary]["test"]
-        value, part = (score_text(best["scores"][primary]), "folds") if test is None else (number(test), "test rows")
-        found.append(
-            {"what": primary, "value": value, "note": f"on held-out {part}" if test is None else f"on the {part}"}
-        )
+        if test is None:
+            value, note = score_text(best["scores"][primary]), "on held-out folds"
+        else:
+            value, note = number(test), f"on {'all rows, held out in turn' if nested else 'the test rows'}"
+        found.append({"what": primary, "value": value, "note": note})
     if diagnosis:
         shuffles = diagnosis.get("n_shuffles", len(diagnosis["null"]))
         value = "cannot tell" if few_shuffles(diagnosis) else "beaten" if diagnosis["passed"] else "not beaten"

@@ -218,7 +218,7 @@ def _seconds(options: SearchOptions, plan: Any) -> float | None:
         return options.max_seconds
     left = plan.leave_for("comparison", "diagnosis", "last fit and page")
     seconds: Any = options.max_seconds
-    return max(left, 0.1 * seconds) if left < inf else None
+    return max(left, 0.1 * seconds) / plan.searches if left < inf else None
 
 
 def _work(plan: Any) -> WorkBudget | None:
@@ -226,7 +226,7 @@ def _work(plan: Any) -> WorkBudget | None:
     if plan is None or not plan.bounded:
         return None
     rows = len(plan.split.train) + len(plan.split.held_out)
-    return WorkBudget(plan.phases["search"], rows, plan.dearest, plan.cuts.prototypes, plan.kept_anchors, plan.draws)
+    return WorkBudget(plan.each_search, rows, plan.dearest, plan.cuts.prototypes, plan.kept_anchors, plan.draws)
 
 
 def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:

@@ -389,6 +389,16 @@ def with_test_rows(dataset: Dataset, seed: int) -> tuple[Dataset, Split]:
     return dataset, standard_split(dataset)
 
 
+def with_every_row(dataset: Dataset, folds: int) -> tuple[Dataset, Split]:
+    """The data set with the split of a search on all rows, and a note that nested folds score every one of them."""
+    rows = np.arange(dataset.X.shape[0])
+    note = (
+        f"No test rows are named, and there are few rows: each one is held out in nested folds, {folds} in all, in "
+        "which the whole choice is made anew."
+    )
+    return replace(dataset, notes=(*dataset.notes, note)), Split("all", rows, NO_ROWS)
+
+
 def n_features(dataset: Dataset) -> int:
     """Number of features of the training rows: of a table, those that its columns become; of rows before an encoder,
     those that it gives."""

@@ -24,8 +24,9 @@ from proxembed.evaluate.arms import (
 )
 from proxembed.evaluate.diagnose import diagnose, diagnosed_by
 from proxembed.evaluate.evidence import held_out_evidence
+from proxembed.evaluate.gains import held_out_precisions
 from proxembed.evaluate.part import rows_scored
-from proxembed.evaluate.results import TEST, Results, label_precisions, sign_of
+from proxembed.evaluate.results import TEST, Results, sign_of
 from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
 from proxembed.execute import clock
@@ -48,11 +49,13 @@ from .labelled_data import (
     has_test_rows,
     weight_notes,
     with_encoded_example,
+    with_every_row,
     with_test_rows,
 )
 from .large_fit import LargeFit
+from .nested import CHOICE, Nested, choice_at, chosen_anew, nested_comparison, outer_counts, remove_studies
 from .options import OptionError, SearchOptions, measured_by, on_requested_cluster
-from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, Plan, make_plan
+from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, OUTER_FOLDS, Plan, make_plan
 from .record import (
     EVIDENCE,
     MODEL,
@@ -303,13 +306,16 @@ def run_search(
     check_row_weights(dataset, options.engine)
     if not has_test_rows(dataset):
         options = replace(options, refit_all=True)
-    started = clock.now() if started is None else started
+    started, whole = clock.now() if started is None else started, dataset
     dataset, split = with_test_rows(dataset, options.seed)
     dataset = with_encoded_example(dataset, split.train)
     options = replace(options, folds=fold_limit(dataset, options.folds, split.train))
     options = replace(options, measure=measured_by(options, dataset, split.train))
     work = stored_work(Path(folder), options) if resume and folder is not None else None
-    plan = make_plan(options, dataset, split, component_range(options.n_components, dataset), started, work)
+    outer = (1,) if has_test_rows(whole) else outer_counts(dataset, options)
+    plan = make_plan(options, dataset, split, component_range(options.n_components, dataset), started, work, outer)
+    if plan.cuts.outer > 1:
+        dataset, plan.split = with_every_row(replace(whole, X=dataset.X), plan.cuts.outer)
     if plan.bounded:
         progress(0, 0, f"forecast: {plan.forecast_line}")
     split = plan.taking_part()
@@ -331,10 +337,11 @@ def run_search(
             job = Job(options, dataset, split, plan, found, head, place, progress, comparison, study, large, judged)
             if place is not None:
                 place.write(unfinished(head, search=search_section(job)))
-            results = compare_leaders(job)
+            job, results = compared(job)
             done = fit_best_so_far(job) if results is None else finish_search(job, results)
         if comparison is not None and not done.interrupted:
             comparison.path.unlink(missing_ok=True)
+            remove_studies(comparison.path.parent)
         return done
 
 
@@ -354,6 +361,7 @@ class Job:
     study: Ledger | None = None
     large: LargeFit | None = None
     judged: Callable[[dict[str, Any]], None] | None = None
+    nested: Nested | None = None
 
 
 def rivals_of(job: Job) -> tuple[Arm, ...]:
@@ -376,18 +384,28 @@ def comparison_folds(options: SearchOptions, n_folds: int | None = None) -> Spli
     return Splitting(n_folds=n_folds or options.folds, seed=options.seed + 1)
 
 
-def compare_leaders(job: Job) -> Results | None:
-    """The best few that were found beside the rivals: folds inside the training rows, the test rows once."""
+def compared(job: Job) -> tuple[Job, Results | None]:
+    """The comparison on the rows that are held out: of nested folds, or of one split; None where it was not made."""
     if job.found.interrupted:
-        return None
-    options, found, plan = job.options, job.found, job.plan
-    data, rivals = (job.dataset.X, job.dataset.targets, options.seed, plan.cuts.forest), rivals_of(job)
-    taken = {arm.name for arm in rivals}
-    leaders = [embedding_arm(name, method) for name, method in found.leaders if name not in taken]
+        return job, None
+    if job.plan.cuts.outer == 1:
+        return job, compare_leaders(job)
+    dataset, options, plan = job.dataset, job.options, job.plan
+    folds = min(plan.cuts.outer, OUTER_FOLDS)
+    rule = Splitting(n_folds=folds, n_repeats=plan.cuts.outer // folds, seed=options.seed)
+    protocol = replace(comparison_protocol(job, (), plan.cuts.sizes), splitting=rule)
+    nested = nested_comparison(dataset, options, plan, protocol, job.progress, job.study, job.comparison)
+    return replace(job, nested=nested), None if nested is None else nested.results
+
+
+def comparison_protocol(job: Job, leaders: Sequence[Arm], sizes: tuple[int, ...]) -> Protocol:
+    """The protocol of a comparison of leaders with the rivals."""
+    options, found, plan, rivals = job.options, job.found, job.plan, rivals_of(job)
+    data = (job.dataset.X, job.dataset.targets, options.seed, plan.cuts.forest)
     deadline = plan.leave_for("diagnosis", "last fit and page")
-    protocol = Protocol(
+    return Protocol(
         (*leaders, *rivals),
-        plan.cuts.sizes if options.n_components else tuple(sorted({*plan.cuts.sizes, *found.sizes})),
+        sizes,
         splitting=comparison_folds(options, plan.cuts.folds),
         standard=bool(len(job.split.held_out)),
         n_neighbors=neighbors_of(job.dataset, job.split.train),
@@ -401,6 +419,15 @@ def compare_leaders(job: Job) -> Results | None:
         decided=decided_arms(plan, leaders),
         deadline=None if deadline == inf else clock.now() + deadline,
     )
+
+
+def compare_leaders(job: Job) -> Results | None:
+    """The best few that were found beside the rivals: folds inside the training rows, the test rows once."""
+    found, plan = job.found, job.plan
+    taken = {arm.name for arm in rivals_of(job)}
+    leaders = [embedding_arm(name, method) for name, method in found.leaders if name not in taken]
+    sizes = plan.cuts.sizes if job.options.n_components else tuple(sorted({*plan.cuts.sizes, *found.sizes}))
+    protocol = comparison_protocol(job, leaders, sizes)
     try:
         results = run(protocol, job.dataset, job.progress, job.comparison)
     except KeyboardInterrupt:
@@ -438,13 +465,22 @@ def repeat_command(command: str, plan: Plan) -> str:
 def finish_search(job: Job, results: Results) -> SearchResult:
     """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
     options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
-    chooser = None if options.goal == "compress" else found.choose  # which takes the smallest size that keeps enough
-    asked = (dataset, options.tolerance, chooser, options.goal)
-    summary = lambda: with_cuts(worded(summarise(results, *asked), refitted=options.refit_all), job.plan)  # noqa: E731
+    chooser = found.choose if job.nested is None else chosen_anew
+    by_size = options.goal == "compress"  # which takes the smallest size that keeps enough
+    asked = (dataset, options.tolerance, None if by_size else chooser, options.goal)
+    nested = {} if job.nested is None else {"nested": job.nested.describe()}
+
+    def summary() -> dict[str, Any]:
+        return with_cuts(worded(summarise(results, *asked) | nested, refitted=options.refit_all), job.plan)
+
     record = RunRecord(place, results, head, summary, search=search_section(job))
-    name, method, k = best_choice(record.summary, found, options.goal)
+    if job.nested is None:
+        name, method, k = own = best_choice(record.summary, found, options.goal)
+    else:
+        name, method, k = nested_choice(record.summary, found, options.goal)
+        own = CHOICE, method, None
     weighed = dataset.sample_weight is not None
-    rival = rival_ahead(record.summary, (name, k), rivals_of(job), options.goal, weighed)
+    rival = rival_ahead(record.summary, (own[0], own[2]), rivals_of(job), options.goal, weighed)
     if rival is not None:
         name, method, k = rival
     may = options.goal == "predict" and not options.embedding and job.large is None
@@ -464,7 +500,8 @@ def finish_search(job: Job, results: Results) -> SearchResult:
         if job.judged is not None:
             job.judged(record.summary)
         if not results.interrupted:
-            diagnosis = look_at_test_rows(job, name, method, k, record)
+            shown = (name, method, k) if job.nested is None else job.nested.shown
+            diagnosis = look_at_test_rows(job, *shown, record)
             record.add(search=section())
         job.progress(2, 3, f"the last fit, on {'all' if fitted_on is dataset else 'the training'} rows")
         saved = method if predictor is None else predictor.method
@@ -474,7 +511,8 @@ def finish_search(job: Job, results: Results) -> SearchResult:
             told = (place.folder, record.summary, head["command"], sampled)
             place.write(saved_model(fitted, dataset, fitted_on, *told))
         model = fitted
-        record.add(search=section(), **model_section(model, None if diagnosis is None else diagnosis.stability))
+        stable = None if diagnosis is None or job.nested else diagnosis.stability  # of the model of these rows
+        record.add(search=section(), **model_section(model, stable))
     except KeyboardInterrupt:
         results.interrupted = True
     name = name if predictor is None else predictor.name
@@ -540,17 +578,18 @@ def look_at_labels(job: Job, name: str, method: Any, k: int | None, record: RunR
         more["keep"] = lambda fit, make: stored.remember(["test rows", *key, fit], make)
     evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name, **more)
     known = {(entry["arm"], entry["k"]) for entry in record.summary["leaderboard"]}
-    if (name, k) in known and TEST in record.results.folds:
-        raw, embedded = (
-            label_precisions(record.results, dataset.Y, *arm, [TEST], dataset.unknown, dataset.sample_weight)[0]
-            for arm in ((ALL_FEATURES, None), (name, k))
-        )
+    own = (name, k) if job.nested is None else (CHOICE, None)
+    if own in known and (job.nested is not None or TEST in record.results.folds):
+        raw, embedded = (held_out_precisions(record.results, dataset, *arm) for arm in ((ALL_FEATURES, None), own))
         evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
     record.add(**evidence_sections(evidence, dataset, "cosine" if job.found.adaptive is None else "gaussian"))
 
 
 def shown_rows(job: Job) -> Split:
-    """The rows on which the choice is shown: the split of the test rows, or the first fold where there are none."""
+    """The rows on which the choice is shown: the split of the test rows, or the first fold where there are none; of
+    nested folds the first one."""
+    if job.nested is not None:
+        return job.nested.split
     if len(job.split.held_out):
         return job.split
     return make_splits(job.dataset, comparison_folds(job.options), rows=job.split.train)[0]
@@ -574,6 +613,15 @@ def best_choice(summary: dict[str, Any], found: SearchFindings, goal: str | None
         if entry["arm"] in leaders and entry["components"] and not entry["failures"]:
             return entry["arm"], clone(leaders[entry["arm"]]).set_params(n_components=entry["components"]), entry["k"]
     return *found.leaders[0], None
+
+
+def nested_choice(summary: dict[str, Any], found: SearchFindings, goal: str | None = None) -> tuple[str, Any, int]:
+    """The name, the method and the size that the search on all rows has chosen; to compress, the best method at the
+    size that nested folds found to be enough."""
+    goals = summary["verdict"]["goals"]
+    k = goals[goal]["k"] if goal == "compress" and goal in goals else None
+    choice = choice_at(found, k)
+    return choice.name, choice.method, choice.k
 
 
 def rival_ahead(

@@ -66,6 +66,9 @@ LEAST_SAVING = 0.02  # of the work; a cut after the search that saves less is no
 GROWTH = 5.0  # of a job by one more anchor, up to which this comes before other things
 SHARES = 0.3, 0.15  # of the work, for the search, whatever its anchors cost
 LEADERS = 3
+SEARCHED = "share", "rows", "test_rows", "prototypes", "anchors", "outer"  # what a search has rested on
+SEARCHED_AGAIN = "folds", "sizes"  # on which the searches inside nested folds rest, too
+OUTER_FOLDS = 5  # of one repeat of nested folds
 TEST_ROWS = 4000, 1000
 FORESTS = 2000, 1000, 500, 250  # rows that a rival's forest is cut to
 FEWER_PROTOTYPES = 500, 250
@@ -92,6 +95,7 @@ class Cuts:
     prototypes: int | None = None
     left_out: tuple[str, ...] = ()
     anchors: tuple[str, ...] | None = None
+    outer: int = 1  # splits that hold rows out: one quarter, or nested folds
 
 
 @dataclass
@@ -112,9 +116,11 @@ class Plan:
     grouped: bool = False  # no split divides a group of rows
     cuts: Cuts = field(init=False)
     phases: dict[str, float] = field(init=False)
+    each_search: float = field(init=False)  # work of one search
     too_dear: list[str] = field(default_factory=list)
     by_clock: list[str] = field(default_factory=list)
     leading: list[Any] = field(default_factory=list)  # the leaders where methods are named
+    outer: tuple[int, ...] = (1,)  # numbers of outer splits to choose from, the most first
     _fits: dict[Any, tuple[Any, float]] = field(default_factory=dict, init=False, repr=False)
     _layouts: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -176,6 +182,11 @@ class Plan:
             [self.work * DEAREST, *(self._fit(each, self.shape.n) for name, each in self.anchors if name in kept)]
         )
 
+    @property
+    def searches(self) -> int:
+        """The number of searches: one inside each nested fold, and that of the saved model."""
+        return self.cuts.outer + 1 if self.cuts.outer > 1 else 1
+
     def seconds(self, phase: str) -> float:
         """Forecast seconds of a phase; the last fit is of one process."""
         return self.phases[phase] / (machine_speed() if phase == "last fit and page" else self.rate)
@@ -198,10 +209,12 @@ class Plan:
             room = self.planned - rest
             most = room if self.cuts == whole else min(room, SHARES[0] * self.work)
             self.phases["search"] = max(most, self.phases["search"])
+        self.each_search = self.phases["search"] / self.searches
 
     def settle(self, leaders: Sequence[tuple[str, Any]], done: float, tried: Iterable[str] = ()) -> None:
         """Settle what follows a search whose leaders, work and methods are known, which may have room for what was
         cut."""
+        done *= self.searches
         self.phases["search"] = done
         known = {*(self.kept_anchors or ()), *(name for name, each in self.anchors if title_of(each) in {*tried})}
         if self.cuts.anchors is not None:
@@ -215,7 +228,7 @@ class Plan:
             return sum(self._forecast(cuts, methods, done).values())
 
         whole, searched = self._whole, self.cuts
-        kept = {name: getattr(searched, name) for name in ("share", "rows", "test_rows", "prototypes", "anchors")}
+        kept = {name: getattr(searched, name) for name in (*SEARCHED, *(SEARCHED_AGAIN if searched.outer > 1 else ()))}
         cuts = replace(whole, **kept)
         for step in (*_steps(self, searched=True), *_last_steps(self, searched=True)):
             present, fewer = work(cuts), replace(cuts, **step)
@@ -228,7 +241,7 @@ class Plan:
     @property
     def _whole(self) -> Cuts:
         options = self.options
-        return Cuts(options.shuffles, options.folds, self.sizes, decisions=not self.numbers)
+        return Cuts(options.shuffles, options.folds, self.sizes, decisions=not self.numbers, outer=self.outer[0])
 
     def _chain(self, whole: Cuts) -> list[Cuts]:
         """What the phases may work on, the cheapest first. Upwards from the least that has all rows, the next anchor
@@ -252,7 +265,8 @@ class Plan:
         return sum(self._forecast(cuts).values())
 
     def _forecast(self, cuts: Cuts, leaders: list[Any] | None = None, done: float | None = None) -> dict[str, float]:
-        n = min(len(self.split.train), cuts.rows or self.shape.n)
+        nested = cuts.outer > 1
+        n = min(self.shape.n if nested else len(self.split.train), cuts.rows or self.shape.n)
         m = min(len(self.split.held_out), cuts.test_rows or self.shape.n)
         fold = n - n // cuts.folds, n // cuts.folds
         leaders = (self._likely(cuts) if leaders is None else leaders)[: cuts.leaders]
@@ -265,11 +279,18 @@ class Plan:
         opls = self._fit(self._opls, self.shape.n) * (1 + self._refits(self._opls))
         fits = HONEST_FITS if self.numbers else 2
         laid_out = cuts.layouts * (fits * dear + LAYOUTS * layout_work(min(n, LAID_OUT)) + self._forms(leaders, n))
+        if nested:
+            outer = n - n // OUTER_FOLDS
+            search = self._opening(cuts, n) + cuts.outer * self._opening(cuts, outer)
+            comparison = cuts.outer * self._part(cuts, leaders, outer, n - outer)
+            comparison += GAINS * redrawn_work(n, c) * ceil(cuts.outer / OUTER_FOLDS)
+        else:
+            search = self._opening(cuts, n)
+            comparison = cuts.folds * self._part(cuts, leaders, *fold) + self._part(cuts, leaders, n, m)
+            comparison += GAINS * redrawn_work(m, c)
         return {
-            "search": self._opening(cuts, n) if done is None else done,
-            "comparison": cuts.folds * self._part(cuts, leaders, *fold)
-            + self._part(cuts, leaders, n, m)
-            + GAINS * redrawn_work(m, c),
+            "search": search if done is None else done,
+            "comparison": comparison,
             "diagnosis": shown
             + laid_out
             + 2 * decision_work(n, c, k) * cuts.decisions
@@ -435,6 +456,9 @@ class Plan:
             found.append(f"the search begins without {', '.join(lost)}")
         if cuts.leaders < LEADERS:
             found.append("only the choice is compared")
+        if cuts.outer < self.outer[0]:
+            kept = f"{cuts.outer} nested folds" if cuts.outer > 1 else "a quarter of the rows held out"
+            found.append(f"{kept} instead of {self.outer[0]} nested folds, in which every row is held out")
         if cuts.folds < options.folds:
             found.append(f"{cuts.folds} folds instead of {options.folds}")
         if cuts.rows is not None:
@@ -504,6 +528,7 @@ def make_plan(
     sizes: tuple[int, ...],
     started: float,
     work: float | None = None,
+    outer: tuple[int, ...] = (1,),
 ) -> Plan:
     """The plan of a search of these data."""
     if work is not None:
@@ -522,7 +547,7 @@ def make_plan(
     shape, scalings = shape_of(dataset.X, dataset.targets.c), len(scaling_kinds(dataset.X))
     likely = _leading(options)
     given = _anchors(options, numbers), scalings, whole, numbers, getattr(dataset, "groups", None) is not None
-    return Plan(work, options, shape, split, sizes, started, rivals, *given, leading=likely)
+    return Plan(work, options, shape, split, sizes, started, rivals, *given, leading=likely, outer=outer)
 
 
 def _leading(options: SearchOptions) -> list[Any]:
@@ -579,7 +604,7 @@ def _steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
     """The cuts that come before anchors, in the order in which they are made; what the search rests on is settled
     before it."""
     many, rivals, sizes = plan.shape.c > MANY_LABELS, plan.rivals, plan.sizes
-    spare = _spare(plan)
+    spare, again = _spare(plan), searched and plan.cuts.outer > 1
     if many:
         yield {"left_out": spare}
         yield {"decisions": False}
@@ -600,9 +625,11 @@ def _steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
         yield {"forest": forest}
     if not searched and len(plan.split.held_out) > TEST_ROWS[0]:
         yield {"test_rows": TEST_ROWS[0]}
-    if plan.options.folds > 3:
+    if plan.options.folds > 3 and not again:
         yield {"folds": 3}
-    if len(sizes) > 3:
+    for outer in () if searched else plan.outer[1:]:
+        yield {"outer": outer}
+    if len(sizes) > 3 and not again:
         yield {"sizes": tuple(sorted({sizes[0], sizes[len(sizes) // 2], sizes[-1]}))}
     yield {"leaders": 1}
     yield {"decisions": False}
@@ -610,7 +637,7 @@ def _steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
 
 def _last_steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
     """The cuts that are made where no anchor but the first is left."""
-    if len(plan.sizes) > 2:
+    if len(plan.sizes) > 2 and not (searched and plan.cuts.outer > 1):
         yield {"sizes": (plan.sizes[0], plan.sizes[-1])}
     for forest in FORESTS[2:]:
         yield {"forest": forest}

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from proxembed.data import digits
+from proxembed.evaluate.gains import TestGains, paired_gain
 from proxembed.evaluate.results import Results
-from proxembed.evaluate.verdict import TestGains, paired_gain, too_few
+from proxembed.evaluate.verdict import too_few
 from proxembed.measures.measures import MEASURES
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.measures.statistics import precision_gain
