@@ -107,7 +107,8 @@ class TestGains:
         self.results, self.there, self.few = results, TEST in results.folds, results.few.get(TEST_ROWS)
         self._precisions: dict[tuple[str, int | None], DrawnPrecision] = {}
         if self.there:
-            rows, self.truth = results.held_out[TEST], results.truths.get(TEST)
+            rows = results.held_out[TEST]
+            self.truth: Any = results.truths.get(TEST)
             if self.truth is None:
                 self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
             self.known_cells = known_cells(dataset.unknown, rows)

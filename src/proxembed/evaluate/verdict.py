@@ -32,6 +32,7 @@ from .compare import equal_rows
 from .gains import (
     FOLDS,
     GROUP,
+    NESTED,
     PERIOD,
     FoldGains,
     Gains,
@@ -208,12 +209,18 @@ def _against(
         "rows_needed": needed,
         "few": gains.few,
         "rival": None if rival is None or over_rival is None else {**_at(rival, gains, name), **over_rival},
-        "ties": _ties(best, [*bases, *rivals], name),
+        "ties": _ties(best, [*bases, *rivals], name, gains),
     }
 
 
-def _ties(best: dict[str, Any], others: list[dict[str, Any]], name: str) -> list[str]:
-    """Arms among others that equal an entry in every fold."""
+def _ties(best: dict[str, Any], others: list[dict[str, Any]], name: str, gains: Gains) -> list[str]:
+    """Arms among others that equal an entry in every fold; in nested folds on all rows together, too."""
+    if gains.basis == NESTED:
+        values: list[Any] = [gains.value(entry, name) for entry in (best, *others)]
+        equal = [_known(value) and _known(values[0]) and abs(value - values[0]) < EQUAL for value in values[1:]]
+        others = [entry for entry, same in zip(others, equal, strict=True) if same]
+        if not others:
+            return []
     table = np.array([entry["scores"][name]["by_fold"] for entry in others], dtype=float)
     equal = equal_rows(np.array(best["scores"][name]["by_fold"], dtype=float), table)
     return sorted({entry["arm"] for entry, same in zip(others, equal, strict=True) if same})
@@ -452,7 +459,8 @@ def _kept_of(results: Results, key: tuple[str, int | None], folds: list[str]) ->
 
 def _curves(entries: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
     curves: dict[str, dict[str, list[Any]]] = {name: defaultdict(list) for name in names}
-    for entry in entries:
+    sized = {entry["arm"] for entry in entries if entry["k"] is not None}
+    for entry in (each for each in entries if each["k"] is not None or each["arm"] not in sized):
         for name in names:
             score = entry["scores"][name]
             curves[name][entry["arm"]].append([entry["k"], score["mean"], score["standard_error"]])

@@ -72,7 +72,7 @@ def _note(verdict: dict[str, Any], summary: dict[str, Any], refitted: bool) -> s
         nested = summary["nested"]
         methods = and_words([f"{name} at k = {k} {times(number)}" for name, k, number in nested["chosen"]])
         return (
-            f"On all {rows:,} rows, each held out {times(nested['repeats'])}: in {nested['folds']} nested folds the "
+            f"On {rows:,} rows, each held out {times(nested['repeats'])}: in {nested['folds']} nested folds the "
             f"whole choice was made anew without the rows that are held out ({methods}). Values and intervals are "
             f"those of this procedure, for other rows; the saved model is chosen and fitted on all rows. {limit}."
         )

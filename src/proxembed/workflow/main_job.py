@@ -178,8 +178,9 @@ def search(
 
     Test rows (those of the data, ``test``, or a quarter of all) are held out. On the others, methods, parameters and
     sizes are searched by inner folds; the best few are compared with rivals on other folds, and the test rows are
-    scored once. A diagnosis fits the choice to shuffled labels. The last fit is on all rows, or only on the training
-    rows if the data or ``test`` name the test rows.
+    scored once. Below 500 rows, without times and named test rows, all this is repeated in ten nested folds, which
+    together hold out every row twice, if the budget has room. A diagnosis fits the choice to shuffled labels. The last
+    fit is on all rows, or only on the training rows if the data or ``test`` name the test rows.
 
     Parameters
     ----------
@@ -279,7 +280,7 @@ def search(
     >>> data = digits().take(range(300))
     >>> found = proxembed.search(data, methods="opls", n_components=[2, 5], folds=2, shuffles=0, max_trials=1,
     ...                          max_work=5)
-    >>> found.verdict["goals"]["predict"]["arm"], found.embedding.shape[0]
+    >>> found.name, found.embedding.shape[0]
     ('OPLS', 300)
     """
     options = SearchOptions.of(locals())

@@ -68,6 +68,7 @@ SHARES = 0.3, 0.15  # of the work, for the search, whatever its anchors cost
 LEADERS = 3
 SEARCHED = "share", "rows", "test_rows", "prototypes", "anchors", "outer"  # what a search has rested on
 SEARCHED_AGAIN = "folds", "sizes"  # on which the searches inside nested folds rest, too
+LESS: dict[str, Any] = {"leaders": 1, "decisions": False}  # of few rows, before fewer of them are held out
 OUTER_FOLDS = 5  # of one repeat of nested folds
 TEST_ROWS = 4000, 1000
 FORESTS = 2000, 1000, 500, 250  # rows that a rival's forest is cut to
@@ -627,8 +628,8 @@ def _steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
         yield {"test_rows": TEST_ROWS[0]}
     if plan.options.folds > 3 and not again:
         yield {"folds": 3}
-    for outer in () if searched else plan.outer[1:]:
-        yield {"outer": outer}
+    if len(plan.outer) > 1 and not searched:
+        yield from (LESS, *({"outer": outer} for outer in plan.outer[1:]))
     if len(sizes) > 3 and not again:
         yield {"sizes": tuple(sorted({sizes[0], sizes[len(sizes) // 2], sizes[-1]}))}
     yield {"leaders": 1}

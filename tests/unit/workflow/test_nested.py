@@ -50,7 +50,7 @@ def test_figures_are_those_of_all_rows_and_the_text_says_so(found):
     entry = next(each for each in summary["leaderboard"] if (each["arm"], each["k"]) == (CHOICE, None))
     assert goal["value"] == entry["scores"][summary["measures"][0]]["test"]
     assert sum(times for *_, times in summary["nested"]["chosen"]) == 10
-    told = "On all 80 rows, each held out twice: in 10 nested folds the whole choice was made anew"
+    told = "On 80 rows, each held out twice: in 10 nested folds the whole choice was made anew"
     assert found.verdict["note"].startswith(told)
     page = found.report()
     assert "Shown is the first of 10 nested folds" in page and "on the test rows" not in page
