@@ -428,7 +428,7 @@ def _entry(rows: list[dict[str, Any]], folds: list[str]) -> dict[str, Any]:
     each_fold = {row["fold"]: row["seconds"] for row in rows}
     return {
         **{key: first[key] for key in ("arm", "rival", "k")},
-        "reads_features": first.get("reads_features", False),
+        "reads_features": any(row.get("reads_features", False) for row in rows),
         "components": min((row["components"] for row in rows if not row["failure"]), default=0),  # every part has them
         "scores": scores,
         "labels": min(row["labels"] for row in rows),

@@ -222,11 +222,14 @@ def _seconds(options: SearchOptions, plan: Any) -> float | None:
 
 
 def _work(plan: Any) -> WorkBudget | None:
-    """The search's share of the work; a fit on all rows may take an eighth of all."""
+    """The share of the work of a search; a fit on all rows may take an eighth of all."""
     if plan is None or not plan.bounded:
         return None
-    rows = len(plan.split.train) + len(plan.split.held_out)
-    return WorkBudget(plan.each_search, rows, plan.dearest, plan.cuts.prototypes, plan.kept_anchors, plan.draws)
+    if plan.searching is None:  # the same for the searches inside nested folds
+        rows = len(plan.split.train) + len(plan.split.held_out)
+        bounds = rows, plan.dearest, plan.cuts.prototypes, plan.kept_anchors, plan.draws
+        plan.searching = WorkBudget(plan.each_search, *bounds)
+    return plan.searching
 
 
 def fitted_or_interrupted(study: Any, *data: Any, **more: Any) -> bool:

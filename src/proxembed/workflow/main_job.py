@@ -53,7 +53,16 @@ from .labelled_data import (
     with_test_rows,
 )
 from .large_fit import LargeFit
-from .nested import CHOICE, Nested, choice_at, chosen_anew, nested_comparison, outer_counts, remove_studies
+from .nested import (
+    CHOICE,
+    Nested,
+    choice_at,
+    chosen_anew,
+    nested_comparison,
+    numbers_alone,
+    outer_counts,
+    remove_studies,
+)
 from .options import OptionError, SearchOptions, measured_by, on_requested_cluster
 from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, OUTER_FOLDS, Plan, make_plan
 from .record import (
@@ -619,8 +628,9 @@ def best_choice(summary: dict[str, Any], found: SearchFindings, goal: str | None
 def nested_choice(summary: dict[str, Any], found: SearchFindings, goal: str | None = None) -> tuple[str, Any, int]:
     """The name, the method and the size that the search on all rows has chosen; to compress, the best method at the
     size that nested folds found to be enough."""
-    goals = summary["verdict"]["goals"]
-    k = goals[goal]["k"] if goal == "compress" and goal in goals else None
+    goals, k = summary["verdict"]["goals"], None
+    if goal == "compress" and goal in goals:
+        found, k = numbers_alone(found) or found, goals[goal]["k"]
     choice = choice_at(found, k)
     return choice.name, choice.method, choice.k
 

@@ -29,6 +29,7 @@ from .options import SearchOptions
 from .plan import OUTER_FOLDS, Plan
 
 CHOICE = "our choice in each fold"
+ALONE = "our choice in each fold, of methods whose numbers alone predict"
 BELOW = 500  # rows with known labels
 REPEATS = 2
 OUTER_SEED = 2  # added to the seed: folds of the search have 0, those of a comparison 1
@@ -108,6 +109,20 @@ def choice_at(found: SearchFindings, k: int | None = None) -> Choice:
     return Choice(name, clone(leaders[name]).set_params(n_components=k), k)
 
 
+def numbers_alone(found: SearchFindings) -> SearchFindings | None:
+    """What a search has found, of leaders whose predictions are made of their numbers alone; None without any."""
+    leaders = tuple((name, method) for name, method in found.leaders if not embedding_arm(name, method).reads_features)
+    if len(leaders) == len(found.leaders):
+        return found
+    return replace(found, leaders=leaders, choice=None) if leaders else None
+
+
+def _shown(parts: list[Results], part: Results) -> set[Key]:
+    """The arms and sizes of a part that are shown: without those that repeat the choice of every fold."""
+    read = any(row["reads_features"] for each in parts for row in each.rows if row["arm"] == CHOICE)
+    return {(row["arm"], row["k"]) for row in part.rows if read or row["arm"] != ALONE}
+
+
 def chosen_anew(_entries: list[dict[str, Any]], _measure: str) -> dict[str, Any]:
     """The choice of nested folds as ``summarise`` takes it: an arm of its own, at no size of all folds."""
     return {"method": CHOICE, "k": None, "score": None}
@@ -149,7 +164,7 @@ def nested_comparison(
         chosen.append(choice_at(found))
     if not parts:
         return None
-    results = joined(parts)
+    results = joined([renamed(part, {key: key for key in _shown(parts, part)}) for part in parts])
     results.repeats = [[split.name for split in repeat] for repeat in repeats]
     results.few[FOLDS] = too_few(dataset, np.concatenate(list(results.held_out.values())))
     return Nested(results, repeats[0][0], chosen[0], tuple(chosen))
@@ -165,16 +180,18 @@ def _compared(
     store: Ledger | None,
 ) -> Results:
     """What a search chooses beside the rivals, on the rows that are held out of a nested fold."""
-    choice, rivals = choice_at(found), protocol.names
+    choice, rivals, alone = choice_at(found), protocol.names, numbers_alone(found)
     sizes = tuple(sorted({*protocol.sizes, choice.k}))
     at = {k: choice if plan.cuts.leaders == 1 else choice_at(found, k) for k in sizes}
-    methods = {each.name: each.method for each in (choice, *at.values())}
+    by_numbers = {} if alone is None or alone is found else {k: choice_at(alone, k) for k in sizes}
+    methods = {each.name: each.method for each in (choice, *at.values(), *by_numbers.values())}
     arms = [embedding_arm(_own(name), method) for name, method in methods.items()]
     decided = protocol.decided and (*protocol.decided, _own(choice.name))
     own = replace(protocol, arms=(*arms, *protocol.arms), sizes=sizes, decided=decided)
     results = run(own, dataset, progress, store, [split])
     named: dict[Key, Key] = {(CHOICE, None): (_own(choice.name), choice.k)}
     named |= {(CHOICE, k): (_own(each.name), k) for k, each in at.items()}
+    named |= {(ALONE, k): (_own(each.name), k) for k, each in (by_numbers or at).items() if alone is not None}
     named |= {(name, k): (_own(name), k) for name in methods if name not in rivals for k in sizes}
     named |= {(name, k): (name, k) for name in rivals for k in (None, *sizes)}
     return renamed(results, named)

@@ -37,6 +37,7 @@ from proxembed.evaluate.part import CHOICE_FOLDS, CHOICE_LABELS, CHOICE_ROWS, IN
 from proxembed.evaluate.rivals.maps import SupervisedUMAP
 from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.execute import clock
+from proxembed.execute.budget import WorkBudget
 from proxembed.execute.executor import in_this_process, workers
 from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.dependence import OPLS
@@ -122,6 +123,7 @@ class Plan:
     by_clock: list[str] = field(default_factory=list)
     leading: list[Any] = field(default_factory=list)  # the leaders where methods are named
     outer: tuple[int, ...] = (1,)  # numbers of outer splits to choose from, the most first
+    searching: WorkBudget | None = None  # what each search may do, once the first one has begun
     _fits: dict[Any, tuple[Any, float]] = field(default_factory=dict, init=False, repr=False)
     _layouts: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
