@@ -7,9 +7,10 @@ import proxembed
 from proxembed.evaluate.results import SAME_ROWS, TEST
 from proxembed.workflow import nested
 from proxembed.workflow.engines import SearchFindings
-from proxembed.workflow.labelled_data import labelled_data
+from proxembed.workflow.labelled_data import labelled_data, with_test_rows
 from proxembed.workflow.nested import CHOICE, choice_at, outer_counts, outer_splits
 from proxembed.workflow.options import SearchOptions
+from proxembed.workflow.plan import make_plan
 from runs import quick_runs
 
 N = 80
@@ -77,6 +78,16 @@ def test_groups_are_never_divided_and_where_there_are_nested_folds():
     assert outer_counts(labelled_data(*rows(), groups=np.arange(N) % 4), options) == (1,)
     assert outer_counts(labelled_data(*rows(500)), options) == (1,)
     assert outer_counts(data, SearchOptions(engine="defc")) == (1,)
+
+
+def test_more_work_never_means_fewer_nested_folds():
+    data, options = labelled_data(*rows(140)), SearchOptions(max_work=1.0)
+    split, counts = with_test_rows(data, 0)[1], outer_counts(data, options)
+    made = [make_plan(options, data, split, (1, 2, 4), 0.0, work, counts) for work in (5, 45, 200)]
+    outer = [each.cuts.outer for each in made]
+    assert outer == sorted(outer) and set(outer) == {1, 5, 10}
+    assert all(each.cuts.anchors is None for each in made if each.cuts.outer > 1)
+    assert all(each.each_search * each.searches == pytest.approx(each.phases["search"]) for each in made)
 
 
 def test_the_choice_at_one_size_is_the_best_leader_there():
