@@ -107,7 +107,6 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "notes": summary["dataset"].get("notes", ()),
         "planned": planned_folds(summary["protocol"]),
         "splitting": folds_text(summary["protocol"], len(summary["folds"]), bool(summary["dataset"].get("outputs"))),
-        "held": "rows held out" if "nested" in summary else "test rows",
         "tested": any(scores[shown[0]]["test"] is not None for scores in scored),
         "score": views.score_text,
         "number": views.number,

@@ -314,16 +314,15 @@ def run_search(
     """Do the whole job, phase by phase: what ``search`` and the program both do. ``judged`` is called with the summary
     as soon as it has its verdict, before diagnosis, last fit and page."""
     check_row_weights(dataset, options.engine)
-    if not has_test_rows(dataset):
-        options = replace(options, refit_all=True)
+    options = options if has_test_rows(dataset) else replace(options, refit_all=True)
     started, whole = clock.now() if started is None else started, dataset
     dataset, split = with_test_rows(dataset, options.seed)
     dataset = with_encoded_example(dataset, split.train)
     options = replace(options, folds=fold_limit(dataset, options.folds, split.train))
     options = replace(options, measure=measured_by(options, dataset, split.train))
     work = stored_work(Path(folder), options) if resume and folder is not None else None
-    outer = (1,) if has_test_rows(whole) else outer_counts(dataset, options)
-    plan = make_plan(options, dataset, split, component_range(options.n_components, dataset), started, work, outer)
+    sizes = component_range(options.n_components, dataset)
+    plan = make_plan(options, dataset, split, sizes, started, work, outer_counts(whole, options))
     if plan.cuts.outer > 1:
         dataset, plan.split = with_every_row(replace(whole, X=dataset.X), plan.cuts.outer)
     if plan.bounded:

@@ -25,6 +25,7 @@ from proxembed.execute.ledger import Ledger, read_header
 from proxembed.splits.splits import LEAST_GROUPS, Split, Splitting, fold_limit, make_splits, splitting_kind
 
 from .engines import SearchFindings, run_engine
+from .labelled_data import has_test_rows
 from .options import SearchOptions
 from .plan import OUTER_FOLDS, Plan
 
@@ -40,7 +41,7 @@ def outer_counts(dataset: Any, options: SearchOptions) -> tuple[int, ...]:
     """How many splits may hold rows out, the most first: two repeats of nested folds, one, or one split alone."""
     known = np.flatnonzero(dataset.targets.rows_any)
     kind = splitting_kind(dataset, Splitting())
-    if options.engine != "methods" or kind == "time" or len(known) >= BELOW:
+    if has_test_rows(dataset) or options.engine != "methods" or kind == "time" or len(known) >= BELOW:
         return (1,)
     if kind == "groups":
         groups = len(np.unique(dataset.groups[known]))
@@ -184,7 +185,7 @@ def _compared(
     sizes = tuple(sorted({*protocol.sizes, choice.k}))
     at = {k: choice if plan.cuts.leaders == 1 else choice_at(found, k) for k in sizes}
     by_numbers = {} if alone is None or alone is found else {k: choice_at(alone, k) for k in sizes}
-    methods = {each.name: each.method for each in (choice, *at.values(), *by_numbers.values())}
+    methods = at_largest_size([choice, *at.values(), *by_numbers.values()])
     arms = [embedding_arm(_own(name), method) for name, method in methods.items()]
     decided = protocol.decided and (*protocol.decided, _own(choice.name))
     own = replace(protocol, arms=(*arms, *protocol.arms), sizes=sizes, decided=decided)
@@ -195,6 +196,11 @@ def _compared(
     named |= {(name, k): (_own(name), k) for name in methods if name not in rivals for k in sizes}
     named |= {(name, k): (name, k) for name in rivals for k in (None, *sizes)}
     return renamed(results, named)
+
+
+def at_largest_size(choices: list[Choice]) -> dict[str, Any]:
+    """Each method of some choices, at the largest of its sizes: one that is fitted for each size is scored up to it."""
+    return {each.name: each.method for each in sorted(choices, key=lambda each: each.k)}
 
 
 def _own(name: str) -> str:
