@@ -217,8 +217,8 @@ def _ties(best: dict[str, Any], others: list[dict[str, Any]], name: str, gains: 
     """Arms among others that equal an entry in every fold; in nested folds on all rows together, too."""
     if gains.basis == NESTED:
         values: list[Any] = [gains.value(entry, name) for entry in (best, *others)]
-        equal = [_known(value) and _known(values[0]) and abs(value - values[0]) < EQUAL for value in values[1:]]
-        others = [entry for entry, same in zip(others, equal, strict=True) if same]
+        same_values = [_known(value) and _known(values[0]) and abs(value - values[0]) < EQUAL for value in values[1:]]
+        others = [entry for entry, same in zip(others, same_values, strict=True) if same]
         if not others:
             return []
     table = np.array([entry["scores"][name]["by_fold"] for entry in others], dtype=float)

@@ -31,7 +31,11 @@ def arm_model(name: str, results: Results, best: Sequence[dict[str, Any]], datas
         raise ValueError(f"name={safe_repr(name)} is not on the leaderboard; its rows are {known}.")
     if entry["failures"]:
         raise ValueError(f"{entry['arm']} failed in the comparison, so that it has no model: {entry['failures'][0]}.")
-    arm = next(each for each in results.arms if entry["arm"] in each.names)
+    arm = next((each for each in results.arms if entry["arm"] in each.names), None)
+    if arm is None:
+        raise ValueError(
+            f"name={safe_repr(name)} is chosen anew in each fold; its model on all rows is that of the search."
+        )
     lookup, numbers = entry["arm"] != arm.name, dataset.outputs is not None
     method = arm_method(arm, entry["components"], numbers, lookup, results.protocol["seed"])
     return fit_on(method, dataset, scaling=results.preprocessing)

@@ -474,26 +474,17 @@ def repeat_command(command: str, plan: Plan) -> str:
 def finish_search(job: Job, results: Results) -> SearchResult:
     """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
     options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
-    chooser = found.choose if job.nested is None else chosen_anew
-    by_size = options.goal == "compress"  # which takes the smallest size that keeps enough
-    asked = (dataset, options.tolerance, None if by_size else chooser, options.goal)
-    nested = {} if job.nested is None else {"nested": job.nested.describe()}
-
-    def summary() -> dict[str, Any]:
-        return with_cuts(worded(summarise(results, *asked) | nested, refitted=options.refit_all), job.plan)
-
-    record = RunRecord(place, results, head, summary, search=search_section(job))
-    if job.nested is None:
-        name, method, k = own = best_choice(record.summary, found, options.goal)
-    else:
-        name, method, k = nested_choice(record.summary, found, options.goal)
-        own = CHOICE, method, None
+    record = RunRecord(place, results, head, lambda: judged_summary(job, results), search=search_section(job))
+    choose = best_choice if job.nested is None else nested_choice
+    name, method, k = choose(record.summary, found, options.goal)
+    own = (name, k) if job.nested is None else (CHOICE, None)
     weighed = dataset.sample_weight is not None
-    rival = rival_ahead(record.summary, (own[0], own[2]), rivals_of(job), options.goal, weighed)
+    rival = rival_ahead(record.summary, own, rivals_of(job), options.goal, weighed)
     if rival is not None:
         name, method, k = rival
+        own = name, k
     may = options.goal == "predict" and not options.embedding and job.large is None
-    predictor = predictor_ahead(record.summary, results, (name, k)) if may else None
+    predictor = predictor_ahead(record.summary, results, own) if may else None
     if rival is not None and predictor is None:
         add_rival_note(record.summary, options.goal, name, k)
     fitted_on = rows_of_model(options, dataset)
@@ -527,6 +518,16 @@ def finish_search(job: Job, results: Results) -> SearchResult:
     name = name if predictor is None else predictor.name
     more = {"dataset": dataset, "fitted_on": fitted_on, "name": name, "model": model, "diagnosis": diagnosis}
     return SearchResult(record.finish(), results, place, **more, sampled=sampled)
+
+
+def judged_summary(job: Job, results: Results) -> dict[str, Any]:
+    """The summary of a comparison with its verdict in words."""
+    options = job.options
+    chooser = job.found.choose if job.nested is None else chosen_anew
+    by_size = options.goal == "compress"  # which takes the smallest size that keeps enough
+    summary = summarise(results, job.dataset, options.tolerance, None if by_size else chooser, options.goal)
+    nested = {} if job.nested is None else {"nested": job.nested.describe()}
+    return with_cuts(worded(summary | nested, refitted=options.refit_all), job.plan)
 
 
 def with_cuts(summary: dict[str, Any], plan: Plan) -> dict[str, Any]:
