@@ -9,10 +9,11 @@ from sklearn.base import clone
 
 from proxembed.estimator.weights import takes_weights
 from proxembed.evaluate.arms import ALL_FEATURES, Arm, entrants
+from proxembed.evaluate.gains import top
 from proxembed.evaluate.results import Results, sign_of
 from proxembed.evaluate.rivals.numbers import RidgeNumbers
 from proxembed.evaluate.score_space import ScoreSpace
-from proxembed.evaluate.verdict import WORSE, top, word
+from proxembed.evaluate.verdict import WORSE, word
 from proxembed.measures.statistics import choose
 from proxembed.methods.around import with_size
 from proxembed.methods.pipeline import fit_on

@@ -195,9 +195,9 @@ def _compared(
     named |= {(ALONE, k): (_own(each.name), k) for k, each in (by_numbers or at).items() if alone is not None}
     named |= {(name, k): (_own(name), k) for name in methods if name not in rivals for k in sizes}
     named |= {(name, k): (name, k) for name in rivals for k in (None, *sizes)}
-    found = renamed(results, named)
-    found.arms = (*(embedding_arm(*each) for each in methods.items() if each[0] not in rivals), *protocol.arms)
-    return found
+    named_anew = renamed(results, named)
+    named_anew.arms = (*(embedding_arm(*each) for each in methods.items() if each[0] not in rivals), *protocol.arms)
+    return named_anew
 
 
 def at_largest_size(choices: list[Choice]) -> dict[str, Any]:
