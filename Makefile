@@ -23,7 +23,7 @@ help:
 	@echo "make bench   speed and memory against named rivals (minutes); BENCH=startup selects one"
 	@echo "make results  the comparisons of docs/results/ on real data (PROXEMBED_DATA names the folder)"
 	@echo "make search-results  searches on ten real data sets, into docs/results/search/; SETS=scene selects one"
-	@echo "make search-choices  the quality of its choices: ten sets, three splits, two goals, into docs/results/search/ (hours)"
+	@echo "make search-choices  the quality of its choices: ten sets, three splits, two goals, two budgets, into docs/results/search/ (hours)"
 	@echo "make portfolio  the configurations with which the strategy auto starts: the best on ten sets (half an hour)"
 	@echo "make benchmark  the missing results of the benchmark, and its page; METHODS='OPLS \"MESD(LFDA)\"' selects (hours)"
 	@echo "make reproduce  experiments of papers, into docs/results/NAME/ (over an hour); NAMES= selects"
