@@ -77,7 +77,7 @@ def test_interval_of_ranks_is_the_jackknife():
 
 
 def test_page_tells_what_was_not_run():
-    text = choices_page.page(LINES)
+    text = " ".join(choices_page.page(LINES).split())
     assert "3 of 30 fits of fixed arms (emotions (2 splits), birds (1 split))" in text
     assert "0 of 60 searches at 450 units" in text and "3 of 60 searches at 150 units" in text
     whole = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from io import StringIO
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -23,15 +24,18 @@ COLUMNS = ("set", "goal", "work", "splits", "choice", "best_arm", "best", "regre
 HEAD = """# How well `proxembed search` chooses
 
 `make search-choices`: ten sets, three splits (a quarter of the rows held out), one search per goal, with budgets of
-150 and 450 units of work (about as many seconds of one core). {state}
+150 and 450 units of work (about as many seconds of one core).
 
-*Choice*: what the search chose, on the held-out rows; mean over the splits. *Best arm*: of our own arms the one of the
-best mean in hindsight. Arms are the families that a search of any of these budgets compared, each at the size that was
-best on its folds, and the first arms of a search for labels (anchors), fitted beside it at min(labels, 30) components
-whether or not its budget reached them. *Regret*: the best arm less the choice, with the 95 % interval of the mean over
-several splits; as the best of some twenty arms profits from chance, a regret of 0 is not to be had. Rivals are fitted
-on all training rows, without a bound on their work. A search starts without the winners that the portfolio has of the
-set at hand. The anchors were chosen on most of these sets, so that their values here are no evidence for other data.
+{state}
+
+*Choice*: what the search chose, on the held-out rows; mean over the splits; it may be a rival. *Best arm*: of our own
+arms the one of the best mean in hindsight. Arms are the families that a search of any of these budgets compared, each
+at the size that was best on its folds, and the first arms of a search for labels (anchors), fitted beside it at
+min(labels, 30) components whether or not its budget reached them. *Regret*: the best arm less the choice, with the 95 %
+interval of the mean over several splits; as the best of some twenty arms profits from chance, a regret of 0 is not to
+be had. Rivals are fitted on all training rows, without a bound on their work. A search starts without the winners that
+the portfolio has of the set at hand. The anchors were chosen on most of these sets, so that their values here are no
+evidence for other data.
 """
 
 
@@ -48,7 +52,7 @@ def state_of(lines: list[dict]) -> str:
         done = [key for key in asked if key in have]
         what = "fits of fixed arms" if work is None else f"searches at {work:g} units"
         parts.append(f"{len(done)} of {len(asked)} {what}{_where(done)}")
-    return f"**Part of it was run**: {'; '.join(parts)}."
+    return fill(f"**Part of it was run**: {'; '.join(parts)}.", 120)
 
 
 def _where(keys: list[tuple]) -> str:
@@ -256,7 +260,7 @@ def figure(points: list[dict], known: Lines) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    plot, panels = plt.subplots(1, len(GOALS), figsize=(8, 3.4), layout="constrained")
+    plot, panels = plt.subplots(1, len(GOALS), figsize=(8, 3.8), layout="constrained")
     for axes, (goal, measure) in zip(panels, GOALS.items(), strict=True):
         for name, colour, mark in zip(CURVE_SETS, COLOURS, MARKERS, strict=False):
             own = [point for point in points if (point["set"], point["goal"]) == (name, goal)]
@@ -272,7 +276,7 @@ def figure(points: list[dict], known: Lines) -> None:
         axes.minorticks_off()
         axes.axhline(0, color="#999999", linewidth=0.8)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, fontsize=7)
+        axes.legend(frameon=False, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.2))
     plot.savefig(FIGURE, dpi=150)
 
 
