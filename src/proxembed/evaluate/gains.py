@@ -75,6 +75,10 @@ class FoldGains:
         """What a map keeps of the neighbours in X, the mean over the folds."""
         return entry["kept"]["mean"] if entry.get("kept") else None
 
+    def exchanged(self, entry: dict[str, Any]) -> float | None:
+        """How far rows agree more with their own neighbours than with those of other rows, in standard deviations."""
+        return entry.get("exchanged")
+
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval`` and ``p`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all
         folds."""
@@ -135,6 +139,10 @@ class TestGains:
     def kept_share(self, entry: dict[str, Any]) -> float | None:
         """What a map keeps of the neighbours of the test rows in X."""
         return self.results.kept.get((entry["arm"], entry["k"], TEST))
+
+    def exchanged(self, entry: dict[str, Any]) -> float | None:
+        """How far rows agree more with their own neighbours than with those of other rows, in standard deviations."""
+        return self.results.exchanged.get((entry["arm"], entry["k"], TEST))
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval``, ``p`` and ``rows``; None where the measure has no value on the test rows."""
@@ -278,6 +286,10 @@ class NestedGains:
     def kept_share(self, entry: dict[str, Any]) -> float | None:
         """What a map keeps of the neighbours in X, the mean over the folds."""
         return entry["kept"]["mean"] if entry.get("kept") else None
+
+    def exchanged(self, entry: dict[str, Any]) -> float | None:
+        """How far rows agree more with their own neighbours than with those of other rows, in standard deviations."""
+        return entry.get("exchanged")
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval``, ``p`` and ``rows``; None where the measure has no value on these rows."""

@@ -83,6 +83,7 @@ class Results:
     hubs: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
     queries: dict[tuple[str, int | None, str], float] = field(default_factory=dict)
     kept: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # of the neighbours in X, by maps
+    exchanged: dict[tuple[str, int | None, str], float] = field(default_factory=dict)  # see ``exchange_score``
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     measure: Any = None
     few: dict[str, str | None] = field(default_factory=dict)
@@ -93,7 +94,15 @@ class Results:
     repeats: list[list[str]] = field(default_factory=list)  # folds in which the choice was made anew, by repeat
 
 
-BY_KEY = "predictions", "similarity", "new_similarity", "hubs", "queries", "kept"  # what is kept by arm, k and fold
+BY_KEY = (
+    "predictions",
+    "similarity",
+    "new_similarity",
+    "hubs",
+    "queries",
+    "kept",
+    "exchanged",
+)  # what is kept by arm, k and fold
 BY_FOLD = "folds", "scalings", "held_out", "constants", "same_rows", "truths"
 Key = tuple[str, int | None]
 

@@ -29,7 +29,7 @@ from proxembed.estimator.weights import held_under, takes_weights, weights_of
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.execute.ledger import as_json
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
-from proxembed.measures.metrics import platt_apply, platt_fit, row_jaccard
+from proxembed.measures.metrics import exchange_score, platt_apply, platt_fit, row_jaccard
 from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import near_outputs
 from proxembed.methods.around import bounded_by_labels, fitted_embedding, scored_embedding, with_size
@@ -97,6 +97,7 @@ class Scores:
     hubs: ByKey = field(default_factory=dict)
     queries: ByKey = field(default_factory=dict)
     kept: ByKey = field(default_factory=dict)
+    exchanged: ByKey = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
         """The same as a ledger takes it."""
@@ -279,6 +280,7 @@ class Measured(NamedTuple):
     hub: float | None = None
     query_seconds: float | None = None
     kept: float | None = None
+    exchanged: float | None = None
 
 
 class Readings:
@@ -433,6 +435,11 @@ class Readings:
         sets = measure.goal == "neighbours" and part.known_held_out is None
         truth = part.held_out_sets if sets else part.Y_held_out
         return measure.value(truth, reading, measures.min_positives, part.known_held_out, part.weights_held_out)
+
+    def exchanged(self, k: int) -> float:
+        """How far held-out rows agree more with their own neighbours than with those of other rows."""
+        Y, near, *_ = self.neighbors(k)
+        return exchange_score(self.part.held_out_sets, Y, near)
 
     def similarities(self, measure: Measure, new: Measure) -> tuple[Any, Any]:
         """How alike the labels of each held-out row and its neighbours are, and of those among the held-out rows."""
@@ -650,7 +657,10 @@ def _fit_and_measure(
 
     def measured(kind: Any, width: int, pairs: Pairs, is_map: bool = False) -> Measured:
         places = embedding.at(width)
-        found = kind(*places, part, placed, *own).measured(measures, pairs)
+        readings = kind(*places, part, placed, *own)
+        found = readings.measured(measures, pairs)
+        if measures.similarities and not (arm.rival or numbers):
+            found = found._replace(exchanged=readings.exchanged(measures.similarities[0].n_neighbors))
         return found._replace(kept=part.kept_share(*places)) if is_map else found
 
     def add(arm: Arm, k: int | None, width: int, pairs: Pairs, done: _Timed) -> None:

@@ -18,9 +18,11 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from proxembed.measures.measures import is_near, is_new_near
 from proxembed.measures.statistics import holm
@@ -176,7 +178,18 @@ def _goal(
     p = max(known) if len(known) == 2 else None
     if goal["word"] == BETTER and (over is None or over["word"] != BETTER):
         goal = goal | {"word": CANNOT_TELL} if over is None or goal["margin"] is None else over
-    return goal | {"p": p}
+    return _beside_other_rows(goal | {"p": p}, gains.exchanged(top(ours, name)) if is_near(name) else None)
+
+
+def _beside_other_rows(goal: dict[str, Any], score: float | None) -> dict[str, Any]:
+    """Better only if rows agree with their own neighbours more than with those of other rows: lists that are nearly the
+    same for all rows may be ahead of a constant list by chance. ``score``: of ``exchange_score``."""
+    if score is None or goal["p"] is None:
+        return goal
+    p = float(2 * norm.sf(score)) if score > 0 else 1.0
+    if goal["word"] == BETTER and p >= SIGNIFICANT:
+        goal = goal | {"word": CANNOT_TELL, "few": "the neighbours of other rows agree as well, so nothing can be told"}
+    return goal | {"p": max(goal["p"], p)}
 
 
 def _against(
@@ -445,6 +458,11 @@ def _over_folds(
     return float(average(found)) if found else None
 
 
+def _joined(scores: list[float], repeats: int) -> float:
+    """Standard scores of folds as one, as if the repeats of these were all alike."""
+    return float(np.sum(scores)) / math.sqrt(len(scores) * max(repeats, 1))
+
+
 def _kept_of(results: Results, key: tuple[str, int | None], folds: list[str]) -> dict[str, Any] | None:
     """What a map keeps of the neighbours in X: ``mean`` of the folds, ``by_fold``, ``test``, and of how many held-out
     rows, those of the test where there is one, else of all folds; None of what is no map."""
@@ -482,6 +500,7 @@ def _leaderboard(results: Results, folds: list[str], primary: str) -> list[dict[
             "hub": _over_folds(results.hubs, key, folds, np.mean),
             "query_seconds": _over_folds(results.queries, key, folds, np.median),
             "kept": _kept_of(results, key, folds),
+            "exchanged": _over_folds(results.exchanged, key, folds, partial(_joined, repeats=len(results.repeats))),
         }
         for key, rows in groups.items()
     ]

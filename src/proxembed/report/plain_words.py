@@ -108,7 +108,8 @@ def _said(goal: Mapping[str, Any], ours: str, does: tuple[str, str], base: str) 
     """That ours does more than the baseline, or as much, or that this cannot be told."""
     if goal["word"] in (BETTER, LEVEL):
         return f"{ours} {does[goal['word'] == LEVEL]} {base}{_figures(goal)}"
-    return f"too few rows to tell whether {ours} {does[1]} {base}{_figures(goal)}"
+    why = "it cannot be told" if goal.get("few") else "too few rows to tell"
+    return f"{why} whether {ours} {does[1]} {base}{_figures(goal)}"
 
 
 def _compressed(goal: Mapping[str, Any], subject: Subject) -> str:

@@ -88,7 +88,7 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
     nested = summary.get("nested")
     if best:
         chosen = (record.get("search") or {}).get("chosen") if nested else None
-        name, size = (chosen["method"], chosen["n_components"]) if chosen else (best["arm"], best["k"])
+        name, size = (chosen["method"], chosen.get("n_components")) if chosen else (best["arm"], best["k"])
         k = "all" if size is None else str(size)
         what = "Saved model" if chosen else "Best embedding"
         found.append({"what": what, "value": name, "note": f"k = {k} component{'s' * (k != '1')}"})

@@ -25,6 +25,7 @@ from proxembed.execute.budget import WorkBudget
 from proxembed.execute.ledger import Ledger, digest, opened
 from proxembed.features.scaling import scaling_choices
 from proxembed.measures.measures import Measure, measure_for, measure_of
+from proxembed.methods.around import ReadoutAxes
 from proxembed.methods.pipeline import embedding_pipeline, fit_model
 from proxembed.params import SEED, Param, check_params, param, safe_repr, seed_of
 from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_splits, splits_of_present
@@ -34,7 +35,7 @@ from proxembed.targets.outputs import OutputReading, Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
 
-from .candidates import ANCHORS, FIRST, Candidate, candidates, component_sizes
+from .candidates import ANCHORS, FIRST, Candidate, candidates, component_sizes, family_of
 from .method_strategies import MethodStrategy
 from .trials import (
     STRATEGIES,
@@ -521,22 +522,27 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
         """The choice, then the best trial of each other family on the folds of the choice, then of families with only
-        complete trials; the family of the preferred method is among the first three."""
-        size = self._map_size
+        complete trials; the family of the preferred method is among the first three. A method and its ReadoutAxes,
+        which predict alike, are one family of a search for predictions."""
+        size, near = self._map_size, study.evaluator.measure.goal == "neighbours"
+
+        def family(t: MethodTrial) -> str:
+            return t.family if near or not isinstance(t.config, ReadoutAxes) else family_of(t.config.member())
+
         among = sorted(best.among, key=lambda t: -t.score_at(best.rung, size))
         complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score_at(t.rungs[-1], size))
         ranked = [best.trial, *among, *complete]
-        first = {t.family: t for t in reversed(ranked)}
-        families = list(dict.fromkeys(t.family for t in ranked))
+        first = {family(t): t for t in reversed(ranked)}
+        families = list(dict.fromkeys(family(t) for t in ranked))
         preferred = preferred_among(t.config for t in best.among)
-        anchor = next((t.family for t in ranked if untuned(t.config, preferred)), None)
-        if anchor is not None and anchor != best.trial.family:
-            untuned_choice = chosen([t for t in best.among if t.family == anchor], size)
+        anchor = next((family(t) for t in ranked if untuned(t.config, preferred)), None)
+        if anchor is not None and anchor != family(best.trial):
+            untuned_choice = chosen([t for t in best.among if family(t) == anchor], size)
             first[anchor] = first[anchor] if untuned_choice is None else untuned_choice.trial
             at = min(families.index(anchor), 2)
             families.remove(anchor)
             families.insert(at, anchor)
-        return {family: first[family] for family in families}
+        return {name: first[name] for name in families}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

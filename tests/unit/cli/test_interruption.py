@@ -19,6 +19,7 @@ from proxembed.study import trials
 from proxembed.workflow import comparison, main_job
 from proxembed.workflow import record as record_module
 from proxembed.workflow.record import retry_once
+from runs import without_nested_folds
 
 QUICK = ["--methods", "opls,mvmd", "--max-trials", "2", "-k", "1,2", "--folds", "2", "--shuffles", "19"]
 FAST = ["--methods", "opls", "-k", "1,2", "--folds", "2", "--jobs", "1"]
@@ -54,6 +55,7 @@ def few_rivals(monkeypatch):
     whole = main_job.rival_arms
     for room in (main_job, comparison):
         monkeypatch.setattr(room, "rival_arms", lambda *args, **options: whole(*args, **options)[:2])
+    without_nested_folds(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

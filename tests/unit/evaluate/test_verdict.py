@@ -111,6 +111,13 @@ def test_the_smallest_size_is_one_that_all_larger_ones_keep_too():
     assert found["rivals"] == {"PCA": 10} and found["shares"][AP]["share"] == pytest.approx(0.99)
 
 
+def test_neighbours_are_better_only_if_those_of_other_rows_agree_less():
+    for score, said in ((5.0, BETTER), (1.5, CANNOT_TELL), (-3.0, CANNOT_TELL), (None, BETTER)):
+        own = goals({**entry("OPLS", 5, near=0.6), "exchanged": score})["neighbours"]
+        assert own["word"] == said and (said == BETTER or "other rows agree as well" in own["few"])
+    assert goals({**entry("OPLS", 5, ap=0.6), "exchanged": 0.0})["predict"]["word"] == BETTER, "of neighbours alone"
+
+
 def test_a_method_that_predicts_from_the_features_compresses_nothing():
     own = {**entry("TargetSpace", 1, near=0.6, ap=0.6), "reads_features": True}
     found = goals(own, entry("OPLS", 5, near=0.5, ap=0.5))

@@ -1,5 +1,7 @@
 """Macro average precision and Jaccard@k: hand-worked cases, conventions, and scikit-learn as an oracle."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,6 +9,7 @@ from sklearn.metrics import average_precision_score, jaccard_score
 
 from proxembed.measures.metrics import (
     average_precision,
+    exchange_score,
     jaccard_at_k,
     macro_average_precision,
     rarest_average_precision,
@@ -121,3 +124,13 @@ def test_the_rarest_label_is_that_of_fewest_positive_rows():
     assert rarest_average_precision(Y, S) == (pytest.approx(each[1:3].mean()), 2)
     assert rarest_average_precision(Y, S, min_positives=4) == (pytest.approx(each[0]), 1)
     assert np.isnan(rarest_average_precision(Y, S, min_positives=11).value)
+
+
+def test_the_exchange_score_is_that_of_all_orders_of_the_lists():
+    rng = np.random.default_rng(0)
+    Y, near = rng.random((6, 4)) < 0.5, [sp.csr_array(row) for row in rng.dirichlet(np.ones(9), 6) * np.tri(6, 9, 3)]
+    train, lists = rng.random((9, 4)) < 0.5, sp.vstack(near)
+    means = [row_jaccard(Y, train, lists[list(order)]).mean() for order in permutations(range(6))]
+    expected = (means[0] - np.mean(means)) / np.std(means)
+    assert exchange_score(Y, train, lists) == pytest.approx(expected, rel=1e-5)
+    assert exchange_score(Y, train, sp.vstack([near[0]] * 6)) == 0.0, "one list for every row"

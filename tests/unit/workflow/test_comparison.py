@@ -317,6 +317,6 @@ def test_the_page_of_a_comparison_shows_maps_of_all_components_as_that_of_a_sear
     panels = run_job(tmp_path / "out", dataset).record["map"]["panels"]
     assert [panel["laid_out"] for panel in panels] == [False] * 3 + [True] * 3
     assert [panel["title"] for panel in panels] == 2 * ["PCA", "OPLS", "OPLS on shuffled labels"]
-    assert (tmp_path / "out" / "index.html").read_text().count('data-places="laid"') == 3
+    assert (tmp_path / "out" / "index.html").read_text().count('data-places="0"') == 3
     rows = [{"arm": "OPLS"}, {"arm": "supervised UMAP"}]
     assert map_options(rows)["supervised_umap"] and not map_options(rows[:1])["supervised_umap"]

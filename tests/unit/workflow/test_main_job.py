@@ -14,7 +14,7 @@ from proxembed.execute.ledger import STUDY
 from proxembed.study import method_strategies
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job
-from runs import LAY_OUT
+from runs import LAY_OUT, without_nested_folds
 
 QUICK = {"methods": ["opls", "mvmd"], "max_trials": 2, "n_components": (1, 2), "folds": 2, "shuffles": 0}
 EVIDENCE = ["index.html", "leaderboard.csv", "predictions.npz", "results.json"]
@@ -25,6 +25,7 @@ def few_rivals(monkeypatch):
     """The forest is slow to grow and is tested in its own room."""
     whole = main_job.rival_arms
     monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: whole(*args, **options)[:2])
+    without_nested_folds(monkeypatch)
 
 
 @pytest.fixture(scope="module")

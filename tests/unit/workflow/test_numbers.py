@@ -13,7 +13,7 @@ from proxembed.report.measured import measured_view
 from proxembed.splits.splits import Split
 from proxembed.workflow.options import OptionError
 from proxembed.workflow.record import output_sections
-from runs import with_few_rivals
+from runs import with_few_rivals, without_nested_folds
 
 
 def data(n=160, d=5, seed=0):
@@ -28,6 +28,7 @@ def data(n=160, d=5, seed=0):
 def found():
     with pytest.MonkeyPatch.context() as patch:
         with_few_rivals(patch)
+        without_nested_folds(patch)
         yield made()
 
 
