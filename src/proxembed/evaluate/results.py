@@ -102,7 +102,7 @@ BY_KEY = (
     "queries",
     "kept",
     "exchanged",
-)  # what is kept by arm, k and fold
+)
 BY_FOLD = "folds", "scalings", "held_out", "constants", "same_rows", "truths"
 Key = tuple[str, int | None]
 

@@ -9,13 +9,13 @@ from sklearn.preprocessing import StandardScaler
 from proxembed import LLE, OPLS, compare, diagnose
 from proxembed.data import Dataset, digits
 from proxembed.evaluate.arms import Arm, unweighted_rivals
+from proxembed.evaluate.gains import paired_gain
 from proxembed.evaluate.part import make_part
 from proxembed.evaluate.rivals.forests import BoostedScores, ForestScores
 from proxembed.evaluate.rivals.linear import LabelScores, LogisticScores, SVMScores
 from proxembed.evaluate.rivals.maps import UMAP
 from proxembed.evaluate.rivals.numbers import BoostedNumbers, ForestNumbers, PLSNumbers, RidgeNumbers
 from proxembed.evaluate.scoring import OutputReadings, Readings
-from proxembed.evaluate.verdict import paired_gain
 from proxembed.measures.measures import measure_of
 from proxembed.measures.statistics import drawn_weights, precision_gain, redrawn_gain
 from proxembed.report.sections import data_card
