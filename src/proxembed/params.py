@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 NUMBERS = (int, float, np.integer, np.floating)
 LARGEST = 1e100  # of a real number without an upper end of its own: its square times a sum over rows fits float64
@@ -250,6 +249,8 @@ SEED = Param(low=0, high=2**32 - 1, integer=True, choices=(None,), kind=np.rando
 
 def seed_of(random_state: Any) -> int:
     """The number that a ``random_state`` is, or one that it draws. Methods with the same number grow the same trees."""
+    from sklearn.utils import check_random_state
+
     given = isinstance(random_state, Integral)
     return int(random_state) if given else int(check_random_state(random_state).randint(2**31 - 1))
 

@@ -117,7 +117,7 @@ def test_weights_by_distance_by_eps_and_by_hand():
     assert_solves(constant, preserving.lpp(X, near.astype(float)), X)
     whole = LPP(n_components=3, graph="full", tau=9.0).fit(X)
     assert_solves(whole, preserving.lpp(X, preserving.gaussian_weights(X, ~np.eye(len(X), dtype=bool), 9.0)), X)
-    given_by_hand = LPP(n_components=3, weights=np.exp(-(E**2) / 9.0)).fit(X)
+    given_by_hand = LPP(n_components=3, weights=np.exp(-(E**2) / 9.0) * ~np.eye(len(X), dtype=bool)).fit(X)
     assert_same_embedding(given_by_hand, whole, X)
 
 

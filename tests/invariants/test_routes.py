@@ -9,7 +9,7 @@ from sklearn.base import clone
 import strategies
 from designs import each_value
 from invariants.cases import Case, Data, assert_same_gram, embedded, fitted, on_cases, stated
-from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, MLSI, MORP, OPLS, PCA, PLS, CopyLDA, Kernelized, PCovR
+from proxembed import DMLDA, FDA, HSL, MDDM, MESD, MLDA, MLSI, MORP, OPLS, PCA, PLS, CopyLDA, Kernelized, PCovR, Views
 
 # Conjugate gradients and LOBPCG stop at a relative residual of 1e-7; over the eigenvalue gaps of the data (1e-2 and
 # more, 1e-3 for CCA) that is 1e-4 in the embedding. Dense routes meet at rounding, MORP and MLSI at rounding times
@@ -128,7 +128,8 @@ class Pencil:
         R = np.asarray(R.toarray() if hasattr(R, "toarray") else R, dtype=np.float64)
         n, d = R.shape
         self.weights = np.zeros(n) if template.offset is None else template.offset
-        self.of_map = isinstance(estimator, Kernelized) and estimator.constraint == "feature"
+        inner = estimator.member() if isinstance(estimator, Views) else estimator
+        self.of_map = isinstance(inner, Kernelized) and inner.constraint == "feature"
         if not self.of_map:
             R = R - estimator.mean_
         elif self.weights.any():

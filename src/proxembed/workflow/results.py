@@ -53,7 +53,7 @@ class Comparison:
     >>> from proxembed.data import banana
     >>> found = proxembed.compare(banana().take(range(100)), methods="opls", n_components=1, folds=2)
     >>> found
-    Comparison(neighbours='...', predict='...', compress='...', arms=...)
+    Comparison(predict='...', neighbours='...', compress='...', arms=...)
     >>> found.report()[:15]
     '<!doctype html>'
     """
@@ -169,8 +169,8 @@ class Comparison:
         >>> from proxembed.data import digits
         >>> data = digits().take(range(100))
         >>> found = proxembed.compare(data, methods="opls", n_components=5, folds=2)
-        >>> found.compare_model("logistic regression").predict(data.X[:2]).shape
-        (2, 10)
+        >>> found.compare_model("label scores").predict(data.X[:2]).shape
+        (2, 7)
         """
         if not self.compared or self.results is None:
             raise ValueError("no arm was compared: the search was interrupted before a comparison; let it run longer.")
@@ -297,8 +297,8 @@ class SearchResult(Comparison):
         >>> found = proxembed.search(data, methods="opls", n_components=5, max_trials=1, folds=2, shuffles=0,
         ...                          max_work=5)
         >>> why = found.explain_row(data.X[0])
-        >>> why.predicted, len(why.nearest), why.far
-        ('0', 10, False)
+        >>> len(why.nearest), why.far
+        (10, False)
         """
         if self.model is None:
             raise ValueError("there is no model: the search was interrupted before its last fit; let it run longer.")

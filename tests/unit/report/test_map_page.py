@@ -35,7 +35,7 @@ def places(places, honest=False, shuffled=False, inside=0.6):
 def record_of(pairs, **more):
     rows = np.random.default_rng(1).permutation(N)
     data = Dataset(np.zeros((N, 1)), Y[np.argsort(rows)], label_names=NAMES, name="made <rows>", **more)
-    facts = {"method": "<b>OPLS</b>", "layout": "sklearn", "seed": 0, "command": "proxembed map 'a<b>.csv'"}
+    facts = {"method": "<b>OPLS</b>", "layout": "sklearn", "seed": 0, "cuts": [], "command": "proxembed map 'a<b>.csv'"}
     return map_record(pairs, Y, data, Split("test", rows[:CUT], rows[CUT:]), facts)
 
 
@@ -141,7 +141,7 @@ def test_100_000_rows_fit_a_page_of_6_MB():
     Z, Y = RNG.normal(size=(n, 2)), np.eye(8, dtype=np.uint8)[RNG.integers(0, 8, size=n)]
     one, plain = (Places(honest, False, Z[:cut], Z[cut:], 0.5, 0.5, 0.5, 0.125) for honest in (True, False))
     data = Dataset(np.zeros((n, 1)), Y, ids=[f"row-{i}" for i in range(n)])
-    facts = {"method": "none", "layout": "none", "seed": 0, "command": ""}
+    facts = {"method": "none", "layout": "none", "seed": 0, "cuts": [], "command": ""}
     split = Split("test", np.arange(cut), np.arange(cut, n))
     page = map_page_html(map_record([(one, one), (plain, plain)], Y, data, split, facts))
     assert len(page) < 6_000_000
@@ -166,7 +166,7 @@ def test_an_only_component_is_spread_by_the_order_of_the_file():
 def output_record(Y, kinds, **more):
     pair = Places(False, False, Z[:CUT], Z[CUT:], 0.55, 0.5, 0.45, 0.0, **more)
     data = Dataset.from_targets(np.zeros((N, 1)), Y, target_type=kinds, name="made")
-    facts = {"method": "OPLS", "layout": "components", "seed": 0, "command": "proxembed map"}
+    facts = {"method": "OPLS", "layout": "components", "seed": 0, "cuts": [], "command": "proxembed map"}
     rows = np.random.default_rng(1).permutation(N)
     return map_record([(pair, pair)], None, data, Split("test", rows[:CUT], rows[CUT:]), facts), rows
 

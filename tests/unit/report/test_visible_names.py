@@ -115,7 +115,7 @@ def test_the_page_and_the_pictures_of_a_map(kind):
     data = Dataset(np.eye(4), [[1, 0], [0, 1], [1, 1], [0, 1]], label_names=[NAME, "b"], ids=[NAME, "2", "3", "4"])
     places = Places(False, False, np.eye(2), np.ones((2, 2)), 0.5, 0.5, 0.5, 0.5)
     split = Split("test", np.array([0, 1]), np.array([2, 3]))
-    facts = {"method": "OPLS", "layout": "umap", "seed": 0, "command": NAME}
+    facts = {"method": "OPLS", "layout": "umap", "seed": 0, "cuts": [], "command": NAME}
     record = map_record([(places, places)], data.Y, data, split, facts)
     if kind == "html":
         page = map_page_html(record)

@@ -302,12 +302,12 @@ def trial_of(estimator, *curves, final=()):
 
 
 def test_target_space_is_left_for_more_than_a_standard_error_where_it_was_fitted():
-    """Of labels; of maps and where it was not fitted it is the kernel form, see below."""
+    """Of labels and of maps; where it was not fitted it is the kernel form, see below."""
     kernel = trial_of(Kernelized(), {2: 0.7, 3: 0.7}, {2: 0.7, 3: 0.7}, {2: 0.7, 3: 0.7})
     space = trial_of(TargetSpace(random_state=3), {2: 0.5, 3: 0.5}, {2: 0.75, 3: 0.75}, {2: 0.75, 3: 0.75})
     found = trials.chosen([kernel, space])
     assert (found.trial, found.k, found.anchored) == (space, 3, True), "alike at all sizes: the largest"
-    assert trials.chosen([kernel, space], size=2).trial is kernel
+    assert trials.chosen([kernel, space], size=2).trial is space
     assert trials.chosen([kernel, space], anchored=False).trial is kernel
     ahead = trial_of(OPLS(), {2: 0.6}, {2: 0.8}, {2: 0.82})
     assert trials.chosen([kernel, space, ahead]).trial is ahead
