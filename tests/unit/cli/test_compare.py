@@ -29,7 +29,7 @@ def test_the_verdict_comes_last_and_the_contrasts_before_it(file, tmp_path):
     done = program("compare", file, *FAST, "-o", tmp_path / "out", "--keep-rival", "Logistic regression")
     assert done.exit_code == 0, done.output
     kept = load(tmp_path / "out" / "rival.skops")["embedding"]
-    assert kept.title == "logistic regression" and "rival.md" in done.stdout
+    assert kept.title == "logistic regression" and "rival.md" in "".join(done.stdout.split())
     refused = program("compare", file, *FAST, "-o", tmp_path / "no", "--keep-rival", "logit")
     assert refused.exit_code == 2 and not (tmp_path / "no").exists()
     assert "--keep-rival: 'logit' is no rival and no method; the rivals are all features, " in refused.stderr
