@@ -51,7 +51,23 @@ def units_of_rows(dataset: Any, rows: np.ndarray) -> np.ndarray | None:
     return time_periods(dataset.targets.take(rows), np.asarray(dataset.times)[rows])
 
 
-class FoldGains:
+class MeansOfFolds:
+    """What entries hold as means over the folds."""
+
+    def hub(self, entry: dict[str, Any]) -> float | None:
+        """Largest share of held-out rows that list one training row, over the folds."""
+        return entry.get("hub")
+
+    def kept_share(self, entry: dict[str, Any]) -> float | None:
+        """What a map keeps of the neighbours in X, the mean over the folds."""
+        return entry["kept"]["mean"] if entry.get("kept") else None
+
+    def exchanged(self, entry: dict[str, Any]) -> float | None:
+        """How far rows agree more with their own neighbours than with those of other rows, in standard deviations."""
+        return entry.get("exchanged")
+
+
+class FoldGains(MeansOfFolds):
     """Values are means over the folds; of a gain, arm and size of both sides are chosen on the other folds."""
 
     basis, there = FOLDS, True
@@ -66,18 +82,6 @@ class FoldGains:
     def shown(self, entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
         """The entry whose value stands for a side: the one of the best mean."""
         return top(entries, name)
-
-    def hub(self, entry: dict[str, Any]) -> float | None:
-        """Largest share of held-out rows that list one training row, over the folds."""
-        return entry.get("hub")
-
-    def kept_share(self, entry: dict[str, Any]) -> float | None:
-        """What a map keeps of the neighbours in X, the mean over the folds."""
-        return entry["kept"]["mean"] if entry.get("kept") else None
-
-    def exchanged(self, entry: dict[str, Any]) -> float | None:
-        """How far rows agree more with their own neighbours than with those of other rows, in standard deviations."""
-        return entry.get("exchanged")
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval`` and ``p`` of Nadeau and Bengio (None with one fold) and ``rows`` held out over all
@@ -246,7 +250,7 @@ class TestGains:
         return own.value(self.truth, scores, least, self.known_cells, self.weights)[0]
 
 
-class NestedGains:
+class NestedGains(MeansOfFolds):
     """Values and gains of rows that are each held out once in every repeat of nested folds.
 
     What is kept of the rows of a repeat is put together, so that a rare label is ranked among all rows and not among
@@ -278,18 +282,6 @@ class NestedGains:
         """The entry of the best mean, with the value of what stands for the side."""
         side, best = self._side(entries, name), top(entries, name)
         return best if side is best else {**best, "scores": {**best["scores"], name: side["scores"][name]}}
-
-    def hub(self, entry: dict[str, Any]) -> float | None:
-        """Largest share of held-out rows that list one training row, the mean over the folds."""
-        return entry.get("hub")
-
-    def kept_share(self, entry: dict[str, Any]) -> float | None:
-        """What a map keeps of the neighbours in X, the mean over the folds."""
-        return entry["kept"]["mean"] if entry.get("kept") else None
-
-    def exchanged(self, entry: dict[str, Any]) -> float | None:
-        """How far rows agree more with their own neighbours than with those of other rows, in standard deviations."""
-        return entry.get("exchanged")
 
     def versus(self, entries: list[dict[str, Any]], others: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
         """``gain``, ``interval``, ``p`` and ``rows``; None where the measure has no value on these rows."""
