@@ -119,11 +119,12 @@ def key_of(*facts: Any) -> str:
     state = hashlib.sha256()
     each: Any
     for fact in facts:
-        for each in (fact.data, fact.indices, fact.indptr, fact.shape) if sparse.issparse(fact) else (fact,):
+        parts = (fact.format, fact.data, fact.indices, fact.indptr, fact.shape) if sparse.issparse(fact) else (fact,)
+        for each in parts:
             if isinstance(each, np.ndarray):
                 state.update(f"{each.dtype.str}{each.shape}".encode())
                 if each.size:
                     state.update(np.ascontiguousarray(each).reshape(-1).view(np.uint8).data)
             else:
-                state.update(repr(each).encode())
+                state.update(f"{each!r};".encode())
     return state.hexdigest()

@@ -9,6 +9,7 @@ from proxembed.evaluate.results import sign_of
 from proxembed.evaluate.verdict import BETTER, LEVEL, WORSE
 from proxembed.measures.measures import AVERAGE_PRECISION, is_near
 
+CONSTANT = "the same answer for every row"
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
 
 GLOSSARY = {
@@ -94,7 +95,7 @@ def _neighbors(goal: Mapping[str, Any], subject: Subject) -> str:
     near, base = f"neighbours found by {counted(goal['components'])}", _base(goal, subject)
     if goal["word"] == WORSE:
         return f"neighbours found by {base} {subject.shared[0]} those of any embedding{_figures(goal)}"
-    return _said(goal, near, subject.shared, base.replace("all", "those found by all")) + _rival(goal)
+    return _said(goal, near, subject.shared, base if base == CONSTANT else f"those found by {base}") + _rival(goal)
 
 
 def _mapped(goal: Mapping[str, Any], subject: Subject) -> str:
@@ -128,7 +129,7 @@ def _compressed(goal: Mapping[str, Any], subject: Subject) -> str:
 
 def _base(goal: Mapping[str, Any], subject: Subject) -> str:
     """The baseline: all features, or a constant."""
-    return subject.features if goal["base"]["arm"] == ALL_FEATURES else "the same answer for every row"
+    return subject.features if goal["base"]["arm"] == ALL_FEATURES else CONSTANT
 
 
 def _figures(goal: Mapping[str, Any]) -> str:

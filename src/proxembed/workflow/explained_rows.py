@@ -17,7 +17,8 @@ from proxembed.tables.notes import visible
 
 NEAREST, MOVED = 10, 10
 PURPOSES = ("labels", "targets", "separator", "id", "groups", "time", "empty", "target_type")  # of columns, in a source
-QUANTILE, OWN_ROWS = 0.99, 1000  # of the left-out distances of so many training rows, above which a row is far
+FAR_QUANTILE = 0.99  # of the distances of training rows to their neighbours; a row beyond it is far
+DISTANCE_ROWS = 1000  # training rows, at most, whose distances are measured
 MOST_TRIED, AT_ONCE = 2000, 512  # features that are set to their reference, and rows that are scored at a time
 AGAINST = {
     "mean": "the mean of the training rows",
@@ -163,12 +164,12 @@ class RowExplainer:
     @cached_property
     def limits(self) -> tuple[float, float]:
         """The limits of distance in the features and in the embedding, by training rows as if they were new."""
-        some = even_sample(self.X.shape[0], OWN_ROWS)
+        some = even_sample(self.X.shape[0], DISTANCE_ROWS)
         rows = self.X[some]
         moved = np.asarray(self.embedding.transform(rows * (1 + MOVE)), dtype=np.float64)
         pairs = ((rows, self.X), (moved, self.Z))
         own, among = (tenth(distances(new, old), some) for new, old in pairs)
-        return float(np.quantile(own, QUANTILE)), float(np.quantile(among, QUANTILE))
+        return float(np.quantile(own, FAR_QUANTILE)), float(np.quantile(among, FAR_QUANTILE))
 
     @cached_property
     def linear(self) -> bool:

@@ -57,3 +57,6 @@ def test_sparse_rows_have_a_key_of_their_entries():
     X = sp.csr_array(np.eye(3))
     assert key_of(X) == key_of(X.copy()) != key_of(X * 2) and key_of(X) != key_of(X[:, ::-1])
     assert key_of("a", "b") != key_of("b", "a")
+    assert key_of(1, 23) != key_of(12, 3), "facts are apart"
+    square = sp.csr_array([[0, 1], [0, 0]])
+    assert key_of(square) != key_of(square.T), "the same arrays, by rows and by columns"
