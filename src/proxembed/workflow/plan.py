@@ -646,9 +646,12 @@ def _last_steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
         yield {"forest": forest}
     if not searched and len(plan.split.held_out) > TEST_ROWS[1]:
         yield {"test_rows": TEST_ROWS[1]}
+    last = [each.arm.name for each in plan.rivals if plan.cut_of(each) == "last"]
+    if searched and not {*last} & {*plan.cuts.left_out}:  # those that were planned for stay, whatever the search took
+        return
     gone = [each.arm.name for each in plan.rivals if plan.cut_of(each) in ("first", "late")]
     gone = [*dict.fromkeys([*_spare(plan), *gone])]
-    for left_out in _more_left_out(gone, [each.arm.name for each in plan.rivals if plan.cut_of(each) == "last"]):
+    for left_out in _more_left_out(gone, last):
         yield {"left_out": left_out}
     if not searched:
         for rows in FEWER_ROWS:

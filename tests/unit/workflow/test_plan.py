@@ -231,6 +231,16 @@ def test_the_search_and_the_known_leaders_settle_the_rest():
     assert sum(found.phases.values()) <= found.planned
 
 
+def test_a_search_that_took_more_than_planned_costs_no_rival_that_stays(every_rival):
+    """Unless the plan had no room for them in the first place."""
+    stay = {"logistic regression", "forest scores"}
+    for work in (20.0, 60.0, 300.0):
+        found = planned(work, n=1800, d=64, c=7)
+        before = stay & {*found.cuts.left_out}
+        found.settle([("TargetSpace", proxembed.TargetSpace())], 2.0 * found.work)
+        assert stay & {*found.cuts.left_out} == before
+
+
 def test_anchors_that_a_search_had_room_for_are_not_told_as_cut():
     told = []
     for tried in ([], ["TargetSpace"]):
