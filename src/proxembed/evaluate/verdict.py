@@ -50,6 +50,7 @@ from .rivals.maps import SupervisedUMAP
 CAN_BE_BETTER = ("neighbours", "predict", "map")
 TOLERANCE, SIGNIFICANT, EQUAL = 0.03, 0.05, 1e-9
 BETTER, LEVEL, WORSE, CANNOT_TELL = "better", "level", "worse", "cannot tell"
+AS_SHOWN = 0.005  # a loss that two decimals do not show, where 1 is the best value
 LEAST_ROWS, LEAST_RARER = 20, 5  # scored rows of a verdict: all, and of the rarer of two classes
 
 
@@ -74,12 +75,13 @@ def rows_needed(rows: int, gain: float, interval: Sequence[float] | None, margin
 
 def loss_margin(value: float, chance: float | None, best: float, tolerance: float, loss: bool = False) -> float | None:
     """The loss that counts as level beside a baseline's ``value``: the tolerance times what it gains over chance, or
-    times twice what it misses of the best, whichever is less. None for a baseline no better than chance; a share of
-    the value where chance is not known."""
+    times twice what it misses of the best, whichever is less; near a best value of 1 at least ``AS_SHOWN`` in place of
+    the latter. None for a baseline no better than chance; a share of the value where chance is not known."""
     if chance is None:
         return tolerance * abs(value)
     above, missed = (chance - value, value - best) if loss else (value - chance, best - value)
-    return tolerance * min(above, 2 * max(missed, 0.0)) if above > EQUAL else None
+    least = AS_SHOWN if best == 1 else 0.0
+    return min(tolerance * above, max(2 * tolerance * missed, least)) if above > EQUAL else None
 
 
 @dataclass(frozen=True)

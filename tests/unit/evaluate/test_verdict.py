@@ -168,15 +168,21 @@ def test_all_features_are_as_many_numbers_as_their_cells_become():
 
 def test_the_loss_that_is_level_is_a_share_of_what_all_features_gain_or_twice_of_what_they_miss():
     assert loss_margin(0.5, 0.1, 1.0, 0.03) == pytest.approx(0.03 * 0.4)
-    assert loss_margin(0.96, 0.1, 1.0, 0.03) == pytest.approx(0.03 * 2 * 0.04)
+    assert loss_margin(0.9, 0.1, 1.0, 0.03) == pytest.approx(0.03 * 2 * 0.1)
     assert loss_margin(0.06, 0.04, 1.0, 0.03) == pytest.approx(0.03 * 0.02)
     assert loss_margin(0.5, 0.1, np.inf, 0.03) == pytest.approx(0.03 * 0.4), "a measure without bound"
     assert loss_margin(-3.0, None, np.inf, 0.03) == pytest.approx(0.09), "no constant to gain over"
     assert loss_margin(0.04, 0.04, 1.0, 0.03) is None is loss_margin(0.03, 0.04, 1.0, 0.03)
-    assert loss_margin(1.0, 0.5, 1.0, 0.03) == 0
+    assert loss_margin(0.0, 0.5, 0.0, 0.03, loss=True) == 0
 
 
-@pytest.mark.parametrize(("value", "chance"), [(0.7, 0.2), (0.95, 0.2), (0.1, 0.2), (0.2, 0.2)])
+def test_near_a_best_value_of_1_a_loss_that_two_decimals_do_not_show_is_level():
+    assert loss_margin(1.0, 0.5, 1.0, 0.03) == loss_margin(0.96, 0.1, 1.0, 0.03) == 0.005
+    assert loss_margin(0.06, 0.04, 1.0, 0.03) == pytest.approx(0.03 * 0.02), "not near chance"
+    assert loss_margin(1.0, 0.5, 1.0, 0.0) == 0, "no tolerance"
+
+
+@pytest.mark.parametrize(("value", "chance"), [(0.7, 0.2), (0.9, 0.2), (0.1, 0.2), (0.2, 0.2)])
 def test_the_same_holds_of_a_loss_turned_over(value, chance):
     turned = loss_margin(1 - value, 1 - chance, 0.0, 0.03, loss=True)
     expected = loss_margin(value, chance, 1.0, 0.03)
@@ -191,10 +197,10 @@ def level_at(gain, ap, constant):
 
 def test_a_share_of_the_value_itself_is_no_longer_level():
     """3 % of .96 would be .029, and of .06 a tenth of what it is above chance."""
-    assert [level_at(gain, 0.96, 0.1)["word"] for gain in (-0.0023, -0.0025)] == [LEVEL, WORSE]
+    assert [level_at(gain, 0.96, 0.1)["word"] for gain in (-0.0049, -0.0051)] == [LEVEL, WORSE]
     assert [level_at(gain, 0.06, 0.04)["word"] for gain in (-0.0005, -0.0007)] == [LEVEL, WORSE]
     assert [level_at(gain, 0.5, 0.1)["word"] for gain in (-0.0119, -0.0121)] == [LEVEL, WORSE]
-    assert level_at(-0.001, 0.96, 0.1)["margin"] == pytest.approx(0.0024)
+    assert level_at(-0.001, 0.91, 0.1)["margin"] == pytest.approx(0.0054)
 
 
 @pytest.mark.parametrize("ap", [0.04, 0.03])
