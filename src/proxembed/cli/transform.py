@@ -1,6 +1,5 @@
 """`proxembed transform`: embed new rows with a saved model."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,7 @@ def transform(
         metavar="NEW", help="New rows with the features of the training file: a file or a folder of Parquet files."
     ),
     out: Path | None = typer.Option(
-        None,
-        "--out",
-        "-o",
-        help="A .npz, .csv or .parquet file, or for an .h5ad file another one, a copy with obsm['X_proxembed']; default "
-        "NEW-embedding.npz.",
+        None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-embedding.npz."
     ),
     trust: list[str] = TRUST,
     memory: str = MEMORY,
@@ -34,9 +29,7 @@ def transform(
         from proxembed.data.readers.table import stem
         from proxembed.workflow.new_rows import through_model
 
-        suffixes = (*SUFFIXES, ".h5ad") if file.suffix.lower() == ".h5ad" else SUFFIXES
-        target = table_path(out or Path(f"{stem(file)}-embedding.npz"), [model, file], suffixes)
-        most = memory_bytes(memory)
+        target, most = table_path(out or Path(f"{stem(file)}-embedding.npz"), [model, file]), memory_bytes(memory)
         with notes(), progress_bar(json_output) as progress:
             done = through_model(
                 model, file, target, lambda fitted, X, _: embedded(fitted, X, model), most, progress, trust or ()
@@ -59,12 +52,12 @@ def embedded(fitted: Any, X: Any, path: Path) -> tuple[dict[str, Any], dict[str,
     return {f"z{j}": Z[:, j] for j in range(Z.shape[1])}, {"Z": Z}
 
 
-def table_path(path: Path, inputs: list[Path], suffixes: Sequence[str] = SUFFIXES) -> Path:
+def table_path(path: Path, inputs: list[Path]) -> Path:
     """Check before the work that the output path can be written and is none of the input files."""
     from proxembed.execute.atomic_files import check_writable
 
-    if path.suffix.lower() not in suffixes:
-        raise ValueError(f"-o {str(path)!r} must end in one of {', '.join(suffixes)}.")
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"-o {str(path)!r} must end in one of {', '.join(SUFFIXES)}.")
     for source in inputs:
         if path.exists() and source.exists() and path.samefile(source):
             raise ValueError(f"-o {str(path)!r} is a file that is read; name another one.")

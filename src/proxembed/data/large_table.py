@@ -12,14 +12,15 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, with_spelling_notes
 from proxembed.data.errors import DataError
-from proxembed.data.readers import checked_rows, is_table, row_parts
+from proxembed.data.readers import checked_rows, row_parts
 from proxembed.data.readers.columns import Columns, resolve
 from proxembed.data.readers.parquet_parts import SUFFIXES, parquet_files
 from proxembed.data.readers.reader import NamedRows
-from proxembed.data.readers.table import labels_alone, parts_of, read_table, stem
+from proxembed.data.readers.table import Table, labels_alone, parts_of, read_table, stem
 from proxembed.data.readers.table_features import with_row_names, without_row_numbers
 from proxembed.data.readers.table_file import Block, ParquetFile, open_table
 from proxembed.data.readers.table_labels import LabelColumns
+from proxembed.data.unpacking import plain_name
 from proxembed.tables import TableRows
 
 BLOCK_ROWS = 65_536

@@ -15,7 +15,7 @@ from proxembed.blocks import RowBlocks, is_dask
 from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, from_anndata, read
 from proxembed.data.dataset import with_spelling_notes
 from proxembed.data.errors import shorten
-from proxembed.data.readers import is_table
+from proxembed.data.large_table import takes as is_table
 from proxembed.data.readers.table import first_cell, read_table
 from proxembed.data.readers.table_covariates import covariate_names, read_covariates
 from proxembed.data.readers.table_labels import FrameFile, LabelColumns, label_columns, read_labels

@@ -210,7 +210,7 @@ def large_fit(
     """A table that is read by parts, with a sample of its rows, where it needs more than the memory; else None. A
     Parquet table that is large (``WHOLE_BYTES``) and has more rows than the sample is also read so if ``by_sums`` says
     that sums of the rows suffice, given whether each row has one label."""
-    if not path.exists() or not (is_table(path) or spread):
+    if not path.exists() or not (takes(path) or spread):
         return None
     most, drawn = free_memory() // 2 if memory is None else memory, sample or SAMPLE_ROWS
     size, total = size_of(path)

@@ -20,7 +20,6 @@ COPIES = 6  # of a part of the rows that a transform holds: as read, checked, sc
 LEAST_ROWS = 256
 WHOLE_BYTES = 1 << 27  # of a file that is read as a whole where memory allows: the peak of a fit is six times as much
 PART_BYTES = 1 << 28  # of all copies of a part: larger parts save no time
-ANNDATA, OBSM = ".h5ad", "X_proxembed"
 Columns = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
@@ -45,7 +44,7 @@ def through_model(
     parts = iter([read_rows(file, source)]) if rows is None else row_parts(file, source, rows)
     started, done = time.perf_counter(), 0
     columns: Mapping[str, Any] = {}
-    with parts_of_one_file(), staged(out) as place, writer(place, file) as written:
+    with parts_of_one_file(), staged(out) as place, writer(place) as written:
         for X, ids in parts:
             columns, arrays = columns_of(fitted, X, source)
             written.add(columns, ids, arrays)
@@ -114,32 +113,15 @@ class _Table:
         self._table.add({**named, **columns})
 
 
-class _Observations(_Arrays):
-    """The embedding in obsm of a copy of the AnnData file whose rows were read."""
-
-    def write(self, file: Path, path: Path) -> None:
-        from proxembed.data.readers.h5ad import anndata_in
-
-        adata = anndata_in(file)
-        adata.obsm[OBSM] = self.stacked()["Z"]
-        adata.write_h5ad(path)
-
-
 @contextmanager
-def writer(path: Path, file: Path) -> Iterator[_Arrays | _Table]:
-    """What writes parts of the rows of ``file`` to a path: named columns to .csv or .parquet, arrays to .npz, the
-    embedding of an .h5ad file to obsm of a copy."""
-    suffix = path.suffix.lower()
-    if suffix == ".npz":
+def writer(path: Path) -> Iterator[_Arrays | _Table]:
+    """What writes parts of rows to a file: named columns to .csv or .parquet, arrays to .npz."""
+    if path.suffix.lower() == ".npz":
         from .record import npz_bytes
 
         gathered = _Arrays()
         yield gathered
         path.write_bytes(npz_bytes(gathered.stacked()))
-    elif suffix == ANNDATA:
-        observed = _Observations()
-        yield observed
-        observed.write(file, path)
     else:
         with TableWriter(path) as table:
             yield _Table(table)
