@@ -50,7 +50,7 @@ from .rivals.maps import SupervisedUMAP
 CAN_BE_BETTER = ("neighbours", "predict", "map")
 TOLERANCE, SIGNIFICANT, EQUAL = 0.03, 0.05, 1e-9
 BETTER, LEVEL, WORSE, CANNOT_TELL = "better", "level", "worse", "cannot tell"
-AS_SHOWN = 0.005  # a loss that two decimals do not show, where 1 is the best value
+AS_SHOWN = 0.005  # a loss that two decimals do not show, of measures whose best value is 1
 LEAST_ROWS, LEAST_RARER = 20, 5  # scored rows of a verdict: all, and of the rarer of two classes
 
 

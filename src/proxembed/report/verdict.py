@@ -8,7 +8,7 @@ from typing import Any
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.gains import FOLDS, NESTED
 from proxembed.evaluate.results import SAME_ROWS, sign_of
-from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE, feature_count, share_of
+from proxembed.evaluate.verdict import AS_SHOWN, BETTER, CANNOT_TELL, LEVEL, WORSE, feature_count, share_of
 from proxembed.measures.measures import is_near
 
 from .plain_words import Subject, headline, plain_sentence
@@ -60,7 +60,8 @@ def _note(verdict: dict[str, Any], summary: dict[str, Any], refitted: bool) -> s
     margins = [f"{goal['margin']:.2g} ({name})" for name, goal in goals.items() if goal.get("margin")]
     limit = (
         f"A loss counts as level up to {f'{and_words(margins)}: ' if margins else ''}{share:g} % of what all features "
-        f"gain over a constant prediction, or {2 * share:g} % of what they miss, whichever is less"
+        f"gain over a constant prediction, or {2 * share:g} % of what they miss (at least {AS_SHOWN:g} "
+        "where the best value is 1), whichever is less"
     )
     if verdict["basis"] == FOLDS:
         folds = len(summary["folds"])

@@ -10,7 +10,7 @@ import numpy as np
 
 from proxembed.evaluate.diagnose import LEAST_DISTINCT
 from proxembed.evaluate.evidence import ALL_LAID_OUT
-from proxembed.evaluate.verdict import TOLERANCE, loss_margin, new_neighbor_measure
+from proxembed.evaluate.verdict import AS_SHOWN, TOLERANCE, loss_margin, new_neighbor_measure
 from proxembed.measures.measures import is_near
 from proxembed.splits.shuffles import GROUPS, TIMES, counted
 from proxembed.targets.labels import MANY_LABELS
@@ -197,6 +197,7 @@ def label_view(table: list[dict[str, Any]] | None, tolerance: float = TOLERANCE)
         "worse": sum(row["worse"] for row in both),
         "compared": len(both),
         "tolerance": tolerance,
+        "least": AS_SHOWN,
         "threshold": any(row.get("threshold") is not None for row in table),
         "calibration": any(row.get("calibration") is not None for row in table),
         "gains": _gain_plot(drawn) if len(drawn) > 2 else None,

@@ -131,7 +131,7 @@ def test_rows_of_groups_are_counted_in_groups():
 def test_the_note_says_what_is_level_and_of_which_models_the_figures_are():
     limit = (
         "A loss counts as level up to 3 % of what all features gain over a constant prediction, or 6 % of what they "
-        "miss, whichever is less."
+        "miss (at least 0.005 where the best value is 1), whichever is less."
     )
     notes = {
         basis: verdict_of("map", {"word": "level", "measure": NEAR, "arm": "OPLS", "k": 2, "components": 2,
