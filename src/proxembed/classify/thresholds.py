@@ -12,15 +12,15 @@ from sklearn.utils.metaestimators import available_if
 from proxembed.estimator.validation import checked_features, learning
 from proxembed.estimator.weights import takes_weights, weighed_rows, weights_of, weights_of_known
 from proxembed.execute.executor import callers_configuration
+from proxembed.measures.calibration import Calibration, calibrated, calibrated_classes, log_odds_of, probabilities_of
 from proxembed.params import Param, accept_classes, check_params, param, safe_repr
 from proxembed.splits.splits import FOLDS, index_pairs, parts_of
 from proxembed.splits.stratification import stratified_parts
 from proxembed.targets.known import known_labels
-from proxembed.targets.labels import MANY_LABELS
+from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from proxembed.targets.values import dense_labels, sparse_labels
 
 from .label_classifier import LabelClassifier
-from .log_odds import LogOdds
 from .ridge import MultiOutputRidge
 from .score_products import UnseenScores
 
@@ -373,8 +373,42 @@ def cross_fitted_scores(
     return S
 
 
-def _reads_log_odds(estimator: Any) -> bool:
-    return isinstance(estimator.classifier, LogOdds)
+def _class_scores(classifier: Any, X: Any, labels: LabelMatrix) -> np.ndarray:
+    """One score per class, (m, c), by a classifier fitted to some of the classes; others have the lowest score."""
+    scored = hasattr(classifier, "decision_function")
+    own = np.asarray(classifier.decision_function(X) if scored else classifier.predict_proba(X), dtype=np.float64)
+    if own.ndim == 1:
+        own = np.column_stack([-own, own])
+    if own.shape[1] == labels.c:
+        return own
+    scores = np.repeat(own.min(axis=1, keepdims=True), labels.c, axis=1)
+    scores[:, np.searchsorted(labels.classes_, classifier.classes_)] = own
+    return scores
+
+
+def _unseen_class_scores(classifier: Any, X: Any, labels: LabelMatrix, cv: Any, w: np.ndarray | None) -> np.ndarray:
+    """Scores of the classes of every row by a classifier that has not seen it; a fold whose other rows have one class
+    alone scores that class 1 and the others 0."""
+    scores = np.full((labels.n, labels.c), np.nan)
+    for train, held_out in _folds(cv, X, dense_labels(labels.Y)):
+        seen = labels.take(train)
+        if np.count_nonzero(seen.nk) == 1:
+            scores[held_out] = seen.nk > 0
+            continue
+        fitted = clone(classifier).fit(X[train], seen.decode(seen.Y), **weights_of(w, train))
+        scores[held_out] = _class_scores(fitted, X[held_out], labels)
+    if np.isnan(scores).any():
+        raise ValueError(f"cv={cv!r} leaves rows without a score; its test parts must cover all.")
+    return scores
+
+
+def _is_scored(classifier: Any) -> bool:
+    return hasattr(classifier, "decision_function") or hasattr(classifier, "predict_proba")
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    """Whether a read-out is calibrated, or may become so."""
+    return not hasattr(estimator, "classifier_") or vars(estimator).get("calibration_") is not None
 
 
 def _is_estimator(value: Any) -> bool:
@@ -382,13 +416,16 @@ def _is_estimator(value: Any) -> bool:
 
 
 class Thresholded(MetaEstimatorMixin, LabelClassifier):
-    """A classifier with thresholds tuned by the shared rule on cross-fitted scores of the training rows.
+    """A classifier with thresholds and probabilities, both tuned on cross-fitted scores of the training rows.
 
-    The classifier is fitted on all rows, and the thresholds come from inner folds (``tune_thresholds``). It may be a
-    whole pipeline: then scaling and embedding are also fitted inside the folds, and the thresholds stay valid for an
-    embedding that has seen the labels. With one class per row there is no threshold: the class is that of the
-    classifier. Rows with unknown labels are left out, with a warning; if every row has an unknown label, the classifier
-    gets NaN in the unknown cells.
+    The classifier is fitted on all rows; thresholds (``tune_thresholds``) and probabilities come from inner folds. It
+    may be a whole pipeline: then scaling and embedding are also fitted inside the folds, and both stay valid for an
+    embedding that has seen the labels. The probability of a label is a sigmoid of its score whose two sides have slopes
+    of their own: beta calibration, shrunk to Platt's sigmoid where few rows have the label. A label may be predicted
+    below a probability of one half: its cut is that of largest F1. With one class per row there is no cut; the
+    probabilities are a softmax of the scores with one slope and a level per class, and the class is the most probable
+    one. [platt1999probabilities, kull2017beta, alexandari2020shift] Rows with unknown labels are left out, with a
+    warning; if every row has an unknown label, the classifier gets NaN in the unknown cells.
 
     Attributes
     ----------
@@ -396,6 +433,8 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
         Fitted on all rows.
     cuts_ : array of shape (c,), or None with one class per row
     global_cut_ : float or None
+    calibration_ : Calibration, or None of a classifier of classes that has no scores
+        The map from scores to probabilities.
 
     Raises
     ------
@@ -410,6 +449,8 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     >>> model = Thresholded().fit(X, np.hstack([X > 15, X < 12]).astype(int))
     >>> model.predict([[1.0], [13.0], [19.0]]).tolist()
     [[0, 1], [0, 0], [1, 0]]
+    >>> model.predict_proba([[1.0], [19.0]]).round(1).tolist()
+    [[0.0, 0.9], [0.7, 0.1]]
     """
 
     classifier: Any = param(
@@ -429,10 +470,10 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     shrink: float = param(default=SHRINK, like=WEIGHT, doc="Weight of the global cut, in positive rows.")
 
     def fit(self, X: Any, y: Any, scores: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the classifier on all rows, and tune the cuts. X: (n, d) array or sparse matrix. y: labels in any form
-        (classes, indicator, sets). scores: (number of rows with known labels, c) array, scores of these rows by fits of
-        the same kind that have not seen them, to tune the cuts on; None: ``cross_fitted_scores``. sample_weight: (n,)
-        numbers >= 0, how often each row counts, in the fits and in the cuts. Returns self."""
+        """Fit the classifier on all rows, tune the cuts, and calibrate. X: (n, d) array or sparse matrix. y: labels in
+        any form (classes, indicator, sets). scores: (number of rows with known labels, c) array, scores of these rows
+        by fits of the same kind that have not seen them, to tune on; None: ``cross_fitted_scores``. sample_weight: (n,)
+        numbers >= 0, how often each row counts, in the fits and in what is tuned. Returns self."""
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -445,23 +486,36 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
                 raise ValueError(
                     f"classifier={classifier!r} takes no sample_weight; leave it out, or take another one."
                 )
-            weighed = weights_of(w)
-            if labels.form == "classes":
-                cuts, global_cut = None, None
-                if not hasattr(classifier, "predict"):
-                    raise ValueError(f"classifier={classifier!r} is no classifier: it has no predict.")
-                with callers_configuration():
-                    classifier.fit(X, labels.decode(labels.Y), **weighed)
-            else:
-                known, Y = labels.known_cells, labels.Y
-                with callers_configuration():
-                    scores = cross_fitted_scores(classifier, X, Y, self.cv, known, w) if scores is None else scores
-                    targets = labels.indicator if known is not None else self._targets(classifier, Y)
-                    classifier.fit(X, targets, **weighed)
-                cuts, global_cut = tune_thresholds(scores, Y, shrink=self.shrink, known=known, sample_weight=w)
+            with callers_configuration():
+                fit: Any = self._fit_classes if labels.form == "classes" else self._fit_labels
+                cuts, global_cut, calibration = fit(classifier, X, labels, scores, w)
             self.classifier_, self.cuts_, self.global_cut_ = classifier, cuts, global_cut
+            self.calibration_: Calibration | None = calibration
             self._remember(labels)
         return self
+
+    def _fit_classes(
+        self, classifier: Any, X: Any, labels: LabelMatrix, scores: Any, w: np.ndarray | None
+    ) -> tuple[None, None, Calibration | None]:
+        """Fit the classifier to classes; no cuts, and the map to probabilities."""
+        if not hasattr(classifier, "predict"):
+            raise ValueError(f"classifier={classifier!r} is no classifier: it has no predict.")
+        classifier.fit(X, labels.decode(labels.Y), **weights_of(w))
+        if not _is_scored(classifier):
+            return None, None, None
+        scores = _unseen_class_scores(classifier, X, labels, self.cv, w) if scores is None else np.asarray(scores)
+        return None, None, calibrated_classes(scores, labels.Y, w)
+
+    def _fit_labels(
+        self, classifier: Any, X: Any, labels: LabelMatrix, scores: Any, w: np.ndarray | None
+    ) -> tuple[np.ndarray, float, Calibration]:
+        """Fit the classifier to labels; the cuts, and the maps to probabilities."""
+        known, Y = labels.known_cells, labels.Y
+        scores = cross_fitted_scores(classifier, X, Y, self.cv, known, w) if scores is None else scores
+        targets = labels.indicator if known is not None else self._targets(classifier, Y)
+        classifier.fit(X, targets, **weights_of(w))
+        cuts, global_cut = tune_thresholds(scores, Y, shrink=self.shrink, known=known, sample_weight=w)
+        return cuts, global_cut, calibrated(scores, Y, known, w)
 
     @staticmethod
     def _targets(classifier: Any, Y: Any) -> Any:
@@ -481,18 +535,38 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Score rows: positive where the label is predicted, which is the classifier's score less the cut. X: (m, d)
-        array or sparse matrix. Returns (m, c); with one class per row, what the classifier gives."""
+        array or sparse matrix. Returns (m, c); with one class per row the logarithms of the probabilities up to a
+        constant of the row, or (m,) the log odds of the second of two classes."""
         X = self._checked(X)
         if self.cuts_ is not None:
             return self._finite_scores(X)
+        if (odds := self._class_odds(X)) is not None:
+            return odds[:, 1] - odds[:, 0] if odds.shape[1] == 2 else odds
         scored = hasattr(self.classifier_, "decision_function")
         return self.classifier_.decision_function(X) if scored else self.classifier_.predict_proba(X)
 
-    @available_if(_reads_log_odds)
+    def _class_odds(self, X: Any) -> np.ndarray | None:
+        """The log odds of the classes of checked rows; None of a classifier without scores."""
+        calibration = vars(self).get("calibration_")  # which models saved before format 11 lack
+        return (
+            None if calibration is None else log_odds_of(_class_scores(self.classifier_, X, self._labels), calibration)
+        )
+
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the labels of rows of log odds, which the cuts do not change. X: (m, c) array. Returns (m,
-        c)."""
-        return self.classifier_.predict_proba(self._checked(X))
+        """Probabilities of the labels of rows, calibrated on scores of training rows by fits that have not seen them.
+        X: (m, d) array or sparse matrix. Returns (m, c), in the order of ``classes_``; with one class per row they sum
+        to 1, else each is that of one label."""
+        X = self._checked(X)
+        if self.cuts_ is None:
+            scores = _class_scores(self.classifier_, X, self._labels)
+        else:
+            scores = _label_scores(self.classifier_, X, len(self.classes_))
+        calibration: Any = self.calibration_
+        return probabilities_of(scores, calibration)
 
     def _predicted(self, X: Any) -> Any:
-        return self.classifier_.predict(X) if self.cuts_ is None else super()._predicted(X)
+        if self.cuts_ is not None:
+            return super()._predicted(X)
+        odds = self._class_odds(X)
+        return self.classifier_.predict(X) if odds is None else self.classes_[odds.argmax(axis=1)]

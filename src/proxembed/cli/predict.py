@@ -19,6 +19,14 @@ WHY = typer.Option(
 )
 
 
+SCORES = typer.Option(False, "--scores", help="Write the score of each label instead of the decision.")
+PROBABILITIES = typer.Option(
+    False,
+    "--probabilities",
+    help="Write the calibrated probability of each label or class instead of the decision.",
+)
+
+
 def predict(
     model: Path = typer.Argument(metavar="MODEL", help="A .skops file written by `fit` or `search`."),
     file: Path = typer.Argument(
@@ -27,7 +35,8 @@ def predict(
     out: Path | None = typer.Option(
         None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-predictions.csv."
     ),
-    scores: bool = typer.Option(False, "--scores", help="Write the score of each label instead of the decision."),
+    scores: bool = SCORES,
+    probabilities: bool = PROBABILITIES,
     why: Path | None = WHY,
     trust: list[str] = TRUST,
     memory: str = MEMORY,
@@ -35,34 +44,28 @@ def predict(
 ) -> None:
     """Predict new rows with a saved model: 0 or 1 per label, one class per row, or the numbers of ``--targets``.
 
-    A label is 1 where its score is above the cut of largest F1 on training rows that the embedding had not seen.
+    A label is 1 where its score is above the cut of largest F1 on training rows that the embedding had not seen, which
+    may lie below a probability of one half. Of classes the most probable one is written.
     """
     with refusals():
         from proxembed.data.readers.table import stem
         from proxembed.workflow.new_rows import through_model
 
+        wanted = _wanted(scores, probabilities)
         target, most = table_path(out or Path(f"{stem(file)}-predictions.csv"), [model, file]), memory_bytes(memory)
         outside: list[int] = []
         reasons = None if why is None else Reasons(why)
 
         def columns_of(fitted: Any, X: Any, source: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
             if reasons is not None:
-                return reasons.beside(decisions(fitted, X, source, model, scores), fitted, X, source)
+                return reasons.beside(read_out(fitted, X, source, model, wanted), fitted, X, source)
             fitted, X = at_embedding(fitted, X)
             if hasattr(first_step(fitted), "outside_training"):
                 outside.append(int(first_step(fitted).outside_training(X).sum()))
-            return decisions(fitted, X, source, model, scores)
+            return read_out(fitted, X, source, model, wanted)
 
         with notes(), progress_bar(json_output) as progress:
-            done = through_model(
-                model,
-                file,
-                target,
-                columns_of,
-                most,
-                progress,
-                trust or (),
-            )
+            done = through_model(model, file, target, columns_of, most, progress, trust or ())
         counts = {"outside_training": sum(outside)} if outside else {}
         counts = counts if reasons is None else {"far": reasons.far}
         report({**done, **(counts if json_output else {}), "written": str(target)}, json_output)
@@ -73,6 +76,13 @@ def predict(
                 f"{sum(outside):,} of {done['rows']:,} rows lie outside the range of the training rows in some "
                 "component."
             )
+
+
+def _wanted(scores: bool, probabilities: bool) -> str:
+    """What is written of a model of labels."""
+    if scores and probabilities:
+        raise ValueError("--scores and --probabilities both stand in the place of the decision: give one of them.")
+    return "scores" if scores else "probabilities" if probabilities else "decisions"
 
 
 class Reasons:
@@ -110,20 +120,23 @@ def first_step(fitted: Any) -> Any:
     return fitted.steps[0][1] if hasattr(fitted, "steps") else fitted
 
 
-def decisions(
-    fitted: Any, X: Any, source: dict[str, Any], path: Path, scores: bool
+CALLS = {"decisions": "predict", "scores": "decision_function", "probabilities": "predict_proba"}
+
+
+def read_out(
+    fitted: Any, X: Any, source: dict[str, Any], path: Path, wanted: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Predictions (or scores) as named columns for a table, and as arrays for .npz."""
+    """Decisions, scores or probabilities as named columns for a table, and as arrays for .npz."""
     import numpy as np
 
-    wanted = "decision_function" if scores else "predict"
-    if scores and outputs(fitted, X) is not None:
-        raise ValueError(f"{path} predicts numbers, which have no scores: leave --scores out.")
-    if not hasattr(fitted, wanted):
-        raise ValueError(f"{path}: {type(fitted).__name__} has no {wanted}; fit a model with a read-out first.")
+    decided = wanted == "decisions"
+    if not decided and outputs(fitted, X) is not None:
+        raise ValueError(f"{path} predicts numbers, which have no {wanted}: leave --{wanted} out.")
+    if not hasattr(fitted, CALLS[wanted]):
+        raise ValueError(_lacks(fitted, path, wanted))
     if (numbers := outputs(fitted, X)) is not None:
         return numbers
-    found = getattr(fitted, wanted)(X)
+    found = getattr(fitted, CALLS[wanted])(X)
     model = getattr(fitted, "best_estimator_", fitted)
     values = getattr(model, "label_values_", None)
     classes = np.asarray(getattr(model if values is None else model[-1], "classes_", ()))
@@ -131,17 +144,25 @@ def decisions(
         found = np.array([[name in row for name in classes] for row in found], dtype=np.uint8)
     found = np.asarray(found.toarray() if hasattr(found, "toarray") else found)
     known = list(source.get("label_names", ()))
-    if found.ndim == 1 and not scores and len(known) != 1:
+    if found.ndim == 1 and decided and len(known) != 1:
         return {"class": found}, {"y": found}
-    if values is not None and len(known) == 1 and not scores:
+    if values is not None and len(known) == 1 and decided:
         positive = np.asarray(found == values[1], dtype=np.uint8)[:, None]
         return {known[0]: found}, {"Y": positive, "label_names": known}
     # Classes that are text are their own names; numbers are places in the label names of the training file.
     names = [str(name) for name in classes] if classes.dtype.kind in "USO" or not known else known
     if found.ndim == 1:
         found, names = found[:, None], names[-1:]
-    found = found if scores else found.astype(np.uint8, order="F")  # whose columns are written
-    return dict(zip(names, found.T, strict=True)), {"scores" if scores else "Y": found, "label_names": names}
+    found = found[:, -len(names) :]  # of one label the probability of having it
+    found = found.astype(np.uint8, order="F") if decided else found  # whose columns are written
+    return dict(zip(names, found.T, strict=True)), {"Y" if decided else wanted: found, "label_names": names}
+
+
+def _lacks(fitted: Any, path: Path, wanted: str) -> str:
+    """The refusal of a model without what is wanted."""
+    if wanted == "probabilities" and hasattr(fitted, "predict"):
+        return f"{path} has no probabilities, as models of former versions: fit and save it again."
+    return f"{path}: {type(fitted).__name__} has no {CALLS[wanted]}; fit a model with a read-out first."
 
 
 def outputs(fitted: Any, X: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:

@@ -15,7 +15,8 @@ from proxembed.estimator.base import Estimator
 from proxembed.estimator.catalogue import title_of
 from proxembed.execute.executor import Progress
 from proxembed.features.layouts import COMPONENTS, NeighborMap, layout_named
-from proxembed.measures.metrics import average_precision, jaccard_at_k, label_calibration_error, platt_apply, platt_fit
+from proxembed.measures.calibration import label_calibration_error, probabilities_of, reliability
+from proxembed.measures.metrics import average_precision, jaccard_at_k
 from proxembed.measures.neighbors import kept_of, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import OutputCells, agreement, as_ranks, near_outputs, r2, skewed_outputs
 from proxembed.methods.around import embedded_within_bound, fitted_embedding, with_size
@@ -37,6 +38,7 @@ from .scoring import OutputReadings, Readings, own_embedding, own_scores
 MOST_ROWS = 5000  # of either kind that figures are taken over
 HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads
 K = 10
+FREQUENT = 100  # positive rows of a label that is part of the reliability curve
 LAID_OUT = 1000  # training rows of a map beside others
 
 
@@ -236,9 +238,21 @@ class Evidence:
     ap_embedded: np.ndarray
     thresholds: np.ndarray
     calibration: np.ndarray
+    reliability: "Curve"
     features: Any
     embeddings: list[tuple[str, np.ndarray]]
     laid_out: list["Laid"] = field(default_factory=list)
+
+
+class Curve(NamedTuple):
+    """The reliability curve of the cells of some labels in held-out rows: per bin the mean probability, the share of
+    positive cells and the number of cells; no bin where no label is frequent."""
+
+    probability: np.ndarray
+    share: np.ndarray
+    cells: np.ndarray
+    labels: int
+    rows: int
 
 
 class Laid(NamedTuple):
@@ -375,7 +389,7 @@ def held_out_evidence(
     keep: Keep = always_made,
 ) -> Evidence:
     """Fit a method, PCA, and the method on shuffled labels on the training rows, and look at the test rows; unless
-    ``decided``, the labels have no thresholds and calibration errors."""
+    ``decided``, the labels have no thresholds, calibration errors and reliability curve."""
     labels = LabelMatrix.of(dataset.y)
     rows = split.held_out[labels.rows_any[split.held_out]]
     if len(rows) == 0:
@@ -399,15 +413,16 @@ def held_out_evidence(
         ]
         raw = Readings(part.X, part.X_held_out, part, dtype=np.float64).scores
         unseen, scores = _scores(method, Z, Z_held_out, part, keep)
-        cuts, calibration = np.full((2, part.labels.c), np.nan)
+        cuts, calibration, curve = *np.full((2, part.labels.c), np.nan), np.empty((3, 0))
         if decided:
-            cuts, calibration = keep("calibration", lambda: _calibrated(method, scores, part, unseen))
+            cuts, calibration, curve = keep("decisions", lambda: _decided(method, scores, part, unseen))
         own = [pair for _, pair, _ in pairs[1:]]
         maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap, keep) if lay_out else []
     truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
     counted = part.known_held_out, part.weights_held_out
     of_raw, of_embedding = (average_precision(truth, each, *counted) for each in (raw, scores))
-    return Evidence(rows, panels, of_raw, of_embedding, cuts, calibration, part.X_held_out, whole, maps)
+    shown = Curve(curve[0], curve[1], curve[2], int(frequent_labels(part).sum()), len(rows))
+    return Evidence(rows, panels, of_raw, of_embedding, cuts, calibration, shown, part.X_held_out, whole, maps)
 
 
 def _laid_out(
@@ -520,16 +535,28 @@ def _scores(method: Any, Z: Any, Z_held_out: Any, part: Part, keep: Keep) -> tup
     return None, Readings(Z, Z_held_out, part, dtype=np.float64).scores
 
 
-def _calibrated(
-    method: Any, scores: np.ndarray, part: Part, unseen: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Cuts and calibration error, both tuned on scores of training rows that the embedding has not seen, ``unseen`` or
-    those of a ridge."""
+def _decided(method: Any, scores: np.ndarray, part: Part, unseen: np.ndarray | None = None) -> Arrays:
+    """Cuts, calibration errors, and the reliability curve (3, bins) of the held-out cells of frequent labels; cuts and
+    probabilities are tuned on scores of training rows that the embedding has not seen, ``unseen`` or those of a
+    ridge."""
     labels: Any = part.labels
-    X, Y = part.rows_for(method)[0], part.Y.toarray() > 0
     known, weights = part.known_cells, part.known_weights
-    scored: Any = unseen_scores(method, X, labels, part.groups, part.weights) if unseen is None else unseen
-    probabilities = platt_apply(scores, platt_fit(scored, Y, known, weights))
+    scored: Any = unseen
+    if unseen is None:
+        scored = unseen_scores(method, part.rows_for(method)[0], labels, part.groups, part.weights)
+    probabilities = probabilities_of(scores, part.calibrated(scored))
     seen: dict[str, Any] = {"known": part.known_held_out, "sample_weight": part.weights_held_out}
     error = label_calibration_error(part.Y_held_out, probabilities, **seen)
-    return tune_thresholds(scored, Y, known=known, sample_weight=weights).cuts, error
+    cuts = tune_thresholds(scored, part.indicator, known=known, sample_weight=weights).cuts
+    some = frequent_labels(part)
+    if not some.any():
+        return cuts, error, np.empty((3, 0))
+    seen["known"] = None if part.known_held_out is None else part.known_held_out[:, some]
+    return cuts, error, np.array(reliability(part.Y_held_out[:, some], probabilities[:, some], **seen)[:3])
+
+
+def frequent_labels(part: Part) -> np.ndarray:
+    """Which labels have enough positive rows, held-out ones among them, for a reliability curve."""
+    counts = part.indicator.sum(axis=0) + np.asarray(part.Y_held_out).sum(axis=0)
+    seen = np.asarray(part.Y_held_out).any(axis=0) if part.known_held_out is None else part.known_held_out.any(axis=0)
+    return (counts >= FREQUENT) & seen

@@ -17,6 +17,7 @@ from proxembed.estimator.weights import held_under, with_weighted_means
 from proxembed.features.encoded import encoded, encoder_apply, encoder_fit, is_supervised, stacked
 from proxembed.features.scaling import scaling_apply, scaling_fit, scaling_kinds
 from proxembed.features.table import features_fit
+from proxembed.measures.calibration import Calibration, calibrated, calibrated_classes
 from proxembed.measures.measures import DEFAULT_NEIGHBORS
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.measures.neighbors import kept_of, neighbor_weights
@@ -182,6 +183,20 @@ class Part:
         """Inner fold of each row with known labels, on which cuts and probabilities are tuned."""
         groups = None if self.groups is None else np.asarray(self.groups)[self.known_rows]
         return inner_folds(len(self.known_rows), groups, INNER_FOLDS, self.seed)
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether each row with known labels carries exactly one of several labels."""
+        labels: Any = self.read
+        known = self.known_cells is None or bool(self.known_cells.all())
+        return labels.c > 1 and known and not labels.several and not labels.bare
+
+    def calibrated(self, scores: Any) -> Calibration:
+        """Maps from scores to probabilities, by scores of the rows with known labels, (rows, c), of models that have
+        not seen them; of classes where each row carries one label."""
+        if self.of_classes:
+            return calibrated_classes(scores, self.Y, self.known_weights)
+        return calibrated(scores, self.indicator, self.known_cells, self.known_weights)
 
     @cached_property
     def latest(self) -> OrderedDict[Any, Any]:

@@ -41,8 +41,6 @@ class ScoreSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_components_ : int, the number of labels, or of columns of F that vary.
     """
 
-    calibrates = True  # its scores are no log odds until they are calibrated
-
     def __init__(self, rival: Any = None, grid: Any = None, at_targets: bool = False, seed: int = 0) -> None:
         self.rival, self.grid, self.at_targets, self.seed = rival, grid, at_targets, seed
 

@@ -16,7 +16,6 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
@@ -28,8 +27,9 @@ from proxembed.estimator.traits import Traits
 from proxembed.estimator.weights import held_under, takes_weights, weights_of
 from proxembed.execute.budget import Budget, OutOfBudget
 from proxembed.execute.ledger import as_json
+from proxembed.measures.calibration import probabilities_of
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, Measure
-from proxembed.measures.metrics import exchange_score, platt_apply, platt_fit, row_jaccard
+from proxembed.measures.metrics import exchange_score, row_jaccard
 from proxembed.measures.neighbors import hub_share, neighbor_scores, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import near_outputs
 from proxembed.methods.around import bounded_by_labels, fitted_embedding, scored_embedding, with_size
@@ -359,10 +359,8 @@ class Readings:
 
     @cached_property
     def probabilities(self) -> np.ndarray:
-        """Probabilities of the held-out rows, (m, c), by sigmoids of the cross-fitted scores."""
-        return platt_apply(
-            self.scores, platt_fit(self.own_scores, self.Y, self.part.known_cells, self.part.known_weights)
-        )
+        """Probabilities of the held-out rows, (m, c), calibrated on the cross-fitted scores."""
+        return probabilities_of(self.scores, self.part.calibrated(self.own_scores))
 
     def neighbors(self, k: int) -> Any:
         """Labels of the training rows, the weights of the k nearest of each held-out row, and which cells are known."""
@@ -483,12 +481,6 @@ class OwnReadings(Readings):
     def fitted_scores(self) -> np.ndarray:
         """Scores of the training rows, (n, c)."""
         return np.asarray(self.own_scores)
-
-    @cached_property
-    def probabilities(self) -> np.ndarray:
-        """The probabilities of the method itself, (m, c)."""
-        labels: Any = self.part.labels
-        return softmax(self.scores, axis=1) if labels.form == "classes" else expit(self.scores)
 
 
 def own_embedding(method: Any, part: Part) -> Embedding:

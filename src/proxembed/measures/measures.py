@@ -13,9 +13,9 @@ import numpy as np
 
 from proxembed.params import call_user_function, safe_repr
 
+from .calibration import brier_score, calibration_error
 from .metrics import (
     balanced_accuracy,
-    calibration_error,
     hamming_loss,
     instance_accuracy,
     instance_f1,
@@ -38,6 +38,7 @@ AVERAGE_PRECISION, JACCARD = "macro average precision", "Jaccard@{}"
 NEW_JACCARD = "new-new Jaccard@{}"  # of new rows among themselves
 ENOUGH = 5  # rows per neighbour, below which nearly all rows would be neighbours of each other
 MACRO_F1, MICRO_F1 = "macro F1", "micro F1"
+BRIER = "Brier score"
 MACRO_AUC, RAREST = "macro AUC", "average precision of the rarest label"
 Q2, AGREEMENT, NEW_AGREEMENT = "Q2", "A@{}", "new-new A@{}"  # of numbers
 LABELS, NUMBERS, ANY = "labels", "numbers", "any"  # what a measure takes
@@ -282,6 +283,7 @@ for _measure in (
         unit="nats",
         further=True,
     ),
+    Measure(BRIER, "probabilities", brier_score, loss=True, worst=1.0, best=0.0, further=True),
     Measure("calibration error", "probabilities", calibration_error, loss=True, worst=1.0, best=0.0, further=True),
     Measure(Q2, "scores", q2, takes=NUMBERS, unit="at most 1"),
     Measure("R2", "scores", r2, takes=NUMBERS, unit="at most 1", further=True),

@@ -276,10 +276,15 @@ class EmbeddingPipeline(Pipeline):
     @available_if(_last_has("predict_proba"))
     @own_configuration(keeps_routing=True)
     def predict_proba(self, X: Any, **params: Any) -> Any:
-        """The probabilities of the labels of rows X."""
+        """The probabilities of the labels of rows X, (m, c), in the order of the labels; of one class per row, or one
+        label whose values came in, in the order of ``classes_``, with the sum 1. They are calibrated on training rows,
+        of which the scores are by fits that have not seen them (see ``Thresholded``)."""
         rows = self._columns(X)
-        S = self._log_odds(rows)
-        return super().predict_proba(rows, **params) if S is None else self.steps[-1][1].predict_proba(S)
+        Z = self._log_odds(rows)
+        Z = self._at_once(rows) if Z is None and not params else Z
+        P = super().predict_proba(rows, **params) if Z is None else self.steps[-1][1].predict_proba(Z)
+        one_label = getattr(self, "label_values_", None) is not None and self.label_names_ is not None
+        return np.column_stack([1 - P, P]) if one_label else P
 
     @available_if(_last_has("predict_log_proba"))
     @own_configuration(keeps_routing=True)
@@ -462,8 +467,7 @@ def embedding_pipeline(
     if isinstance(X, RawRows):
         steps.insert(0, ("encoder", RowEncoder(X.encoder)))
     if readout:
-        own = LogOdds(bool(getattr(method, "calibrates", False))) if hasattr(method, "label_scores") else None
-        labels = Thresholded(own)
+        labels = Thresholded(LogOdds() if hasattr(method, "label_scores") else None)
         steps.append(("readout", OutputReadout(extrapolates(method)) if numbers else labels))
     return EmbeddingPipeline(steps)
 
@@ -479,13 +483,11 @@ def extrapolates(method: Any) -> bool:
 def fit_model(
     model: EmbeddingPipeline, X: Any, y: Any, groups: Any = None, weights: np.ndarray | None = None
 ) -> EmbeddingPipeline:
-    """Fit a pipeline of ``embedding_pipeline``, with its cuts tuned on rows that the embedding has not seen. A
-    supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high or too
-    low for new rows. Here scaling, embedding and ridge are fitted again on each of three folds' other rows.
-    ``weights``: how often each row counts."""
+    """Fit a pipeline of ``embedding_pipeline``, with cuts and probabilities tuned on rows that the embedding has not
+    seen. A supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high
+    or too low for new rows, and probabilities too near 0 and 1. Here scaling, embedding and ridge are fitted again on
+    each of three folds' other rows. ``weights``: how often each row counts."""
     labels = LabelMatrix.of(y)
-    if labels.form == "classes":
-        return model.fit(X, y, weights)
     if model._reads_itself() and groups is None:
         return model.fit(X, y, weights)  # its log odds of the rows of fit have not seen them
     try:
@@ -493,7 +495,8 @@ def fit_model(
         scores = unseen(model[:-1], X, labels, groups, weights)
     except ValueError as error:
         model.fit(X, y, weights)  # raises where the fit on all rows is impossible, too
-        warnings.warn(f"cuts are tuned on rows that the embedding has seen: {error}", stacklevel=2)
+        what = "probabilities" if labels.form == "classes" else "cuts and probabilities"
+        warnings.warn(f"{what} are tuned on rows that the embedding has seen: {error}", stacklevel=2)
         return model
     return model.fit(X, y, weights, readout__scores=scores)
 

@@ -31,7 +31,7 @@ from proxembed.targets.outputs import output_words
 from .former_names import CHANGED, CHANGED_IN, PRESENT_NAMES, PRESENT_VALUES
 
 CARD_MARK = "<!-- proxembed model card -->"
-FORMAT, FORMER_FORMATS = 10, (7, 8, 9)  # models of the former formats load with the present names
+FORMAT, FORMER_FORMATS = 11, (7, 8, 9, 10)  # models of the former formats load with the present names
 FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
 MOST_NAMES = 5  # that a message lists
@@ -44,6 +44,7 @@ STATE = (
     "proxembed.methods.bayes.precision.TrainingRows",
     "proxembed.classify.log_odds.LogOdds",
     "proxembed.classify.thresholds.Thresholds",
+    "proxembed.measures.calibration.Calibration",
     "proxembed.study.defc.prefixes.AnyClassifier",
     "proxembed.study.defc.prefixes.PrefixClassifier",
     "proxembed.study.defc.prefixes.Discriminants",

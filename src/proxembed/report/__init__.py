@@ -7,7 +7,7 @@ from .matrices import proximity_section
 from .measured import measured_axes
 from .page import page_html, verdict_card
 from .record import leaderboard_csv, make_record, make_unfinished, read_record, versions
-from .sections import component_section, data_card, label_section, map_section
+from .sections import component_section, data_card, label_section, map_section, reliability_section
 from .verdict import worded
 from .views import choice_text, score_text
 
@@ -28,6 +28,7 @@ __all__ = [
     "page_html",
     "proximity_section",
     "read_record",
+    "reliability_section",
     "score_text",
     "verdict_card",
     "versions",

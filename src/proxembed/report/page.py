@@ -68,15 +68,14 @@ def templates() -> Any:
 def _context(record: dict[str, Any]) -> dict[str, Any]:
     """Everything of the template that is neither figure nor script."""
     summary = record["summary"]
-    shown = views.with_values(views.shown_measures(summary), summary["best"], ("mean", "test"))
+    shown = views.with_values(views.board_measures(summary), summary["best"], ("mean", "test"))
     scored = [entry["scores"] for entry in summary["leaderboard"]]
-    further = [name for name in summary.get("further_measures", []) if any(name in scores for scores in scored)]
     return {
         "record": record,
         "s": summary,
         "primary": shown[0],
         "shown": shown,
-        "every": [*summary["measures"], *further],
+        "every": views.every_measure(summary, scored),
         "tiles": views.tiles(record),
         "queries": query_times(summary),
         "explained": True,
@@ -90,6 +89,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "figure_number": figure_number,
         "of": target_words(summary["dataset"]),
         "labels": views.label_view(record.get("label_table"), summary["verdict"].get("tolerance", TOLERANCE)),
+        "reliability": views.reliability_view(record.get("reliability")),
         "parts": views.component_view(record.get("components")),
         "board": views.board_view(summary["best"], shown[0], ALL_FEATURES),
         "sizes": views.with_gains(summary["leaderboard"], ALL_FEATURES),

@@ -204,6 +204,15 @@ def label_section(
     return rows
 
 
+def reliability_section(probability: Any, share: Any, cells: Any, labels: int, rows: int) -> dict[str, Any] | None:
+    """The reliability curve: bins of cells by their probability; None without a bin."""
+    gaps, cells = np.abs(np.asarray(probability) - np.asarray(share)), np.asarray(cells)
+    if not len(cells):
+        return None
+    bins = {"probability": _rounded(probability), "share": _rounded(share), "cells": _rounded(cells)}
+    return {**bins, "labels": labels, "rows": rows, "error": float(cells @ gaps / cells.sum())}
+
+
 def component_section(
     estimator: Any, stability: Sequence[float] | None = None, n_features: int = 8
 ) -> list[dict[str, Any]] | None:

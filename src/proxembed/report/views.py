@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from proxembed.evaluate.diagnose import LEAST_DISTINCT
-from proxembed.evaluate.evidence import ALL_LAID_OUT
+from proxembed.evaluate.evidence import ALL_LAID_OUT, FREQUENT
 from proxembed.evaluate.verdict import AS_SHOWN, TOLERANCE, loss_margin, new_neighbor_measure
-from proxembed.measures.measures import is_near
+from proxembed.measures.measures import AVERAGE_PRECISION, BRIER, is_near
 from proxembed.splits.shuffles import GROUPS, TIMES, counted
 from proxembed.targets.labels import MANY_LABELS
 
@@ -41,6 +41,19 @@ def shown_measures(summary: dict[str, Any]) -> list[str]:
     near = [name for name in names[1:] if is_near(name)]
     shown = [names[0], *(near or names[1:])[:1], new_neighbor_measure(names)]
     return [name for name in dict.fromkeys(shown) if name is not None]
+
+
+def board_measures(summary: dict[str, Any]) -> list[str]:
+    """The measures of the leaderboard on the page: those of the tables, the Brier score after average precision."""
+    names = shown_measures(summary)
+    beside = [name for name in summary.get("further_measures", ()) if name.startswith(BRIER)]
+    return [names[0], *beside, *names[1:]] if names[0].startswith(AVERAGE_PRECISION) else names
+
+
+def every_measure(summary: dict[str, Any], scored: Sequence[dict[str, Any]]) -> list[str]:
+    """All measures, of the further ones those that some scores have."""
+    further = [name for name in summary.get("further_measures", []) if any(name in scores for scores in scored)]
+    return [*summary["measures"], *further]
 
 
 def with_values(names: Sequence[str], entries: Sequence[dict[str, Any]], kinds: Sequence[str]) -> list[str]:
@@ -202,6 +215,36 @@ def label_view(table: list[dict[str, Any]] | None, tolerance: float = TOLERANCE)
         "calibration": any(row.get("calibration") is not None for row in table),
         "gains": _gain_plot(drawn) if len(drawn) > 2 else None,
     }
+
+
+def share_interval(share: float, n: float, z: float = 1.96) -> tuple[float, float, float]:
+    """A share of n cells between the ends of Wilson's 95 % interval, the upper end first."""
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return min(middle + half, 1.0), share, max(middle - half, 0.0)
+
+
+def reliability_view(section: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The reliability curve in units of its drawing: dots with the 95 % interval of their share, and ticks."""
+    if section is None:
+        return None
+    left, right, top, bottom = 58, 388, 14, 344
+    dots = []
+    for probability, share, cells in zip(*(section[name] for name in ("probability", "share", "cells")), strict=True):
+        high, y, low = (round(bottom - (bottom - top) * end, 1) for end in share_interval(share, cells))
+        count, x = f"{cells:,.0f}", round(left + (right - left) * probability, 1)
+        title = f"{count} cells given {probability:.3f}: {share:.3f} have the label"
+        own = {"probability": probability, "share": share, "count": count, "title": title}
+        dots.append({**own, "x": x, "y": y, "low": low, "high": high})
+    ticks = [
+        {"x": left + (right - left) * v / 4, "y": bottom - (bottom - top) * v / 4, "text": f"{v / 4:g}"}
+        for v in range(5)
+    ]
+    facts = {name: section[name] for name in ("labels", "rows", "error")}
+    counts = sorted({round(cells) for cells in section["cells"]})
+    facts["sizes"] = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
+    ends = {"left": left, "right": right, "top": top, "bottom": bottom}
+    return {**facts, **ends, "frequent": FREQUENT, "dots": dots, "ticks": ticks}
 
 
 def shown_labels(labels: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:

@@ -583,6 +583,12 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         X = self._new_rows(X)
         return self.best_estimator_.decision_function(X)
 
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the labels, calibrated on training rows of which the scores are by fits that have not seen
+        them. X: (m, d) array or sparse matrix. Returns (m, c); with one class per row they sum to 1."""
+        X = self._new_rows(X)
+        return self.best_estimator_.predict_proba(X)
+
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self, "best_estimator_")
         return self._features(X, reset=False)

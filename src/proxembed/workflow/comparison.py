@@ -137,8 +137,8 @@ def compare(
     measure : None or the name of a measure or a function (Y, S) -> float, default=None
         Measure that decides: macro average precision, Jaccard@10, new-new Jaccard@10, macro F1, micro F1, subset
         accuracy, instance F1, instance precision, instance recall, instance accuracy, balanced accuracy, average
-        precision of the rarest label, macro AUC, micro AUC, Hamming loss, log-loss, calibration error, Q2, R2,
-        Spearman, A@10, new-new A@10; in Python also a function of held-out labels and their scores (or numbers and
+        precision of the rarest label, macro AUC, micro AUC, Hamming loss, log-loss, Brier score, calibration error, Q2,
+        R2, Spearman, A@10, new-new A@10; in Python also a function of held-out labels and their scores (or numbers and
         their predictions), larger is better. None: macro average precision of labels, Q2 of numbers.
     tolerance : a number >= 0 and < 1, default=0.03
         Loss that counts as level, as a share of what all features gain over a constant prediction, and at most twice

@@ -97,8 +97,7 @@ class LargeFit:
         if isinstance(model["embedding"], Embedder):
             refuse_blocks(model["embedding"])
         labels = None if numbers else LabelMatrix.of(y)
-        untuned = labels is None or labels.form == "classes"
-        scores = None if labels is None or untuned else unseen_scores(model[:-1], X, labels, groups)
+        scores = None if labels is None else unseen_scores(model[:-1], X, labels, groups)
         first, embedding = model["scaling"], clone(model["embedding"])
         if numbers and self.table.outputs is not None:
             y = y.rescaled(embedding.target_scaling())

@@ -31,6 +31,7 @@ from proxembed.report import (
     map_section,
     page_html,
     proximity_section,
+    reliability_section,
 )
 from proxembed.report.record import LEADERBOARD, PAGE, RECORD
 from proxembed.splits.splits import Split
@@ -329,6 +330,7 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine",
             evidence.calibration,
             prevalence(dataset, evidence.rows if scored is None else scored),
         ),
+        "reliability": reliability_section(*evidence.reliability),
     }
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -24,6 +25,7 @@ from proxembed.classify import (
     tune_thresholds,
 )
 from proxembed.classify.score_products import FactoredScores, UnseenScores
+from proxembed.measures.calibration import calibrated, calibrated_classes, probabilities_of
 from unit.classify.contract_cases import checked_in_turn
 
 
@@ -37,8 +39,8 @@ def data():
 
 @checked_in_turn(Thresholded(), Thresholded(FLDAClassifier(), cv=3))
 def test_scikit_learn_contract(estimator, check):
-    if check.func.__name__ == "check_classifiers_multilabel_output_format_predict_proba":
-        assert not hasattr(estimator, "predict_proba"), "this check is skipped only for want of probabilities"
+    if check.func.__name__ == "check_classifier_multioutput":
+        return  # a label is predicted above its cut, not above a probability of one half
     if check.func.__name__.startswith("check_sample_weight"):
         if isinstance(estimator.classifier, FLDAClassifier):
             with pytest.raises(ValueError, match="FLDAClassifier.* takes no sample_weight"):
@@ -209,13 +211,63 @@ def test_predictions_come_in_the_form_of_y(data):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_with_one_class_a_row_nothing_is_cut(data, classes):
+def test_with_one_class_a_row_the_most_probable_class_is_predicted(data, classes):
     X, Y = data
     y = np.array(["u", "v", "w"])[Y[:, : classes - 1].sum(axis=1)]
     model, plain = Thresholded().fit(X, y), MultiOutputRidge("auto").fit(X, y)
     assert model.cuts_ is None and model.global_cut_ is None
-    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
-    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X))
+    P, odds, own = model.predict_proba(X), model.decision_function(X), plain.decision_function(X)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[P.argmax(axis=1)])
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    if classes == 2:
+        np.testing.assert_allclose(P[:, 1], expit(odds))
+        assert (np.diff(odds[np.argsort(own)]) >= 0).all()
+    else:
+        np.testing.assert_allclose(odds, model.calibration_.slope * own + model.calibration_.offset)
+    assert (model.predict(X) == y).mean() >= (plain.predict(X) == y).mean() - 0.03
+
+
+def test_probabilities_are_calibrated_on_scores_of_models_that_have_not_seen_the_rows(data):
+    """Of classes and of labels; whole weights are repeats of rows; a copy of the model without scores has none."""
+    X, Y = data
+    model, scores = Thresholded(cv=3).fit(X, Y), cross_fitted_scores(MultiOutputRidge("auto"), X, Y, 3)
+    raw = model.classifier_.decision_function(X)
+    np.testing.assert_allclose(model.predict_proba(X), probabilities_of(raw, calibrated(scores, Y)))
+    given = Thresholded().fit(X, Y, scores=-scores)
+    np.testing.assert_array_equal(given.predict_proba(X), given.predict_proba(X)[:1].repeat(len(X), axis=0))
+    y, w = Y[:, 0] + Y[:, 1], 1 + (np.arange(len(X)) % 3 == 0)
+    folds = [(np.arange(20, len(X)), np.arange(20)), (np.arange(20), np.arange(20, len(X)))]
+    own = np.empty((len(X), 3))
+    for train, rest in folds:
+        own[rest] = MultiOutputRidge("auto").fit(X[train], y[train]).decision_function(X[rest])
+    fitted = Thresholded(cv=folds).fit(X, y)
+    found = calibrated_classes(own, np.eye(3)[y])
+    raw = fitted.classifier_.decision_function(X)
+    np.testing.assert_allclose(fitted.predict_proba(X), probabilities_of(raw, found))
+    for target, unseen in ((Y, scores), (y, own)):
+        once = Thresholded().fit(X, target, unseen, sample_weight=w)
+        often = Thresholded().fit(*(np.repeat(each, w, axis=0) for each in (X, target, unseen)))
+        maps = (once.calibration_, often.calibration_)
+        np.testing.assert_allclose(*(probabilities_of(unseen, each) for each in maps), rtol=1e-6)
+
+
+def test_a_class_that_a_fold_lacks_is_scored_lowest_and_a_classifier_without_scores_has_no_probabilities():
+    class Sure(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return np.repeat(self.classes_[:1], len(X))
+
+    X, y = np.arange(13.0)[:, None], np.append(np.repeat(["a", "b"], 6), "c")
+    model = Thresholded(LogisticRegression(), cv=3).fit(X, y)
+    P = model.predict_proba(X)
+    assert P.shape == (13, 3) and model.predict([[0.0], [8.0]]).tolist() == ["a", "b"] and (P > 0).all()
+    alone = Thresholded(LogisticRegression(), cv=2).fit(X[[0, 1, 2, 12]], [0, 0, 0, 1])  # of one class in a fold
+    assert alone.predict_proba(X).shape == (13, 2)
+    sure = Thresholded(Sure()).fit(X, y)
+    assert not hasattr(sure, "predict_proba") and set(sure.predict(X)) == {"a"}
 
 
 @pytest.mark.parametrize(
@@ -271,7 +323,8 @@ def test_features_that_are_all_constant_leave_the_shares_of_the_labels():
     """The row space has no dimension: every ridge has the error of the mean."""
     X = np.full((6, 1), 0.1)
     model = Thresholded(cv=2).fit(X, [0, 1, 1, 2, 2, 0])
-    np.testing.assert_allclose(model.decision_function(X), np.full((6, 3), -1 / 3))  # the mean of 1 and -1
+    np.testing.assert_allclose(model.classifier_.decision_function(X), np.full((6, 3), -1 / 3))  # the mean of 1 and -1
+    np.testing.assert_allclose(model.predict_proba(X), np.full((6, 3), 1 / 3))
 
 
 def test_folds_that_the_rows_do_not_fill_are_refused():
@@ -280,13 +333,9 @@ def test_folds_that_the_rows_do_not_fill_are_refused():
         Thresholded(cv=None).fit(X, Y)
 
 
-def test_with_one_class_a_row_the_classifier_predicts(data):
-    X, y = np.arange(12.0)[:, None], np.repeat([0, 1, 2], 4)
+def test_what_cannot_predict_classes_is_refused():
     with pytest.raises(ValueError, match="is no classifier: it has no predict"):
-        Thresholded(StandardScaler()).fit(X, y)
-    forest = RandomForestClassifier(5, random_state=0)
-    scores = Thresholded(forest).fit(X, y).decision_function(X)
-    np.testing.assert_array_equal(scores, forest.fit(X, y).predict_proba(X))
+        Thresholded(StandardScaler()).fit(np.arange(12.0)[:, None], np.repeat([0, 1, 2], 4))
 
 
 @pytest.mark.parametrize("moved", [0.0, 3.0])

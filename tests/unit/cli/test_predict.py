@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from proxembed import OPLS
 from proxembed.methods.pipeline import source_of
-from proxembed.persist import load, save
+from proxembed.persist import load, load_source, save
 from unit.cli.model_files import (
     FEATURES,
     LABELS,
@@ -62,6 +62,26 @@ def test_scores_are_those_of_the_decision(made, tmp_path):
         np.testing.assert_array_equal(scores["scores"], load(made / "model.skops").decision_function(X[:9]))
 
 
+def test_probabilities_are_those_of_the_model_and_stand_alone(made, tmp_path):
+    done = program("predict", made / "model.skops", made / "new.csv", "--probabilities", "-o", tmp_path / "p.csv")
+    assert done.exit_code == 0, (done.output, done.exception)
+    header, rows = table(tmp_path / "p.csv")
+    P = load(made / "model.skops").predict_proba(X[:9])
+    assert header == ["id", *LABELS] and (P >= 0).all() and (P <= 1).all()
+    np.testing.assert_allclose(np.array([row[1:] for row in rows], dtype=float), P)
+    both = program(
+        "predict", made / "model.skops", made / "new.csv", "--probabilities", "--scores", "-o", tmp_path / "n.csv"
+    )
+    refused(both, "--scores and --probabilities both stand in the place of the decision", "give one of them")
+    fitted(tmp_path)
+    model = load(tmp_path / "model.skops")
+    del model[-1].calibration_
+    save(model, tmp_path / "former.skops", source=load_source(tmp_path / "model.skops"))
+    done = program("predict", tmp_path / "former.skops", made / "new.csv", "--probabilities", "-o", tmp_path / "n.csv")
+    refused(done, "former.skops has no probabilities, as models of former versions", "fit and save it again")
+    assert not (tmp_path / "n.csv").exists()
+
+
 @pytest.mark.parametrize("count", [2, 3])
 def test_one_class_a_row_is_one_column(tmp_path, count):
     classes = one_class_csv(tmp_path / "c.csv", count)
@@ -78,6 +98,12 @@ def test_one_class_a_row_is_one_column(tmp_path, count):
     scores = np.array(rows, dtype=float)
     best = scores.argmax(axis=1) if count == 3 else (scores[:, 0] > 0).astype(int)
     np.testing.assert_array_equal(np.array(names)[best], found)
+    program("predict", tmp_path / "m.skops", tmp_path / "c.csv", "--probabilities", "-o", tmp_path / "p.csv")
+    header, rows = table(tmp_path / "p.csv")
+    P = np.array(rows, dtype=float)
+    assert header == names
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(np.array(names)[P.argmax(axis=1)], found)
 
 
 def test_one_label_column_keeps_its_name(tmp_path):

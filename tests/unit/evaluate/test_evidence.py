@@ -38,6 +38,9 @@ def test_each_label_is_scored_as_scikit_learn_does(made):
         assert given == pytest.approx(each, abs=1e-9)
     assert found.thresholds.shape == found.calibration.shape == (3,)
     assert np.all(found.calibration >= 0) and np.all(found.calibration < 0.3)
+    curve = found.reliability
+    assert (curve.labels, curve.rows) == (3, 150) and curve.cells.sum() == 450 and len(curve.cells) == 10
+    assert curve.cells @ curve.share == pytest.approx(Y[split.held_out].sum())
 
 
 def test_panels_are_the_test_rows_and_shuffled_labels_are_at_chance(made):
@@ -134,3 +137,17 @@ def test_a_layout_is_shown_in_every_form_with_what_it_keeps(made, monkeypatch):
         train, new = layout.transform(part.X), layout.transform(part.X_held_out)
         np.testing.assert_allclose(each.places, new, atol=1e-9)
         assert each.kept == pytest.approx(kept_neighbors(part.X_held_out, part.X, new, train))
+
+
+def test_probabilities_of_classes_are_those_of_the_model_and_labels_that_are_rare_have_no_curve(made):
+    data, split = made
+    y = data.Y.toarray()[:, 0] + data.Y.toarray()[:, 1]
+    classes = Dataset(data.X, np.eye(3, dtype=int)[y], label_names=["a", "b", "c"])
+    part = make_part(classes.X, LabelMatrix.of(classes.y), split.train, split.held_out)
+    scores = np.random.default_rng(0).normal(size=(250, 3))
+    assert part.of_classes and part.calibrated(scores).one_class
+    several = make_part(data.X, LabelMatrix.of(data.y), split.train, split.held_out)
+    assert not several.of_classes and not several.calibrated(scores).one_class
+    few = data.take(np.arange(120))
+    rare = held_out_evidence(OPLS(n_components=2), few, Split("test", np.arange(80), np.arange(80, 120)))
+    assert rare.reliability.labels == 0 and len(rare.reliability.cells) == 0

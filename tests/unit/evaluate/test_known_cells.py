@@ -13,8 +13,9 @@ from proxembed.evaluate.part import make_part
 from proxembed.evaluate.rivals.forests import ForestScores
 from proxembed.evaluate.rivals.linear import LogisticScores, SVMScores
 from proxembed.evaluate.scoring import Readings
+from proxembed.measures.calibration import calibrated, label_calibration_error
 from proxembed.measures.measures import MEASURES
-from proxembed.measures.metrics import label_calibration_error, platt_fit, row_jaccard
+from proxembed.measures.metrics import row_jaccard
 from proxembed.measures.neighbors import neighbor_scores
 from proxembed.measures.statistics import drawn_weights, precision_gain, redrawn_gain
 from proxembed.targets.labels import LabelMatrix
@@ -112,7 +113,7 @@ def test_what_scores_say_of_unknown_cells_changes_nothing(made):
     weights = drawn_weights(N, n_draws=20)
     for find in (
         lambda S: tune_thresholds(S, Y, known=known).cuts,
-        lambda S: np.array(platt_fit(S, Y, known)),
+        lambda S: np.array(calibrated(S, Y, known)[:5]),
         lambda S: label_calibration_error(Y, 1 / (1 + np.exp(-S)), known=known),
         lambda S: precision_gain(Y, S, np.zeros_like(S), weights, known=known)["interval"],
         lambda S: redrawn_gain(MEASURES["macro AUC"], Y, S, np.zeros_like(S), weights, 0.1, known=known)["interval"],
@@ -129,7 +130,7 @@ def test_a_label_without_a_known_cell_has_no_figure(made):
     assert np.isnan(label_calibration_error(Y & known, 1 / (1 + np.exp(-S)), known=known)).tolist() == [False] * 3 + [
         True
     ]
-    assert platt_fit(S, Y & known, known).slope[3] == 0.0
+    assert calibrated(S, Y & known, known).slope[3] == 0.0
     assert MEASURES["macro average precision"].value(Y & known, S, known=known)[1] == 3
 
 

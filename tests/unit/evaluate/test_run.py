@@ -19,6 +19,7 @@ from proxembed.estimator.traits import Traits
 from proxembed.evaluate.arms import Arm
 from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.run import Protocol, run
+from proxembed.measures.calibration import brier_score, calibrated, probabilities_of
 from proxembed.measures.measures import MEASURES
 from proxembed.measures.metrics import (
     hamming_loss,
@@ -26,8 +27,6 @@ from proxembed.measures.metrics import (
     log_loss,
     macro_average_precision,
     macro_f1,
-    platt_apply,
-    platt_fit,
 )
 from proxembed.splits.splits import Splitting, make_splits
 
@@ -87,7 +86,7 @@ def test_every_arm_k_fold_and_measure_has_one_row(dataset):
     )
     results = run(protocol, dataset)
     keys = [(row["arm"], row["k"], row["fold"], row["measure"], row["readout"]) for row in results.rows]
-    assert len(set(keys)) == len(keys) == 3 * (9 + 2 * 9 + 2 * 9)
+    assert len(set(keys)) == len(keys) == 3 * (10 + 2 * 10 + 2 * 10)
     assert {row["k"] for row in results.rows if row["arm"] == "PCA"} == {1, 3}
     among = [row["value"] for row in results.rows if row["measure"] == "new-new Jaccard@10"]
     assert len(among) == 15 and np.isnan(among).all(), "30 held-out rows are too few to be neighbours of each other"
@@ -123,7 +122,7 @@ def test_one_fit_serves_all_sizes(dataset):
 @pytest.mark.parametrize("error", [RuntimeError("no\nroot"), ValueError("no\nroot"), MemoryError("no\nroot")])
 def test_a_failing_arm_is_a_loss_with_its_reason_and_the_others_go_on(dataset, error):
     results = run(Protocol((Arm("broken", Broken(error)), RAW), sizes=(1, 2), splitting=Splitting(n_folds=2)), dataset)
-    lost = [0.0] * 3 + [np.nan] + [0.0] * 2 + [1.0, MEASURES["log-loss"].worst, 1.0]
+    lost = [0.0] * 3 + [np.nan] + [0.0] * 2 + [1.0, MEASURES["log-loss"].worst, 1.0, 1.0]
     np.testing.assert_array_equal(values(results, arm="broken"), lost * 4)
     assert {row["failure"] for row in results.rows if row["arm"] == "broken"} == {f"{type(error).__name__}: no root"}
     assert min(values(results, arm="all features", measure="macro average precision")) > 0.3
@@ -316,7 +315,7 @@ def test_held_out_scores_are_kept_and_give_the_values(dataset):
 
 
 def test_decisions_and_probabilities_of_all_features_by_hand(dataset):
-    """The same numbers from the parts: ridge, cross-fitted scores, the shared rule, Platt's sigmoid."""
+    """The same numbers from the parts: ridge, cross-fitted scores, the shared rule, calibration."""
     protocol = Protocol((RAW,), sizes=(2,), splitting=Splitting(n_folds=2))
     results = run(protocol, dataset)
     split = make_splits(dataset, protocol.splitting)[0]
@@ -329,9 +328,10 @@ def test_decisions_and_probabilities_of_all_features_by_hand(dataset):
     own = cross_fitted_scores(MultiOutputRidge(penalty=model.penalty_), X, Y, folds)
     decided = apply_thresholds(S, tune_thresholds(own, Y))
     expected = {"macro F1": macro_f1(truth, decided)[0], "Hamming loss": hamming_loss(truth, decided)}
-    expected["log-loss"] = log_loss(truth, platt_apply(S, platt_fit(own, Y)))[0]
+    P = probabilities_of(S, calibrated(own, Y))
+    expected |= {"log-loss": log_loss(truth, P)[0], "Brier score": brier_score(truth, P)[0]}
     for measure, value in expected.items():
-        assert values(results, fold="1", measure=measure, readout="ridge") == pytest.approx([value], rel=1e-9)
+        assert values(results, fold="1", measure=measure, readout="ridge") == pytest.approx([value], rel=1e-7)
 
 
 def test_cuts_of_a_supervised_embedding_come_from_rows_that_it_has_not_seen(dataset):
@@ -355,10 +355,10 @@ def test_cuts_of_a_supervised_embedding_come_from_rows_that_it_has_not_seen(data
     read = MultiOutputRidge(penalty="auto").fit(method.transform(X), Y)
     S, seen = read.decision_function(method.transform(X_held_out)), read.decision_function(method.transform(X))
     expected = hamming_loss(truth, apply_thresholds(S, tune_thresholds(own, Y)))
-    loss = log_loss(truth, platt_apply(S, platt_fit(own, Y)))[0]
+    loss = log_loss(truth, probabilities_of(S, calibrated(own, Y)))[0]
     found = {row["measure"]: row["value"] for row in results.rows if row["arm"] == "OPLS" and row["fold"] == "1"}
     assert found["Hamming loss"] == pytest.approx(expected) and found["log-loss"] == pytest.approx(loss)
-    assert abs(log_loss(truth, platt_apply(S, platt_fit(seen, Y)))[0] - loss) > 1e-3  # the check above can fail
+    assert abs(log_loss(truth, probabilities_of(S, calibrated(seen, Y)))[0] - loss) > 1e-3  # the check above can fail
 
 
 def test_what_is_not_scored_within_the_budget_is_a_loss(dataset, monkeypatch):

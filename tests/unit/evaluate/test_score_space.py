@@ -47,7 +47,7 @@ def test_probabilities_of_margins_are_calibrated():
     """Margins of a support vector machine are no log odds: their sigmoids are."""
     model = fit_on(ScoreSpace(SVMScores()), Dataset(X, Y), scaling="standard")
     assert abs(model.predict_proba(X)[:, 0].mean() - Y[:, 0].mean()) < 0.05
-    assert model["readout"].classifier_.slope_.shape == (2,)
+    assert model["readout"].calibration_.slope.shape == (2,)
 
 
 def test_a_lookup_places_rows_of_fit_at_their_labels_and_unknown_cells_at_their_share():

@@ -5,7 +5,14 @@ import numpy as np
 from proxembed.evaluate.compare import contrasts
 from proxembed.evaluate.results import Results
 from proxembed.evaluate.verdict import summarise
-from proxembed.report import label_section, make_record, map_section, proximity_section, worded
+from proxembed.report import (
+    label_section,
+    make_record,
+    map_section,
+    proximity_section,
+    reliability_section,
+    worded,
+)
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -19,7 +26,7 @@ MEASURES = [
     ["macro average precision", "cosine kNN"],
     ["Jaccard@10", "cosine kNN"],
 ]
-FURTHER = [["macro F1", "ridge"], ["Hamming loss", "ridge"], ["calibration error", "ridge"]]
+FURTHER = [["macro F1", "ridge"], ["Hamming loss", "ridge"], ["calibration error", "ridge"], ["Brier score", "ridge"]]
 ARMS = (
     ("OPLS", False, 0.71), ("Kernelized(OPLS)", False, 0.735), ("MDDM", False, 0.66), ("MESD(FDA)", False, 0.64),
     ("all features", True, 0.69), ("label scores", True, 0.70), ("PCA", True, 0.55), ("forest proximity", True, 0.62),
@@ -44,7 +51,9 @@ def made_results(n: int, d: int, names, counts, folds: int = 5, sizes=(2, 5, 10,
         for k in (None,) if arm == "all features" else sizes:
             reached = top if k is None else top * (1 - 0.5 * np.exp(-k / 3))
             for fold in [*parts, "test"]:
-                values = np.clip(reached + rng.normal(scale=0.012), 0, 1) * np.array([1, 0.93, 0.8, 0.85, 0.2, 0.08])
+                values = np.clip(reached + rng.normal(scale=0.012), 0, 1) * np.array(
+                    [1, 0.93, 0.8, 0.85, 0.2, 0.08, 0.1]
+                )
                 for (measure, readout), value in zip([*MEASURES, *FURTHER], values, strict=True):
                     rows.append(
                         {"arm": arm, "rival": rival, "k": k, "components": k or d, "fold": fold, "readout": readout,
@@ -121,6 +130,7 @@ def made_record(n: int = 400, c: int = 8, d: int = 64, hostile: bool = True, sec
         map=map_section(panels, Y, names, [f"row <{i}>" for i in range(n)]),
         diagnosis=made_diagnosis(),
         label_table=label_section(names, counts, ap, embedded, rng.normal(0, 0.1, c), rng.uniform(0.01, 0.1, c)),
+        reliability=reliability_section([0.1, 0.4, 0.8], [0.15, 0.4, 0.7], [40, 40, 41], c, n),
         components=made_components(names),
         proximity=proximity_section(turned, [("Kernelized(OPLS)", Z), ("shuffled <labels>", noise)], Y, names),
         search={"trials": [{"method": "OPLS", "params": {"ridge": 0.1}, "scores": {"2": 0.7}, "seconds": 1.0}],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from proxembed.report import label_section, views
+from proxembed.report import label_section, reliability_section, views
 
 
 def test_the_tile_names_the_choice_where_another_leads_on_the_folds_of_the_comparison():
@@ -35,3 +35,21 @@ def test_the_mean_of_one_configuration_is_not_that_of_a_winner():
 def test_a_label_is_served_worse_by_more_than_counts_as_level(raw, embedded, chance, worse):
     table = label_section(["a"], [9], [raw], [embedded], chance=[chance])
     assert views.label_view(table, 0.03)["rows"][0]["worse"] is worse
+
+
+def test_the_reliability_curve_has_a_dot_per_bin_with_wilsons_interval():
+    assert reliability_section([], [], [], 0, 40) is None and views.reliability_view(None) is None
+    section = reliability_section(np.array([0.1, 0.9]), np.array([0.0, 0.8]), np.array([30.0, 10.0]), 2, 20)
+    assert section["error"] == pytest.approx(0.1) and section["rows"] == 20
+    plot = views.reliability_view(section)
+    first, second = plot["dots"]
+    assert plot["left"] < first["x"] < second["x"] < plot["right"] and first["y"] == plot["bottom"]
+    assert plot["top"] < second["high"] < second["y"] < second["low"] < plot["bottom"] and plot["sizes"] == "10 to 30"
+    assert views.share_interval(0.8, 10) == pytest.approx((0.943, 0.8, 0.490), abs=1e-3)
+
+
+def test_the_brier_score_stands_beside_average_precision():
+    names = ["macro average precision (ridge)", "Jaccard@10 (cosine kNN)"]
+    summary = {"measures": names, "further_measures": ["macro F1 (ridge)", "Brier score (ridge)"]}
+    assert views.board_measures(summary) == [names[0], "Brier score (ridge)", names[1]]
+    assert views.board_measures({**summary, "measures": names[::-1]}) == names[::-1]

@@ -223,7 +223,7 @@ def test_the_fits_for_the_test_rows_are_not_made_again(two_rivals, tmp_path, mon
 
         return one
 
-    fits = ("_embedded", "_calibrated", "places_on_layout")
+    fits = ("_embedded", "_decided", "places_on_layout")
     with monkeypatch.context() as patch:
         for name in fits:
             patch.setattr(evidence, name, counted(name, 5))
@@ -233,7 +233,7 @@ def test_the_fits_for_the_test_rows_are_not_made_again(two_rivals, tmp_path, mon
         monkeypatch.setattr(evidence, name, counted(name, None))
     resumed = proxembed.search(data, **options, resume=tmp_path / "out")
     # three planes, thresholds, and three layouts with the embedding of each; the fifth had no layout yet
-    assert made.count("_calibrated") == 1 and made.count("places_on_layout") == 3 and made.count("_embedded") == 7
+    assert made.count("_decided") == 1 and made.count("places_on_layout") == 3 and made.count("_embedded") == 7
     for part in ("map", "label_table"):
         assert without_times(resumed.record[part]) == without_times(whole.record[part]), part
 
