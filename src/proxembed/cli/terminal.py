@@ -143,24 +143,22 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     from proxembed.evaluate.verdict import rows_of_folds
     from proxembed.report import score_text
     from proxembed.report.page import target_words
+    from proxembed.report.plain_words import BOTH_CLASSES, is_yes_no
     from proxembed.report.verdict import per_cent
     from proxembed.report.views import shown_measures, with_values
-    from proxembed.tables.notes import visible_texts
+    from proxembed.tables.notes import counted, visible_texts
 
     summary = visible_texts(summary)
     facts = summary["dataset"]
     names = with_values(shown_measures(summary), summary["best"], ("mean",))
     words = target_words(facts)
-    count = f"{words['count']} {words['what']}{'s' * (words['count'] != 1)}"
-    size = f"{facts['n']:,} rows, {facts['d']:,} features, {count}"
-    folds = (
-        f"{len(summary['folds'])} fold{'s' * (len(summary['folds']) != 1)} of {rows_of_folds(summary):,} rows together"
-    )
+    size = f"{facts['n']:,} rows, {counted(facts['d'], 'feature')}, {counted(words['count'], words['what'])}"
+    folds = f"{counted(len(summary['folds']), 'fold')} of {rows_of_folds(summary):,} rows together"
     title = f"{facts['name']}: {size}; mean ± s.e. over {folds}"
     table = Table(
         title=Text(title),
         title_justify="left",
-        caption=Text("* rival"),
+        caption=Text("* rival" + BOTH_CLASSES * is_yes_no(facts)),
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -183,7 +181,17 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
         shares = ["–" if kept["mean"] is None else per_cent(kept["mean"])] * maps
         cells = [str(entry["k"] or "-"), *map(score_text, scores), *shares, f"{entry['seconds']:.2f}"]
         table.add_row(Text(entry["arm"] + mark), *cells, style="dim" if entry["rival"] else "")
+    add_constant(table, summary.get("constant"), names, maps)
     return table
+
+
+def add_constant(table: Any, constant: dict[str, Any] | None, names: Sequence[str], maps: bool) -> None:
+    """Add the row of the baseline that no feature has a part in, if it is known."""
+    if constant:
+        from proxembed.report.plain_words import CONSTANT
+
+        cells = [f"{constant[name]['mean']:.3f}" if name in constant else "–" for name in names]
+        table.add_row(CONSTANT, "-", *cells, *["–"] * (1 + maps), style="dim")
 
 
 def contrast_text(entry: dict[str, Any]) -> str:
@@ -278,7 +286,7 @@ def print_verdict(verdict: dict[str, Any]) -> None:
         console.print()
     for goal in verdict["goals"].values():
         word = f"bold {COLOURS_OF_WORDS.get(goal['word'], '')}"
-        plain = "" if goal["plain"] in verdict["headline"] else f"{goal['plain']}\n"
+        plain = f"{'' if goal['plain'] in verdict['headline'] else goal['plain'] + ' '}{goal['advice']}\n"
         parts = (f"{goal['title']}: ", "bold"), (f"{goal['word']}. ", word), plain, (goal["sentence"], "dim")
         console.print(Text.assemble(*parts))
     console.print(Text(verdict["note"] or verdict["text"]))

@@ -16,7 +16,7 @@ from proxembed.estimator.catalogue import title_of
 from proxembed.execute.executor import Progress
 from proxembed.features.layouts import COMPONENTS, NeighborMap, layout_named
 from proxembed.measures.calibration import label_calibration_error, probabilities_of, reliability
-from proxembed.measures.metrics import average_precision, jaccard_at_k
+from proxembed.measures.metrics import average_precision, class_weights, is_yes_no, jaccard_at_k
 from proxembed.measures.neighbors import kept_of, neighbor_weights, new_neighbor_weights
 from proxembed.measures.outputs import OutputCells, agreement, as_ranks, near_outputs, r2, skewed_outputs
 from proxembed.methods.around import embedded_within_bound, fitted_embedding, with_size
@@ -28,7 +28,7 @@ from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_split
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import sparse_labels
 
-from .arms import rival_arms
+from .arms import ALL_FEATURES, rival_arms
 from .layouts import fitted_layout, map_of
 from .measured_classes import class_columns
 from .part import KEPT_ROWS, Part, make_part, prepare, units_of
@@ -206,7 +206,8 @@ def _chance(Y: Any, Y_train: Any, known: Any, known_train: Any) -> float:
     common = (Y @ Y_train.T).toarray()
     if known is None and known_train is None:
         union = Y.sum(axis=1)[:, None] + Y_train.sum(axis=1) - common
-        return float(np.where(union == 0, 1.0, common / np.maximum(union, 1)).mean())
+        similarity = np.where(union == 0, 1.0, common / np.maximum(union, 1))
+        return float(np.average(similarity.mean(axis=1), weights=class_weights(Y)))
     cells, cells_train = (
         np.ones(labels.shape) if mask is None else np.asarray(mask, dtype=np.float64)
         for labels, mask in ((Y, known), (Y_train, known_train))
@@ -230,7 +231,9 @@ def always_made(_name: str, make: Callable[[], Arrays]) -> Arrays:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a method, fitted on the training rows, does on the test rows."""
+    """What a method, fitted on the training rows, does on the test rows. ``scores``: of one yes/no label per title the
+    one score of the training rows, by models that have not seen them, and of the test rows; ``train_has``: which
+    training rows have the label."""
 
     rows: np.ndarray
     panels: list[tuple[str, np.ndarray, float | None, list[dict[str, Any]] | None]]
@@ -242,6 +245,8 @@ class Evidence:
     features: Any
     embeddings: list[tuple[str, np.ndarray]]
     laid_out: list["Laid"] = field(default_factory=list)
+    scores: list[tuple[str, np.ndarray, np.ndarray]] | None = None
+    train_has: np.ndarray | None = None
 
 
 class Curve(NamedTuple):
@@ -422,7 +427,26 @@ def held_out_evidence(
     counted = part.known_held_out, part.weights_held_out
     of_raw, of_embedding = (average_precision(truth, each, *counted) for each in (raw, scores))
     shown = Curve(curve[0], curve[1], curve[2], int(frequent_labels(part).sum()), len(rows))
-    return Evidence(rows, panels, of_raw, of_embedding, cuts, calibration, shown, part.X_held_out, whole, maps)
+    found = Evidence(rows, panels, of_raw, of_embedding, cuts, calibration, shown, part.X_held_out, whole, maps)
+    if not is_yes_no(part.Y_held_out):
+        return found
+    of_method = None if unseen is None else (unseen[:, -1], scores[:, -1])
+    return replace(found, scores=_histograms(pairs[1:], part, shuffled, of_method), train_has=part.indicator[:, -1])
+
+
+def _histograms(pairs: list[Any], part: Part, shuffled: Part, of_method: Any) -> list[tuple[str, Any, Any]]:
+    """The scores of all features, of a method (``of_method``: its own), and of the method on shuffled labels unless it
+    predicts by itself."""
+    (title, (Z, Z_held_out), _), (null, (Z_null, Z_null_held_out), _) = pairs
+    own = _score_pair(Z, Z_held_out, part) if of_method is None else of_method
+    found = [(ALL_FEATURES, *_score_pair(part.X, part.X_held_out, part)), (title, *own)]
+    return found + ([(null, *_score_pair(Z_null, Z_null_held_out, shuffled))] if of_method is None else [])
+
+
+def _score_pair(Z: Any, Z_held_out: Any, part: Part) -> tuple[np.ndarray, np.ndarray]:
+    """The ridge score of the last label: of training rows by read-outs that have not seen them, and of test rows."""
+    found = Readings(Z, Z_held_out, part, dtype=np.float64)
+    return np.asarray(found.own_scores)[:, -1], found.scores[:, -1]
 
 
 def _laid_out(

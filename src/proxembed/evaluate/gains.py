@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from proxembed.measures.measures import AVERAGE_PRECISION, Measure, is_near, is_new_near, measure_of
+from proxembed.measures.metrics import class_weights
 from proxembed.measures.outputs import OutputCells, agreement_each, mean_over_outputs, q2_each
 from proxembed.measures.statistics import (
     DrawnPrecision,
@@ -200,7 +201,7 @@ class TestGains:
         own, other = (
             similarity.get((entry["arm"], entry["k"], TEST), np.zeros(len(self.truth))) for entry in (ours, theirs)
         )
-        return paired_gain(own, other, self.groups, self.weights)
+        return paired_gain(own, other, self.groups, class_weights(self.truth, self.known_cells, self.weights))
 
     def _gain(self, measure: Measure, ours: dict[str, Any], theirs: dict[str, Any], name: str) -> dict[str, Any] | None:
         least = self.results.protocol.get("min_positives", 1)

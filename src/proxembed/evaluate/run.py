@@ -28,7 +28,7 @@ from proxembed.measures.measures import (
     measure_of,
     measures_of_kind,
 )
-from proxembed.measures.metrics import row_jaccard, same_rows
+from proxembed.measures.metrics import class_weights, row_jaccard, same_rows
 from proxembed.splits.splits import Split, Splitting, make_splits, splitting_kind, standard_split
 from proxembed.targets.known import known_cells
 from proxembed.targets.values import dense_labels
@@ -251,7 +251,9 @@ def add_constants(results: Results, protocol: Protocol, dataset: Any, split: Spl
         results.truths[name] = cells
         return
     same = same_rows_similarity(protocol, dataset, split.train, rows)
-    mean = float(np.average(same, weights=some_weights(dataset.sample_weight, rows)))
+    weights = some_weights(dataset.sample_weight, rows)
+    weights = class_weights(dataset.Y.tocsr()[rows], known_cells(dataset.unknown, rows), weights)
+    mean = float(np.average(same, weights=weights))
     results.similarity[SAME_ROWS, None, name], results.same_rows[name] = same, mean
     results.constants[name] = constant_of(protocol, dataset, split.train, rows)
 

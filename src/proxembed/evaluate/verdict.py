@@ -317,6 +317,7 @@ def _compressed(
         "components": entry["components"],
         "d": d,
         "shares": dict(zip(names, shares, strict=True)),
+        "constant": {part["measure"]: share_of_constant(part) for part in parts},
         "rows": parts[0]["rows"],
         "units": parts[0]["units"],
         "few": gains.few,
@@ -346,6 +347,12 @@ def share_of(goal: dict[str, Any]) -> dict[str, Any]:
         return {"share": None, "interval": None}
     interval = None if goal["interval"] is None else [1 + end / base for end in goal["interval"]]
     return {"share": 1 + goal["gain"] / base, "interval": interval}
+
+
+def share_of_constant(goal: dict[str, Any]) -> float | None:
+    """What the baseline that no feature has a part in has of the value of a goal's baseline, as ``share_of``."""
+    base, chance = goal["base"]["value"], goal["chance"]
+    return None if not base or chance is None else 1 + sign_of(goal["measure"]) * (chance - base) / base
 
 
 def smallest_keeping(
@@ -583,7 +590,7 @@ def summarise(
         "choice": chosen,
         "best": [entry for entry in entries if best[entry["arm"]] is entry],
         "curves": _curves(entries, names),
-        "same_rows": constant["scores"].get(neighbor_measure(names)),
+        "constant": constant["scores"],
         "verdict": judge(entries, names, gains, constant, **asked),
         "failures": [[e["arm"], e["k"], reason] for e in entries for reason in e["failures"]],
     }

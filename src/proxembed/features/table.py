@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from proxembed.features.scaling import ScalingState, scaling_apply, scaling_fit
 from proxembed.tables import Column, TableRows
-from proxembed.tables.cells import stems
+from proxembed.tables.cells import commonest_words, stems
 from proxembed.tables.reading import UnseenCells, share_alone
 from proxembed.tables.rows import small_indices
 
@@ -24,12 +24,14 @@ EMPTY = "(empty)"
 
 @dataclass(frozen=True)
 class WordBlock:
-    """One column of texts or lists of names: its terms, and their tf-idf."""
+    """One column of texts or lists of names: its terms, and their tf-idf. ``words``: of a text the commonest full word
+    of each stem, by which features are named."""
 
     column: str
     kind: str
     terms: tuple[str, ...]
     scaling: ScalingState
+    words: tuple[str, ...] = ()
 
     def counts(self, cells: NDArray[np.object_]) -> sp.csr_array:
         """How often each cell holds each term."""
@@ -39,7 +41,7 @@ class WordBlock:
     @property
     def feature_names(self) -> list[str]:
         """One per term."""
-        return [f"{self.column}: {term}" for term in self.terms]
+        return [f"{self.column}: {term}" for term in self.words or self.terms]
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,8 @@ def _word_block(rows: TableRows, column: Column, w: NDArray[np.float64] | None =
         return None
     terms = counter.get_feature_names_out()[held]
     scaling = scaling_fit("tfidf", sp.csr_array(counts, dtype=np.float64)[:, held], sample_weight=w)
-    return WordBlock(column.name, column.kind, tuple(map(str, terms)), scaling)
+    words = commonest_words(rows[column.name], map(str, terms)) if column.kind == "text" else ()
+    return WordBlock(column.name, column.kind, tuple(map(str, terms)), scaling, words)
 
 
 def _analyzer(kind: str) -> Callable[[Any], list[str]]:

@@ -204,7 +204,8 @@ def _set_similarity(Y: Any, Y_train: Any, row: np.ndarray, near: np.ndarray) -> 
 def jaccard_at_k(
     Y: Any, Y_train: Any, weights: Any, known_train: Any = None, *, known: Any = None, sample_weight: Any = None
 ) -> float:
-    """Jaccard@k: the mean similarity between a row's label set and the label sets of its k nearest training rows.
+    """Jaccard@k: the mean similarity between a row's label set and the label sets of its k nearest training rows. Of
+    one yes/no label both classes count alike (``class_weights``): one list for all rows has 0.5.
 
     Parameters, returns and errors as of ``row_jaccard``, whose mean it is; ``sample_weight`` (n,): how often each row
     counts in it.
@@ -217,7 +218,33 @@ def jaccard_at_k(
     >>> jaccard_at_k(np.array([[1, 1, 0]]), np.array([[1, 0, 0], [1, 1, 0]]), sp.csr_array([[0.5, 0.5]]))
     0.75
     """
-    return _mean(row_jaccard(Y, Y_train, weights, known_train, known=known), sample_weight)
+    similarity = row_jaccard(Y, Y_train, weights, known_train, known=known)
+    return _mean(similarity, class_weights(Y, known, sample_weight))
+
+
+def class_weights(Y: Any, known: Any = None, sample_weight: np.ndarray | None = None) -> np.ndarray | None:
+    """How much each row counts for the neighbours of rows. Of one yes/no label (one column, or two of which every row
+    has one) the rows of either class count as much together as those of the other, so that the rarer class is not lost
+    among the many pairs of rows that both lack the label; else ``sample_weight``, None: each row counts once."""
+    if Y.shape[0] == 0 or not is_yes_no(Y):
+        return sample_weight
+    Y = dense_labels(Y)
+    w = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    seen = np.ones(len(Y), dtype=bool) if known is None else known[:, 0]
+    has = Y[:, -1].astype(bool)
+    sides = [seen & has, seen & ~has]
+    totals = [w[side].sum() for side in sides]
+    if min(totals) == 0:
+        return sample_weight
+    factor = np.zeros(len(Y))
+    for side, total in zip(sides, totals, strict=True):
+        factor[side] = sum(totals) / (2 * total)
+    return w * factor
+
+
+def is_yes_no(Y: Any) -> bool:
+    """Whether labels (n, c) are one yes/no label: one column, or two of which every row has one."""
+    return bool(Y.shape[1] == 1 or (Y.shape[1] == 2 and (np.asarray(Y.sum(axis=1)).ravel() == 1).all()))
 
 
 def exchange_score(Y: Any, Y_train: Any, weights: Any, *, most: int = 400) -> float:

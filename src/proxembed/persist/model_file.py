@@ -217,7 +217,8 @@ def _data_lines(dataset: Any, model: Any, first: Any, sampled: int | None = None
 
 def _label_lines(facts: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     return [
-        f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {counted(facts['labels'], 'label')}, "
+        f"- {_plain(facts['name'])}: {facts['n']} rows, {counted(facts['d'], 'feature')}, "
+        f"{counted(facts['labels'], 'label')}, "
         f"{facts['cardinality']:.2f} labels per row, {facts['unknown_cells']} unknown cells",
         f"- labels: {', '.join(map(_plain, names[:50]))}"
         + (f" and {facts['labels'] - 50} more" if facts["labels"] > 50 else ""),
@@ -228,7 +229,8 @@ def _output_lines(facts: Mapping[str, Any]) -> list[str]:
     outputs = facts["outputs"]
     shown = "; ".join(f"{_plain(each['name'])} ({_plain(output_words(each))})" for each in outputs[:50])
     return [
-        f"- {_plain(facts['name'])}: {facts['n']} rows, {facts['d']} features, {counted(len(outputs), 'output')}",
+        f"- {_plain(facts['name'])}: {facts['n']} rows, {counted(facts['d'], 'feature')}, "
+        f"{counted(len(outputs), 'output')}",
         f"- outputs: {shown}" + (f" and {len(outputs) - 50} more" if len(outputs) > 50 else ""),
     ]
 

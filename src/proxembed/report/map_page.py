@@ -12,11 +12,14 @@ import scipy.sparse as sp
 from proxembed.evaluate.evidence import HONEST_ABOVE
 from proxembed.evaluate.measured import ranks_of
 from proxembed.measures.measures import DEFAULT_NEIGHBORS, measures_of_kind
+from proxembed.measures.metrics import is_yes_no
 from proxembed.tables.notes import visible_texts
 
 from .figures import COLOURS, INK, MARKERS, STYLE, svg_text
 from .measured import SHADES, UNKNOWN, figure_number, output_name, viridis
 from .page import render_page
+from .score_histogram import ScoredRows, class_names, draw_histograms, histogram_axes, histogram_svg
+from .sections import stacked
 from .views import LABEL_COLOURS, OTHER, middle_cut, short_name
 
 UNITS = 65535  # places on the page are whole numbers up to it
@@ -37,6 +40,8 @@ def map_record(
     which outputs have none."""
     rows = np.concatenate([split.train, split.held_out])
     numbers = dataset.outputs is not None
+    flat = maps[0][0].train.shape[1] == 1
+    has = sp.csr_array(Y).toarray()[:, -1] > 0 if flat and not numbers and is_yes_no(Y) else None
     return {
         **facts,
         "name": dataset.name,
@@ -47,13 +52,14 @@ def map_record(
         "ids": None if dataset.ids is None else [str(dataset.ids[row]) for row in rows],
         "chance": maps[0][0].chance,
         "skewed": maps[0][0].on_ranks is not None,
-        "flat": maps[0][0].train.shape[1] == 1,
+        "flat": flat,
+        "has": has,
         "pairs": [
             {
                 "honest": own.honest,
                 "form": "honest" if own.honest else own.form,
-                "map": _drawn(own, rows),
-                "null": _drawn(null, rows),
+                "map": _drawn(own, rows, has),
+                "null": _drawn(null, rows, has),
             }
             for own, null in maps
         ],
@@ -74,6 +80,7 @@ def _labels_of(Y: Any, dataset: Any) -> dict[str, Any]:
     of_row = np.array([sets.setdefault(labels, len(sets)) for labels in members], dtype=np.uint32)
     return {
         "outputs": None,
+        "names": class_names(list(map(str, dataset.label_names))) if dataset.Y.shape[1] <= 2 else None,
         "single_label": dataset.single_label,
         "labels": [str(dataset.label_names[j]) for j in chosen],
         "all_labels": len(dataset.label_names),
@@ -115,17 +122,20 @@ def _output_of(column: Any, values: np.ndarray) -> dict[str, Any]:
     return {**facts, "colour": colour, "range": ends}
 
 
-def _drawn(places: Any, rows: np.ndarray) -> dict[str, Any]:
+def _drawn(places: Any, rows: np.ndarray, has: np.ndarray | None = None) -> dict[str, Any]:
     """The places of training and then held-out rows as whole numbers in a square, y downwards, and the figures; an only
-    component is spread by the places of the ``rows`` in their file."""
+    component is spread by the places of the ``rows`` in their file, or piled up per class by ``has``."""
     Z = np.concatenate([places.train, places.new])
-    if Z.shape[1] == 1:
+    scores = None if has is None else Z[:, 0]
+    if has is not None:
+        Z = stacked(Z[:, 0], has.astype(np.intp))
+    elif Z.shape[1] == 1:
         Z = np.column_stack([Z, rows / max(int(rows.max()), 1) * (np.ptp(Z) or 1.0)])
     low, high = Z.min(axis=0), Z.max(axis=0)
     size = float((high - low).max()) or 1.0
     unit = 0.5 + (Z - (low + high) / 2) / size
     xy = np.rint(UNITS * np.column_stack([unit[:, 0], 1 - unit[:, 1]])).astype(np.uint16)
-    return {"xy": np.ascontiguousarray(xy.T), **{name: getattr(places, name) for name in FIGURES}}
+    return {"xy": np.ascontiguousarray(xy.T), "scores": scores, **{name: getattr(places, name) for name in FIGURES}}
 
 
 def map_page_html(record: dict[str, Any]) -> str:
@@ -138,6 +148,7 @@ def map_page_html(record: dict[str, Any]) -> str:
         lead=lead_sentence(record),
         picture=base64.b64encode(map_image(record, "png")).decode("ascii"),
         chips=_chips(record),
+        histogram=None if record["has"] is None else histogram_svg(*_histograms(record)),
         ramp=f"linear-gradient(90deg, {', '.join(viridis(9))})",
         looks={"unknown": UNKNOWN, "rest": REST, "classes": LABEL_COLOURS},
         figure_number=figure_number,
@@ -179,17 +190,28 @@ def _lead(record: dict[str, Any]) -> str:
                 "The honest map comes first: on the plain map training rows are more like their neighbours than "
                 f"held-out rows are {figures[:-1]}, because their places depend partly on their own outputs."
             )
-        return (
-            "Training rows are at most slightly more like their neighbours than held-out rows are "
+        figures = (
             f"({record['measure']} {plain['inside']:.3f}, n = {record['train']:,}, and {plain['outside']:.3f}, "
             f"n = {record['held_out']:,})."
         )
+        how = {1: "only slightly more like", -1: "less like", 0: "as much like"}[_lead_of(plain)]
+        than = "than" if _lead_of(plain) else "as"
+        return f"Training rows are {how} their neighbours {than} held-out rows are {figures}"
     if record["pairs"][0]["honest"]:
         return (
             "The honest map comes first: on the plain map training rows share more labels with their neighbours than "
             f"held-out rows do {figures[:-1]}, because their places depend partly on their own labels."
         )
-    return f"Training rows share only slightly more labels with their neighbours than held-out rows do {figures}"
+    words = {1: "only slightly more labels with their neighbours than", -1: "fewer labels with their neighbours than"}
+    said = words.get(_lead_of(plain), "as many labels with their neighbours as")
+    return f"Training rows share {said} held-out rows do {figures}"
+
+
+def _lead_of(plain: Mapping[str, Any]) -> int:
+    """Which rows are more like their neighbours, to the digits that are shown: 1 training rows, -1 held-out rows, 0 as
+    much."""
+    gap = round(plain["inside"] - plain["outside"], 3)
+    return int(gap > 0) - int(gap < 0)
 
 
 def _page_data(record: dict[str, Any]) -> dict[str, Any]:
@@ -232,6 +254,8 @@ def _base64(values: np.ndarray, kind: str) -> str:
 def map_image(record: dict[str, Any], kind: str) -> bytes:
     """The first map beside that of shuffled labels, as a PNG or SVG file; of outputs a line of panels each."""
     record = visible_texts(record)
+    if record["has"] is not None:
+        return _histogram_image(record, kind)
     pair, outputs = record["pairs"][0], record["outputs"]
     control = "shuffled labels" if outputs is None else "shuffled outputs"
     panels = [(("honest map" if pair["honest"] else "map"), pair["map"]), (control, pair["null"])]
@@ -253,6 +277,25 @@ def map_image(record: dict[str, Any], kind: str) -> bytes:
     if kind == "svg":
         return svg_text(size, draw, "map").encode("utf-8", "replace")
     return _png(size, draw)
+
+
+def _histogram_image(record: dict[str, Any], kind: str) -> bytes:
+    """The histograms of the score of a yes/no label as a PNG or SVG file."""
+    columns, names, axis = _histograms(record)
+    if kind == "svg":
+        return histogram_svg(columns, names, axis).encode("utf-8", "replace")
+    return _png((10.0, 5.6), lambda figure: draw_histograms(figure, columns, names, axis))
+
+
+def _histograms(record: dict[str, Any]) -> tuple[list[tuple[str, ScoredRows]], tuple[str, str], str]:
+    """Columns, class names and the words of the axis of the histograms of a yes/no label."""
+    pair, n = record["pairs"][0], record["train"]
+    columns = []
+    for title, drawn in (("score", pair["map"]), ("shuffled labels", pair["null"])):
+        z, has = drawn["scores"], record["has"]
+        words = f"{title}: {record['measure']} {drawn['outside']:.3f}, chance {record['chance']:.3f}"
+        columns.append((words, ScoredRows(z[n:], has[n:], z[:n], has[:n])))
+    return columns, record["names"], "component 1 (units of the scores)"
 
 
 def _legend(owner: Any, handles: dict[str, Any], output: Any) -> None:
@@ -335,6 +378,8 @@ def map_axes(section: dict[str, Any], ax: Any = None) -> Any:
         from matplotlib import pyplot
 
         ax = pyplot.subplots(layout="constrained")[1]
+    if "scores" in section:
+        return histogram_axes(section, ax)
     panel, members = section["panels"][OURS], section["members"]
     Z = np.column_stack([panel["x"], panel["y"]])
     shown, rows = section["labels"][: len(COLOURS)], np.arange(len(members))

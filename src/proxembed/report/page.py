@@ -16,7 +16,8 @@ from . import views
 from .adaptive import adaptive_view, convergence
 from .figures import k_curve, matrix_view, ramp
 from .measured import figure_number, measured_view
-from .plain_words import glossary
+from .plain_words import BOTH_CLASSES, CONSTANT, glossary, is_yes_no
+from .score_histogram import score_view
 from .sections import data_card, leak_warnings
 from .verdict import and_words, per_cent, query_times
 
@@ -78,13 +79,13 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "every": views.every_measure(summary, scored),
         "tiles": views.tiles(record),
         "queries": query_times(summary),
-        "explained": True,
-        "glossary": glossary(summary["dataset"].get("outputs") is not None),
+        **_constant_words(summary),
         "maps": summary["verdict"].get("asked") == "map",
         "per_cent": per_cent,
         "null": views.null_view(record.get("diagnosis")),
         "few_shuffles": views.few_shuffles,
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
+        "histogram": score_view(record.get("map")),
         "measured": measured_view(record.get("measured")),
         "figure_number": figure_number,
         "of": target_words(summary["dataset"]),
@@ -116,6 +117,13 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "words": lambda value: "–" if value is None else json.dumps(value, ensure_ascii=False),
         "short": _heading,
     }
+
+
+def _constant_words(summary: dict[str, Any]) -> dict[str, Any]:
+    """The row of the leaderboard that no feature has a part in, and how neighbours of one yes/no label are judged."""
+    both = BOTH_CLASSES[2:] if is_yes_no(summary["dataset"]) else ""
+    words = {"explained": True, "glossary": glossary(summary["dataset"].get("outputs") is not None)}
+    return {**words, "constant": CONSTANT, "constants": summary.get("constant") or {}, "both_classes": both}
 
 
 def _predicting(dataset: dict[str, Any]) -> list[str]:

@@ -5,18 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
-from proxembed.evaluate.results import sign_of
-from proxembed.evaluate.verdict import BETTER, LEVEL, WORSE
+from proxembed.evaluate.results import SAME_ROWS, sign_of
+from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
 from proxembed.measures.measures import AVERAGE_PRECISION, is_near
 
 CONSTANT = "the same answer for every row"
+BOTH_CLASSES = "; Jaccard@10: share of neighbours of the same class, mean over both classes"
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
 
 GLOSSARY = {
     "embedding": "Each row as k numbers that are learned from its features. The same method places new rows.",
     "k": "Number of learned numbers (components) per row.",
     "better": "Above what it is compared with, by more than other test rows could explain.",
-    "level": "No loss that matters.",
+    "level": "No loss that matters: as good, neither better nor worse.",
+    CONSTANT: "What a model reaches that ignores the features: the mean of the training rows for every row; of "
+    "neighbours and maps the ten training rows that suit most rows.",
     "worse": "A loss that matters.",
     "cannot tell": "Too few rows to say any of these.",
     "interval": "The range in which the value would lie for 95 of 100 draws of other test rows of the same kind.",
@@ -28,7 +31,9 @@ GLOSSARY = {
 OF_LABELS = {
     "average precision": "How high the rows with a label rank by its predicted score: 1 is perfect, the share of rows "
     "with the label is chance. Macro: the mean over labels.",
-    "Jaccard@10": "Labels that a row and its ten nearest training rows have in common, over those that either has.",
+    "Jaccard@10": "Labels that a row and its ten nearest training rows have in common, over those that either has. "
+    "Of one yes/no label it is the share of neighbours of the same class, the mean over both classes, so that the "
+    "rarer one counts as much: one list for all rows has 0.5.",
 }
 OF_NUMBERS = {
     "Q2": "The share of the variance of held-out numbers that is predicted: 1 is perfect, the training mean has 0.",
@@ -60,12 +65,19 @@ class Subject:
                 "the class", ("are more often of the same class than", "are as often of the same class as"), whole
             )
         one = [name for name, _ in facts["label_counts"]] if facts["labels"] == 1 else []
-        return cls(one[0] if one else "these labels", ("share more labels than", "share as many labels as"), whole)
+        shared = ("are more often of the same class than", "are as often of the same class as")
+        several = ("share more labels than", "share as many labels as")
+        return cls(one[0] if one else "these labels", shared if one else several, whole)
 
 
 def counted(k: int) -> str:
     """Numbers per row, small counts as words."""
     return f"{COUNTS[k] if k < len(COUNTS) else f'{k:,}'} number{'s' * (k != 1)}"
+
+
+def _above_base(goal: Mapping[str, Any]) -> bool:
+    """Whether the rival is no worse than the baseline."""
+    return bool(sign_of(goal["measure"]) * (goal["rival"]["value"] - goal["base"]["value"]) >= 0)
 
 
 def plain_sentence(name: str, goal: Mapping[str, Any], subject: Subject) -> str:
@@ -119,6 +131,8 @@ def _compressed(goal: Mapping[str, Any], subject: Subject) -> str:
     ours = f"{counted(goal['components'])} in place of {subject.features}"
     shares = [each["share"] for each in goal["shares"].values() if each["share"] is not None]
     s = "s" * (goal["components"] == 1)
+    alone = [f"{100 * share:.0f} %" for share in goal.get("constant", {}).values() if share is not None]
+    kept += f" ({CONSTANT} {' and '.join(alone)})" * bool(kept and alone)
     if goal["word"] == LEVEL and all(round(100 * share) >= 100 for share in shares):
         return f"{ours} lose{s} nothing, neither in predictions nor in the agreement of neighbours"
     if goal["word"] == LEVEL:
@@ -136,17 +150,54 @@ def _figures(goal: Mapping[str, Any]) -> str:
     """The measure with the values of who is named first and second, and the rows."""
     pair = (goal["value"], goal["base"]["value"])
     first, second = map(short, pair[::-1] if goal["word"] == WORSE and is_near(goal["measure"]) else pair)
-    return f" ({measured(goal['measure'])} {first} and {second}, n = {goal['rows']:,})"
+    what = measured(goal["measure"])
+    alike = " of both classes alike" if goal.get("yes_no") and is_near(goal["measure"]) else ""
+    return f" ({what}{alike} {first} and {second}{_nothing(goal)}, n = {goal['rows']:,})"
+
+
+def _nothing(goal: Mapping[str, Any]) -> str:
+    """What a baseline that no feature has a part in reaches, unless the sentence compares with it."""
+    chance, base = goal.get("chance"), goal["base"]
+    if chance is None or base["arm"] == SAME_ROWS:
+        return ""
+    return f"; {SAME_ROWS if is_near(goal['measure']) else CONSTANT} {short(chance)}"
+
+
+def advice(name: str, goal: Mapping[str, Any]) -> str:
+    """What to do about a goal, in one sentence."""
+    said, place = goal["word"], _place_of_rival(goal)
+    if name in ("predict", "neighbours") and place == "ahead" and said != CANNOT_TELL and _above_base(goal):
+        return f"What to do: {'predict' if name == 'predict' else 'find neighbours'} with {goal['rival']['arm']}."
+    if name == "map":
+        other = goal["base"]["arm"]
+        told = {BETTER: "use this map", LEVEL: f"use either map, this one or that of {other}", WORSE: f"use {other}"}
+    elif name == "compress":
+        fewer = goal["components"] < goal["d"]
+        told = {LEVEL: "store these numbers in place of the features" if fewer else "keep the features"}
+        told |= {BETTER: told[LEVEL], WORSE: "keep the features"}
+    else:
+        purpose = "to predict" if name == "predict" else "to find neighbours"
+        fewer = goal["components"] < goal.get("features", goal["components"] + 1)
+        level = "use the embedding for speed or a map; otherwise keep the features" if fewer else "keep the features"
+        told = {BETTER: f"use the embedding {purpose}", LEVEL: level, WORSE: f"keep the features {purpose}"}
+        if place == "as good" and said in (BETTER, LEVEL):
+            return f"What to do: {told[said]}, or take {goal['rival']['arm']}, which is as good."
+    return f"What to do: {told.get(said, 'rely on none of this before more rows are scored')}."
 
 
 def _rival(goal: Mapping[str, Any]) -> str:
     """A rival that is as good or ahead."""
+    said = _place_of_rival(goal)
+    return f"; the rival {goal['rival']['arm']} is {said} ({short(goal['rival']['value'])})" if said else ""
+
+
+def _place_of_rival(goal: Mapping[str, Any]) -> str:
+    """ "ahead" by more than a loss that matters, "as good", or nothing."""
     rival = goal.get("rival")
     if rival is None or rival["value"] is None or rival["arm"] in goal.get("ties", ()):
         return ""
-    lead = sign_of(goal["measure"]) * (rival["value"] - goal["value"])
-    said = "ahead" if lead > 0 else "as good" if lead >= -(goal.get("margin") or 0.0) else ""
-    return f"; the rival {rival['arm']} is {said} ({short(rival['value'])})" if said else ""
+    lead, margin = sign_of(goal["measure"]) * (rival["value"] - goal["value"]), goal.get("margin") or 0.0
+    return "ahead" if lead > margin else "as good" if lead >= -margin else ""
 
 
 def _kept(goal: Mapping[str, Any]) -> str:
@@ -163,6 +214,11 @@ def measured(name: str) -> str:
     if is_near(name):
         return "agreement"
     return "average precision" if name.startswith(AVERAGE_PRECISION) else name.partition(" (")[0]
+
+
+def is_yes_no(facts: Mapping[str, Any]) -> bool:
+    """Whether the facts of a data set are of one yes/no label: a single one, or the two classes of a column."""
+    return facts.get("outputs") is None and (facts["labels"] == 1 or (facts["labels"] == 2 and facts["single_label"]))
 
 
 def short(value: float) -> str:

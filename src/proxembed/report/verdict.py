@@ -11,7 +11,7 @@ from proxembed.evaluate.results import SAME_ROWS, sign_of
 from proxembed.evaluate.verdict import AS_SHOWN, BETTER, CANNOT_TELL, LEVEL, WORSE, feature_count, share_of
 from proxembed.measures.measures import is_near
 
-from .plain_words import Subject, headline, plain_sentence
+from .plain_words import Subject, advice, headline, is_yes_no, plain_sentence
 
 TITLES = {"predict": "Predict", "neighbours": "Neighbours", "map": "Map", "compress": "Compress"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
@@ -33,8 +33,9 @@ def worded(summary: dict[str, Any], refitted: bool = False) -> dict[str, Any]:
     features = feature_count(summary.get("best", []), summary["dataset"]["d"])
     subject, goals = Subject.of(summary["dataset"], features), {}
     for name in sorted(verdict["goals"], key=partial(_place, verdict.get("asked"))):
-        goal = verdict["goals"][name]
+        goal = {**verdict["goals"][name], "yes_no": is_yes_no(summary["dataset"])}
         told = {"plain": plain_sentence(name, goal, subject), "sentence": _sentence(name, goal, features)}
+        told["advice"] = advice(name, {**goal, "features": features})
         goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), **told}
     first = headline(goals)
     text = "\n".join([first, *(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())])
@@ -195,7 +196,10 @@ def query_times(summary: dict[str, Any]) -> str:
         return ""
     of = {(entry["arm"], entry["k"]): entry.get("query_seconds") for entry in summary["leaderboard"]}
     ours, whole = of.get((goal["arm"], goal["k"])), of.get((ALL_FEATURES, None))
-    return f"1,000 neighbour queries take {duration(ours)} instead of {duration(whole)}." if ours and whole else ""
+    if not ours or not whole:
+        return ""
+    slower = "" if ours <= whole else f" They are {ours / whole:.1f} times slower."
+    return f"1,000 neighbour queries take {duration(ours)} instead of {duration(whole)}.{slower}"
 
 
 def _share(share: dict[str, Any]) -> str:

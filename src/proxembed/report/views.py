@@ -118,7 +118,7 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
     searched = (record.get("search") or {}).get("seconds")
     if searched is not None:
         found.append({"what": "Time of the search", "value": seconds_text(searched), "note": ""})
-    folds = f"{len(summary['folds'])} folds"
+    folds = f"{len(summary['folds'])} fold{'s' * (len(summary['folds']) != 1)}"
     found.append({"what": "Time of the comparison", "value": seconds_text(summary["seconds"]), "note": folds})
     return found
 
@@ -377,7 +377,7 @@ def choice_text(summary: dict[str, Any]) -> str:
 
 def map_view(found: dict[str, Any] | None, single_label: bool) -> dict[str, Any] | None:
     """The map for the page: data for its script, and the same picture as paths for readers without one."""
-    if not found or not found["panels"]:
+    if not found or not found["panels"] or "scores" in found:
         return None
     density = found.get("density")
     start = [] if density else list(range(min(len(found["labels"]), 6 if single_label else 3)))

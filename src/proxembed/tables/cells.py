@@ -2,6 +2,7 @@
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import lru_cache
@@ -62,6 +63,16 @@ def stems() -> Callable[[str], list[str]]:
         ) from error
     stem = lru_cache(CACHED_STEMS)(stemmer("porter").stemWord)
     return lambda text: [stem(token) for token in TOKEN.findall(text.lower())]
+
+
+def commonest_words(texts: Iterable[str], terms: Iterable[str]) -> tuple[str, ...]:
+    """For each stem the word that occurs most often in the texts among those that have this stem, in lower case; the
+    first in the alphabet of several."""
+    counts = Counter(token for text in texts for token in TOKEN.findall(text.lower()))
+    stem, found = stems(), dict[str, str]()
+    for word in sorted(counts, key=lambda word: (-counts[word], word)):
+        found.setdefault(stem(word)[0], word)
+    return tuple(found.get(term, term) for term in terms)
 
 
 def is_empty(value: Any) -> bool:

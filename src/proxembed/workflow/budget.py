@@ -31,6 +31,7 @@ from proxembed.methods.pipeline import CUT_FOLDS
 from proxembed.report.map_page import NO_HONEST
 from proxembed.splits.splits import fold_limit
 from proxembed.study.candidates import suited
+from proxembed.tables.notes import counted
 from proxembed.targets.labels import MANY_LABELS
 
 from .options import LEAST_SHUFFLES, NEAR_MEASURES, BudgetOptions
@@ -149,7 +150,7 @@ def cut_diagnosis(
     steps = [(n, each) for each in range(shuffles, min(LEAST_SHUFFLES, shuffles) - 1, -1)]
     steps += [(rows, steps[-1][1]) for rows in FEWER_ROWS if rows < n]
     rows, kept = next((each for each in steps if budget.has_room(forecast.of(*each))), steps[-1])
-    lines = [f"{kept} shuffles instead of {shuffles}"] * (kept < shuffles)
+    lines = [f"{counted(kept, 'shuffle')} instead of {shuffles}"] * (kept < shuffles)
     if rows < n:
         lines.append(f"{rows:,} of {n:,} rows")
         some = np.sort(np.random.default_rng(options.get("seed", 0)).permutation(n)[:rows])

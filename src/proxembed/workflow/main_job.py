@@ -39,6 +39,7 @@ from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labe
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
+from proxembed.tables.notes import counted
 
 from .arm_models import predictor_ahead
 from .comparison import data_and_head, map_options
@@ -340,7 +341,7 @@ def run_search(
                 f"no layouts: their forecast is above {plan.dearest:.3g} units of work, or they do not fit"
             )
         if found.by_clock:
-            plan.by_clock.append(f"the search ended after {len(found.trials)} trials")
+            plan.by_clock.append(f"the search ended after {counted(len(found.trials), 'trial')}")
         study = storage if storage is not None and storage.begun else None
         with stored_comparison(study) as comparison:
             job = Job(options, dataset, split, plan, found, head, place, progress, comparison, study, large, judged)

@@ -23,6 +23,7 @@ from proxembed.execute.executor import Progress, own_configuration, silent
 from proxembed.features.layouts import COMPONENTS, check_installed, layout_named
 from proxembed.features.scaling import scaled_by_sums
 from proxembed.measures.measures import Q2
+from proxembed.measures.metrics import is_yes_no
 from proxembed.methods.dependence import PLS
 from proxembed.methods.layout import Layout, method_for
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, source_of, training_labels
@@ -250,10 +251,13 @@ def draw_map(
     if dataset.sample_weight is not None:
         raise ValueError(f"{dataset.name}: sample_weight is not allowed for a map, whose layouts take no weights.")
     dataset, split = with_test_rows(dataset, seed)
-    if layout == "auto" and dataset.outputs is not None and dataset.outputs.rank <= MAP_SIZE:
+    one = dataset.outputs is None and is_yes_no(dataset.Y)
+    if layout == "auto" and (one or (dataset.outputs is not None and dataset.outputs.rank <= MAP_SIZE)):
         layout = COMPONENTS
     sizes, numbers = (len(split.train), dataset.X.shape[1]), dataset.outputs is not None
     chosen = map_layout(method, layout, seed, sizes, labels=not numbers, several=dataset.several_labels)
+    if one and layout == COMPONENTS:
+        chosen.set_params(n_components=1)
     budget = Budget.of(max_seconds, max_work)
     chosen, split, honest, cuts = cut_map(budget, chosen, dataset, split, free=method is None)
     part, progress = prepare(dataset, split, seed), progress or silent

@@ -43,6 +43,7 @@ KEPT = ("rival.skops", "rival.md")  # a second model that was asked for
 EVIDENCE = (LEADERBOARD, PREDICTIONS, RECORD, PAGE, UNFINISHED, *KEPT)
 MODEL, CARD, EMBEDDING = "model.skops", "model.md", "embedding.npz"
 SAVED = (MODEL, CARD, EMBEDDING)
+MOST_SCORES = 5000  # of training and of held-out rows whose scores a record holds
 BLOCK = 1 << 20  # bytes that are hashed at a time
 
 
@@ -312,6 +313,18 @@ def plane_section(plane: OutputPlane, train: np.ndarray, n: int, held_out: int) 
     return {**facts, **plane.figures, "places": np.round(new.T, 5).tolist()}
 
 
+def _scores_section(evidence: Evidence, Y: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Of one yes/no label the scores of at most 5,000 training and held-out rows each, under "scores"."""
+    if evidence.scores is None or evidence.train_has is None:
+        return {}
+    has, train_has = Y.toarray()[:, -1] > 0, evidence.train_has
+    own, new = even_sample(len(train_has), MOST_SCORES), even_sample(len(has), MOST_SCORES)
+    sides = {"train_has": train_has[own].tolist(), "new_has": has[new].tolist()}
+    scores = [[title, np.round(train[own], 5).tolist(), np.round(held_out[new], 5).tolist()]
+              for title, train, held_out in evidence.scores]  # fmt: skip
+    return {"scores": {**sides, "labels": [str(name) for name in names], "columns": scores}}
+
+
 def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine", scored: Any = None) -> dict[str, Any]:
     """The map, the table of labels and the proximity matrices of held-out rows, as the record holds them; ``scored``:
     the rows that the figures of labels are of, where they are others."""
@@ -319,7 +332,8 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine",
     counts = dataset.Y.sum(axis=0).tolist()
     Y = dataset.Y.tocsr()[evidence.rows]
     return {
-        "map": map_section(evidence.panels, Y, names, ids, laid_out=evidence.laid_out),
+        "map": map_section(evidence.panels, Y, names, ids, laid_out=evidence.laid_out)
+        | _scores_section(evidence, Y, names),
         "proximity": proximity_section(evidence.features, evidence.embeddings, Y, names, measure=measure),
         "label_table": label_section(
             names,

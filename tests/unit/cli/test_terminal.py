@@ -32,6 +32,7 @@ def make_summary(arm="OPLS"):
                     "word": "better",
                     "sentence": "0.5 [instead] of 0.4.",
                     "plain": "Neighbours on the map share more [labels].",
+                    "advice": "What to do: use this map.",
                 }
             },
             "note": "On 3 test rows.",
@@ -50,7 +51,9 @@ def test_everything_is_shown_and_the_verdict_last(capsys, entry):
     print_summary(make_summary(), ["index.html"], [entry])
     shown = capsys.readouterr()
     words = " ".join(shown.out.split())
-    assert shown.err == "" and words.endswith("Map: better. 0.5 [instead] of 0.4. On 3 test rows.")
+    assert shown.err == "" and words.endswith(
+        "Map: better. What to do: use this map. 0.5 [instead] of 0.4. On 3 test rows."
+    )
     for text in (
         "mean ± s.e. over 2 folds of 900 rows together",
         "OPLS",

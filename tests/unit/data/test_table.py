@@ -16,6 +16,7 @@ from proxembed.data.readers import table_file
 from proxembed.features.table import table_fit
 from proxembed.methods.pipeline import embedding_pipeline
 from proxembed.methods.variance import LSI
+from proxembed.tables.cells import commonest_words
 
 TEXT = "doc,x,kind,y_a,y_b\na,1,red,0,1\nb,2.5,blue,1,\nc,-3e2,red,1,0\nd,0,blue,0,true\n"
 LABELS = Columns(labels=("y_*",), id="doc")
@@ -113,6 +114,8 @@ def test_a_lone_text_becomes_counts_of_stems_in_the_encoder(tmp_path):
     data = read(made(tmp_path, text), labels="y", columns=Columns(text="words"))
     (block,) = table_fit(data.X).words
     assert data.feature_names == ("words",) and block.terms == ("a", "song", "whale")
+    assert block.feature_names == ["words: a", "words: song", "words: whale"], "of two words used alike the first"
+    assert commonest_words(["Relations relational", "relations relate"], ["relat", "x"]) == ("relations", "x")
     assert block.counts(data.X["words"]).toarray().tolist() == [[0, 1, 1], [1, 0, 1], [2, 2, 0]]
 
 

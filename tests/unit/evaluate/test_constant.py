@@ -95,7 +95,7 @@ def test_a_run_has_the_baseline_of_every_part_and_its_verdict_reads_it():
     entry = constant_entry(results, list(results.folds), near, predict)
     values = [constant.value for constant in results.constants.values()]
     assert entry["scores"][predict]["mean"] == pytest.approx(np.mean(values)) and near in entry["scores"]
-    assert summarise(results)["same_rows"] == entry["scores"][near]
+    assert summarise(results)["constant"][near] == entry["scores"][near]
 
 
 def test_a_gain_over_the_constant_is_measured_on_the_test_rows():

@@ -9,6 +9,7 @@ from sklearn.metrics import average_precision_score, jaccard_score
 
 from proxembed.measures.metrics import (
     average_precision,
+    class_weights,
     exchange_score,
     jaccard_at_k,
     macro_average_precision,
@@ -134,3 +135,18 @@ def test_the_exchange_score_is_that_of_all_orders_of_the_lists():
     expected = (means[0] - np.mean(means)) / np.std(means)
     assert exchange_score(Y, train, lists) == pytest.approx(expected, rel=1e-5)
     assert exchange_score(Y, train, sp.vstack([near[0]] * 6)) == 0.0, "one list for every row"
+
+
+def test_of_one_yes_no_label_both_classes_count_alike():
+    y = np.array([1, 0, 0, 0, 0, 0, 0, 0, 0, 0], dtype=bool)
+    Y, two = y[:, None], np.column_stack([~y, y])
+    same = sp.csr_array(np.tile([0.0, 1.0], (10, 1)))  # the neighbour of every row lacks the label
+    train = np.array([[True], [False]])
+    assert jaccard_at_k(Y, train, same) == pytest.approx(0.5), "not 0.9, the share of rows without the label"
+    assert jaccard_at_k(two, np.array([[False, True], [True, False]]), same) == pytest.approx(0.5)
+    assert class_weights(Y).sum() == pytest.approx(10) and class_weights(Y)[0] == pytest.approx(5)
+    w = class_weights(Y, sample_weight=np.arange(1.0, 11))
+    assert w[0] == pytest.approx(w[1:].sum()), "also where rows count by a weight"
+    known = ~np.eye(10, dtype=bool)[:, [1]]
+    assert class_weights(Y, known)[1] == 0, "rows whose label is unknown do not count"
+    assert class_weights(np.ones((3, 2), dtype=bool)) is None and class_weights(np.ones((3, 1), dtype=bool)) is None

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
-from proxembed.report.plain_words import Subject, counted, headline, plain_sentence
+from proxembed.report.plain_words import Subject, advice, counted, headline, plain_sentence
 
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
 LABELS = {"labels": 6, "single_label": False, "label_counts": [["a", 3]]}
@@ -66,3 +66,24 @@ def test_what_a_map_keeps_follows_its_labels():
 def test_that_nothing_helps_is_said_only_if_every_goal_is_lost(words):
     goals = {name: {"word": word, "plain": f"{name}."} for name, word in zip("ab", words, strict=True)}
     assert headline(goals) == ("No embedding helps here. a." if set(words) == {WORSE} else "a.")
+
+
+def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_to_do():
+    assert "(average precision .77 and .68; the same answer for every row .31, n = 202)" in told(
+        "predict", BETTER, chance=0.31
+    )
+    assert "; the same rows for every query .31, n" in told("neighbours", LEVEL, chance=0.31)
+    assert "of both classes alike .77" in told("neighbours", LEVEL, yes_no=True)
+    kept = told("compress", LEVEL, constant={AP: 0.4, NEAR: None})
+    assert "(the same answer for every row 40 %)" in kept
+    goal = {"word": LEVEL, "measure": AP, "components": 5, "features": 72, "value": 0.77, "base": ALL, "d": 72}
+    assert advice("predict", goal) == ("What to do: use the embedding for speed or a map; otherwise keep the features.")
+    assert "keep the features" in advice("predict", {**goal, "word": WORSE})
+    ahead = {**goal, "rival": {"arm": "logistic regression", "value": 0.9}}
+    assert advice("predict", ahead) == "What to do: predict with logistic regression."
+    level = advice("predict", {**goal, "rival": {"arm": "logistic regression", "value": 0.77}})
+    assert level.endswith("otherwise keep the features, or take logistic regression, which is as good.")
+    behind = {**goal, "word": WORSE, "value": 0.5, "rival": {"arm": "PCA", "value": 0.6}}
+    assert advice("predict", behind) == "What to do: keep the features to predict.", "the rival is below all features"
+    assert "use PCA" in advice("map", {**goal, "word": WORSE, "base": {"arm": "PCA"}})
+    assert "in place of" in advice("compress", goal) and "rely on none" in advice("map", {**goal, "word": CANNOT_TELL})

@@ -109,3 +109,28 @@ def test_numbers_beside_classes_are_on_the_map():
 
 def test_forecasts_below_a_second_are_told_as_such():
     assert [about(seconds) for seconds in (0.2, 1.4, 1234.0)] == ["less than a second", "about 1 s", "about 1,234 s"]
+
+
+def test_one_yes_no_label_is_a_histogram_of_one_score_and_both_classes_count_alike(tmp_path):
+    y = (X[:, 0] + 0.3 * RNG.normal(size=100) > 1.2).astype(int)
+    for data in (Dataset(X, y[:, None]), Dataset.from_classes(X, np.array(["stay", "leave"])[y])):
+        record = draw_map(data, "opls")
+        assert record["has"] is not None and record["flat"] and record["layout"] == "components"
+        assert record["chance"] == pytest.approx(0.5) and record["pairs"][0]["map"]["outside"] > 0.55
+        write_map(record, tmp_path / "map.html")
+        page = (tmp_path / "map.html").read_text()
+        assert "its histogram per class" in page and "held out</text>" in page and "% of rows" in page
+    write_map(record, tmp_path / "map.png")
+    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_training_and_held_out_rows_are_compared_in_the_right_direction():
+    record = draw_map(Dataset(X, Y), "opls")
+    plain = record["pairs"][0]["map"]
+    for inside, words in (
+        (0.4, "fewer labels with their neighbours than"),
+        (0.5, "as many labels"),
+        (0.52, "only slightly"),
+    ):
+        plain.update(inside=inside, outside=0.5)
+        assert words in lead_sentence({**record, "pairs": [{**record["pairs"][0], "form": "plain", "honest": False}]})
