@@ -47,7 +47,9 @@ lint: $(VENV)/.ready-dev
 	$(VENV)/bin/repo-review --show err .
 
 # Each worker would rewrite the assertions of all files, for words that only failures need: these run once more with them.
+# The files are compiled once, not by each worker and each process that a test begins.
 suite: $(VENV)/.ready-dev
+	$(VENV)/bin/python -m compileall -q src tests papers benchmarks
 	export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1; \
 	$(VENV)/bin/python -m pytest -n 2 --dist loadfile --assert=plain -q || { \
 	    $(VENV)/bin/python -m pytest -q --last-failed --last-failed-no-failures none; exit 1; }

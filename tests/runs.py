@@ -2,12 +2,14 @@
 
 import os
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from proxembed.evaluate import arms, evidence
+from proxembed.features import layouts
 from proxembed.report import adaptive, figures, map_page
 from proxembed.workflow import plan
 
@@ -27,6 +29,18 @@ def without_figures(patch):
 
 def without_layouts(patch):
     patch.setattr(evidence, "_laid_out", lambda *given: [])
+
+
+def with_short_layouts(patch):
+    """Layouts by openTSNE after a quarter of the steps, when groups of rows are apart already."""
+    whole = layouts.import_module
+
+    def imported(name):
+        found = whole(name)
+        short = {"early_exaggeration_iter": 60, "n_iter": 120}
+        return SimpleNamespace(TSNE=partial(found.TSNE, **short)) if name == "openTSNE" else found
+
+    patch.setattr(layouts, "import_module", imported)
 
 
 QUICK_RIVALS = ("all features", "PCA", "label scores", "random projection", "FDA", "PLS")
@@ -54,7 +68,14 @@ def with_usual_speed(patch):
 def quick_runs():
     """Whole runs in fixtures of a module, as tests have them by the fixtures below."""
     with pytest.MonkeyPatch.context() as patch:
-        for change in (without_figures, without_layouts, with_few_rivals, without_nested_folds, with_usual_speed):
+        for change in (
+            without_figures,
+            without_layouts,
+            with_short_layouts,
+            with_few_rivals,
+            without_nested_folds,
+            with_usual_speed,
+        ):
             change(patch)
         yield patch
 
@@ -69,6 +90,12 @@ def empty_figures(monkeypatch):
 def planes_alone(monkeypatch):
     """No maps laid out, which take a second each; ``LAY_OUT`` makes them."""
     without_layouts(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def short_layouts(monkeypatch):
+    """Layouts of few steps, where tests make some."""
+    with_short_layouts(monkeypatch)
 
 
 @pytest.fixture

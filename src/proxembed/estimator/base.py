@@ -103,6 +103,7 @@ class Estimator(BaseEstimator):
     class_traits: ClassVar[Traits] = Traits(labels="multi")
     attributes: ClassVar[str] = ""  # numpydoc lines of what every estimator of a family learns, beside its own
     _own_traits: ClassVar[dict[str, Any]] = {}  # the keywords of the class statement
+    _names_of_init: ClassVar[tuple[Any, list[str]]]  # the constructor and its parameters, of a class that was asked
     if TYPE_CHECKING:
         target_type: Any = param(default=None, doc="see ``complete_parameters``")
 
@@ -126,6 +127,15 @@ class Estimator(BaseEstimator):
         cls._register()
         if cls.__doc__ is not None:
             cls.__doc__ = with_parameters(cls)
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """The names of the parameters, read once from the constructor: scikit-learn asks at every clone."""
+        init, names = vars(cls).get("_names_of_init", (None, []))
+        if init is not cls.__init__:
+            names = super()._get_param_names()
+            cls._names_of_init = cls.__init__, names
+        return list(names)
 
     @property
     def traits(self) -> Traits:

@@ -5,6 +5,7 @@ import json
 import math
 import platform
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,11 @@ SECTIONS = tuple(_OPTIONAL)
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that the numbers rest on."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
     found = {"Python": platform.python_version()}
     for name in PACKAGES:
         try:

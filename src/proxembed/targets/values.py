@@ -257,9 +257,12 @@ def dense_labels(Y: Any) -> np.ndarray:
 
 
 def sparse_labels(Y: Any) -> sparse.csr_array:
-    """The same as a boolean CSR array whose stored cells are the 1s, in the order of their columns."""
+    """The same as a boolean CSR array whose stored cells are the 1s, in the order of their columns; of a Y that is
+    one with its arrays."""
     if not sparse.issparse(Y):
         return sparse.csr_array(dense_labels(Y))
+    if isinstance(Y, sparse.csr_array) and Y.dtype == bool and Y.has_canonical_format and Y.data.all():
+        return sparse.csr_array((Y.data, Y.indices, Y.indptr), shape=Y.shape)
     found = sparse.csr_array(Y, copy=True)
     found.sum_duplicates()
     _check_cells(found.data)

@@ -171,12 +171,13 @@ class RunRecord:
         self.add()
 
     def add(self, **parts: Any) -> None:
-        """Write the record with further sections."""
+        """Further sections: they are written at once if there is a folder."""
         self.parts |= parts
-        retry_once(self.results, self._write)
+        if self.folder is not None:
+            retry_once(self.results, self._write)
 
     def finish(self) -> dict[str, Any]:
-        """Write the page and the record, which states every interruption so far; returns the record."""
+        """Write the page and the record, which states every interruption so far, if there is a folder; returns it."""
         retry_once(self.results, self._write_page)
         return self.record
 

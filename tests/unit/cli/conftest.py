@@ -2,9 +2,19 @@
 
 import pytest
 
-from runs import empty_figures, few_rivals, file, full_at, made, planes_alone, unsplit, usual_speed
+from runs import empty_figures, few_rivals, file, full_at, made, planes_alone, short_layouts, unsplit, usual_speed
 
-__all__ = ["empty_figures", "few_rivals", "file", "full_at", "made", "planes_alone", "unsplit", "usual_speed"]
+__all__ = [
+    "empty_figures",
+    "few_rivals",
+    "file",
+    "full_at",
+    "made",
+    "planes_alone",
+    "short_layouts",
+    "unsplit",
+    "usual_speed",
+]
 
 
 @pytest.fixture(autouse=True)

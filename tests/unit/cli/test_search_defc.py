@@ -204,7 +204,7 @@ def test_one_column_of_0_and_1_is_a_label_like_any_other(tmp_path, classifier):
     table = np.column_stack([data.X, data.Y.toarray()[:, 0] if hasattr(data.Y, "toarray") else data.Y[:, 0]])
     np.savetxt(tmp_path / "one.csv", table, delimiter=",", header="x,y,label", comments="", fmt=["%.4f", "%.4f", "%d"])
     record = searched(
-        tmp_path / "one.csv", tmp_path / "out", "--labels", "label", "--classifier", classifier, "--max-trials", "4"
+        tmp_path / "one.csv", tmp_path / "out", "--labels", "label", "--classifier", classifier, "--max-trials", "2"
     )
     assert record["adaptive"]["n_failed"] == 0 and record["adaptive"]["models"][0]["score"] > 0.8
     assert load(tmp_path / "out" / "model.skops").predict(data.X).shape == (60,)

@@ -66,6 +66,20 @@ def test_a_class_statement_is_an_estimator(scratch_registry):
         Mine(2.0)
 
 
+def test_names_of_parameters_are_read_once_from_each_constructor(scratch_registry, monkeypatch):
+    class Wide(PCA):
+        width: int = param(default=3, doc="")
+
+    assert set(Wide._get_param_names()) == {*PCA._get_param_names(), "width"}
+    read = []
+    monkeypatch.setattr("sklearn.base.inspect.signature", lambda of: read.append(of))
+    Wide._get_param_names().clear()
+    assert "width" in Wide(width=5).get_params() and not read
+    monkeypatch.undo()
+    monkeypatch.setattr(Wide, "__init__", lambda self, other=1: None)
+    assert Wide._get_param_names() == ["other"]
+
+
 def test_names_with_an_underscore_and_abstract_classes_are_not_registered(scratch_registry):
     class _Hidden(PCA):
         pass

@@ -17,6 +17,9 @@ from proxembed.study.candidates import ANCHORS, candidates
 from proxembed.study.method_strategies import WEIGHTS, final_share, layouts_of_best
 from proxembed.study.trials import FoldParts, FoldScores, MethodTrial, Rung, Scores, Study, chosen, finalists
 from proxembed.targets.labels import LabelMatrix
+from runs import short_layouts
+
+__all__ = ["short_layouts"]  # a fixture
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +58,9 @@ def test_a_map_is_chosen_among_planes_and_layouts_on_the_same_folds(groups, monk
 
 
 def test_layouts_stay_in_the_part_of_the_budget_that_is_held_back_for_them(groups):
-    options = {"max_work": 3.0, "max_seconds": None, "max_trials": None, "cv": 2, "measure": "Jaccard@10"}
+    options = {"max_work": 1.0, "max_seconds": None, "max_trials": None, "cv": 2, "measure": "Jaccard@10"}
     found = EmbeddingSearch(["opls", "mddm"], layouts=True, refit=False, **options).fit(*groups)
-    assert found.work_ <= 3 and any(t["complete"] for t in found.trials_ if t["method"].startswith("Layout("))
+    assert found.work_ <= 1 and any(t["complete"] for t in found.trials_ if t["method"].startswith("Layout("))
 
 
 def test_what_is_laid_out(groups, monkeypatch):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from runs import empty_figures, few_rivals, full_at, planes_alone, usual_speed
+from runs import empty_figures, few_rivals, full_at, planes_alone, short_layouts, usual_speed
 
-__all__ = ["empty_figures", "few_rivals", "full_at", "planes_alone", "usual_speed"]
+__all__ = ["empty_figures", "few_rivals", "full_at", "planes_alone", "short_layouts", "usual_speed"]
 
 
 @pytest.fixture(autouse=True)

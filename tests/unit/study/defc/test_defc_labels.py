@@ -34,7 +34,7 @@ def test_a_single_label_is_told_from_its_absence_and_comes_back_in_its_form(made
         "signs": sparse.csr_array(2 * has[:, None] - 1),
         "sets": [{"a"} if one else set() for one in has],
     }
-    options = {"search": search, "classifier": classifier, "max_evals": 8, "n_components": 5}
+    options = {"search": search, "classifier": classifier, "max_evals": 4, "n_components": 5}
     models = {form: found(X, labels, **options) for form, labels in forms.items()}
     predicted = models["indicator"].predict(X)
     assert predicted.shape == (60, 1) and np.mean(predicted[:, 0] == has) > 0.7
