@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from papers.rule import Verdict
 
-def claim(
-    published: str, where: str, labels: str, came_out: bool | None, ours: str, interval: str | None = None
-) -> dict:
-    """What the paper says and where, of which data or labels; whether it came out (None: cannot be told), and how.
 
-    ``interval``, in words, is that of the number which decides.
+def claim(published: str, where: str, labels: str, verdict: Verdict, own: bool = False) -> dict:
+    """What the paper says and where, of which data or labels, and the verdict on it.
+
+    ``own``: it is a check of ours, of data of which the paper does not say it, and is counted apart.
 
     Examples
     --------
     >>> from papers.claim import claim
-    >>> claim("A beats B", "Table 1", "yeast", True, "A 0.9, B 0.8")["came_out"]
+    >>> from papers.rule import Verdict
+    >>> claim("A beats B", "Table 1", "yeast", Verdict(True, "A 0.9, B 0.8", "+0.1"))["came_out"]
     True
     """
-    told = {"published": published, "where": where, "labels": labels, "came_out": came_out, "ours": ours}
-    return told if interval is None else {**told, "interval": interval}
+    told = {"published": published, "where": where, "labels": labels, "came_out": verdict.came_out}
+    return {**told, "ours": verdict.ours, "interval": verdict.interval, "decided_by": verdict.decided_by, "own": own}

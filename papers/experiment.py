@@ -1,4 +1,4 @@
-"""What an experiment is, and the folder that it fills: entrants are kept as they finish, and logged."""
+"""What an experiment is, and the folder that it fills: what is finished is in a ledger until the record is written."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from papers.code import code
 from papers.workers import unordered_results
 from proxembed.data import Dataset
 from proxembed.execute.atomic_files import write_whole
+from proxembed.execute.ledger import Ledger, digest
 from proxembed.report import versions
 from proxembed.splits.splits import standard_split
 
 Progress = Callable[[int, int, str], None]
-LOG, RECORD, PAGE = "progress.jsonl", "results.json", "README.md"
+LEDGER, RECORD, PAGE = "ledger.jsonl", "results.json", "README.md"
 RUN = ("command", "created", "jobs", "code", "data")
 DIGITS = 6
 
@@ -87,8 +88,26 @@ class Experiment:
     has_draws: bool = False
 
 
+@dataclass(frozen=True)
+class Draws:
+    """The finished draws of an entry that takes long, in the ledger of its run; workers add to it."""
+
+    ledger: Ledger
+    key: tuple[str, ...]
+    held: Mapping[int, dict]
+
+    def remember(self, draw: int, make: Callable[[], dict]) -> dict:
+        """What a draw gave, plain data: what is held, or else made and added to the ledger."""
+        if draw in self.held:
+            return self.held[draw]
+        found = plain(make())
+        self.ledger.add([*self.key, draw], found)
+        return found
+
+
 class Kept:
-    """The record of a run in its folder, written anew as each entrant finishes; a later run goes on from it.
+    """The record of a run in its folder. Entries, and draws of those that take long, go into a ledger as they finish,
+    and into the record when it is written; a later run, also of one that was killed, goes on from both.
 
     Parameters
     ----------
@@ -125,27 +144,53 @@ class Kept:
         self.folder, plan = request.folder, plain(plan)
         self._made = made_by(request, name)
         self.record = {**self._made, "plan": plan, "runs": [], "parts": {}}
+        facts = {"experiment": name, "plan": digest(json.dumps(plan, sort_keys=True))}
+        self._ledger = Ledger(self.folder / LEDGER, facts, resume=not request.force)
         earlier = self._earlier()
-        if earlier is None:
-            return
-        if earlier.get("plan") == plan and earlier.get("experiment") == name:
+        if earlier is not None and earlier.get("plan") == plan and earlier.get("experiment") == name:
             self._go_on(earlier, request.force)
-        elif not request.force:
+        elif earlier is not None and not request.force:
             raise ValueError(
                 f"{self.folder / RECORD} holds a run of another plan (experiment, seed, --quick or version of the "
                 "grids); name another folder with -o, or replace it with --force."
+            )
+        if self._ledger.path.is_file() and not request.force:
+            self._take_over()
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger of what is finished, begun where it is not."""
+        return self._ledger if self._ledger.begun else self._ledger.begin({})
+
+    def draws(self, part: str, entrant: str, number: int) -> Draws:
+        """The draws of an entry that are in the ledger, of the same data, and where others go as they finish."""
+        key = part, entrant, digest(json.dumps(self._made["data"].get(f"{part}.npz")))
+        ledger = self.ledger
+        known = {draw: ledger.find([*key, draw]) for draw in range(number)}
+        return Draws(ledger, key, {draw: found for draw, found in known.items() if found is not None})
+
+    def _take_over(self) -> None:
+        """The entries that a run which was stopped has left in the ledger."""
+        for key, found in self.ledger.results:
+            if isinstance(found, dict) and found.keys() == {"entry", "run"}:
+                self._same_data(found["run"]["data"], self._ledger.path)
+                self._put(key[0], found["entry"], found["run"])
+
+    def _same_data(self, held: Mapping[str, str], path: Path) -> None:
+        given = self._made["data"]
+        other = [name for name in given if name in held and held[name] != given[name]]
+        if other:
+            raise ValueError(
+                f"{path} rests on another {', '.join(other)} than is there now (its hash differs); "
+                "name another folder with -o, or do it again with --force."
             )
 
     def _go_on(self, earlier: dict, force: bool) -> None:
         """Take over what an earlier run left; its data must be today's where both name a file."""
         held, given = earlier.get("data", {}), self.record["data"]
         self.record |= {key: earlier[key] for key in self._made if key in earlier}
-        other = [name for name in given if name in held and held[name] != given[name]]
-        if other and not force:
-            raise ValueError(
-                f"{self.folder / RECORD} rests on another {', '.join(other)} than is there now (its hash differs); "
-                "name another folder with -o, or do it again with --force."
-            )
+        if not force:
+            self._same_data(held, self.folder / RECORD)
         self.record["data"] = {**held, **given}
         self.record["runs"] = earlier.get("runs", [{key: earlier.get(key) for key in RUN}])
         self.record["parts"] = {
@@ -172,22 +217,19 @@ class Kept:
         return [name for name in names if name not in held]
 
     def add(self, part: str, entry: dict) -> None:
-        """Keep an entry in place of an earlier one, plain data, write the record and add a line to the log."""
-        others = [each for each in self.record["parts"].get(part, []) if each["entrant"] != entry["entrant"]]
-        self.record["parts"][part] = [*others, {**plain(entry), "run": self._run()}]
-        line = {"at": _now(), "part": part, "entrant": entry["entrant"]}
-        line |= {"seconds": round(entry["seconds"], 2), "failure": entry["failure"]}
-        with open(self.folder / LOG, "a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-        write_whole({self.folder / RECORD: _json(self.record)})
+        """Keep an entry in place of an earlier one, plain data, in the ledger, too."""
+        run, entry = {key: self._made[key] for key in RUN}, plain(entry)
+        self.ledger.add([part, entry["entrant"]], {"entry": entry, "run": run})
+        self._put(part, entry, run)
 
-    def _run(self) -> int:
-        """The number of this run among ``runs``, which it joins with its first entry."""
-        this = {key: self._made[key] for key in RUN}
-        if this not in self.record["runs"]:
-            self.record["runs"].append(this)
-            self.record |= {**self._made, "data": self.record["data"]}
-        return self.record["runs"].index(this)
+    def _put(self, part: str, entry: dict, run: dict) -> None:
+        """An entry in the record, with the number of its run among ``runs``, which that joins with its first entry."""
+        runs = self.record["runs"]
+        if run not in runs:
+            runs.append(run)
+            self.record |= {**self._made, **run, "data": {**self.record["data"], **run["data"]}}
+        others = [each for each in self.record["parts"].get(part, []) if each["entrant"] != entry["entrant"]]
+        self.record["parts"][part] = [*others, {**entry, "run": runs.index(run)}]
 
     def order(self, part: str, names: Sequence[str]) -> None:
         """Put the entries of a part into the order of the entrants; others are left out."""
@@ -195,10 +237,13 @@ class Kept:
         self.record["parts"][part] = [held[name] for name in names if name in held]
 
     def write(self, page: str, figures: Mapping[str, str]) -> None:
-        """Write the record, the page and the figures."""
+        """Write the record, the page and the figures; the ledger, which they hold, goes."""
         self.record = plain(self.record)
         texts = {name: text.encode("utf-8") for name, text in {PAGE: page, **figures}.items()}
         write_whole({self.folder / name: content for name, content in {RECORD: _json(self.record), **texts}.items()})
+        if self._ledger.path.is_file():
+            self._ledger.path.unlink()
+        self._ledger.begun = False
 
 
 def plain(value: Any) -> Any:

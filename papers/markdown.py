@@ -7,8 +7,14 @@ from typing import Any
 
 DASH = "–"
 CAME = {True: "yes", False: "no", None: "cannot be told"}
-CAME_OUT = {True: "came out", False: "did not", None: "cannot be told"}
 REASON = 160
+RULE = """\
+- Every claim is judged by the rule of all pages ([claims.md](../claims.md)): each difference by its p-value after
+  Holm's correction within the claim, at 5 %; fewer than five draws give no verdict. Intervals are at 95 %, each by
+  itself, unless another level stands beside them; so are the p-values that are shown."""
+BLOCKS = """
+- The record has no values without groups of test rows yet. Until the experiment is run again, the draws are the blocks
+  (Student's t): that is valid for these rows only, since redrawn parts of one data set share rows."""
 QUICK_WARNING = "**A quick run on a small part of the rows: it shows that everything runs, not how good anything is.**"
 
 
@@ -27,31 +33,43 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def claims_table(
-    claims: Iterable[Mapping[str, Any]],
-    said: str = "the paper says",
-    of: str = "set",
-    came: Mapping[bool | None, str] = CAME,
-) -> str:
-    """The table of what a paper says beside what came out; ``said`` and ``of`` head two of its columns.
-
-    Where a claim has an interval, all have a column for it, after what came out in numbers.
+def claims_table(claims: Iterable[Mapping[str, Any]], of: str = "set") -> str:
+    """The table of what a paper says beside what came out, then that of our own checks where there are any; ``of``
+    heads their data.
 
     Examples
     --------
     >>> from papers.claim import claim
     >>> from papers.markdown import claims_table
-    >>> claims_table([claim("A beats B", "Table 1", "yeast", None, "B failed")]).splitlines()[-1]
-    '| A beats B | Table 1 | yeast | cannot be told | B failed |'
+    >>> from papers.rule import UNKNOWN
+    >>> claims_table([claim("A beats B", "Table 1", "yeast", UNKNOWN)]).splitlines()[2].split(" | ")[5]
+    'cannot be told'
     """
     held = list(claims)
-    first = [(each["published"], each["where"], each["labels"]) for each in held]
-    if not any("interval" in each for each in held):
-        rows = [(*facts, came[each["came_out"]], each["ours"]) for facts, each in zip(first, held, strict=True)]
-        return table((said, "where", of, "came out", "ours"), rows)
-    last = [(each["ours"], each.get("interval", DASH), came[each["came_out"]]) for each in held]
-    head = (said, "where", of, "ours", "interval", "came out")
-    return table(head, [(*a, *b) for a, b in zip(first, last, strict=True)])
+    text = _claims([each for each in held if not each["own"]], "the paper says", of)
+    own = [each for each in held if each["own"]]
+    return (
+        text
+        if not own
+        else f"{text}\nChecks of our own, of data of which the paper does not say it:\n\n" + _claims(own, "asked", of)
+    )
+
+
+def _claims(held: Sequence[Mapping[str, Any]], said: str, of: str) -> str:
+    head = (said, "where", of, "ours", "interval", "came out", "open until")
+    return table(
+        head,
+        [
+            (each["published"], each["where"], each["labels"], each["ours"], each["interval"],
+             CAME[each["came_out"]], each["decided_by"] or DASH)
+            for each in held
+        ],
+    )  # fmt: skip
+
+
+def rule_words(whole: bool) -> str:
+    """The rule of verdicts; that the draws are the blocks where not every entry has values without groups of rows."""
+    return RULE if whole else RULE + BLOCKS
 
 
 def failures(parts: Mapping[str, Sequence[Mapping[str, Any]]], entrant: str = "entrant") -> list[str]:

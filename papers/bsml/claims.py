@@ -10,13 +10,15 @@ from papers.bsml.readings import HAMMING
 from papers.bsml.words import WORDS, Curves
 from papers.claim import claim
 from papers.markdown import DASH
+from papers.rule import RUN_MISSING, Verdict
 
 Parts = Mapping[str, Sequence[Mapping]]
-NONE_FINISHED = (None, "no fit finished", DASH)
+NONE_FINISHED = Verdict(None, "no fit finished", DASH, RUN_MISSING)
 
 
 def claims(parts: Parts) -> list[dict]:
-    """Of every set that is there: numbers, then words; each ``published, where, labels, came_out, ours, interval``."""
+    """Of every set that is there: numbers, then words; each ``published, where, labels, came_out, ours, interval,
+    decided_by, own``."""
     held = {name: [entry for entry in entries if "scores" in entry] for name, entries in parts.items()}
     found = []
     for each in PUBLISHED:
@@ -26,8 +28,7 @@ def claims(parts: Parts) -> list[dict]:
             found += [_dimensions(each, entries)] if each.dimensions else []
     for each in WORDS:
         if held.get(each.data):
-            came, ours, interval = each.judge(Curves(held[each.data]))
-            found.append(claim(each.published, each.where, each.data, came, ours, interval or DASH))
+            found.append(claim(each.published, each.where, each.data, each.judge(Curves(held[each.data]))))
     return found
 
 
@@ -43,7 +44,7 @@ def _number(each: Published, found: Sequence[Mapping]) -> dict:
     start with the largest bound decides."""
     said = f"{each.method}, Hamming loss {each.value:.4f} (asked: {each.target:g} ± {each.tolerance:g})"
     if not found:
-        return claim(said, each.where, each.data, *NONE_FINISHED)
+        return claim(said, each.where, each.data, NONE_FINISHED)
     losses = [entry["scores"][HAMMING] for entry in found]
     interval = f"{min(losses):.4f} to {max(losses):.4f} over {len(losses)} starts"
     if each.method == RELEVANCE:
@@ -54,21 +55,21 @@ def _number(each: Published, found: Sequence[Mapping]) -> dict:
     near = [abs(loss - each.target) <= each.tolerance for loss in losses]
     came = True if all(near) else None if any(near) else False
     ours += f"; {each.why}" if each.why and came is not True else ""
-    return claim(said, each.where, each.data, came, ours, interval)
+    lacking = "a start that is nearest by its bound: the starts disagree" if came is None else None
+    return claim(said, each.where, each.data, Verdict(came, ours, interval, lacking))
 
 
 def _dimensions(each: Published, found: Sequence[Mapping]) -> dict:
     """The components that BSML+ARD keeps, from the start with the largest bound."""
     said = f"{each.method} keeps {each.dimensions} dimensions"
     if not found:
-        return claim(said, each.where, each.data, *NONE_FINISHED)
+        return claim(said, each.where, each.data, NONE_FINISHED)
     counts = sorted(entry["active"] for entry in found)
     ended = ", ".join(f"{n} in {counts.count(n)}" for n in sorted(set(counts)))
     kept = _best(found)["active"]
     interval = f"{counts[0]} to {counts[-1]} over {len(counts)} starts"
-    return claim(
-        said, each.where, each.data, kept == each.dimensions, f"largest bound {kept}; {ended} starts", interval
-    )
+    verdict = Verdict(kept == each.dimensions, f"largest bound {kept}; {ended} starts", interval)
+    return claim(said, each.where, each.data, verdict)
 
 
 def _best(found: Sequence[Mapping]) -> Mapping:

@@ -15,8 +15,8 @@ from papers.bsml.claims import claims
 from papers.bsml.figures import figures
 from papers.bsml.fits import DIMENSIONS, NEIGHBORS, StandardSplit, compete, fits_of
 from papers.bsml.page import page
-from papers.bsml.readings import GROUPS
 from papers.experiment import Kept, Request, reduced, run_part
+from papers.groups import GROUPS
 from proxembed.data import Dataset, read
 
 NAME = "bayesian-multilabel"

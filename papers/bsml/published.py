@@ -11,9 +11,7 @@ from dataclasses import dataclass
 EMOTIONS, SCENE, YEAST, TMC = "emotions", "scene", "yeast", "tmc2007-500"
 BSML, RELEVANCE, BSSML = "BSML", "BSML+ARD", "BSSML"
 REDUCED = "the slowest reduction with PROBIT"
-OTHER_FEATURES = (
-    "even PROBIT on all features is worse here than the paper's BSML, so that its copy of the data must differ"
-)
+GIVEN_SPLIT = "even PROBIT on all features is worse on the given split than the paper's BSML"
 NO_KNOWN_CODE = "it does not come out of any known code: nearly every start ends with one component"
 
 
@@ -38,15 +36,15 @@ PUBLISHED = (
     Published(BSML, EMOTIONS, 0.2153, "section 5.2", 0.215, 0.006),
     Published(BSML, SCENE, 0.1150, "section 5.2", 0.115, 0.002),
     Published(BSML, YEAST, 0.2053, "section 5.2", 0.205, 0.001),
-    Published(BSML, TMC, 0.0578, "section 5.2", 0.0578, 0.002, why=OTHER_FEATURES),
+    Published(BSML, TMC, 0.0578, "section 5.2", 0.0578, 0.002, why=GIVEN_SPLIT),
     Published(BSSML, EMOTIONS, 0.2021, "section 5.3", 0.199, 0.004),
     Published(BSSML, SCENE, 0.1164, "section 5.3", 0.116, 0.002),
     Published(BSSML, YEAST, 0.2035, "section 5.3", 0.203, 0.002),
-    Published(BSSML, TMC, 0.0590, "section 5.3", 0.0590, 0.002, why=OTHER_FEATURES),
+    Published(BSSML, TMC, 0.0590, "section 5.3", 0.0590, 0.002, why=GIVEN_SPLIT),
     Published(RELEVANCE, EMOTIONS, 0.2186, "section 5.2", 0.2186, 0.006, 2, NO_KNOWN_CODE),
     Published(RELEVANCE, SCENE, 0.1356, "section 5.2", 0.1356, 0.006, 3),
     Published(RELEVANCE, YEAST, 0.2033, "section 5.2", 0.2033, 0.006, 3),
-    Published(RELEVANCE, TMC, 0.0609, "section 5.2", 0.0609, 0.006, 8, OTHER_FEATURES),
+    Published(RELEVANCE, TMC, 0.0609, "section 5.2", 0.0609, 0.006, 8, GIVEN_SPLIT),
 )
 SECONDS = (
     ("BSML", EMOTIONS, "3 to 5 s"),

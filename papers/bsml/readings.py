@@ -1,8 +1,7 @@
 """Measures of a fit on the test rows, and on these without each of a few groups: of two fits they give the interval of
 the difference.
 
-The split is the published one and is not drawn again. The groups are the same for all fits of a set, so that
-differences are paired by row; their variance is that of the delete-a-group jackknife.
+The split is the published one and is not drawn again, so that the test rows are all that varies.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 
-from papers.difference import LEVEL, Difference
+from papers.groups import row_groups, without_each
+from papers.rule import Difference, over_rows
 from proxembed.measures.metrics import hamming_loss, log_loss, macro_f1, micro_f1
 from proxembed.targets.values import dense_labels
 
@@ -22,7 +21,6 @@ HAMMING, AUC, MACRO, MICRO = "Hamming loss", "average AUC", "macro F1", "micro F
 LOG_LOSS = "log-loss"
 MEASURES = (HAMMING, AUC, MACRO, MICRO)
 LOW = frozenset({HAMMING, LOG_LOSS})  # less is better
-GROUPS = 20
 Values = dict[str, float | None]
 Reading = Mapping[str, Any]  # "scores": measure -> value; "without": measure -> value without each group
 
@@ -64,9 +62,7 @@ def area(Y: np.ndarray, scores: np.ndarray) -> float | None:
 def reading(Y: np.ndarray, predicted: Any, scores: np.ndarray, of: Callable[..., Values] = measures) -> Reading:
     """The measures on all test rows, and without each group of them."""
     predicted = dense_labels(predicted)
-    group = np.random.default_rng(0).permutation(len(Y)) % min(GROUPS, len(Y))
-    kept = [group != g for g in range(group.max() + 1)]
-    parts = [of(Y[rows], predicted[rows], scores[rows]) for rows in kept]
+    parts = without_each(row_groups(len(Y)), lambda kept: of(Y[kept], predicted[kept], scores[kept]))
     whole = of(Y, predicted, scores)
     return {"scores": whole, "without": {name: [part[name] for part in parts] for name in whole}}
 
@@ -84,12 +80,7 @@ def less(one: Reading | None, other: Reading | None, measure: str) -> Difference
     if one is None or other is None or one["scores"][measure] is None or other["scores"][measure] is None:
         return Difference()
     sign = -1.0 if measure in LOW else 1.0
-    mean = sign * (one["scores"][measure] - other["scores"][measure])
-    without = [each["without"][measure] for each in (one, other)]
-    if any(value is None for values in without for value in values):
-        return Difference(mean)
-    apart = np.subtract(*without)
-    G = len(apart)
-    error = np.sqrt((G - 1) / G * np.sum((apart - apart.mean()) ** 2))
-    half = float(student.ppf((1 + LEVEL) / 2, G - 1) * error)
-    return Difference(mean, mean - half, mean + half)
+    cells = [[each["scores"][measure], *each["without"][measure]] for each in (one, other)]
+    if any(value is None for values in cells for value in values):
+        return Difference(sign * (cells[0][0] - cells[1][0]))
+    return over_rows(sign * np.subtract(*cells)[None, :], drawn=False)

@@ -1,28 +1,25 @@
 """What the paper says in words of its curves over the dimension (Figures 2 to 5), each with its check.
 
-A judge gets ``Curves`` and returns whether it came out so, what came out in words, and the intervals that decide:
-those of differences over the test rows, each by itself, positive where the first method is better.
+A judge gets ``Curves`` and returns the verdict by the rule of ``papers.rule``, of differences over the test rows that
+are positive where the first method is better.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log
 
 from papers.bsml.fits import BASELINES, PROBIT
 from papers.bsml.published import BSML, EMOTIONS, SCENE, TMC, YEAST
 from papers.bsml.readings import AUC, HAMMING, LOW, MACRO, MEASURES, MICRO, Reading, less
-from papers.difference import Difference, all_of, every, interval_words, some_below, within
+from papers.rule import LEAST, RUN_MISSING, Difference, Grades, Verdict
 
 MDDM = f"MDDM+{PROBIT}"
 MLDA = f"MLDA+{PROBIT}"
 ALIKE = 0.03
-NOISE = 1.25  # two times whose ratio is below this are not told apart
 Place = tuple[str, int | None]
 Pairs = dict[str, Difference]
-Judgement = tuple[bool | None, str, str | None]
-UNKNOWN: Judgement = (None, "too few fits finished", None)
+UNKNOWN = Verdict(None, "too few fits finished", "too few fits finished", RUN_MISSING)
 
 
 def anything(k: int) -> bool:
@@ -74,7 +71,7 @@ class Curves:
         return {f"{method} over {o}, {measure}, R = {k}": self.over((method, k), (o, k), measure) for o in others}
 
 
-Judge = Callable[[Curves], Judgement]
+Judge = Callable[[Curves], Verdict]
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class Words:
 def leads(method: str, measures: Sequence[str], wanted: Callable[[int], bool] = anything) -> Judge:
     """Whether a method is the best of BSML and the baselines at every such dimension, in each of the measures."""
 
-    def judge(curves: Curves) -> Judgement:
+    def judge(curves: Curves) -> Verdict:
         sizes, told = curves.sizes(wanted), []
         pairs: Pairs = {}
         for measure in measures:
@@ -101,7 +98,7 @@ def leads(method: str, measures: Sequence[str], wanted: Callable[[int], bool] = 
             told.append(f"{measure}: first at {len(sizes) - len(lost)} of {len(sizes)}{_behind(lost)}")
             for k in sizes:
                 pairs |= curves.over_others(method, k, measure)
-        return every(list(pairs.values())), "; ".join(told), interval_words(pairs)
+        return Grades.of(pairs).verdict("; ".join(told))
 
     return judge
 
@@ -125,7 +122,7 @@ def beats_probit(
 ) -> Judge:
     """Whether methods are better (or worse) than unreduced PROBIT at every such dimension."""
 
-    def judge(curves: Curves) -> Judgement:
+    def judge(curves: Curves) -> Verdict:
         told: list[str] = []
         pairs: Pairs = {}
         for measure in measures:
@@ -141,7 +138,7 @@ def beats_probit(
                 pairs |= dict(zip(names, found, strict=True))
                 counts.append(f"{method} {sum(each.mean > 0 for each in found)} of {len(found)}")
             told.append(f"{measure} {'better' if better else 'worse'}: {', '.join(counts)}")
-        return every(list(pairs.values())), "; ".join(told), interval_words(pairs)
+        return Grades.of(pairs).verdict("; ".join(told))
 
     return judge
 
@@ -150,7 +147,7 @@ def gap(other: str | None, low: float, high: float) -> Judge:
     """Whether the Hamming loss at R = 2 is so much less: BSML's than the best baseline's, or unreduced PROBIT's than
     BSML's."""
 
-    def judge(curves: Curves) -> Judgement:
+    def judge(curves: Curves) -> Verdict:
         ours, name = (BSML, 2), other or curves.best(2, HAMMING, list(BASELINES))
         theirs = (str(name), None if name == PROBIT else 2)
         values = [curves.at(*place, HAMMING) for place in (ours, theirs)]
@@ -158,7 +155,7 @@ def gap(other: str | None, low: float, high: float) -> Judge:
             return UNKNOWN
         found = curves.over(*((theirs, ours) if name == PROBIT else (ours, theirs)), HAMMING)
         words = f"{BSML} {values[0]:.4f}, {name} {values[1]:.4f}: {100 * found.mean:+.1f} per cent"
-        return within([found], low, high), words, f"{found.words}; asked: {low:g} to {high:g}"
+        return Grades.of({f"asked {low:g} to {high:g}:": found}, low, high).verdict(words)
 
     return judge
 
@@ -166,7 +163,7 @@ def gap(other: str | None, low: float, high: float) -> Judge:
 def alike(pairs: Sequence[tuple[str, str]], wanted: Callable[[int], bool] = anything) -> Judge:
     """Whether both F1 of pairs of methods differ by at most ``ALIKE`` at every such dimension."""
 
-    def judge(curves: Curves) -> Judgement:
+    def judge(curves: Curves) -> Verdict:
         apart: Pairs = {}
         for a, b in pairs:
             for k in curves.sizes(wanted):
@@ -179,19 +176,16 @@ def alike(pairs: Sequence[tuple[str, str]], wanted: Callable[[int], bool] = anyt
     return judge
 
 
-def _alike(apart: Pairs) -> Judgement:
-    """Whether all differences lie within ``ALIKE``; the largest is told, and the interval that reaches farthest."""
+def _alike(apart: Pairs) -> Verdict:
+    """Whether all differences lie within ``ALIKE``; the largest is told."""
     if not apart:
         return UNKNOWN
     name, largest = max(apart.items(), key=lambda item: abs(item[1].mean))
-    end, widest = max(apart.items(), key=lambda item: max(-item[1].low, item[1].high))
-    inside = sum(within([each], -ALIKE, ALIKE) is True for each in apart.values())
     words = f"at most {abs(largest.mean):.3f} apart ({name}); {ALIKE:g} counts as comparable"
-    told = f"{inside} of {len(apart)} within {ALIKE:g}; farthest: {end} {widest.words}"
-    return within(list(apart.values()), -ALIKE, ALIKE), words, told
+    return Grades.of(apart, -ALIKE, ALIKE).verdict(words)
 
 
-def alike_by_neighbors(curves: Curves) -> Judgement:
+def alike_by_neighbors(curves: Curves) -> Verdict:
     """Whether nearest neighbours on the components and the probit are alike, in every measure and dimension."""
     other = curves.by_neighbors
     apart = {
@@ -203,51 +197,52 @@ def alike_by_neighbors(curves: Curves) -> Judgement:
     return _alike(apart)
 
 
-def only_one(curves: Curves) -> Judgement:
-    """Whether BSML alone has a larger average AUC than PROBIT at every dimension above 2."""
-    sizes, verdicts, always = curves.sizes(lambda k: k > 2), [], []
-    told: Pairs = {}
+def only_one(curves: Curves) -> Verdict:
+    """Whether BSML alone has a larger average AUC than PROBIT at every dimension above 2: BSML has it everywhere, and
+    each baseline has a smaller one where it lies lowest."""
+    sizes, always = curves.sizes(lambda k: k > 2), []
+    asked: Pairs = {}
     for method in (BSML, *BASELINES):
         known = [k for k in sizes if (method, k) in curves.readings]
         if not known or curves.at(PROBIT, None, AUC) is None:
             return UNKNOWN
         pairs = {f"{method} over {PROBIT}, R = {k}": curves.over((method, k), (PROBIT, None), AUC) for k in known}
-        found = list(pairs.values())
-        verdicts.append(every(found) if method == BSML else some_below(found))
-        always += [method] if all(each.mean > 0 for each in found) else []
-        lowest = min(pairs, key=lambda name: pairs[name].mean)
-        told[lowest] = pairs[lowest]
-    words = "; ".join(f"{name} {each.words}" for name, each in told.items())
-    return all_of(verdicts), f"always above PROBIT: {', '.join(always) or 'none'}", f"lowest of each: {words}"
+        always += [method] if all(each.mean > 0 for each in pairs.values()) else []
+        if method == BSML:
+            asked |= pairs
+        else:
+            lowest = min(known, key=lambda k: pairs[f"{method} over {PROBIT}, R = {k}"].mean)
+            asked[f"{PROBIT} over {method}, R = {lowest}"] = pairs[f"{method} over {PROBIT}, R = {lowest}"].turned
+    return Grades.of(asked).verdict(f"always above PROBIT: {', '.join(always) or 'none'}")
 
 
-def below_and_not_above(curves: Curves) -> Judgement:
-    """Whether BSML leads in macro F1 at every dimension below 13 and at none from there on."""
-    below, words, told = leads(BSML, (MACRO,), lambda k: k < 13)(curves)
-    sizes = curves.sizes(lambda k: k >= 13)
-    if told is None or not sizes:
+def below_and_not_above(curves: Curves) -> Verdict:
+    """Whether BSML leads in macro F1 at every dimension below 13, and from there on lies behind the best other one."""
+    below = leads(BSML, (MACRO,), lambda k: k < 13)(curves)
+    sizes, asked = curves.sizes(lambda k: k >= 13), {}
+    if below is UNKNOWN or not sizes or any(curves.at(BSML, k, MACRO) is None for k in sizes):
         return UNKNOWN
-    pairs = {k: curves.over_others(BSML, k, MACRO) for k in sizes}
-    if any(curves.at(BSML, k, MACRO) is None or not pairs[k] for k in sizes):
-        return UNKNOWN
+    for k in curves.sizes(lambda k: k < 13):
+        asked |= curves.over_others(BSML, k, MACRO)
+    for k in sizes:
+        other = curves.best(k, MACRO, list(BASELINES))
+        if other is None:
+            return UNKNOWN
+        asked[f"{other} over {BSML}, {MACRO}, R = {k}"] = curves.over((other, k), (BSML, k), MACRO)
     above = [k for k in sizes if curves.best(k, MACRO, [BSML, *BASELINES]) == BSML]
-    behind = [some_below(list(each.values())) for each in pairs.values()]
-    words = f"below 13 {words}; from 13 on first at {len(above)} of {len(sizes)}"
-    counts = f"from 13 on behind another at {sum(each is True for each in behind)} of {len(sizes)}"
-    return all_of([below, *behind]), words, f"below 13: {told}; {counts}"
+    return Grades.of(asked).verdict(f"below 13 {below.ours}; from 13 on first at {len(above)} of {len(sizes)}")
 
 
-def reductions_are_fastest(curves: Curves) -> Judgement:
-    """Whether a reduction with its PROBIT takes less time than PROBIT on all features, and that less than BSML."""
+def reductions_are_fastest(curves: Curves) -> Verdict:
+    """Whether a reduction with its PROBIT takes less time than PROBIT on all features, and that less than BSML: of one
+    run each there is no verdict."""
     probit, largest = curves.seconds.get((PROBIT, None)), max(curves.sizes(), default=None)
     reduced = [spent for (method, _), spent in curves.seconds.items() if method in BASELINES]
     if probit is None or largest is None or not reduced:
         return UNKNOWN
     ours = curves.seconds[BSML, largest]
-    ratios = [log(probit / max(reduced)), log(ours / probit)]
-    came = every([Difference(each, each - log(NOISE), each + log(NOISE)) for each in ratios])
     words = f"reductions at most {max(reduced):.2f}, PROBIT {probit:.2f}, BSML at R = {largest} {ours:.2f} CPU seconds"
-    return came, words, f"one run each: a factor of {NOISE:g} decides nothing"
+    return Verdict(None, words, "one run each", f"{LEAST} runs of each fit (here 1)")
 
 
 WORDS = (

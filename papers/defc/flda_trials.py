@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from papers.entrants import Entrant, changed_parameters
+from papers.groups import without_each
 from papers.mesd_mope.reuters_ten import Stage
 from proxembed import Kernelized
 from proxembed.classify import FLDAClassifier
@@ -102,14 +103,15 @@ def compete(
     Returns
     -------
     dict
-        Plain data: ``entrant, group, chosen, k, components, validation, test, labels, tried, seconds, failure``.
+        Plain data: ``entrant, group, chosen, k, validation, test, labels, without, tried, seconds, failure, notes``;
+        ``without``: the test score without each group of test documents.
     """
     started, best, tried = time.perf_counter(), _Best(), []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for configuration in entrant.configurations(limit, seed):
             tried.append(_try(entrant, configuration, stage, sizes, readout, best))
-        (test, labels), failure = _test_or_reason(entrant, stage, readout, best)
+        (test, labels, without), failure = _test_or_reason(entrant, stage, readout, best)
     lost = [each["failure"] for each in tried if each["failure"]]
     return {
         "entrant": entrant.name,
@@ -119,6 +121,7 @@ def compete(
         "validation": None if test is None else best.value,
         "test": test,
         "labels": labels,
+        "without": without,
         "tried": tried,
         "seconds": time.perf_counter() - started,
         "failure": failure or (lost[0] if test is None and lost else None),
@@ -162,13 +165,13 @@ def _test_or_reason(entrant: Entrant, stage: Stage, readout: dict, best: _Best) 
     try:
         return _test(entrant, stage, readout, best), None
     except Exception as error:
-        return (None, {}), f"on the test part: {reason_of(error)}"
+        return (None, {}, None), f"on the test part: {reason_of(error)}"
 
 
-def _test(entrant: Entrant, stage: Stage, readout: dict, best: _Best) -> tuple[float | None, dict[str, float]]:
-    """Macro F1 on the test part and the F1 of each label; None where nothing was fitted."""
+def _test(entrant: Entrant, stage: Stage, readout: dict, best: _Best) -> tuple:
+    """Macro F1 on the test part, the F1 of each label, macro F1 without each group; None where nothing was fitted."""
     if best.value < 0:
-        return None, {}
+        return None, {}, None
     if entrant.direct:
         predicted = best.model.predict(stage.R_test)
     else:
@@ -176,5 +179,6 @@ def _test(entrant: Entrant, stage: Stage, readout: dict, best: _Best) -> tuple[f
         classifier = FLDAClassifier(**readout).fit(best.Z[:, : best.k], stage.Y[stage.labelled])
         predicted = classifier.predict(Z[:, : best.k])
     predicted = dense_labels(predicted)
-    each = np.nan_to_num(label_f1(stage.Y_test, predicted))
-    return macro_f1(stage.Y_test, predicted).value, dict(zip(stage.names, each.tolist(), strict=True))
+    Y, each = stage.Y_test, np.nan_to_num(label_f1(stage.Y_test, predicted))
+    without = without_each(stage.test_groups, lambda kept: macro_f1(Y[kept], predicted[kept]).value)
+    return macro_f1(Y, predicted).value, dict(zip(stage.names, each.tolist(), strict=True)), without

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from papers.groups import row_groups
 from proxembed.data import Dataset, read, swiss_roll
 from proxembed.data.synthetic import ROLL_ANGLES
 from proxembed.features.scaling import scaling_apply, scaling_fit
@@ -53,14 +54,15 @@ SOURCES = (
 
 @dataclass(frozen=True)
 class Parts:
-    """Rows (arrays, or sparse ones of documents) and classes (codes from 0) of the training, validation and test parts.
+    """Rows (arrays, or sparse ones of documents) and classes (codes from 0) of the training, validation and test parts,
+    and the groups of the test rows (``papers.groups``).
 
     Examples
     --------
     >>> import numpy as np
     >>> from papers.defc.parts import Parts
     >>> X, y = np.zeros((5, 1)), np.arange(5)
-    >>> mixed = Parts(X, y, X, y, X, y).permuted(1)
+    >>> mixed = Parts(X, y, X, y, X, y, y).permuted(1)
     >>> mixed.y.tolist(), mixed.y_test.tolist()
     ([4, 0, 1, 2, 3], [0, 1, 2, 3, 4])
     """
@@ -71,6 +73,7 @@ class Parts:
     y_val: np.ndarray
     X_test: Any
     y_test: np.ndarray
+    test_groups: np.ndarray
 
     def permuted(self, seed: int) -> Parts:
         """The same rows with the classes of the training and validation parts in random order; those of the test part
@@ -91,7 +94,7 @@ def random_parts(source: Source, dataset: Dataset | None, seed: int, rows: tuple
     rows : tuple of three int, optional
         Sizes instead of those of the source: the first rows of each part.
     """
-    X, y, test = _rows(source, dataset, seed)
+    X, y, test, numbers = _rows(source, dataset, seed)
     train, validation, tested = source.sizes
     rng = np.random.default_rng(seed)
     pool = rng.permutation(np.setdiff1d(np.arange(len(y)), test))
@@ -107,7 +110,8 @@ def random_parts(source: Source, dataset: Dataset | None, seed: int, rows: tuple
     if source.classes is not None:
         state = scaling_fit("tfidf", cut[0])
         cut = [scaling_apply(state, X_part) for X_part in cut]
-    return Parts(*(values for X_part, part in zip(cut, parts, strict=True) for values in (X_part, y[part])))
+    groups = row_groups(len(numbers) if dataset is None else dataset.X.shape[0], numbers[parts[2]])
+    return Parts(*(values for X_part, part in zip(cut, parts, strict=True) for values in (X_part, y[part])), groups)
 
 
 def documents(dataset: Dataset, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -129,18 +133,20 @@ def documents(dataset: Dataset, classes: int) -> tuple[np.ndarray, np.ndarray]:
     return rows, Y[rows].argmax(axis=1)
 
 
-def _rows(source: Source, dataset: Dataset | None, seed: int) -> tuple[Any, np.ndarray, np.ndarray]:
-    """All rows (of documents as many as are needed), their classes, and the rows of a test part of the source's own."""
+def _rows(source: Source, dataset: Dataset | None, seed: int) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """All rows (of documents as many as are needed), their classes, the rows of a test part of the source's own, and
+    the number of each row in the data set."""
     if dataset is None:
-        return *quartered_roll(sum(source.sizes), seed), np.empty(0, dtype=int)
+        n = sum(source.sizes)
+        return *quartered_roll(n, seed), np.empty(0, dtype=int), np.arange(n)
     if source.classes is not None:
         features: Any = dataset.X
         rows, y = documents(dataset, source.classes)
         drawn = np.random.default_rng((seed, DOCUMENTS)).permutation(len(rows))[: sum(source.sizes)]
-        return features[rows[drawn]], y[drawn], np.empty(0, dtype=int)
+        return features[rows[drawn]], y[drawn], np.empty(0, dtype=int), rows[drawn]
     y = np.asarray(dataset.Y.toarray().argmax(axis=1))
     test = np.empty(0, dtype=int) if dataset.test_idx is None else dataset.test_idx
-    return np.asarray(dataset.X, dtype=np.float64), y, test
+    return np.asarray(dataset.X, dtype=np.float64), y, test, np.arange(len(y))
 
 
 def quartered_roll(n: int, seed: int, noise: float = ROLL_NOISE) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from papers.defc.criteria import CRITERIA, best_of_criterion
 from papers.defc.flda_trials import fitted
 from papers.defc.parts import Parts
 from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS, Scale, Values
+from papers.groups import without_each
 from proxembed import DEFC, EmbeddingModel
 from proxembed.evaluate.results import reason_of
 from proxembed.methods.adaptive import Switches
@@ -59,11 +60,11 @@ def compete(task: Task) -> dict:
     Returns
     -------
     dict
-        Plain data: ``entrant, method, draw, validation, test, k, chosen, evaluations, models, failed, seconds, failure,
-        notes``, and ``chance`` for permuted labels.
+        Plain data: ``entrant, method, draw, validation, test, without, k, chosen, evaluations, models, failed,
+        seconds, failure, notes``, and ``chance`` for permuted labels.
     """
     started = time.perf_counter()
-    found: dict[str, Any] = {"validation": None, "test": None, "k": None, "chosen": None}
+    found: dict[str, Any] = {"validation": None, "test": None, "without": None, "k": None, "chosen": None}
     found |= {"evaluations": 0, "models": 1, "failed": 0, "failure": None}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -94,8 +95,15 @@ def _original(task: Task) -> dict:
     elif issparse(parts.X):
         rows = [part.toarray() for part in rows]
     model.fit(rows[0], parts.y)
-    scores = {"validation": model.score(rows[1], parts.y_val), "test": model.score(rows[2], parts.y_test)}
-    return {**scores, "k": parts.X.shape[1], "evaluations": 1, "chosen": {}}
+    found = {"validation": model.score(rows[1], parts.y_val), **on_test(model.predict(rows[2]), parts)}
+    return {**found, "k": parts.X.shape[1], "evaluations": 1, "chosen": {}}
+
+
+def on_test(predicted: np.ndarray, parts: Parts) -> dict[str, Any]:
+    """The share of right predictions on the test part, ``test``, and that without each group of its rows."""
+    right = predicted == parts.y_test
+    without = without_each(parts.test_groups, lambda kept: float(np.mean(right[kept])))
+    return {"test": float(np.mean(right)), "without": without}
 
 
 def _searched(task: Task) -> dict:
@@ -113,7 +121,7 @@ def _searched(task: Task) -> dict:
     model.fit(parts.X, parts.y, parts.X_val, parts.y_val)
     predicted = model.predict(parts.X_test)
     best = dict(model.best_params_)
-    found = {"validation": model.best_score_, "test": float(np.mean(predicted == parts.y_test)), "k": best.pop("k")}
+    found = {"validation": model.best_score_, "k": best.pop("k"), **on_test(predicted, parts)}
     found |= {"chosen": {"switches": list(model.best_switches_.as_tuple()), **best}}
     found |= {"evaluations": model.n_evaluations_, "models": model.n_models_}
     return {**found, "chance": by_chance(predicted, parts.y_test)} if permuted else found
@@ -136,14 +144,14 @@ def _criterion(task: Task) -> dict:
     found, model = best_of_criterion(
         task.method, task.parts, task.classifier, task.largest, task.evaluations, task.seed
     )
-    return {**found, "test": final_score(model, found["k"], task)}
+    return {**found, **final_score(model, found["k"], task)}
 
 
-def final_score(model: Any, k: int, task: Task) -> float:
-    """The share of right predictions on the test part, from the first k components of a fitted model."""
+def final_score(model: Any, k: int, task: Task) -> dict[str, Any]:
+    """What ``on_test`` returns, of the first k components of a fitted model."""
     parts = task.parts
     Z, Z_test = (np.asarray(model.transform(X), dtype=np.float64)[:, :k] for X in (parts.X, parts.X_test))
-    return float(PrefixClassifier(task.classifier).fit(Z, parts.y).score(Z_test, parts.y_test))
+    return on_test(PrefixClassifier(task.classifier).fit(Z, parts.y).predict(Z_test), parts)
 
 
 class RangeSearch(ParameterSearch):
@@ -261,4 +269,4 @@ def _rival(task: Task) -> dict:
     if trials.k is None:
         return {**counts, "failure": trials.failures[0]}
     found = {"validation": trials.value, "k": trials.k, "chosen": trials.values, **counts}
-    return {**found, "test": final_score(trials.model, trials.k, task)}
+    return {**found, **final_score(trials.model, trials.k, task)}

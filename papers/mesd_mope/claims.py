@@ -1,8 +1,7 @@
 """What the paper says of its experiments on Reuters, and whether it came out so.  [mu2012mesd]
 
 Its figures stand in pictures (Figures 2 and 4, Tables 3 and 4) that the text at hand does not hold; what its text says
-of them in words is checked here. Differences are paired by draw. A claim came out where the intervals lie on its side
-of the bound, did not where one lies on the other side, and else cannot be told.
+of them in words is checked here, by the rule of ``papers.rule``.
 """
 
 from __future__ import annotations
@@ -13,23 +12,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from papers.claim import claim
-from papers.difference import MANY, MISSING, Difference, every, interval_words, some_below
 from papers.mesd_mope.draws import Parts, Scores, by_share
 from papers.mesd_mope.entrants import COMBINED, EXTENDED, LABELS_ONLY, PUBLISHED, UNSUPERVISED
+from papers.rule import LISTED, MISSING, UNKNOWN, Difference, Grades, Verdict, over_rows
 
 NEAR = 0.005
 GAIN = (0.002, 0.012)
 SCHEME_3, WEIGHTS, PRIORITY = "MOPE G3, Dice", "MOPE W", "MOPE G3 and W, priority"
 OTHER_RULES = ("MOPE G3 and W, Hadamard", "MOPE G3 and W, weighted sum")
-Verdict = tuple[bool | None, str, str]
 
 
 @dataclass(frozen=True)
 class Claim:
     """One sentence of the paper, where it stands, and the check of it.
 
-    ``judge`` gets the test scores of the draws and returns whether it came out so (None where it cannot be told), what
-    came out in words, and the intervals that decide.
+    ``judge`` gets the test scores of the draws and returns the verdict.
     """
 
     published: str
@@ -37,10 +34,10 @@ class Claim:
     share: str
     judge: Callable[[Scores], Verdict]
 
-    def check(self, parts: Parts, train: float, test: float) -> dict:
-        """The claim beside what came out, as plain data; ``train`` and ``test`` are sizes of the parts."""
-        came, words, interval = self.judge(Scores.of(by_share(parts).get(self.share, []), train, test))
-        return claim(self.published, self.where, self.share, came, words, interval)
+    def check(self, parts: Parts, test: float) -> dict:
+        """The claim beside what came out, as plain data; ``test`` is the size of the test part."""
+        verdict = self.judge(Scores.of(by_share(parts).get(self.share, []), test))
+        return claim(self.published, self.where, self.share, verdict)
 
 
 def supervised_claims() -> tuple[Claim, ...]:
@@ -73,8 +70,7 @@ def _pairs(scores: Scores, ones: Sequence[str], others: Sequence[str]) -> dict[s
 
 def _above(ours: str, others: tuple[str, ...]) -> Callable[[Scores], Verdict]:
     def judge(scores: Scores) -> Verdict:
-        pairs = _pairs(scores, (ours,), others)
-        return every(list(pairs.values())), _values(scores, (ours, *others)), interval_words(pairs)
+        return Grades.of(_pairs(scores, (ours,), others)).verdict(_values(scores, (ours, *others)))
 
     return judge
 
@@ -88,14 +84,14 @@ def all_above(
         first, second = ones(scores), others(scores)
         pairs = _pairs(scores, first, second)
         words = f"lowest of the former: {_lowest(scores, first)}; the latter: {_values(scores, second)}"
-        return every(list(pairs.values()), bound), words, interval_words(pairs, bound)
+        return Grades.of(pairs, bound).verdict(words)
 
     return judge
 
 
 def _lowest(scores: Scores, names: Sequence[str]) -> str:
     known = sorted((name for name in names if name in scores.values), key=lambda name: scores.values[name].mean())
-    return _values(scores, known[:MANY])
+    return _values(scores, known[:LISTED])
 
 
 def _proposed(scores: Scores) -> list[str]:
@@ -119,18 +115,18 @@ def _three_best(scores: Scores) -> Verdict:
     """By the third best of the proposed methods less the best of the others, draw by draw."""
     ours, others = _proposed(scores), [*_existing(scores), *_unsupervised(scores)]
     best = scores.best(others)
-    if best is None or len(ours) < 3 or any(name not in scores.values for name in ours):
-        return None, MISSING, MISSING
-    third = np.sort([scores.values[name] for name in ours], axis=0)[-3]
-    found = scores.mean(third - best)
+    if best is None or len(ours) < 3 or any(name not in scores.cells for name in ours):
+        return UNKNOWN
+    third = np.sort([scores.cells[name] for name in ours], axis=0)[-3]
+    found = over_rows(third - best)
     means = sorted((*ours, *others), key=lambda name: -scores.values[name].mean())
     words = f"the three highest means: {_values(scores, means[:3])}"
-    return every([found]), words, f"third best proposed method less the best other method, per draw: {found.words}"
+    return Grades.of({"third best proposed method less the best other one, per draw": found}).verdict(words)
 
 
 def _sometimes_below(scores: Scores) -> Verdict:
     pairs = _pairs(scores, OTHER_RULES, (SCHEME_3, WEIGHTS))
-    return some_below(list(pairs.values())), _values(scores, (SCHEME_3, WEIGHTS, *OTHER_RULES)), interval_words(pairs)
+    return Grades.of(pairs).some(_values(scores, (SCHEME_3, WEIGHTS, *OTHER_RULES)))
 
 
 def _gain_is_small(scores: Scores) -> Verdict:
@@ -138,17 +134,11 @@ def _gain_is_small(scores: Scores) -> Verdict:
     advanced = [*(name for name in _existing(scores) if name.startswith("HSL")), *_proposed(scores)]
     best = scores.best(_unsupervised(scores))
     if best is None or not advanced:
-        return None, MISSING, MISSING
-    gains = {name: scores.mean(scores.values[name] - best) for name in advanced if name in scores.values}
-    low, high = GAIN
-    inside = sum(low < each.low and each.high < high for each in gains.values())
-    outside = sum(each.high < low or each.low > high for each in gains.values())
-    came = False if outside else True if inside == len(advanced) else None
-    means = [100 * each.mean for each in gains.values()]
+        return UNKNOWN
+    gains = {name: over_rows(scores.cells[name] - best) if name in scores.cells else Difference() for name in advanced}
+    means = [100 * each.mean for each in gains.values() if np.isfinite(each.mean)]
     words = f"{min(means):+.1f} to {max(means):+.1f} points over the best unsupervised one" if means else MISSING
-    ends = sorted(gains.items(), key=lambda item: item[1].mean)
-    told = "; ".join(f"{name} {each.words}" for name, each in (*ends[:1], *ends[-1:]))
-    return came, words, f"{inside} of {len(advanced)} within {low:g} to {high:g}, {outside} outside; ends: {told}"
+    return Grades.of(gains, *GAIN).verdict(words)
 
 
 def _schemes(scores: Scores) -> list[str]:

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from papers.difference import LEVEL, Difference
-from proxembed.measures.statistics import nadeau_bengio
+from papers.rule import Difference, over_rows
 
 DRAW = ", draw "
 Parts = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -51,57 +50,59 @@ class Scores:
 
     Parameters
     ----------
-    values : mapping of str to array of shape (draws,)
-        Macro F1 of the entrants that have one in every draw.
+    cells : mapping of str to array of shape (draws, 1 + groups)
+        Of the entrants that have a score in every draw: macro F1, and macro F1 without each group of test documents;
+        one column where some entry of a record has no groups.
     groups : mapping of str to list of str
         The entrants of each kind, those without scores among them.
-    train, test : float
-        Documents of the training and the test part.
+    test : float
+        Documents of the test part.
 
     Examples
     --------
     >>> from papers.mesd_mope.draws import Scores
     >>> entries = [{"entrant": "PCA", "group": "unsupervised", "test": 0.9}]
-    >>> Scores.of([entries, entries], 200, 100).values["PCA"].tolist()
+    >>> Scores.of([entries, entries], 100).values["PCA"].tolist()
     [0.9, 0.9]
     """
 
-    values: Mapping[str, np.ndarray]
+    cells: Mapping[str, np.ndarray]
     groups: Mapping[str, list[str]]
-    train: float
     test: float
 
     @classmethod
-    def of(cls, draws: Sequence[Sequence[Mapping[str, Any]]], train: float, test: float) -> Scores:
+    def of(cls, draws: Sequence[Sequence[Mapping[str, Any]]], test: float) -> Scores:
         """The scores of the draws; an entrant that lacks one in some draw has none."""
-        found: dict[str, list[float]] = {}
+        found: dict[str, list[list[float]]] = {}
         groups: dict[str, list[str]] = {}
         for entry in (entry for entries in draws for entry in entries):
             names = groups.setdefault(entry["group"], [])
             names += [entry["entrant"]] if entry["entrant"] not in names else []
             if entry["test"] is not None:
-                found.setdefault(entry["entrant"], []).append(entry["test"])
-        values = {name: np.array(each) for name, each in found.items() if len(each) == len(draws)}
-        return cls(values, groups, train, test)
+                found.setdefault(entry["entrant"], []).append([entry["test"], *(entry.get("without") or [])])
+        width = min((len(row) for rows in found.values() for row in rows), default=1)
+        cells = {
+            name: np.array([row[:width] for row in rows]) for name, rows in found.items() if len(rows) == len(draws)
+        }
+        return cls(cells, groups, test)
+
+    @property
+    def values(self) -> dict[str, np.ndarray]:
+        """The scores alone, (draws,) for each entrant."""
+        return {name: each[:, 0] for name, each in self.cells.items()}
 
     def members(self, *groups: str) -> list[str]:
         """The entrants of some kinds, in the order of the kinds."""
         return [name for group in groups for name in self.groups.get(group, [])]
 
-    def mean(self, values: np.ndarray, level: float = LEVEL) -> Difference:
-        """The mean of one value a draw, with the interval of Nadeau and Bengio: draws share training documents.
-        [nadeau2003inference]"""
-        interval = nadeau_bengio(values, self.train, self.test, level)
-        return Difference(float(np.mean(values)), *(interval or (-np.inf, np.inf)))
-
-    def less(self, one: str, other: str, level: float = LEVEL) -> Difference:
-        """The score of one entrant less that of another, paired by draw."""
-        if one not in self.values or other not in self.values:
+    def less(self, one: str, other: str) -> Difference:
+        """The score of one entrant less that of another, paired by draw and by test document."""
+        if one not in self.cells or other not in self.cells:
             return Difference()
-        return self.mean(self.values[one] - self.values[other], level)
+        return over_rows(self.cells[one] - self.cells[other])
 
     def best(self, names: Sequence[str]) -> np.ndarray | None:
-        """The best score of some entrants in each draw; None where one of them lacks scores."""
-        if not names or any(name not in self.values for name in names):
+        """The cells of the best score of some entrants in each draw; None where one of them lacks scores."""
+        if not names or any(name not in self.cells for name in names):
             return None
-        return np.max([self.values[name] for name in names], axis=0)
+        return np.max([self.cells[name] for name in names], axis=0)

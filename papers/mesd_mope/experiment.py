@@ -93,8 +93,8 @@ def run(plan: Plan, request: Request) -> dict:
         for share in plan.shares:
             done = _run_share(kept, plan, request, stage, share, draw, done)
     stages = list(kept.record["stages"].values())
-    train, test = (sum(stage[part] for stage in stages) / len(stages) for part in ("training", "test"))
-    kept.record["claims"] = [claim.check(kept.record["parts"], train, test) for claim in plan.claims]
+    test = sum(stage["test"] for stage in stages) / len(stages)
+    kept.record["claims"] = [claim.check(kept.record["parts"], test) for claim in plan.claims]
     kept.write(page(kept.record), figures(kept.record))
     return kept.record
 

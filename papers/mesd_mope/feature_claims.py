@@ -1,23 +1,22 @@
 """What the paper says of Figure 2, of relation features and of their cost, and whether it came out so.  [mu2012mesd]
 
-Scores and sharpness are paired by draw and told by intervals. Seconds are told by the draws: a claim of cost came out
-where all draws agree with it, did not where all disagree.
+All is judged by the rule of ``papers.rule``, seconds by the logarithms of their ratios, a value a draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from papers.claim import claim
-from papers.difference import LEVEL, MISSING, Difference, every, within
 from papers.mesd_mope.claims import NEAR, all_above
 from papers.mesd_mope.draws import Scores, by_share
 from papers.mesd_mope.fit_seconds import GENERALISED, ORDINARY, cubic, square_entrants, square_name, timed_entrants
 from papers.mesd_mope.matrices import EXISTING, FEATURES, SCHEMES
+from papers.rule import MISSING, UNKNOWN, Difference, Grades, Verdict, over_blocks, over_rows
 
 ORIGINAL, RELATED, FEWER = "tf-idf rows", "relation features", "few prototypes"
 KINDS = (ORIGINAL, RELATED, FEWER)
@@ -54,9 +53,10 @@ class Held:
     def of(cls, record: Mapping[str, Any]) -> Held:
         """From a record of the experiment."""
         stages, parts = list(record["stages"].values()), by_share(record["parts"])
-        rows = tuple(float(np.mean([stage[part] for stage in stages])) for part in ("training", "test"))
-        scores = {kind: Scores.of(parts[kind], *rows) for kind in KINDS}
-        sharpness = Scores(over_draws(parts[MATRIX_PART], "sharpness"), {}, *rows)
+        tested = float(np.mean([stage["test"] for stage in stages]))
+        scores = {kind: Scores.of(parts[kind], tested) for kind in KINDS}
+        sharp = over_draws(parts[MATRIX_PART], "sharpness")
+        sharpness = Scores({name: values[:, None] for name, values in sharp.items()}, {}, tested)
         seconds = {kind: over_draws(parts[seconds_part(kind)], "cpu_seconds") for kind in KINDS}
         square, terms = over_draws(parts[SQUARE_PART], "cpu_seconds"), np.array([stage["terms"] for stage in stages])
         return cls(scores, sharpness, seconds, square, terms, record["widths"])
@@ -88,22 +88,17 @@ def over_draws(draws: Sequence[Sequence[Mapping[str, Any]]], key: str) -> dict[s
     return {name: np.array(values) for name, values in found.items() if len(values) == len(draws)}
 
 
-def agreed(values: Sequence[np.ndarray], bound: float = 1.0) -> bool | None:
-    """Whether all arrays over the draws lie above a bound: yes where every draw of each does, no where all draws of one
-    lie below it; of a single draw nothing is told.
+def log_ratio(dear: Any, cheap: Any) -> Difference:
+    """The logarithm of a ratio of seconds, a value a draw, with the draws as blocks.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from papers.mesd_mope.feature_claims import agreed
-    >>> above, open_, below = np.array([2.0, 3.0]), np.array([0.5, 2.0]), np.array([0.5, 0.6])
-    >>> agreed([above]), agreed([above, open_]), agreed([below, above]), agreed([np.array([2.0])]), agreed([])
-    (True, None, False, None, None)
+    >>> from papers.mesd_mope.feature_claims import log_ratio
+    >>> log_ratio(np.array([2.0, 2.0]), 1.0).words
+    '+0.6931 (+0.6931 to +0.6931)'
     """
-    told = [each for each in values if len(each) > 1]
-    if any((each < bound).all() for each in told):
-        return False
-    return True if told and len(told) == len(values) and all((each > bound).all() for each in told) else None
+    return over_blocks(np.log(dear) - np.log(cheap))
 
 
 def feature_claims(record: Mapping[str, Any]) -> list[dict]:
@@ -116,83 +111,44 @@ def _of_matrices(held: Held) -> list[dict]:
     less_distinct = "W has roughly the class structure of the label matrices, though less distinct"
     sharper = "the schemes of MOPE give matrices with sharper class structure than those of CCA and HSL"
     better = "and with comparatively higher scores than CCA and HSL"
-    came, words, interval = _named(EXISTING + SCHEMES, (FEATURES,))(held.sharpness)
-    value = held.sharpness.values.get(FEATURES)
-    own = Difference() if value is None else held.sharpness.mean(value)
-    came = False if every([own]) is False else came if every([own]) else None
-    judge = _named(SCHEMES, EXISTING)
+    known, sharp = held.sharpness.cells, all_above(lambda _: list(SCHEMES), lambda _: list(EXISTING))
+    pairs = {f"{one} less {FEATURES}": held.sharpness.less(one, FEATURES) for one in EXISTING + SCHEMES}
+    grades = Grades.of({FEATURES: over_rows(known[FEATURES]) if FEATURES in known else Difference(), **pairs})
+    words = ", ".join(f"{name} {known[name].mean():.3f}" for name in (FEATURES, *EXISTING, *SCHEMES) if name in known)
     return [
-        claim(less_distinct, "Fig. 2", "sharpness", came, words, f"W {own.words}; {interval}"),
-        _judged(sharper, "Fig. 2", "sharpness", judge(held.sharpness)),
-        _judged(better, "Fig. 2", "macro F1", judge(held.scores[RELATED])),
+        claim(less_distinct, "Fig. 2", "sharpness", grades.verdict(words or MISSING)),
+        claim(sharper, "Fig. 2", "sharpness", sharp(held.sharpness)),
+        claim(better, "Fig. 2", "macro F1", sharp(held.scores[RELATED])),
     ]
-
-
-def _named(ones: Sequence[str], others: Sequence[str]) -> Callable[[Scores], tuple]:
-    """The judge of "each of some names is above each of others"; that it is not so needs a pair that ``surely_below``
-    finds, since of many pairs one lies below by chance."""
-
-    def judge(scores: Scores) -> tuple[bool | None, str, str]:
-        came, words, interval = all_above(lambda _: list(ones), lambda _: list(others))(scores)
-        return None if came is False and not surely_below(scores, ones, others) else came, words, interval
-
-    return judge
-
-
-def surely_below(scores: Scores, ones: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether one of some names lies below one of others, by intervals that hold for all pairs at once (Bonferroni).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from papers.mesd_mope.draws import Scores
-    >>> from papers.mesd_mope.feature_claims import surely_below
-    >>> scores = Scores({"a": np.array([0.1, 0.2, 0.1]), "b": np.array([0.5, 0.6, 0.5])}, {}, 200, 100)
-    >>> surely_below(scores, ["a"], ["b"]), surely_below(scores, ["b"], ["a"])
-    (True, False)
-    """
-    level = 1 - (1 - LEVEL) / (len(ones) * len(others))
-    return any(scores.less(one, other, level).high < 0 for one in ones for other in others)
-
-
-def _judged(published: str, where: str, labels: str, verdict: tuple) -> dict:
-    came, words, interval = verdict
-    return claim(published, where, labels, came, words, interval)
 
 
 def _of_scores(held: Held) -> list[dict]:
     said = "embeddings of relation features discriminate similarly to those of the original features"
     return [
-        _judged(said, "section 3.5", "all rows as prototypes", _similar(held, RELATED)),
-        _judged(said, "section 3.5", "few rows as prototypes", _similar(held, FEWER)),
+        claim(said, "section 3.5", "all rows as prototypes", _similar(held, RELATED)),
+        claim(said, "section 3.5", "few rows as prototypes", _similar(held, FEWER)),
     ]
 
 
-def gaps(held: Held, kind: str) -> dict[str, np.ndarray]:
-    """The macro F1 of each embedding on relation features less that on the tf-idf rows, in every draw."""
-    ours, others = held.scores[kind].values, held.scores[ORIGINAL].values
-    return {name: ours[name] - others[name] for name in ours if name in others and name != NO_EMBEDDING}
+def gaps(held: Held, kind: str) -> dict[str, Difference]:
+    """The macro F1 of each embedding on relation features less that on the tf-idf rows."""
+    ours, others = held.scores[kind], held.scores[ORIGINAL]
+    return {
+        name: over_rows(ours.cells[name] - others.cells[name])
+        for name in ours.cells
+        if name in others.cells and name != NO_EMBEDDING
+    }
 
 
-def _similar(held: Held, kind: str) -> tuple[bool | None, str, str]:
-    """All are alike where each is; they are not where their mean, draw by draw, is not: it is one interval, so that the
-    number of methods makes no chance of its own."""
+def _similar(held: Held, kind: str) -> Verdict:
+    """All methods that entered, each within ``NEAR``."""
     found, scores = gaps(held, kind), held.scores[ORIGINAL]
     if not found:
-        return None, MISSING, MISSING
-    each = {name: scores.mean(values) for name, values in found.items()}
-    overall = scores.mean(np.mean(list(found.values()), axis=0))
-    whole = set(found) >= {name for name in scores.members(*scores.groups) if name != NO_EMBEDDING}
-    came = False if _near([overall]) is False else True if whole and _near(list(each.values())) else None
-    ends = sorted(each.items(), key=lambda item: item[1].mean)
-    words = "; ".join(f"{name} {difference.words}" for name, difference in (ends[0], ends[-1]))
-    inside, outside = (sum(_near([one]) is told for one in each.values()) for told in (True, False))
-    counts = f"{inside} of {len(each)} methods within {NEAR:g}, {outside} outside"
-    return came, f"from {words}", f"mean of the methods {overall.words}; {counts}"
-
-
-def _near(differences: Sequence[Difference]) -> bool | None:
-    return within(differences, -NEAR, NEAR)
+        return UNKNOWN
+    entered = dict.fromkeys((*(name for name in scores.members(*scores.groups) if name != NO_EMBEDDING), *found))
+    ends = sorted(found.items(), key=lambda item: item[1].mean)
+    words = "; ".join(f"{name} {each.mean:+.4f}" for name, each in (ends[0], ends[-1]))
+    return Grades.of({name: found.get(name, Difference()) for name in entered}, -NEAR, NEAR).verdict(f"from {words}")
 
 
 def _of_seconds(held: Held) -> list[dict]:
@@ -204,52 +160,47 @@ def _of_seconds(held: Held) -> list[dict]:
     fewer = "p prototypes reduce the cost further, to O(p^3)"
     ratio = "relation features reduce the cost of a fit"
     return [
-        *(_judged(said, "section 4.3.1", "CPU seconds", _below(held, group)) for group, said in limit.items()),
-        _judged(square, "section 4.3.1", "CPU seconds, d x d", _square(held)),
-        _judged(ratio, "section 3.5", "CPU seconds, our routes", _cheaper(held, ORIGINAL, RELATED)),
-        _judged(fewer, "section 3.5", "CPU seconds, our routes", _cheaper(held, RELATED, FEWER)),
+        *(claim(said, "section 4.3.1", "CPU seconds", _below(held, group)) for group, said in limit.items()),
+        claim(square, "section 4.3.1", "CPU seconds, d x d", _square(held)),
+        claim(ratio, "section 3.5", "CPU seconds, our routes", _cheaper(held, ORIGINAL, RELATED)),
+        claim(fewer, "section 3.5", "CPU seconds, our routes", _cheaper(held, RELATED, FEWER)),
     ]
 
 
-def _below(held: Held, group: str) -> tuple[bool | None, str, str]:
-    """By the largest seconds of a fit in each draw."""
+def _below(held: Held, group: str) -> Verdict:
+    """By the logarithms of the bound over the seconds of each fit."""
     names = [each.name for each in timed_entrants() if each.group == group]
     known = {name: held.seconds[RELATED][name] for name in names if name in held.seconds[RELATED]}
     if not known:
-        return None, MISSING, MISSING
-    largest = np.max(list(known.values()), axis=0)
-    came = agreed([LIMITS[group] / largest])
-    words = ", ".join(f"{name} {seconds.mean():.1f}" for name, seconds in known.items())
-    return came if len(known) == len(names) else None, words, f"largest of a fit {span(largest, '.1f')} seconds"
+        return UNKNOWN
+    pairs = {name: log_ratio(LIMITS[group], known[name]) if name in known else Difference() for name in names}
+    words = ", ".join(f"{name} {seconds.mean():.1f} ({span(seconds, '.1f')})" for name, seconds in known.items())
+    return Grades.of(pairs).verdict(words)
 
 
-def _square(held: Held) -> tuple[bool | None, str, str]:
+def _square(held: Held) -> Verdict:
     """By the seconds of the d x d problem, from those timed, over those of a fit on relation features."""
     names = [each.name for each in square_entrants()]
-    ours, words = {}, []
+    ours, words = dict.fromkeys(names, Difference()), []
     for name in names:
         seconds, related = held.predicted(name, held.terms), held.seconds[RELATED].get(name)
         if seconds is None or related is None:
             continue
-        ours[name] = seconds / related
+        ours[name] = log_ratio(seconds, related)
         theirs = held.predicted(name, PUBLISHED_TERMS)
         words.append(
             f"{name}: {seconds.mean():,.0f} for all terms by d^3 ({theirs.mean():,.0f} for the paper's "
-            f"{PUBLISHED_TERMS:,}) against {related.mean():.1f}"
+            f"{PUBLISHED_TERMS:,}) against {related.mean():.1f}, {span(seconds / related, ',.0f')} times"
         )
-    came = agreed(list(ours.values())) if len(ours) == len(names) else None
-    told = "; ".join(f"{name} {span(each, ',.0f')} times" for name, each in ours.items())
-    return came, "; ".join(words) or MISSING, told or MISSING
+    return Grades.of(ours).verdict("; ".join(words) or MISSING)
 
 
-def _cheaper(held: Held, dear: str, cheap: str) -> tuple[bool | None, str, str]:
+def _cheaper(held: Held, dear: str, cheap: str) -> Verdict:
     found = held.ratios(dear, cheap)
-    came = agreed(list(found.values()))
-    if came and len(found) < len(timed_entrants()):
-        came = None
-    means = ", ".join(f"{name} {np.exp(np.log(each).mean()):.3g}" for name, each in found.items())
-    told = "; ".join(f"{name} {span(each, '.3g')}" for name, each in found.items())
-    return came, f"seconds on {dear} over those on {cheap}: {means}" if found else MISSING, told or MISSING
+    pairs = {each.name: log_ratio(found[each.name], 1.0) if each.name in found else Difference()
+             for each in timed_entrants()}  # fmt: skip
+    told = "; ".join(f"{name} {np.exp(np.log(each).mean()):.3g} ({span(each, '.3g')})" for name, each in found.items())
+    return Grades.of(pairs).verdict(f"seconds on {dear} over those on {cheap}: {told}" if found else MISSING)
 
 
 def span(values: np.ndarray, form: str) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from papers.difference import LEVEL
 from papers.mesd_mope.draws import Scores
+from papers.rule import LEVEL, over_rows
 from proxembed.report.figures import COLOURS, svg_text
 
 WIDTH, ROW, EDGES = 9.4, 0.28, 1.5  # inches: of the figure, of an entrant's line, of all above and below the lines
@@ -32,7 +32,7 @@ def score_figure(scores: Scores, title: str) -> str:
     >>> import numpy as np
     >>> from papers.mesd_mope.draws import Scores
     >>> from papers.mesd_mope.figure import score_figure
-    >>> score_figure(Scores({"PCA": np.array([0.8, 0.9])}, {"unsupervised": ["PCA"]}, 200, 100), "made")[:4]
+    >>> score_figure(Scores({"PCA": np.array([[0.8], [0.9]])}, {"unsupervised": ["PCA"]}, 100), "made")[:4]
     '<svg'
     """
     names = sorted(scores.values, key=lambda name: -scores.values[name].mean())
@@ -66,9 +66,9 @@ def _legend() -> str:
 def _line(axes: Any, scores: Scores, name: str, row: int, look: dict[str, Any]) -> None:
     """The draws of an entrant as rings, its mean, and the interval of the mean."""
     values, colour = scores.values[name], look["color"]
-    mean = scores.mean(values)
-    if np.isfinite(mean.low):
-        axes.plot([mean.low, mean.high], [row, row], color=colour, linewidth=1.2, gid=f"interval-{row}")
+    mean = over_rows(scores.cells[name])
+    if np.isfinite(mean.error):
+        axes.plot(list(mean.interval()), [row, row], color=colour, linewidth=1.2, gid=f"interval-{row}")
     axes.plot(values, [row] * len(values), linestyle="", marker="o", markersize=4, markerfacecolor="none",
               markeredgecolor=colour, markeredgewidth=0.7)  # fmt: skip
     axes.plot([mean.mean], [row], linestyle="", markersize=7, markeredgewidth=0, gid=f"mean-{row}", **look)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from papers.entrants import OLPP_WORDS
-from papers.markdown import CAME_OUT, DASH, QUICK_WARNING, claims_table, failures, made_lines, table
+from papers.markdown import DASH, QUICK_WARNING, claims_table, failures, made_lines, rule_words, table
 from papers.mesd_mope.draws import DRAW, Scores, by_share
 from papers.mesd_mope.entrants import PSI
 from papers.mesd_mope.figure import score_figure
@@ -17,10 +17,8 @@ NO_EMBEDDING = "no embedding"
 DIFFERENCES = """## How it was done, and what differs from the paper
 
 - The paper has one split and one number a method. Here the three parts are drawn anew {times}, each draw with its
-  own labelled rows, settings and discriminants. Intervals are at 95 %, of the paired difference over the draws, each
-  by itself (no correction for their number), with the variance that Nadeau and Bengio correct for documents which the
-  draws share. A claim "came out" where its intervals lie on its side of the bound, "did not" where one lies on the
-  other side, and else "cannot be told".
+  own labelled rows, settings and discriminants.
+{rule}
 - In each draw an entrant tries at most {limit} settings: its own and, where its grid is larger, others drawn from it at
   random. {draws} and {limit} settings are what the time of a page allows; the grid of MOPE with features has
   {grid:,} settings, so that most of it is not tried.
@@ -54,20 +52,20 @@ def page(record: Mapping[str, Any]) -> str:
     plan, drawn = record["plan"], figures(record)
     lines = [f"# {record['title']}", "", *([QUICK_WARNING, ""] if record["quick"] else []), *made_lines(record)]
     lines += ["## What the paper says, and what came out", ""]
-    lines += [claims_table(record["claims"], "claim", "labels", CAME_OUT), _sizes(record)]
+    lines += [claims_table(record["claims"], "labels"), _sizes(record)]
     for share, draws in by_share(record["parts"]).items():
         words = f"Macro F1, {share} of the training rows labelled"
         lines += [f"## {words}", "", *([f"![{words}]({_file(share)})", ""] if _file(share) in drawn else [])]
         lines += [_readouts(record, share), "", _entries(record, draws)]
     grid = int(np.prod([len(values) for values in PSI.values()]))
     words = {"olpp": OLPP_WORDS, "draws": draws_in_words(record), "times": _times(record)}
-    told = DIFFERENCES.format(limit=plan["limit"], grid=grid, **words)
+    told = DIFFERENCES.format(limit=plan["limit"], grid=grid, rule=rule_words(has_groups(record)), **words)
     return "\n".join([*lines, *failures(record["parts"]), told])
 
 
 def figures(record: Mapping[str, Any]) -> dict[str, str]:
     """File name -> SVG: the scores of all entrants, a figure a share of labels; none where all failed."""
-    held = {share: Scores.of(draws, *_rows(record)) for share, draws in by_share(record["parts"]).items()}
+    held = {share: Scores.of(draws, _tested(record)) for share, draws in by_share(record["parts"]).items()}
     return {
         _file(share): score_figure(scores, f"{share} of the training rows labelled")
         for share, scores in held.items()
@@ -100,11 +98,22 @@ def _file(share: str) -> str:
     return f"macro_f1_{share.removesuffix(' %')}.svg"
 
 
-def _rows(record: Mapping[str, Any]) -> tuple[float, float]:
-    """Mean sizes of the training and the test part."""
-    stages = record["stages"].values()
-    train, test = (float(np.mean([stage[part] for stage in stages])) for part in ("training", "test"))
-    return train, test
+def _tested(record: Mapping[str, Any]) -> float:
+    """The mean size of the test part."""
+    return float(np.mean([stage["test"] for stage in record["stages"].values()]))
+
+
+def has_groups(record: Mapping[str, Any]) -> bool:
+    """Whether every scored entry of a record has its score without each group of documents.
+
+    Examples
+    --------
+    >>> from papers.mesd_mope.page import has_groups
+    >>> has_groups({"parts": {"40 %, draw 1": [{"test": 0.5}]}})
+    False
+    """
+    scored = [e for entries in record["parts"].values() for e in entries if e.get("test") is not None]
+    return all(each.get("without") for each in scored)
 
 
 def _sizes(record: Mapping[str, Any]) -> str:
@@ -137,7 +146,7 @@ def _each(values: Sequence[object]) -> str:
 
 def _entries(record: Mapping[str, Any], draws: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     """A line an entrant: means over the draws, the difference to no embedding, and what each draw chose."""
-    scores, rows = Scores.of(draws, *_rows(record)), []
+    scores, rows = Scores.of(draws, _tested(record)), []
     for stated in record["plan"]["entrants"]:
         name = stated["name"]
         held = [entry for entries in draws for entry in entries if entry["entrant"] == name]

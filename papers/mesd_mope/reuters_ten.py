@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from papers.groups import row_groups
 from proxembed.data import Dataset, read
 from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.pairs.relation import relation
@@ -23,7 +24,7 @@ class Stage:
     """Features R and labels Y (0/1) of the three parts; ``labelled`` are the training rows whose labels count.
 
     ``R`` are relation features, or the tf-idf rows (CSR) from which they are made. ``Y`` is whole; what a method sees
-    is ``y``, with NaN in the rows that are not labelled.
+    is ``y``, with NaN in the rows that are not labelled. ``test_groups``: of the test documents (``papers.groups``).
     """
 
     names: tuple[str, ...]
@@ -35,6 +36,7 @@ class Stage:
     Y_test: np.ndarray
     labelled: np.ndarray
     n_terms: int
+    test_groups: np.ndarray
 
     @property
     def y(self) -> np.ndarray:
@@ -106,7 +108,8 @@ def tfidf_ten(folder: Path, seed: int = 0, rows: int | None = None) -> Stage:
     label_names = tuple(dataset.label_names or ())
     names = tuple(label_names[column] for column in columns)
     parts = T, Y[train], T_validation, Y[validation], T_test, Y[test]
-    return Stage(names, *parts, np.arange(len(train)), X.shape[1])
+    groups = row_groups(dataset.X.shape[0], chosen[test])
+    return Stage(names, *parts, np.arange(len(train)), X.shape[1], groups)
 
 
 def related(stage: Stage, prototypes: np.ndarray | None = None) -> Stage:

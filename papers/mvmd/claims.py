@@ -1,6 +1,6 @@
 """What the MVMD paper says of its experiments, and whether it came out so.  [xu2016mvmd]
 
-Differences are of the means over draws, one per set and measure, losses turned round; their intervals are over sets.
+The claims speak of many sets, so that the sets are the blocks of ``papers.rule``, each by the mean of its draws.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from papers.claim import claim
-from papers.difference import MISSING, mean_of_draws
 from papers.mvmd.contenders import OURS
+from papers.rule import SETS, UNKNOWN, Difference, Grades, Ranks, Verdict, over_blocks
 from proxembed.measures.metrics import (
     hamming_loss,
     instance_accuracy,
@@ -21,6 +21,7 @@ from proxembed.measures.metrics import (
     instance_recall,
     subset_accuracy,
 )
+from proxembed.measures.statistics import wilcoxon_holm
 
 LOSS = "Hamming loss"
 MEASURES = {
@@ -40,22 +41,15 @@ Parts = Mapping[str, list[dict]]
 def claims(record: Mapping[str, Any]) -> list[dict]:
     """The claims beside what came out, as plain data."""
     parts = record["parts"]
-    every = f"{len(parts)} sets"
-    found = [
-        claim(f"MVMD is overall superior to {rival} by six measures", "abstract, introduction", every, *told)
-        for rival in RIVALS
-        for told in [superior(parts, rival)]
-    ]
-    words = "PCA, MLSI and DMLDA have many small positive eigenvalues"
-    found.append(claim(words, "introduction", every, *_small(record, MANY, many=True)))
-    words = "CCA, MDDM and MLDA have a few large positive eigenvalues"
-    found.append(claim(words, "introduction", every, *_small(record, FEW, many=False)))
-    words = "MVMD has a few large eigenvalues and many small ones"
-    found.append(claim(words, "section 5", every, *_few_and_many(record)))
-    words = "the projected features of MVMD are not de-correlated"
-    found.append(claim(words, "section 5", every, *_correlated(parts)))
-    words = "MVMD compares well in computational time"
-    return [*found, claim(words, "introduction", every, *_seconds(parts))]
+    told: tuple[tuple[str, str, Verdict], ...] = (
+        (f"MVMD is overall superior to {', '.join(RIVALS)} by six measures", "abstract, introduction", superior(parts)),
+        ("PCA, MLSI and DMLDA have many small positive eigenvalues", "introduction", _small(record, MANY, many=True)),
+        ("CCA, MDDM and MLDA have a few large positive eigenvalues", "introduction", _small(record, FEW, many=False)),
+        ("MVMD has a few large eigenvalues and many small ones", "section 5", _few_and_many(record)),
+        ("the projected features of MVMD are not de-correlated", "section 5", _correlated(parts)),
+        ("MVMD compares well in computational time", "introduction", _seconds(parts)),
+    )
+    return [claim(words, where, f"{len(parts)} sets", verdict) for words, where, verdict in told]
 
 
 def entry_of(parts: Parts, part: str, title: str) -> dict | None:
@@ -63,82 +57,96 @@ def entry_of(parts: Parts, part: str, title: str) -> dict | None:
     return next((e for e in parts.get(part, []) if e["entrant"] == title and not e["failure"]), None)
 
 
-def gain(ours: dict, other: dict, measure: str) -> float:
-    """The mean over draws of ours less the other's; above 0 is better for losses, too.
-
-    >>> gain({"Hamming loss": [0.1, 0.2]}, {"Hamming loss": [0.2, 0.2]}, "Hamming loss")
-    0.05
-    """
-    found = float(np.mean(ours[measure]) - np.mean(other[measure]))
-    return round(-found if measure == LOSS else found, 12)
-
-
-def gains(parts: Parts, rival: str, measure: str) -> np.ndarray:
-    """The gain over a rival on each set that both have."""
-    pairs = [(entry_of(parts, part, OURS), entry_of(parts, part, rival)) for part in parts]
-    return np.array([gain(ours, other, measure) for ours, other in pairs if ours and other])
+def values(parts: Parts) -> np.ndarray:
+    """The mean over draws of each measure and method, larger ones better, of the sets that have all methods: of shape
+    (sets, measures, methods), ours first."""
+    found = []
+    for part in parts:
+        entries = [entry for title in (OURS, *RIVALS) if (entry := entry_of(parts, part, title))]
+        if len(entries) == 1 + len(RIVALS):
+            sign = {measure: -1.0 if measure == LOSS else 1.0 for measure in MEASURES}
+            found.append([[sign[m] * float(np.mean(entry[m])) for entry in entries] for m in MEASURES])
+    return np.round(np.array(found).reshape(len(found), len(MEASURES), 1 + len(RIVALS)), 12)
 
 
-def superior(parts: Parts, rival: str) -> tuple[bool | None, str, str | None]:
-    """Whether MVMD is above a rival by every measure, its intervals above 0; not, where one is below 0.
-
-    Returns what came out, the mean gains, and their intervals.
-    """
-    found = {measure: gains(parts, rival, measure) for measure in MEASURES}
-    if min(len(each) for each in found.values()) < 2:
-        return None, MISSING, None
-    bounds = {measure: mean_of_draws(each) for measure, each in found.items()}
-    above = [measure for measure, each in bounds.items() if each.low > 0]
-    below = [measure for measure, each in bounds.items() if each.high < 0]
-    means = ", ".join(f"{measure} {each.mean:+.3f}" for measure, each in bounds.items())
-    intervals = ", ".join(f"{measure} {each.low:+.3f} to {each.high:+.3f}" for measure, each in bounds.items())
-    return True if len(above) == len(MEASURES) else False if below else None, means, intervals
+def superior(parts: Parts) -> Verdict:
+    """By the mean ranks over sets and measures, of which a set is a block."""
+    held = values(parts)
+    if len(held) < 2:
+        return UNKNOWN
+    ranks, names = Ranks.of(held), (OURS, *RIVALS)
+    by_rank = sorted(zip(ranks.mean, names, strict=True))
+    words = "mean rank " + ", ".join(f"{name} {rank:.2f}" for rank, name in by_rank)
+    return ranks.verdict(names, f"{words}; {_by_measure(held)}")
 
 
-def _small(record: Mapping[str, Any], titles: tuple[str, ...], *, many: bool) -> tuple[bool | None, str]:
-    """Whether 99.9 % of the spectrum take more components than there are labels, on most sets."""
+def _by_measure(held: np.ndarray) -> str:
+    """The rivals that ours is ahead of and behind on each measure, by Wilcoxon's test over the sets, uncorrected."""
+    told = []
+    for i, measure in enumerate(MEASURES):
+        apart = [held[:, i, 0] - held[:, i, j] for j in range(1, held.shape[2])]
+        p, _ = wilcoxon_holm(apart)
+        sides = {
+            word: [name for name, each, q in zip(RIVALS, apart, p, strict=True) if q <= 0.05 and sign * each.sum() > 0]
+            for word, sign in (("ahead of", 1), ("behind", -1))
+        }
+        told += [f"{measure}: {word} {', '.join(names)}" for word, names in sides.items() if names]
+    return "by single measures, uncorrected p at most 0.05: " + ("; ".join(told) or "none")
+
+
+def _log_ratios(record: Mapping[str, Any], title: str, share: str) -> Difference:
+    """The logarithm of the components that hold a share of a spectrum over the labels, a value a set."""
+    known = {part: entry for part in record["parts"] if (entry := entry_of(record["parts"], part, title))}
+    found = [np.log(e["spectrum"][share] / record["sets"][part]["labels"]) for part, e in known.items()]
+    return over_blocks(found, SETS)
+
+
+def _small(record: Mapping[str, Any], titles: tuple[str, ...], *, many: bool) -> Verdict:
+    """Whether 99.9 % of the spectrum take more components than there are labels, by their logarithms."""
     parts, above = record["parts"], {}
     for title in titles:
         known = {part: entry for part in parts if (entry := entry_of(parts, part, title))}
         above[title] = [e["spectrum"]["99.9 %"] > record["sets"][part]["labels"] for part, e in known.items()]
     if not all(above.values()):
-        return None, MISSING
+        return UNKNOWN
     told = "; ".join(f"{title} on {sum(each)} of {len(each)}" for title, each in above.items())
-    shares = [np.mean(each) for each in above.values()]
-    came = all(share > 0.5 for share in shares) if many else all(share < 0.5 for share in shares)
-    return came, f"more components than labels for 99.9 % of the spectrum: {told}"
+    pairs = {title: _log_ratios(record, title, "99.9 %") for title in titles}
+    pairs = pairs if many else {title: each.turned for title, each in pairs.items()}
+    return Grades.of(pairs).verdict(f"more components than labels for 99.9 % of the spectrum: {told}")
 
 
-def _few_and_many(record: Mapping[str, Any]) -> tuple[bool | None, str]:
-    """Whether at most as many components as labels hold 95 % of MVMD's spectrum, and more the rest, on every set."""
-    parts, found = record["parts"], []
+def _few_and_many(record: Mapping[str, Any]) -> Verdict:
+    """Whether fewer components than labels hold 95 % of MVMD's spectrum, and more the rest, by their logarithms."""
+    parts = record["parts"]
     entries = {part: entry for part in parts if (entry := entry_of(parts, part, OURS))}
     if not entries:
-        return None, MISSING
-    told = []
-    for part, entry in entries.items():
-        few, most = entry["spectrum"]["95 %"], entry["spectrum"]["99.9 %"]
-        found.append(few <= record["sets"][part]["labels"] < most)
-        told.append(f"{part} {few} and {most}")
-    return all(found), f"components for 95 and 99.9 %: {'; '.join(told)}"
+        return UNKNOWN
+    told = "; ".join(f"{part} {e['spectrum']['95 %']} and {e['spectrum']['99.9 %']}" for part, e in entries.items())
+    pairs = {
+        "fewer for 95 %": _log_ratios(record, OURS, "95 %").turned,
+        "more for 99.9 %": _log_ratios(record, OURS, "99.9 %"),
+    }
+    return Grades.of(pairs).verdict(f"components for 95 and 99.9 %: {told}")
 
 
-def _correlated(parts: Parts) -> tuple[bool | None, str]:
+def _correlated(parts: Parts) -> Verdict:
     entries = {part: entry for part in parts if (entry := entry_of(parts, part, OURS)) and entry["k"][0] > 1}
     if not entries:
-        return None, MISSING
+        return UNKNOWN
     told = "; ".join(f"{part} {e['correlation']:.2f}" for part, e in entries.items())
-    return all(e["correlation"] > 0.01 for e in entries.values()), f"largest correlation: {told}"
+    found = over_blocks([e["correlation"] for e in entries.values()], SETS)
+    return Grades.of({"largest correlation": found}, 0.01).verdict(told)
 
 
-def _seconds(parts: Parts) -> tuple[bool | None, str]:
-    """Its mean CPU seconds of a fit against the median of its rivals."""
+def _seconds(parts: Parts) -> Verdict:
+    """Its mean CPU seconds of a fit against the median of its rivals, by the logarithm of their ratio."""
     ratios = []
     for part in parts:
-        known = [entry_of(parts, part, title) for title in (OURS, *RIVALS)]
-        if all(known):
+        known = [entry for title in (OURS, *RIVALS) if (entry := entry_of(parts, part, title))]
+        if len(known) == 1 + len(RIVALS):
             ours, *others = (float(np.mean(entry["fit_seconds"])) for entry in known)
             ratios.append(ours / float(np.median(others)))
     if not ratios:
-        return None, MISSING
-    return max(ratios) <= 1.0, f"{min(ratios):.2f} to {max(ratios):.2f} times the median of the rivals"
+        return UNKNOWN
+    words = f"{min(ratios):.2f} to {max(ratios):.2f} times the median of the rivals"
+    return Grades.of({"logarithm of their seconds over ours": over_blocks(np.log(ratios), SETS).turned}).verdict(words)

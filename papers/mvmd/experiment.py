@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from papers.experiment import Kept, Request, run_part
+from papers.experiment import Draws, Kept, Request, run_part
 from papers.mvmd.claims import MEASURES, claims
 from papers.mvmd.contenders import BETAS, FEATURES, OURS, SHARES, Contender, contenders, size_of, spectrum_facts
 from papers.mvmd.page import figures, page
@@ -31,6 +31,7 @@ SETS = ("emotions", "birds", "scene", "yeast", "enron", "corel5k", "tmc2007-500"
 CHOSEN_BY = "F1"
 SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300)
 NOTES, NOTE = 3, 200
+EACH = (*MEASURES, "chosen", "k", "fit_seconds")  # a value a draw
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ def run(request: Request) -> dict:
         data = sets[name]
         if request.force:
             kept.drop(name)
-        tasks = {FEATURES if each is None else each.title: (each, data, plan) for each in entrants}
+        titles = [FEATURES if each is None else each.title for each in entrants]
+        held = {title: kept.draws(name, title, plan.draws) for title in kept.missing(name, titles)}
+        tasks = {title: (each, data, plan, held.get(title)) for title, each in zip(titles, entrants, strict=True)}
         done = run_part(kept, name, tasks, compete, request, done, len(names) * len(entrants))
         kept.record["claims"] = claims(kept.record)
         kept.write(page(kept.record), figures(kept.record))
@@ -85,24 +88,33 @@ def drawn_set(request: Request, plan: Plan, name: str) -> Dataset:
     return data.take(np.sort(np.random.default_rng([plan.seed, 0]).permutation(data.X.shape[0])[: plan.rows]))
 
 
-def compete(contender: Contender | None, data: Dataset, plan: Plan) -> dict:
-    """The entry of a method (None: all features) on one set: each measure in each draw, and curves of the first one."""
+def compete(contender: Contender | None, data: Dataset, plan: Plan, draws: Draws | None = None) -> dict:
+    """The entry of a method (None: all features) on one set: each measure in each draw, and curves of the first one;
+    finished draws are taken from ``draws``."""
     started, failure = time.perf_counter(), None
     entry: dict[str, Any] = {"entrant": FEATURES if contender is None else contender.title}
-    entry |= {key: [] for key in (*MEASURES, "chosen", "k", "fit_seconds")}
+    entry |= {key: [] for key in EACH}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             for draw in range(plan.draws):
-                part = drawn_part(data, plan.seed, draw)
-                if contender is None:
-                    add(entry, measured(part, part.X, part.X_held_out), {}, part.X.shape[1], 0.0)
-                else:
-                    one_draw(entry, contender, part, plan, first=draw == 0)
+                make = partial(one_draw, contender, data, plan, draw)
+                found = make() if draws is None else draws.remember(draw, make)
+                for name, value in found.items():
+                    entry[name] = [*entry[name], value] if name in EACH else value
         except Exception as error:
             failure = reason_of(error)
     notes = dict.fromkeys(" ".join(str(each.message).split())[:NOTE] for each in caught)
     return {**entry, "seconds": time.perf_counter() - started, "failure": failure, "notes": list(notes)[:NOTES]}
+
+
+def one_draw(contender: Contender | None, data: Dataset, plan: Plan, draw: int) -> dict[str, Any]:
+    """What one draw of a method gave: the measures, ``chosen, k, fit_seconds``; of the first one its curves, too."""
+    part = drawn_part(data, plan.seed, draw)
+    if contender is None:
+        chosen = {"chosen": {}, "k": part.X.shape[1], "fit_seconds": 0.0}
+        return measured(part, part.X, part.X_held_out) | chosen
+    return drawn(contender, part, plan, first=draw == 0)
 
 
 def drawn_part(data: Dataset, seed: int, draw: int) -> Part:
@@ -116,7 +128,7 @@ def _part(X: Any, labels: LabelMatrix, train: np.ndarray, held_out: np.ndarray) 
     return make_part(X, labels, train, held_out, scaling_kind(X[train]))
 
 
-def one_draw(entry: dict, contender: Contender, part: Part, plan: Plan, *, first: bool) -> None:
+def drawn(contender: Contender, part: Part, plan: Plan, *, first: bool) -> dict[str, Any]:
     """Choose inside the training rows, fit again, score the held-out rows once."""
     n, labels = part.X.shape[0], part.labels.Y.toarray()
     order = np.random.default_rng([plan.seed, 2]).permutation(n)
@@ -134,7 +146,8 @@ def one_draw(entry: dict, contender: Contender, part: Part, plan: Plan, *, first
     seconds = time.process_time() - began
     k = size_of(fitted.eigenvalues_, share)
     Z, new = fitted.transform(part.X), fitted.transform(part.X_held_out)
-    add(entry, measured(part, Z[:, :k], new[:, :k]), {**setting, "share": share}, k, seconds)
+    entry: dict[str, Any] = measured(part, Z[:, :k], new[:, :k])
+    entry |= {"chosen": {**setting, "share": share}, "k": k, "fit_seconds": seconds}
     if first:
         entry["spectrum"] = spectrum_facts(fitted.eigenvalues_)
         entry["correlation"] = largest_correlation(Z[:, :k])
@@ -145,6 +158,7 @@ def one_draw(entry: dict, contender: Contender, part: Part, plan: Plan, *, first
                 beta: at_shares(contender, {"beta": beta}, part, (share,))[share][CHOSEN_BY]
                 for beta in (0.0, *plan.betas, 1.0)
             }
+    return entry
 
 
 def at_shares(contender: Contender, setting: dict, part: Part, shares: tuple[float, ...]) -> dict[float, dict]:
@@ -171,9 +185,3 @@ def largest_correlation(Z: np.ndarray) -> float:
         return 0.0
     C = np.corrcoef(Z, rowvar=False)
     return float(np.abs(C - np.diag(np.diag(C))).max())
-
-
-def add(entry: dict, values: Mapping[str, float], setting: dict, k: int, seconds: float) -> None:
-    """Add what one draw gave."""
-    for name, value in (values | {"chosen": setting, "k": k, "fit_seconds": seconds}).items():
-        entry[name].append(value)

@@ -2,27 +2,26 @@
 
 Its Figures 3 and 4 are pictures without numbers; the shares of the area and the words beside them are checked, and its
 words on Figure 2, of faces, on images of digits. The Hamming losses are those that a later paper reports of the method
-[gonen2014bsml]. Differences are paired by draw of the labelled rows. A claim came out where the intervals lie on its
-side of the bound, did not where one lies on the other side, and else cannot be told.
+[gonen2014bsml]. Differences are paired by draw of the labelled rows, and judged by the rule of ``papers.rule``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from papers.claim import claim
-from papers.difference import MISSING, Difference, all_of, every, interval_words, within
-from papers.markdown import DASH
+from papers.rule import UNKNOWN, Difference, Grades, Verdict
 from papers.ssdr_mc.entrants import CLIPPED, COUPLED, HARMONIC, PAPER, RANKED, REDUCED
 from papers.ssdr_mc.images import FIRST, LAST, SIZES, SUPERVISED, UNSUPERVISED, ssdr_mc
 from papers.ssdr_mc.results import IMAGE_PART, NEAR, SPLIT_PART, WIDER, Curves, Entry, Grid, Parts, drawn, over_draws
 from papers.ssdr_mc.rows import TEXT
 
-Verdict = tuple[bool | None, str, str]
-NOTHING: Verdict = (None, MISSING, DASH)
+Judged = tuple[Grades | None, str, bool]  # what is asked of a surface, in words, and whether a fact speaks against it
 HAMMING = {"emotions": 0.2805, "scene": 0.1345, "yeast": 0.2485}
 AREA = {"yeast": 0.554, "scene": 0.356}
 RIVALS = (RANKED, REDUCED, HARMONIC, COUPLED)
@@ -41,18 +40,18 @@ def claims(record: Mapping[str, Any]) -> list[dict]:
     grids = {name: Grid.of(parts, name) for name in AREA}
     images = [entry for entry in parts.get(IMAGE_PART, []) if not entry["failure"]]
     found = [
-        claim(f"Hamming loss {value} on {name}", "Gonen 2014, SSDR-MC", "published split", *_hamming(parts, name, cut))
+        claim(f"Hamming loss {value} on {name}", "Gonen 2014, SSDR-MC", "published split", _hamming(parts, name, cut))
         for name, value in HAMMING.items()
     ]
-    found += [claim(words, "Fig. 2", "digits for faces", *told) for words, told in _images(images)]
+    found += [claim(words, "Fig. 2", "digits for faces", told, own=True) for words, told in _images(images)]
     for name, area in AREA.items():
         words = f"micro F1 is excellent and stable on {100 * area:g} % of all alpha and H, {name}"
-        found.append(claim(words, "Fig. 3", f"{here:g} %", *_region(grids[name], area)))
+        found.append(claim(words, "Fig. 3", f"{here:g} %", _region(grids[name], area)))
     for words, judge in _SETTINGS:
-        found.append(claim(words, "parameter selection", f"{here:g} %", *_over_sets(grids, judge)))
+        found.append(claim(words, "parameter selection", f"{here:g} %", _over_sets(grids, judge)))
     for rival in RIVALS:
         words = f"significantly above {rival} at the 98.77 % level, all results pooled"
-        found.append(claim(words, "Fig. 4", "all shares", *_pooled(curves, rival)))
+        found.append(claim(words, "Fig. 4", "all shares", _pooled(curves, rival)))
     text = curves.get(TEXT)
     for words, where, of, told in (
         (f"{REDUCED} does not outperform {RANKED} where features are many ({TEXT})", "Fig. 4(c)", None, _reduced(text)),
@@ -63,7 +62,7 @@ def claims(record: Mapping[str, Any]) -> list[dict]:
         ("weights below 0 may be discarded without an effect on accuracy", "label inference", here,
          _discarded(curves, here)),
     ):  # fmt: skip
-        found.append(claim(words, where, "all shares" if of is None else f"{of:g} %", *told))
+        found.append(claim(words, where, "all shares" if of is None else f"{of:g} %", told))
     return found
 
 
@@ -78,10 +77,10 @@ def entry_on_split(parts: Parts, name: str, method: str, cut: float | str) -> En
 def _hamming(parts: Parts, name: str, cut: float) -> Verdict:
     entry = entry_on_split(parts, name, PAPER, cut)
     if entry is None:
-        return NOTHING
+        return UNKNOWN
     near = abs(entry["hamming"] - HAMMING[name]) <= HAMMING_NEAR
     words = f"{entry['hamming']:.4f} at H = {cut:g} (asked: within {HAMMING_NEAR:g})"
-    return near, words, "one split, nothing random"
+    return Verdict(near, words, "one split, nothing random")
 
 
 def _images(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, Verdict]]:
@@ -104,29 +103,29 @@ def _beside(entries: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
 
 def _marginal(entries: Sequence[Mapping[str, Any]]) -> Verdict:
     if not entries:
-        return NOTHING
+        return UNKNOWN
     ours, other = (_beside(entries, name) for name in (SUPERVISED, UNSUPERVISED))
     gain = over_draws(ours - other)
     words = f"beside one of their digit {ours.mean():.2f} and {other.mean():.2f}; marginal: at most {MARGINAL:g}"
-    return every([gain.turned], -MARGINAL), words, gain.words
+    return Grades.of({f"less {UNSUPERVISED}": gain}, -inf, MARGINAL).verdict(words)
 
 
 def _above(entries: Sequence[Mapping[str, Any]], size: int, others: Sequence[str]) -> Verdict:
     if not entries:
-        return NOTHING
+        return UNKNOWN
     ours = _beside(entries, ssdr_mc(size, LAST))
     pairs = {f"less {name}": over_draws(ours - _beside(entries, name)) for name in others}
-    return every(list(pairs.values())), f"beside one of their digit {ours.mean():.2f}", interval_words(pairs)
+    return Grades.of(pairs).verdict(f"beside one of their digit {ours.mean():.2f}")
 
 
 def _by_pass(entries: Sequence[Mapping[str, Any]], size: int) -> Verdict:
     if not entries:
-        return NOTHING
+        return UNKNOWN
     passes = [entry["passes"][str(size)] for entry in entries]
     first, last = (_beside(entries, ssdr_mc(size, place)) for place in (FIRST, LAST))
     gain = over_draws(last - first)
     words = f"first pass {first.mean():.2f}, last {last.mean():.2f}; {min(passes)} to {max(passes)} passes"
-    return every([gain]), words, gain.words
+    return Grades.of({"last less first": gain}).verdict(words)
 
 
 def _traits(entries: Sequence[Mapping[str, Any]], size: int) -> Verdict:
@@ -134,61 +133,63 @@ def _traits(entries: Sequence[Mapping[str, Any]], size: int) -> Verdict:
     each = [entry["traits"][ssdr_mc(size, LAST)] for entry in entries]
     found = over_draws(np.array([value for value in each if value is not None], dtype=float))
     if not np.isfinite(found.mean):
-        return NOTHING
-    return every([found]), f"rank correlation {found.mean:.2f}", found.unsigned
+        return UNKNOWN
+    return Grades.of({"rank correlation": found}).verdict(f"{found.mean:.2f}")
 
 
 def _region(grid: Grid | None, area: float) -> Verdict:
     if grid is None:
-        return NOTHING
+        return UNKNOWN
     shares = [grid.excellent(near).mean(axis=(1, 2)) for near in (NEAR, WIDER)]
     found = over_draws(shares[0])
     words = f"{100 * found.mean:.0f} % within {NEAR:g} of the best, {grid.best.mean():.3f}; "
-    told = f"{found.unsigned} of the area"
-    return every([found], area), words + f"{100 * shares[1].mean():.0f} % within {WIDER:g}", told
+    words += f"{100 * shares[1].mean():.0f} % within {WIDER:g}"
+    return Grades.of({"share of the area": found}, area).verdict(words)
 
 
-def _over_sets(grids: Mapping[str, Grid | None], judge: Callable[[Grid], Verdict]) -> Verdict:
-    """A judgement on both surfaces; it came out where it did on both."""
-    told = {name: judge(grid) for name, grid in grids.items() if grid is not None}
-    if len(told) < len(AREA):
-        return NOTHING
-    words, intervals = ("; ".join(f"{name}: {each[i]}" for name, each in told.items()) for i in (1, 2))
-    return all_of([each[0] for each in told.values()]), words, intervals
+def _over_sets(grids: Mapping[str, Grid | None], judge: Callable[[str, Grid], Judged]) -> Verdict:
+    """A judgement on both surfaces; it did not come out where a fact speaks against it."""
+    told = [judge(name, grid) for name, grid in grids.items() if grid is not None]
+    if len(told) < len(AREA) or any(grades is None for grades, _, _ in told):
+        return UNKNOWN
+    grades = Grades({name: asked for found, _, _ in told if found for name, asked in found.asked.items()})
+    verdict = grades.verdict("; ".join(words for _, words, _ in told))
+    against = any(contrary for _, _, contrary in told) and all(e.difference.decides for e in grades.asked.values())
+    return replace(verdict, came_out=False, decided_by=None) if against else verdict
 
 
-def _box(grid: Grid) -> Verdict:
+def _box(name: str, grid: Grid) -> Judged:
     """By the best of the grid less the worst of the box."""
     inside = np.ix_(*((values >= low) & (values <= high) for values, (low, high) in zip(
         (grid.alpha, grid.cuts), BOX, strict=True)))  # fmt: skip
     values = np.array([f1[inside].ravel() for f1 in grid.f1])
     if values.size == 0:
-        return NOTHING
+        return None, f"{name}: no setting of the grid lies there", False
     found = over_draws(grid.best - values.min(axis=1))
-    words = f"{values.min(axis=1).mean():.3f} to {values.max(axis=1).mean():.3f} there, {grid.best.mean():.3f} the best"
-    return every([found.turned], -WIDER), words, f"best less worst of the box {found.unsigned}; accurate: {WIDER:g}"
+    lowest, highest = values.min(axis=1).mean(), values.max(axis=1).mean()
+    words = f"{name}: {lowest:.3f} to {highest:.3f} there, {grid.best.mean():.3f} the best; accurate: {WIDER:g}"
+    return Grades.of({f"{name}, best less worst of the box": found}, -inf, WIDER), words, False
 
 
-def _passes(grid: Grid) -> Verdict:
+def _passes(name: str, grid: Grid) -> Judged:
     """By the most passes of an excellent setting, all of which must converge."""
     good = grid.excellent()
     most = over_draws([passes[where].max() for passes, where in zip(grid.passes, good, strict=True)])
     least, ended = grid.passes[good].min(), grid.converged[good].mean()
-    words = f"{least} to {grid.passes[good].max()} passes, {100 * ended:.0f} % converged"
-    few = every([most.turned], -(STEPS + 0.5))
-    return all_of([few, bool(ended == 1.0)]), words, f"most passes {most.unsigned}"
+    words = f"{name}: {least} to {grid.passes[good].max()} passes, {100 * ended:.0f} % converged"
+    return Grades.of({f"{name}, most passes": most}, -inf, STEPS + 0.5), words, bool(ended < 1.0)
 
 
-def _coincide(grid: Grid) -> Verdict:
+def _coincide(name: str, grid: Grid) -> Judged:
     """By the mean passes of the excellent settings less those of the others."""
     good = grid.excellent()
     if any(where.all() for where in good):
-        return None, "all settings are near the best", DASH
+        return None, f"{name}: all settings are near the best", False
     pairs = zip(grid.passes, good, strict=True)
     each = np.array([(passes[where].mean(), passes[~where].mean()) for passes, where in pairs])
     found, (inside, outside) = over_draws(each[:, 0] - each[:, 1]), each.mean(axis=0)
-    words = f"{inside:.1f} passes on average near the best, {outside:.1f} elsewhere"
-    return every([found.turned]), words, f"passes near it less elsewhere {found.words}"
+    words = f"{name}: {inside:.1f} passes on average near the best, {outside:.1f} elsewhere"
+    return Grades.of({f"{name}, passes near it less elsewhere": found}, -inf, 0.0), words, False
 
 
 _SETTINGS = (
@@ -200,32 +201,42 @@ _SETTINGS = (
 
 def _pooled(curves: Mapping[str, Curves], rival: str) -> Verdict:
     """By the mean over sets and shares of each draw, at the paper's level."""
-    gains = {name: each.values(PAPER) - each.values(rival) for name, each in sorted(curves.items())}
+    gains = {name: _less(each, PAPER, rival) for name, each in sorted(curves.items())}
     draws = min((len(each) for each in gains.values()), default=0)
     if not draws:
-        return NOTHING
-    found = over_draws(np.hstack([each[:draws] for each in gains.values()]), LEVEL)
+        return UNKNOWN
+    width = min(each.shape[-1] for each in gains.values())
+    found = over_draws(np.hstack([each[:draws, :, :width] for each in gains.values()]))
     if not np.isfinite(found.mean):
-        return NOTHING
-    each_set = ", ".join(f"{name} {np.nanmean(each):+.3f}" for name, each in gains.items())
-    return every([found]), f"mean difference {found.mean:+.3f} ({each_set})", f"{100 * LEVEL:g} %: {found.words}"
+        return UNKNOWN
+    each_set = ", ".join(f"{name} {np.nanmean(each[..., 0]):+.3f}" for name, each in gains.items())
+    told = Grades.of({f"{100 * LEVEL:g} %:": found}, level=LEVEL)
+    return told.verdict(f"mean difference {found.mean:+.3f} ({each_set})")
+
+
+def _less(curves: Curves, one: str, other: str) -> np.ndarray:
+    """Micro F1 of one method less that of another, (draws, shares, 1 + groups) where both have groups of rows."""
+    first, second = curves.cells(one), curves.cells(other)
+    width = min(first.shape[-1], second.shape[-1])
+    return first[..., :width] - second[..., :width]
 
 
 def _reduced(text: Curves | None) -> Verdict:
-    found = Difference() if text is None else over_draws(text.values(REDUCED) - text.values(RANKED))
+    found = Difference() if text is None else over_draws(_less(text, REDUCED, RANKED))
     if not np.isfinite(found.mean):
-        return NOTHING
+        return UNKNOWN
     words = f"mean difference {found.mean:+.3f}; {NO_EFFECT:g} is none"
-    return every([found.turned], -NO_EFFECT), words, found.words
+    return Grades.of({f"{REDUCED} less {RANKED}": found}, -inf, NO_EFFECT).verdict(words)
 
 
 def _rises(curves: Mapping[str, Curves]) -> Verdict:
     """By the steps between shares next to each other, of which the smaller one's rows are among the larger one's."""
-    told, pairs = [], {}
+    told: list[str] = []
+    pairs: dict[str, Difference] = {}
     for name, each in sorted(curves.items()):
         shares, values = each.shares, each.values(PAPER)
         if len(shares) < 2 or not np.isfinite(values).any(axis=0).all():
-            return NOTHING
+            return UNKNOWN
         steps = {
             f"{name}, {a:g} to {b:g} %": over_draws(values[:, i + 1] - values[:, i])
             for i, (a, b) in enumerate(zip(shares, shares[1:], strict=False))
@@ -233,44 +244,43 @@ def _rises(curves: Mapping[str, Curves]) -> Verdict:
         means, up = np.nanmean(values, axis=0), sum(step.mean > 0 for step in steps.values())
         told.append(f"{name} {means[0]:.3f} to {means[-1]:.3f}, {up} of {len(steps)} steps up")
         pairs |= steps
-    return (every(list(pairs.values())), "; ".join(told), interval_words(pairs)) if pairs else NOTHING
+    return Grades.of(pairs).verdict("; ".join(told)) if pairs else UNKNOWN
 
 
 def _seconds(text: Curves | None, share: float) -> Verdict:
     """By the seconds of each draw, less those of the slowest rival."""
     methods = (PAPER, *RIVALS)
     if text is None or share not in text.shares or not set(methods) <= set(text.methods):
-        return NOTHING
+        return UNKNOWN
     spent = {method: text.at(share, method, "cpu_seconds") for method in methods}
     found = over_draws(np.max([spent[rival] for rival in RIVALS], axis=0) - spent[PAPER])
     told = ", ".join(f"{method} {np.nanmedian(values):.2f}" for method, values in spent.items())
     words = f"CPU seconds of a run on {TEXT}: {told}"
-    return every([found]), words, f"slowest rival less ours {found.words}"
+    return Grades.of({"slowest rival less ours": found}).verdict(words)
 
 
 def _negative(curves: Mapping[str, Curves], share: float) -> Verdict:
-    told, verdicts, intervals = [], [], []
+    told, grades = [], Grades({})
     for name, each in curves.items():
         below = over_draws(each.at(share, PAPER, "below 0"))
         sizes = over_draws(each.at(share, PAPER, lambda entry: entry["sizes below 0"][1]))
         if not np.isfinite(below.mean):
-            return NOTHING
+            return UNKNOWN
         told.append(f"{name} {100 * below.mean:.0f} % of the weights, half of them beyond -{sizes.mean:.2f}")
-        verdicts += [every([below.turned], -FEW_BELOW), every([sizes.turned], -SMALL)]
-        intervals.append(f"{name} {below.unsigned} of the weights, median size {sizes.unsigned}")
-    words = f"{'; '.join(told)}; sparse: {100 * FEW_BELOW:g} %"
-    return (all_of(verdicts), words, "; ".join(intervals)) if told else NOTHING
+        grades |= Grades.of({f"{name}, share of the weights": below}, -inf, FEW_BELOW)
+        grades |= Grades.of({f"{name}, median size": sizes}, -inf, SMALL)
+    return grades.verdict(f"{'; '.join(told)}; sparse: {100 * FEW_BELOW:g} %") if told else UNKNOWN
 
 
 def _discarded(curves: Mapping[str, Curves], share: float) -> Verdict:
-    told, pairs = [], {}
+    told: list[str] = []
+    pairs: dict[str, Difference] = {}
     for name, each in curves.items():
         ours, other = (each.at(share, method, "f1") for method in (PAPER, CLIPPED))
         pairs[name] = over_draws(other - ours)
         if not np.isfinite(pairs[name].mean):
-            return NOTHING
+            return UNKNOWN
         told.append(f"{name} {np.nanmean(other):.3f} without, {np.nanmean(ours):.3f} with")
     if not told:
-        return NOTHING
-    words = f"{'; '.join(told)}; no effect: {NO_EFFECT:g}"
-    return within(list(pairs.values()), -NO_EFFECT, NO_EFFECT), words, interval_words(pairs)
+        return UNKNOWN
+    return Grades.of(pairs, -NO_EFFECT, NO_EFFECT).verdict(f"{'; '.join(told)}; no effect: {NO_EFFECT:g}")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from papers.experiment import Kept, Request, run_part
+from papers.groups import row_groups, without_each
 from papers.ssdr_mc.claims import claims
 from papers.ssdr_mc.entrants import TUNED, Alternated, Scored, clipped, entrants
 from papers.ssdr_mc.images import image_draw
@@ -193,6 +194,8 @@ def compete(
             entry["cpu_seconds"] = time.process_time() - cpu
             truth, found = rows.Y[~known], found[~known]
             entry |= {"f1": micro_f1(truth, found), "hamming": float(np.mean(truth != found)), **course}
+            group = row_groups(len(rows.Y), np.flatnonzero(~known))
+            entry["f1_without"] = without_each(group, lambda kept: micro_f1(truth[kept], found[kept]))
         except Exception as error:
             failure = reason_of(error)
     notes = dict.fromkeys(" ".join(str(each.message).split())[:NOTE] for each in caught)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from papers.difference import LEVEL, Difference, mean_of_draws
+from papers.rule import Difference, over_rows
 
 Cut = float | str
 Entry = Mapping[str, Any]
@@ -86,17 +86,27 @@ class Curves:
                 found[i, j] = np.nan if entry is None else read(entry)
         return found
 
+    def cells(self, method: str) -> np.ndarray:
+        """Micro F1 of a method's entries, and that without each group of rows, (draws, shares, 1 + groups); one column
+        where some entry has no groups."""
+        known = [entry.get("f1_without") for (_, each, _), entry in self.entries.items() if each == method]
+        width = min((len(each or ()) for each in known), default=0)
+        columns = [self.values(method, lambda entry, g=g: entry["f1_without"][g]) for g in range(width)]
+        return np.stack([self.values(method), *columns], axis=-1)
+
     def at(self, share: float, method: str, value: Callable[[Entry], float] | str) -> np.ndarray:
         """A number of a method's entries at one share, (draws,)."""
         shares = self.shares
         return self.values(method, value)[:, shares.index(share)] if share in shares else np.empty(0)
 
 
-def over_draws(values: np.ndarray, level: float = LEVEL) -> Difference:
-    """The mean over draws of one number, (draws,), or of several, (draws, shares); draws with gaps are left out."""
+def over_draws(values: np.ndarray) -> Difference:
+    """The mean over draws of one number, (draws,), of several, (draws, shares), or of several with those without each
+    group of rows, (draws, shares, 1 + groups); draws with gaps are left out."""
     each = np.asarray(values, dtype=float)
-    each = each if each.ndim == 1 else each.mean(axis=1) if each.size else np.empty(0)
-    return mean_of_draws(each[np.isfinite(each)], level)
+    if each.ndim > 1:
+        each = each.mean(axis=1) if each.size else np.empty(0)
+    return over_rows(each if each.ndim == 2 else each[:, None])
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from papers.defc.parts import SOURCES, Parts
+from papers.groups import row_groups
 
 FEATURES, CLASSES = 4, 3
 
@@ -34,4 +35,4 @@ def blobs(n, seed=0):
 def small_parts(seed=0):
     """60 training, 80 validation and 80 test rows of the blobs."""
     X, y = blobs(220, seed)
-    return Parts(X[:60], y[:60], X[60:140], y[60:140], X[140:], y[140:])
+    return Parts(X[:60], y[:60], X[60:140], y[60:140], X[140:], y[140:], row_groups(220, np.arange(140, 220)))

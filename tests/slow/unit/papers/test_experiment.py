@@ -24,12 +24,26 @@ def test_a_later_run_goes_on_from_what_is_held(tmp_path):
     again = kept(tmp_path)
     assert again.missing("yeast", ["LSI", "PCA"]) == ["LSI"] and again.missing("scene", ["PCA"]) == ["PCA"]
     assert again.record["parts"]["yeast"] == [{**ENTRY, "value": 0.333333, "run": 0}]
-    line = json.loads((tmp_path / "progress.jsonl").read_text())
-    assert (line["part"], line["entrant"], line["seconds"]) == ("yeast", "PCA", 1.25)
+    lines = (tmp_path / "ledger.jsonl").read_text().splitlines()
+    assert len(lines) == 2 and json.loads(lines[1])["key"] == ["yeast", "PCA"]
+    again.write("the page", {})
+    assert not (tmp_path / "ledger.jsonl").exists() and kept(tmp_path).missing("yeast", ["PCA"]) == []
+
+
+def test_a_torn_line_of_a_run_that_was_killed_is_left_out(tmp_path):
+    kept(tmp_path).add("yeast", ENTRY)
+    kept(tmp_path).add("yeast", {**ENTRY, "entrant": "LSI"})
+    path = tmp_path / "ledger.jsonl"
+    path.write_bytes(path.read_bytes()[:-9])
+    assert kept(tmp_path).missing("yeast", ["PCA", "LSI"]) == ["LSI"]
 
 
 def test_a_run_of_another_plan_is_not_overwritten_unless_forced(tmp_path):
-    kept(tmp_path).add("yeast", ENTRY)
+    first = kept(tmp_path)
+    first.add("yeast", ENTRY)
+    with pytest.raises(ValueError, match="differs in plan; resume with the same data and options, or name another"):
+        kept(tmp_path, {"seed": 1})
+    first.write("the page", {})
     before = (tmp_path / "results.json").read_text()
     with pytest.raises(ValueError, match="another plan.*name another folder with -o, or replace it with --force"):
         kept(tmp_path, {"seed": 1})

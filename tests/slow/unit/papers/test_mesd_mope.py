@@ -146,7 +146,7 @@ def test_the_page_opens_with_the_claims_and_tells_means_and_paired_intervals(hel
     told = page(record)
     first = told.splitlines()
     head = next(line for line in first if line.startswith("| "))
-    assert head == "| claim | where | labels | ours | interval | came out |"
+    assert head == "| the paper says | where | labels | ours | interval | came out | open until |"
     assert told.index(head) < told.index("## Macro F1")
     tests = {name: [e["test"] for es in record["parts"].values() for e in es if e["entrant"] == name] for name in
              ("CCA", "no embedding")}  # fmt: skip
