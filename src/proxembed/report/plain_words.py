@@ -122,7 +122,25 @@ def _said(goal: Mapping[str, Any], ours: str, does: tuple[str, str], base: str) 
     if goal["word"] in (BETTER, LEVEL):
         return f"{ours} {does[goal['word'] == LEVEL]} {base}{_figures(goal)}"
     why = "it cannot be told" if goal.get("few") else "too few rows to tell"
-    return f"{why} whether {ours} {does[1]} {base}{_figures(goal)}"
+    return f"{why} whether {ours} {does[1]} {base}{_span(goal)}{_figures(goal)}"
+
+
+def _span(goal: Mapping[str, Any]) -> str:
+    """How much worse or better than the baseline ours may be: both ends of the interval."""
+    if not goal.get("interval"):
+        return ""
+    low, high = (f"{short(abs(end))} {'worse' if end < 0 else 'better'}" for end in goal["interval"])
+    return f": between {low} and {high}"
+
+
+def _loss(goal: Mapping[str, Any]) -> str:
+    """The largest loss inside the interval of a goal that cannot be told; empty where the features tell nothing."""
+    if shares := [each["interval"] for each in goal.get("shares", {}).values()]:
+        lost = max((1 - each[0] for each in shares if each), default=0.0)
+        return f"{100 * lost:.0f} %" if lost >= 0.01 and not goal.get("at_chance") else ""
+    if not goal.get("interval") or goal.get("margin") is None or goal["interval"][0] > -0.005:
+        return ""
+    return short(-goal["interval"][0])
 
 
 def _compressed(goal: Mapping[str, Any], subject: Subject) -> str:
@@ -182,7 +200,18 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         told = {BETTER: f"use the embedding {purpose}", LEVEL: level, WORSE: f"keep the features {purpose}"}
         if place == "as good" and said in (BETTER, LEVEL):
             return f"What to do: {told[said]}, or take {goal['rival']['arm']}, which is as good."
-    return f"What to do: {told.get(said, 'rely on none of this before more rows are scored')}."
+    if said == CANNOT_TELL:
+        return f"What to do: {_unless(name, goal, told[WORSE], place)}."
+    return f"What to do: {told[said]}."
+
+
+def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
+    """What is safe to do as long as a goal cannot be told, and what the embedding may cost."""
+    loss = _loss(goal)
+    if not loss:
+        return "rely on none of this before more rows are scored"
+    rival = f", or take {goal['rival']['arm']}, which is {place}" if place and name in ("predict", "neighbours") else ""
+    return f"{safe}{rival}; {'this map' if name == 'map' else 'the embedding'} may lose up to {loss}"
 
 
 def _rival(goal: Mapping[str, Any]) -> str:
