@@ -187,7 +187,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     if name in ("predict", "neighbours") and place == "ahead" and said != CANNOT_TELL and _above_base(goal):
         return f"What to do: {'predict' if name == 'predict' else 'find neighbours'} with {goal['rival']['arm']}."
     if name == "map":
-        other = goal["base"]["arm"]
+        other = goal["base"]["arm"] if goal["base"]["k"] else "no map"
         told = {BETTER: "use this map", LEVEL: f"use either map, this one or that of {other}", WORSE: f"use {other}"}
     elif name == "compress":
         fewer = goal["components"] < goal["d"]

@@ -85,7 +85,7 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
     assert level.endswith("otherwise keep the features, or take logistic regression, which is as good.")
     behind = {**goal, "word": WORSE, "value": 0.5, "rival": {"arm": "PCA", "value": 0.6}}
     assert advice("predict", behind) == "What to do: keep the features to predict.", "the rival is below all features"
-    assert "use PCA" in advice("map", {**goal, "word": WORSE, "base": {"arm": "PCA"}})
+    assert "use PCA" in advice("map", {**goal, "word": WORSE, "base": {"arm": "PCA", "k": 2}})
     assert "in place of" in advice("compress", goal) and "rely on none" in advice("map", {**goal, "word": CANNOT_TELL})
 
 
@@ -94,12 +94,13 @@ def test_what_cannot_be_told_has_its_range_and_what_is_safe_to_do():
         "predict", CANNOT_TELL, interval=(-0.03, 0.01)
     )
     goal = {"word": CANNOT_TELL, "measure": AP, "value": 0.77, "base": ALL, "interval": (-0.03, 0.01), "margin": 0.01}
+    goal["components"] = 5
     goal["rival"] = {"arm": "logistic regression", "value": 0.775}
     assert advice("predict", goal) == (
         "What to do: keep the features to predict, or take logistic regression, which is as good; the embedding may "
         "lose up to .03."
     )
-    told_map = advice("map", {**goal, "base": {"arm": "PCA"}, "rival": None})
+    told_map = advice("map", {**goal, "base": {"arm": "PCA", "k": 2}, "rival": None})
     assert told_map == "What to do: use PCA; this map may lose up to .03."
     assert "rely on none" in advice("predict", {**goal, "margin": None}), "the features tell nothing"
     shares = {AP: {"share": 0.99, "interval": (0.95, 1.03)}, NEAR: {"share": 1.1, "interval": None}}
