@@ -450,7 +450,7 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     >>> model.predict([[1.0], [13.0], [19.0]]).tolist()
     [[0, 1], [0, 0], [1, 0]]
     >>> model.predict_proba([[1.0], [19.0]]).round(1).tolist()
-    [[0.0, 0.9], [0.7, 0.1]]
+    [[0.0, 1.0], [0.7, 0.0]]
     """
 
     classifier: Any = param(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.tree import DecisionTreeRegressor
@@ -22,6 +23,7 @@ from proxembed.evaluate.rivals.forests import ForestScores
 from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.scoring import Measures, OwnReadings, Scores, embed, refit_on_inner_folds, score
 from proxembed.evaluate.verdict import summarise
+from proxembed.measures.calibration import calibrated, probabilities_of
 from proxembed.measures.measures import AVERAGE_PRECISION, measure_of
 from proxembed.measures.metrics import macro_average_precision
 from proxembed.measures.neighbors import kept_neighbors
@@ -94,7 +96,9 @@ def test_the_stack_of_target_space_predicts_its_labels_at_every_size():
     assert refit_on_inner_folds(arm, replace(part, groups=None), (2,)) is None
     found = embed(arm, part, (2,))
     readings = OwnReadings(found.Z, found.Z_held_out, part, refit_on_inner_folds(arm, part, (2,)), found.own)
-    assert readings.probabilities == pytest.approx(whole.predict_proba(part.X_held_out), abs=1e-6)
+    assert expit(readings.scores) == pytest.approx(whole.predict_proba(part.X_held_out), abs=1e-6)
+    own = calibrated(readings.own_scores, part.Y)
+    assert readings.probabilities == pytest.approx(probabilities_of(readings.scores, own))
     out = part.inner == 1
     inner = clone(space).fit(part.X[~out], part.y[~out])
     assert readings.own_scores[out] == pytest.approx(inner.label_scores(part.X[out]))
