@@ -345,6 +345,22 @@ class Objective(Evaluator):
         sizes = list(range(1, k_max + 1)) if self.all_k else searched_sizes(self.classifier, k_max)
         return best_size(sizes, np.array([self._curve(*pair, sizes) for pair in zip(self._folds, placed, strict=True)]))
 
+    def unseen_scores(self, best: Evaluation) -> tuple[np.ndarray, LabelMatrix]:
+        """Scores before cuts of all held-out rows by a candidate at its best size, (n, c), and their labels. Classes
+        that the rows fitted on do not have are left out with their rows."""
+        found: list[tuple[np.ndarray, LabelMatrix]] = []
+        for fold in self._folds:
+            placed = fold.stages.embed(Switches.of(best.switches), best.params)
+            sizes = [int(best.k or placed.Z.shape[1])]
+            parts = placed.Z, fold.labels, placed.Z_val
+            found.append((next(_scores(self.classifier, *parts, sizes, self.one_label)), fold.held_out))
+        S, labels = np.concatenate([scores for scores, _ in found]), found[0][1]
+        labels = replace(labels, Y=sparse.csc_array(sparse.vstack([each.Y for _, each in found])))
+        if labels.form != "classes":
+            return S, labels
+        known = np.flatnonzero(labels.m > 0)
+        return S[known], labels.take(known)
+
     def _curve(self, fold: _Fold, found: Embedded, sizes: list[int]) -> np.ndarray:
         """The score of a held-out part for each number of components; none where all rows coincide."""
         parts = found.Z, fold.labels, found.Z_val, fold.held_out

@@ -17,6 +17,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from proxembed.algebra.arrays.blas import add_product, gram, matmul
@@ -27,6 +28,7 @@ from proxembed.classify.label_classifier import LabelClassifier
 from proxembed.classify.thresholds import label_folds
 from proxembed.estimator.validation import learning
 from proxembed.execute.executor import callers_configuration
+from proxembed.measures.calibration import Calibration, calibrated, calibrated_classes, probabilities_of
 from proxembed.params import accept_classes
 from proxembed.targets.known import known_labels
 from proxembed.targets.labels import LabelMatrix
@@ -285,6 +287,7 @@ class PrefixClassifier(LabelClassifier, abstract=True):
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
             X, labels = known_labels(self, X, y)
             self.thresholds_ = None
+            self.calibration_: Calibration | None = None
             if (other := other_classifier(self.classifier)) is not None:
                 self._fitted = AnyClassifier(other, X, labels, self.one_label)
             elif self.classifier == "1nn":
@@ -298,14 +301,36 @@ class PrefixClassifier(LabelClassifier, abstract=True):
         return self
 
     def _scores(self, X: Any) -> np.ndarray:
+        scores = self._uncut(X)
+        if other_classifier(self.classifier) is not None:
+            return scores
+        if self.classifier == "1nn":
+            return scores - 0.5
+        return scores if self.thresholds_ is None else scores - self.thresholds_.cuts
+
+    def _uncut(self, X: Any) -> np.ndarray:
+        """The scores of rows before cuts, (m, c); of nearest rows their labels."""
         X = np.asarray(X, dtype=np.float64)
         k = X.shape[1]
         if other_classifier(self.classifier) is not None:
             return self._fitted.scores(X)
         if self.classifier == "1nn":
-            return self._Y[nearest_prefixes(self._rows, X, [k])[0]] - 0.5
-        scores = next(self._discriminants.scores(X, [k]))
-        return scores if self.thresholds_ is None else scores - self.thresholds_.cuts
+            return self._Y[nearest_prefixes(self._rows, X, [k])[0]].astype(np.float64)
+        return next(self._discriminants.scores(X, [k]))
+
+    def calibrate(self, S: np.ndarray, labels: LabelMatrix) -> Self:
+        """Learn probabilities from scores before cuts of rows that classifiers of this kind have not seen, (n, c), and
+        the labels of these rows. Returns self."""
+        fit = calibrated_classes if labels.form == "classes" else calibrated
+        self.calibration_ = fit(S, labels.Y)
+        return self
+
+    @available_if(lambda self: vars(self).get("calibration_") is not None)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the labels of rows, once ``calibrate`` has learnt them. X: (m, k). Returns (m, c), in the
+        order of ``classes_``; with one class per row they sum to 1."""
+        calibration: Any = self.calibration_
+        return probabilities_of(self._uncut(self._checked(X)), calibration)
 
     def _predicted(self, X: Any) -> Any:
         if other_classifier(self.classifier) is not None:

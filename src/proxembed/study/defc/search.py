@@ -394,7 +394,7 @@ class DEFC(SearchEstimator):
         trained = model.transform(X.astype(np.float64, copy=False)), labels
         classifier = PrefixClassifier(self.classifier, one_label=objective.one_label)
         try:
-            classifier = classifier.fit(*trained)
+            classifier = classifier.fit(*trained).calibrate(*objective.unseen_scores(best))
         except MemoryError:
             raise
         except Exception as error:  # classifiers of other libraries raise errors of any kind
@@ -439,6 +439,14 @@ class DEFC(SearchEstimator):
         """Scores of the labels by the classifier: (m, c), or (m,) for 1-D y with two classes."""
         Z = self._embedded(self._new_rows(X))
         return self.classifier_.decision_function(Z)
+
+    @available_if(lambda self: hasattr(vars(self).get("classifier_", PrefixClassifier), "predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the labels of rows, (m, d), calibrated on the rows that the search held out: of nearest rows
+        how often such a row has the label. Returns (m, c), in the order of ``classes_``; with one class per row they
+        sum to 1. Labels are predicted by the classifier, whose class need not be the most probable one."""
+        Z = self._embedded(self._new_rows(X))
+        return self.classifier_.predict_proba(Z)
 
     def score(self, X: Any, y: Any) -> float:
         """The measure of the search, ``measure_``, on further rows, (m, d), and their labels."""

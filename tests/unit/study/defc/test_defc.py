@@ -18,6 +18,7 @@ from papers.defc.trials import by_chance
 from proxembed import DEFC, EmbeddingModel, unlabelled
 from proxembed.data import banana
 from proxembed.execute.budget import OutOfBudget
+from proxembed.measures.calibration import calibrated_classes, probabilities_of
 from proxembed.methods.adaptive import Limits, Switches
 from proxembed.splits.splits import StratifiedFolds
 from proxembed.study.defc.objective import Objective
@@ -85,12 +86,35 @@ def test_the_score_is_that_of_a_plain_loop_over_the_folds(made):
     X, y = made
     search = found(X, y, random_state=4)
     switches, params = search.best_switches_, dict(search.best_params_)
-    k, values = params.pop("k"), []
+    k, values, unseen = params.pop("k"), [], np.zeros((60, 3))
     for train, held_out in StratifiedFolds(5, random_state=4).split(X, y):
         model = EmbeddingModel.from_switches(switches, params, n_components=k).fit(X[train], y[train])
         nearest = KNeighborsClassifier(1).fit(model.transform(X[train]), y[train])
         values.append(nearest.score(model.transform(X[held_out]), y[held_out]))
+        unseen[held_out] = np.eye(3)[nearest.predict(model.transform(X[held_out]))]
     assert search.leaderboard_[0]["by_fold"] == pytest.approx(values, abs=1e-12)
+    Z, own = search.transform(X), search.best_estimator_.transform(X)
+    scores = np.eye(3)[KNeighborsClassifier(1).fit(own, y).predict(Z)]
+    probabilities = probabilities_of(scores, calibrated_classes(unseen, np.eye(3)[y]))
+    np.testing.assert_allclose(search.predict_proba(X), probabilities, atol=1e-10)
+
+
+def test_probabilities_are_learnt_on_the_rows_that_were_held_out(made, several):
+    """Of classes that no training row has, none; of several labels one each, which rise with the scores."""
+    X, y = made
+    strange = np.where(np.arange(20) < 5, 9, y[40:])
+    search = found(X[:40], y[:40], X[40:], strange, classifier="flda", refit="train", max_evals=4)
+    P, S = search.predict_proba(X), search.decision_function(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    known = np.r_[45:60]
+    expected = probabilities_of(S, calibrated_classes(S[known], np.eye(3)[y[known]]))
+    np.testing.assert_allclose(P, expected, atol=1e-9)
+    X, Y = several
+    search = found(X, Y, classifier="flda", max_evals=4)
+    P, S = search.predict_proba(X), search.decision_function(X)
+    assert P.shape == (50, 3) and ((P > 0) & (P < 1)).all()
+    for p, s in zip(P.T, S.T, strict=True):
+        assert (np.diff(p[np.argsort(s)]) >= -1e-12).all() and np.ptp(p) > 0
 
 
 def test_the_training_fit_scores_on_validation_rows_as_in_the_search(made, several):
