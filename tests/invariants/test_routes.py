@@ -129,6 +129,7 @@ class Pencil:
         n, d = R.shape
         self.weights = np.zeros(n) if template.offset is None else template.offset
         inner = estimator.member() if isinstance(estimator, Views) else estimator
+        inner = getattr(inner, "unsupervised_", inner)  # of SSDR, whose kernel map is that of this member
         self.of_map = isinstance(inner, Kernelized) and inner.constraint == "feature"
         if not self.of_map:
             R = R - estimator.mean_

@@ -212,7 +212,7 @@ def test_measures_of_hand_made_predictions():
 def test_a_trace_is_the_bound_of_the_estimator(rows, init, accelerate):
     seconds, bounds = traced(rows.X, rows.Y, init, accelerate, 30)
     model = BSML(init=init, accelerate=accelerate, tol=0, max_iter=30).fit(rows.X, rows.Y)
-    np.testing.assert_allclose(bounds, model.lower_bound_, rtol=1e-12)
+    np.testing.assert_allclose(bounds, model.lower_bound_, rtol=1e-10)  # the order of sums grows by extrapolation
     assert len(seconds) == 30 and (np.diff(seconds) > 0).all() and seconds[0] > 0
     assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[1:])).all()
 
