@@ -36,8 +36,9 @@ DIFFERENCES = """## How it was done, and what differs from the paper
 - The tokens are those of the data file (every stem, no stop list); the paper's 24,012 terms cannot be rebuilt exactly.
 - The random parts are stratified by all ten categories together, near equal in every category.
 - Methods built on labels alone have only as many components as their proximity matrix has rank; the paper's k adds
-  arbitrary vectors of its null space, which this package refuses. Such methods take part with all that they have, and
-  every k is chosen on the validation part.
+  vectors of its null space, as `fill="null"` does. Such methods take part here with all that they have, and every k is
+  chosen on the validation part. With all of them every G of one range spans the same space, as Dice and scaled Dice
+  do, so that discriminants under Z'Z = I score them alike.
 - W and the graphs are made from the relation features, from which every method starts. One cut and one ridge of the
   discriminants serve all entrants of a draw, chosen on the validation part with no embedding.
 - The numbers of Figures 2 and 4 and of Tables 3 and 4 stand in pictures, which the text at hand lacks; its words are

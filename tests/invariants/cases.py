@@ -107,6 +107,7 @@ VARIANTS: dict[str, list[dict]] = {
         {"label_kernel": "rbf"},
         {"label_kernel": "cosine", "metric": "features"},
         {"label_kernel": "tanimoto"},
+        {"fill": "null", "n_components": 7},
     ],
     "SFEHS": [{"estimator": "biased"}, {"label_kernel": "rbf"}],
     "HSL": [

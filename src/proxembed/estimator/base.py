@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.blas import one_pool
 from proxembed.algebra.arrays.centred import CentredMatrix, shows_entries, tall_dot
+from proxembed.algebra.pencil.deflation import with_null_directions
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve, warn_near_collinear
 from proxembed.algebra.pencil.kernel_rows import KernelRows, solve_kernel
 from proxembed.algebra.pencil.symmetric import fix_signs
@@ -546,9 +547,8 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         prepared = self.prepared_
         if isinstance(prepared.training, KernelRows):
             ridge = rows.resolve_ridge(prepared.ridge, prepared.ridge_scale, template)
-            plain = (
-                rows.route(self.solver) in ("auto", "thin") and prepared.criterion == "ratio_trace" and not self.refines
-            )
+            plain = rows.route(self.solver) in ("auto", "thin") and prepared.criterion == "ratio_trace"
+            plain = plain and not self.refines and not self.fills_null
             thin = solve_kernel if plain else None
             found = thin and thin(rows.weighted(template), prepared.training, k, *ridge, width=prepared.width)
             if found is not None:
@@ -571,7 +571,25 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         )
         if prepared.training is rows.X:
             warn_near_collinear(found, type(self).__name__, getattr(self, "feature_names_in_", None))
-        return self.refine(found, rows, k)
+        found = self.refine(found, rows, k)
+        return self.completed(found, rows) if self.fills_null else found
+
+    @property
+    def fills_null(self) -> bool:
+        """Whether components of eigenvalue 0 follow those of a low rank, see ``OfLowRank``."""
+        return False
+
+    def completed(self, found: Solution, rows: Rows) -> Solution:
+        """The solution with as many components of eigenvalue 0 as ``n_components`` asks for beyond the others."""
+        k, own = self._n_components(), found.P.shape[1]
+        if not isinstance(k, int) or k <= own or self.prepared_.criterion == "trace_ratio":
+            return found
+        if self.scaling_of(rows) == "eigenvalue":
+            raise ValueError(
+                f'{type(self).__name__}: fill="null" is not allowed with scaling="eigenvalue", under which components '
+                'of eigenvalue 0 are 0. Use scaling="template".'
+            )
+        return with_null_directions(found, k)
 
     @property
     def refines(self) -> bool:

@@ -19,6 +19,7 @@ from proxembed.targets.targets import Targets
 from .weights import repeated_labels, with_weighted_means
 
 KEY = re.compile(r"\[([a-z]+\d{4}[a-z0-9]*)\]")
+UNRELATED = 1e-12  # share of the largest covariance with the labels, over the length of the component, that is rounding
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ def label_loadings(
     covariance = centred_products(rows, components.T, labels, repeats)
     loadings = np.divide(covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0)
     length = row_norms(loadings)[:, None]
+    relative = length / np.maximum(row_norms(components)[:, None], np.finfo(float).tiny)
+    length[relative <= UNRELATED * relative.max(initial=0.0)] = 0.0
     return labels.expand(np.divide(loadings, length, out=np.zeros_like(loadings), where=length > 0))
 
 

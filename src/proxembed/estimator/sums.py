@@ -64,8 +64,8 @@ WORDS = "PCA or LSI without labels; FDA or MMC for classes; OPLS, CCA, PLS, MDDM
 def from_sums_of_rows(estimator: Any) -> bool:
     """Whether rows can be added one after another; the error says why not."""
     reason, traits = None, estimator.traits
-    if traits.from_sums is None:
-        reason = traits.needs_all_rows
+    if traits.from_sums is None or estimator.fills_null:
+        reason = _why_all_rows(estimator)
     elif traits.sample_rows:
         reason = "its prototypes are chosen from a sample of all rows: fit it on RowBlocks, which are read twice"
     elif traits.from_sums == "labels":
@@ -76,11 +76,16 @@ def from_sums_of_rows(estimator: Any) -> bool:
     return True
 
 
+def _why_all_rows(method: Any) -> str:
+    needs: str = method.traits.needs_all_rows
+    return needs if method.traits.from_sums is None else 'fill="null" needs the scatter of all rows'
+
+
 def refuse_blocks(method: Any) -> None:
     """A ValueError where a method cannot be fitted on blocks of rows, with what serves instead."""
-    if method.traits.from_sums is None:
+    if method.traits.from_sums is None or method.fills_null:
         raise ValueError(
-            f"{type(method).__name__} cannot be fitted on blocks: {method.traits.needs_all_rows}. Fit it on a sample, "
+            f"{type(method).__name__} cannot be fitted on blocks: {_why_all_rows(method)}. Fit it on a sample, "
             f"such as RowBlocks.sample gives, or use a method that sums of the rows suffice for: {WORDS}."
         )
 

@@ -158,6 +158,10 @@ class TemplateWrapper(
     def refines(self) -> bool:
         return self.method_.refines
 
+    @property
+    def fills_null(self) -> bool:
+        return "method" in self.members and self.inner().fills_null
+
     def refine(self, found: Any, rows: Rows, k: int | None) -> Any:
         return self.method_.refine(found, rows, k)
 

@@ -13,8 +13,9 @@ from proxembed.algebra.pencil.deflation import deflated, rest_axes
 from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.pencil.symmetric import fix_signs, orthonormal_columns, pseudo_inverse
 from proxembed.algebra.template import Template
-from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
+from proxembed.estimator.base import PencilEmbedder
 from proxembed.estimator.explain import label_loadings
+from proxembed.estimator.low_rank import OfLowRank
 from proxembed.estimator.predicts import PredictsOutputs
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
@@ -25,7 +26,9 @@ from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 KERNEL_DOC = "Similarity of label sets: a name, or a callable (u x c array of distinct sets) -> u x u."
 
 
-class CCA(PredictsOutputs, PencilEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
+class CCA(
+    OfLowRank, PredictsOutputs, PencilEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"
+):
     """Canonical correlation analysis: A = Yc (Yc'Yc)^+ Yc', B = I - 11'/n.  [hotelling1936cca]
 
     The directions of X most correlated with some combination of the labels. Rare labels count as much as common ones.
@@ -69,7 +72,7 @@ class CCA(PredictsOutputs, PencilEmbedder, labels="multi", takes_shares=True, ta
         return Template(A, Centering(), b=0, offset=rows.ones, target=labels.Y)
 
 
-class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
+class PLS(OfLowRank, PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Partial least squares by SVD: A = Yc Yc', Bp = I.  [wegelin2000pls]
 
     The orthonormal directions of largest covariance with y: the left singular vectors of Xc'Yc, without deflation, and
@@ -135,6 +138,7 @@ class PLS(PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True
 
 
 class OPLS(
+    OfLowRank,
     PredictsOutputs,
     PencilEmbedder,
     labels="multi",
@@ -190,9 +194,9 @@ class OPLS(
         return replace(found, P=np.hstack([found.P, V]), eigenvalues=values, bound=len(values))
 
     def store(self, found: Solution, rows: Rows) -> None:
-        """Both kinds of components at one size: those of OPLS over the mean of the standard deviations of their scores,
-        the others over the root mean squared length of what they are components of."""
-        own = int(np.count_nonzero(found.eigenvalues))
+        """With ``extend`` both kinds of components at one size: those of OPLS over the mean of the standard deviations
+        of their scores, the others over the root mean squared length of what they are components of."""
+        own = int(np.count_nonzero(found.eigenvalues)) if self.extend else len(found.eigenvalues)
         super().store(found.first(own), rows)
         if own == len(found.eigenvalues):
             return
@@ -206,7 +210,7 @@ class OPLS(
         self.label_loadings_ = label_loadings(R, rows.labels, self.components_, rows.repeats)
 
 
-class MDDM(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True):
+class MDDM(OfLowRank, labels="multi", takes_shares=True, takes_numbers=True):
     """Multi-label dimensionality reduction by dependence maximisation: A = H Ky H, H = I - 11'/n.  [zhang2010mddm]
 
     Maximises the Hilbert-Schmidt dependence between the embedding and the labels. ``metric="projection"``: P'P = I
@@ -257,7 +261,7 @@ class MDDM(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=Tr
         return Template(A, self.mix * Centering(), b=1.0 - self.mix, offset=rows.ones)
 
 
-class SFEHS(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, positive_only=True):
+class SFEHS(OfLowRank, labels="multi", takes_shares=True, takes_numbers=True, positive_only=True):
     """Supervised feature extraction by Hilbert-Schmidt independence: A = unbiased HSIC weights of Ky, Bp = I.
     [daniusis2009sfehs]
 
@@ -339,7 +343,7 @@ def label_operator(
     return LowRank(E, similarity(kernel, sets, tau), center=center, sums=rows.labels.set_counts())
 
 
-class HSL(PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True):
+class HSL(OfLowRank, PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True):
     """Hypergraph spectral learning: A = S, the normalised hypergraph similarity of the rows, B = I - 11'/n.
     [sun2008hsl]
 

@@ -10,13 +10,14 @@ from scipy import sparse
 from proxembed.algebra.operators.structured import Centering, Diagonal, Laplacian, LowRank, Mixed
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
+from proxembed.estimator.low_rank import OfLowRank
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
 from proxembed.params import log, param
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 
 
-class FDA(PencilEmbedder, labels="single", from_sums="rows"):
+class FDA(OfLowRank, PencilEmbedder, labels="single", from_sums="rows"):
     """Fisher discriminant analysis (LDA): A = Y N^-1 Y' - 11'/n, B = I - 11'/n.  [fisher1936]
 
     The directions in which the class means differ most relative to the total (or within-class) scatter; at most c - 1
@@ -98,7 +99,7 @@ class MMC(SpectralEmbedder, labels="single", from_sums="rows"):
         return Template(total - (1.0 + self.lam) * within, offset=rows.mass)
 
 
-class CopyLDA(PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True, from_sums="rows"):
+class CopyLDA(OfLowRank, PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True, from_sums="rows"):
     """Copy LDA: discriminant analysis with each row counted once per label, A = Y N^-1 Y' - mm'/nt, B = M - mm'/nt.
     [park2008copylda]
 
@@ -132,7 +133,7 @@ class CopyLDA(PencilEmbedder, labels="multi", takes_shares=True, takes_counts=Tr
         return Template(between, Centering(labels.m), b=0, offset=labels.m, target=labels.Y)
 
 
-class MLDA(PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True):
+class MLDA(OfLowRank, PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True):
     """Multi-label discriminant analysis: A = Q diag(1/q) Q' - ss'/S, B = diag(s) - ss'/S, Q = M^-1 Y C.  [wang2010mlda]
 
     Fisher's criterion with soft memberships Q. Each row is spread over its labels (``normalize``) and over the labels

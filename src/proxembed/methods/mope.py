@@ -29,6 +29,7 @@ from proxembed.algebra.template import Template, centred
 from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
 from proxembed.estimator.direct import DirectEmbedder
 from proxembed.estimator.explain import label_loadings
+from proxembed.estimator.low_rank import OfLowRank
 from proxembed.estimator.neighborly import MATRICES, SCALE_DOC, WEIGHTS_DOC
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
@@ -101,7 +102,7 @@ SIMILARITY_DOC = (
 )
 
 
-class MOPE(PencilEmbedder, NeighborProjection, labels="multi"):
+class MOPE(OfLowRank, PencilEmbedder, NeighborProjection, labels="multi"):
     """Multi-output proximity-based embedding: A = Psi(W, G), G from label sets, W from features, Bp = I.
     [mu2012mesd]
 
@@ -518,6 +519,7 @@ class DirectMOPE(Regressed, MOPE):
     """
 
     constraint: str = constant("embedding")
+    fill: str = constant("none")
     objective: str = param(
         default="proximity",
         choices=("proximity", "normalized"),

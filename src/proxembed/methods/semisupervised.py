@@ -215,6 +215,11 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
                 f"{title} on precomputed values has no rows of which some are labelled; pass the rows themselves."
             )
         inner = innermost(method)
+        if method.fills_null:
+            raise ValueError(
+                f'{title} with fill="null" cannot be a member of SSDR, whose components are those of both members; use '
+                'fill="none".'
+            )
         if inner.refines:
             how, use = (
                 (" with deflation", "deflation=None") if hasattr(inner, "deflation") else ("", "OPLS, or PCovR alone")

@@ -194,7 +194,8 @@ def fits_from_sums(estimator: Any) -> bool:
     """Whether sums of the rows alone suffice for a fit of this method, so that its parts give the fit of all rows."""
     if not isinstance(estimator, SpectralEmbedder):
         return False
-    return estimator.traits.from_sums is not None and not estimator.traits.sample_rows
+    summed = estimator.traits.from_sums is not None and not estimator.traits.sample_rows
+    return summed and not estimator.fills_null
 
 
 def large_fit(

@@ -1,12 +1,17 @@
-"""More directions than targets: partial least squares with deflation, and principal axes of what directions leave."""
+"""More directions than targets: partial least squares with deflation, principal axes of what directions leave, and
+directions of eigenvalue 0."""
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from proxembed.algebra.arrays.blas import matmul
+from proxembed.algebra.arrays.blas import frobenius, matmul, symmetrise
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import guard_dense
 
-from .symmetric import orthonormal_columns, top
+from .pencil import dense_matrices
+from .symmetric import RANGE_TOLERANCE, SPD, complement, descending, orthonormal_columns, orthonormalise_by, top
 
 NOTHING_LEFT = 1e-12  # share of the first singular value below which what deflation leaves is rounding
 
@@ -61,3 +66,35 @@ def rest_axes(R: CentredMatrix, Q: np.ndarray, k: int) -> np.ndarray:
     if d > n:
         axes = R.tdot(axes if root is None else root * axes)
     return orthonormal_columns(axes - Q @ (Q.T @ axes))
+
+
+def with_null_directions(found: Any, k: int) -> Any:
+    """A ``Solution`` with all components of positive eigenvalue, completed to k by directions of eigenvalue 0; fewer
+    where there are no more.
+
+    They are orthonormal under the constraint, and the principal axes of the rows within the null space of Ap, those of
+    largest variance first: eigenvectors of the scatter there where Bp is made of the scatter and I, and under any other
+    Bp each axis less its part in those before it. Outside the row space and the range of Bp there are none."""
+    problem, own = found.problem, found.P.shape[1]
+    coordinates, template = problem.coordinates, problem.template
+    A, B = dense_matrices(problem, found.ridge / problem.of_rows(1.0))
+    taken = [matmul(B, matmul(coordinates.V.T, found.P))]
+    if template.B is not None and not SPD(B).full:
+        w, U = descending(B)
+        taken.append(U[:, w <= RANGE_TOLERANCE * w[0]])
+    free = complement(_unit_columns(np.hstack(taken)))
+    rest = symmetrise(matmul(free.T, matmul(A, free)))
+    if frobenius(rest) > RANGE_TOLERANCE * frobenius(A):  # negative eigenvalues
+        w, U = descending(rest)
+        free = matmul(free, U[:, np.abs(w) <= RANGE_TOLERANCE * frobenius(A)])
+    spread = symmetrise(matmul(free.T, coordinates.s[:, None] ** 2 * free))
+    axes = matmul(free, top(spread, min(k - own, len(spread)))[1])
+    axes = orthonormalise_by(axes, matmul(axes.T, matmul(B, axes)))
+    size = 1.0 if template.B is None else problem.unit * np.sqrt(problem.shrunk[1])
+    values = np.concatenate([found.eigenvalues, np.zeros(axes.shape[1])])
+    P = np.hstack([found.P, coordinates.back(axes) / size])
+    return replace(found, P=P, eigenvalues=values, bound=own + len(spread))
+
+
+def _unit_columns(M: np.ndarray) -> np.ndarray:
+    return M / np.linalg.norm(M, axis=0)
