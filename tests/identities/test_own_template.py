@@ -22,6 +22,7 @@ from proxembed import (
     DirectMESD,
     DirectMOPE,
     DirectTemplateEmbedder,
+    Kernelized,
     TemplateEmbedder,
     load,
     save,
@@ -94,6 +95,61 @@ def test_places_solve_the_pencil(form, center):
             np.testing.assert_allclose(weights @ Z, 0.0, atol=1e-7)
     new = X[:4] + 0.1
     np.testing.assert_allclose(fitted.transform(new), new @ fitted.components_.T + fitted.intercept_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (12, 20)], ids=["tall", "wide"])
+@pytest.mark.parametrize("center", [True, False])
+def test_matrices_of_features_within_the_row_space(shape, center):
+    """(31): max P'AP subject to P'(B + ridge I)P = I of d x d matrices that X has no part in; every form and route."""
+    n, d = shape
+    rows = strategies.features_dense(n, d, 3) + 0.5
+    V = rng.standard_normal((d, d))
+    Ap, Bp = V + V.T, V @ V.T / d
+    R = rows - rows.mean(axis=0) if center else rows
+    for given_a, given_b in ((Ap, Bp), (sp.csr_array(Ap), LowRank(np.eye(d), Bp)), (lambda X, y: Ap, lambda X, y: Bp)):
+        for minimize, sign in ((False, 1), (True, -1)):
+            for own, S, ridge in ((None, np.eye(d), 0.0), (given_b, Bp, 0.3)):
+                options = {"center": center, "minimize": minimize, "ridge": ridge, "ridge_scale": "absolute"}
+                method = TemplateEmbedder(given_a, own, of="features", takes=None, n_components=3, **options)
+                P, w = dense.dense_solve(sign * Ap, S + ridge * np.eye(d), R, 3)
+                for solver in ("auto", "dual", "iterative", "thin") if given_a is Ap else ("auto",):
+                    if solver == "thin":
+                        with pytest.raises(ValueError, match="low rank"):
+                            method.set_params(solver=solver).fit(rows)
+                        continue
+                    fitted = method.set_params(solver=solver).fit(rows)
+                    np.testing.assert_allclose(fitted.eigenvalues_, sign * w, rtol=1e-8)
+                    assert gram_distance(fitted.transform(rows), R @ P) < 1e-8 * max(1.0, np.abs(R @ P).max() ** 2)
+    large = TemplateEmbedder(Ap, Bp, of="features", takes=None, n_components=2, ridge=0.1, ridge_scale="absolute")
+    small = large.fit(rows).eigenvalues_.copy()
+    np.testing.assert_allclose(large.fit(1e120 * rows).eigenvalues_, small, rtol=1e-8)  # X decides the row space alone
+
+
+def test_matrices_of_features_in_mesd_and_ssdr():
+    """Copies are what a callable is given; in a mixture the matrices are added to those that X makes."""
+    within = lambda X, y: sum(np.cov(X[y == k].T, bias=True) * np.sum(y == k) for k in np.unique(y))  # noqa: E731
+    total = lambda X, y: np.cov(X.T, bias=True) * len(X)  # noqa: E731
+    own = TemplateEmbedder(
+        within, total, of="features", takes="single", minimize=True, ridge=0.1, ridge_scale="absolute"
+    )
+    found = MESD(own, n_components=2).fit(X, Y)
+    fda = MESD(FDA(ridge=0.1, ridge_scale="absolute"), n_components=2).fit(X, Y)
+    c = X[ROW] - X[ROW].mean(axis=0)
+    w = sl.eigh(within(X[ROW], LABEL), c.T @ c + 0.1 * np.eye(D), eigvals_only=True)
+    np.testing.assert_allclose(found.eigenvalues_, w[:2], rtol=1e-9)
+    np.testing.assert_allclose(found.mean_, fda.mean_, rtol=1e-12)
+    known = np.arange(N) % 3 > 0
+    partly = np.where(known[:, None], Y, np.nan)
+    S, G = np.diag(1.0 + np.arange(D)), U[:D, :D] @ U[:D, :D].T
+    both = SSDR(OPLS(), TemplateEmbedder(S, G, of="features", takes=None), mix=0.4, constraint="mixed", balance="trace",
+                ridge=0.2, ridge_scale="absolute", n_components=3).fit(X, partly)  # fmt: skip
+    H = np.eye(known.sum()) - 1.0 / known.sum()
+    part = H @ X[known]
+    F = part.T @ Y[known]
+    Ap = 0.6 * F @ F.T / np.trace(F @ F.T) + 0.4 * S / np.trace(S)
+    Bp = 0.6 * part.T @ part / np.trace(part.T @ part) + 0.4 * G / np.trace(G)
+    w = sl.eigh(Ap, Bp + 0.2 * np.eye(D), eigvals_only=True)[::-1]
+    np.testing.assert_allclose(both.eigenvalues_, w[:3], rtol=1e-8)
 
 
 def test_rows_of_weight_0_in_a_diagonal_constraint_are_at_the_origin():
@@ -219,6 +275,14 @@ def test_rows_left_out_of_fit_are_left_out_of_the_matrices():
         (lambda: DirectTemplateEmbedder(A, A), "pass a positive semidefinite B"),
         (lambda: MESD(TemplateEmbedder(A, takes="single"), weighting="printed"), 'Use weighting="none" or "mimj"'),
         (lambda: MESD(DirectTemplateEmbedder(A, takes="single")), "places the rows themselves. Use DirectMESD"),
+        (lambda: TemplateEmbedder(A, of="features"), r"A: the given matrix has shape \(40, 40\); \(6, 6\) is needed"),
+        (lambda: TemplateEmbedder(Diagonal(np.ones(3)), of="features"), "A is an operator of 3 features; one of 6"),
+        (lambda: Kernelized(TemplateEmbedder(np.eye(D), of="features")), "does not fit here"),
+        (lambda: DirectMESD(TemplateEmbedder(np.eye(D), of="features", takes="single")), "says nothing of places"),
+        (
+            lambda: MESD(TemplateEmbedder(np.eye(D), of="features", takes="single"), weighting="mimj"),
+            'Use weighting="none"',
+        ),
         (lambda: TemplateEmbedder("dice"), "A='dice' is not allowed"),
     ],
 )

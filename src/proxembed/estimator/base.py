@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.arrays.blas import one_pool
 from proxembed.algebra.arrays.centred import CentredMatrix, shows_entries, tall_dot
+from proxembed.algebra.operators.of_features import refuse_lifted
 from proxembed.algebra.pencil.deflation import with_null_directions
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve, warn_near_collinear
 from proxembed.algebra.pencil.kernel_rows import KernelRows, solve_kernel
@@ -556,6 +557,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             prepared = self.explicit()
         known = rows.labels is not None and rows.labels.unknown is None
         if prepared.training is not rows.X:
+            refuse_lifted(template.A, template.B)
             refuse_extreme(prepared.training, "the features that X is mapped to", "Scale X, such as to unit variance.")
         template = rows.weighted(template.on(prepared.training))
         found = solve(

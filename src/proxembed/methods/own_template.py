@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from proxembed.algebra.arrays.matrix import guard_dense
+from proxembed.algebra.operators.of_features import OfFeatures, has_features
 from proxembed.algebra.operators.structured import Dense, Diagonal, Identity, LowRank, Operator, Sparse
 from proxembed.algebra.pencil.direct import Placement, solve_direct
 from proxembed.algebra.template import Template, centred
@@ -17,7 +18,7 @@ from proxembed.estimator.base import Unweighted
 from proxembed.estimator.neighborly import MATRICES
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
-from proxembed.params import call_user_function, param
+from proxembed.params import call_user_function, constant, param
 from proxembed.proximity.weights import given_weights
 
 from .mope import Regressed
@@ -25,9 +26,10 @@ from .multilabel import MESD
 from .preserving import Constrained
 
 PAIR_DOC = (
-    "A symmetric n x n matrix (array or sparse), an operator of proxembed.algebra.operators.structured, or a callable "
-    "(X, y), y as given to fit, that returns one of these; a callable is called again for the rows of each fold, and "
-    "under MESD for the copies of the rows, y their class."
+    'A symmetric n x n matrix (array or sparse; d x d with of="features"), an operator of '
+    "proxembed.algebra.operators.structured of that size, or a callable (X, y), y as given to fit, that returns one of "
+    "these; a callable is called again for the rows of each fold, and under MESD for the copies of the rows, y their "
+    "class."
 )
 MOSTLY_ZERO = 0.25  # share of entries up to which a matrix is kept sparse
 
@@ -41,6 +43,9 @@ class TemplateEmbedder(
 ):
     """A template of your own: maximise P'X'AXP subject to P'(X'BX + ridge I)P = I, or to P'P = I without B.
     [mu2012mesd]
+
+    With ``of="features"`` A and B are matrices of the features in the place of X'AX and X'BX: maximise P'AP subject to
+    P'(B + ridge I)P = I, P within the row space of X.
 
     Every method with a projection in this package is such a pair. A says which rows belong together, B what the scale
     of a component is measured by. ``MESD(TemplateEmbedder(..., takes="single"))`` extends a pair for one class per row
@@ -78,7 +83,7 @@ class TemplateEmbedder(
         choices=(None,),
         kind=(*MATRICES, Operator),
         callable=True,
-        doc="What is maximised. " + PAIR_DOC + " None: YY', Y of the labels, or I with takes=None.",
+        doc="What is maximised. " + PAIR_DOC + " None: YY', Y of the labels, or I with takes=None, of the rows.",
     )
     B: Any = param(
         default=None,
@@ -87,6 +92,11 @@ class TemplateEmbedder(
         kind=(*MATRICES, Operator),
         callable=True,
         doc="The constraint, positive semidefinite, likewise; None: none, P'P = I.",
+    )
+    of: str = param(
+        default="rows",
+        choices=("rows", "features"),
+        doc="What A and B are given for: all pairs of rows, or all pairs of features.",
     )
     takes: str | None = param(
         default="multi",
@@ -106,7 +116,7 @@ class TemplateEmbedder(
         target = None if rows.labels is None else rows.labels.Y
         sense = -1 if self.minimize else 1
         if offset is not None:
-            A, B = centred(A, offset), None if B is None else centred(B, offset)
+            A, B = _about_mean(A, offset), None if B is None else _about_mean(B, offset)
         if B is None:
             return Template(A, offset=offset, sense=sense)
         return Template(A, B, b=0, offset=offset, target=target, sense=sense)
@@ -125,6 +135,8 @@ class TemplateEmbedder(
     def _operator(self, name: str, rows: Rows) -> Operator:
         """A parameter as the operator of these rows."""
         given, copies = getattr(self, name), rows.weighting is not None
+        if self.of == "features":
+            return self._of_features(name, rows)
         if copies and callable(given):
             row, label = _copies(rows)
             own = call_user_function(name, given, rows.X[row], np.asarray(rows.labels.classes_)[label])
@@ -135,6 +147,31 @@ class TemplateEmbedder(
             given = _taken(given, rows.origin.n, rows.origin.index, name)
         operator = _as_operator(given, rows.n, name)
         return _over_labels(operator.weighted(rows.labels.m), rows) if copies else operator
+
+    def _of_features(self, name: str, rows: Rows) -> OfFeatures:
+        """A parameter as the matrix of the features."""
+        if rows.weighting == "mimj":
+            raise ValueError(
+                f'{type(self).__name__}: weighting="mimj" weighs pairs of copies, and of="features" has none. Use '
+                'weighting="none".'
+            )
+        given, d = getattr(self, name), rows.X.shape[1]
+        if callable(given) and rows.weighting is not None:
+            row, label = _copies(rows)
+            given = call_user_function(name, given, rows.X[row], np.asarray(rows.labels.classes_)[label])
+        elif callable(given):
+            given = call_user_function(name, given, rows.X, rows.origin and rows.origin.y)
+        if not isinstance(given, Operator) and np.shape(given) != (d, d):
+            raise ValueError(
+                f"{name}: the given matrix has shape {np.shape(given)}; {(d, d)} is needed with of='features', for all "
+                "pairs of features."
+            )
+        return OfFeatures(_as_operator(given, d, name, "features"), rows.n)
+
+
+def _about_mean(A: Operator, weights: np.ndarray) -> Operator:
+    """A about the mean of the rows; a matrix of the features as it is."""
+    return A if has_features(A) else centred(A, weights)
 
 
 def _copies(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -170,10 +207,10 @@ def _taken(given: Any, n: int, index: np.ndarray, name: str) -> Any:
     return given_weights(given, n, name)[index][:, index]
 
 
-def _as_operator(given: Any, n: int, name: str) -> Operator:
+def _as_operator(given: Any, n: int, name: str, of: str = "rows") -> Operator:
     if isinstance(given, Operator):
         if given.n not in (None, n):
-            raise ValueError(f"{name} is an operator of {given.n:,} rows; one of {n:,} is needed, the rows of the fit.")
+            raise ValueError(f"{name} is an operator of {given.n:,} {of}; one of {n:,} is needed, the {of} of the fit.")
         return given if given.n is not None else given + 0.0 * Identity(n)
     W = given_weights(given, n, name)
     return Sparse(W) if W.nnz <= MOSTLY_ZERO * n * n else Dense(W.toarray())
@@ -211,6 +248,7 @@ class DirectTemplateEmbedder(Regressed, TemplateEmbedder):  # type: ignore[misc]
     True
     """
 
+    of: str = constant("rows")
     center: bool = param(
         default=True,
         kind=bool,
@@ -289,7 +327,10 @@ class DirectMESD(Unweighted, Regressed, MESD):  # type: ignore[misc]  # the ridg
 
 
 def _placing(A: Operator, B: Operator | None, center: bool, sense: int) -> Template:
-    """The template of the rows themselves, A about the mean by the row sums of B."""
+    """The template of the rows themselves, A about the mean by the row sums of B. Raises ValueError for a matrix of the
+    features."""
+    if has_features(A, B):
+        raise ValueError('A matrix of the features, of="features", says nothing of places: state the pair for rows.')
     if center:
         A = centred(A, np.ones(A.n) if B is None else B @ np.ones(A.n))
     return Template(A, B, b=1.0 if B is None else 0.0, sense=sense)

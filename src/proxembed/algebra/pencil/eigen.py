@@ -227,7 +227,7 @@ def _factorable(problem: Problem, ridge: float) -> bool:
 
 
 def _thin(problem: Problem, ridge: float, k: int | None) -> Solution | None:
-    solve_constraint = constraint_solver(problem, ridge)
+    solve_constraint = None if problem.beyond_rows else constraint_solver(problem, ridge)
     if solve_constraint is None:
         return None
     F, S = problem.factor
@@ -252,7 +252,7 @@ def _unrestricted(problem: Problem, ridge: float, k: int | None) -> Solution | N
     template = problem.template
     if template.B is not None or template.a or k is None or problem.side == "rows" or k > problem.d:
         return None
-    if template.sense < 0 and not problem.gram_factor.ok:
+    if (template.sense < 0 or problem.beyond_rows) and not problem.gram_factor.ok:
         return None
     single = _by_single_products(problem, ridge, k)
     if single is not None:
@@ -357,6 +357,8 @@ def _iterative(problem: Problem, ridge: float, k: Any) -> Solution | None:
             G, _ = conjugate_gradients(problem.rows, problem.weights, problem.scatter, shift, F, CG_TOLERANCE)
         w, P = thin_pencil(F, S, G)
         return _first(w, P, k, ridge, "iterative")
+    if problem.beyond_rows:
+        return None
     if k >= min(problem.n, problem.d):
         return _restricted(problem, ridge, k)
     if problem.template.B is None:

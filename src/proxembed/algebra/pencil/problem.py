@@ -19,6 +19,7 @@ from scipy.linalg import block_diag
 from proxembed.algebra.arrays.blas import matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix, rank_threshold
 from proxembed.algebra.arrays.matrix import Matrix, all_ones, dense_side, guard_dense, over, unit_of
+from proxembed.algebra.operators.of_features import OfFeatures, has_features
 from proxembed.algebra.operators.structured import LowRank, Operator, Repeats, Sum
 from proxembed.algebra.template import Template
 
@@ -185,6 +186,12 @@ class Problem:
         return any(leaf.is_scatter(self.rows, self.weights) for _, leaf in self.template.A.terms())
 
     @property
+    def beyond_rows(self) -> bool:
+        """Whether a matrix of the features is among the terms, so that directions outside the row space count unless
+        they are left out."""
+        return has_features(self.template.A, self.template.B)
+
+    @property
     def factor_columns(self) -> int:
         """The number of factor columns of A."""
         return sum(leaf.rank_bound for _, leaf in self.factors or [])
@@ -327,14 +334,23 @@ class Problem:
             c1, c2 = self.powers
             SP = matmul(self.gram, P)
             return c1 * SP + shift * P + (c2 * matmul(self.gram, SP) if c2 else 0.0)
-        return self.rows.tdot(self.template.B @ self.rows.dot(P)) + shift * P
+        return self._product(self.template.B, P) + shift * P
 
     def apply_objective(self, P: np.ndarray) -> np.ndarray:
         """Ap P."""
         if self.plan.factored:
             F, S = self.factor
             return matmul(F, S @ matmul(F.T, P))
-        return self.rows.tdot(self.template.A @ self.rows.dot(P)) + self.template.a * P
+        return self._product(self.template.A, P) + self.template.a * P
+
+    def _product(self, op: Operator, P: np.ndarray) -> np.ndarray:
+        """R'ARP."""
+        if not has_features(op):
+            return self.rows.tdot(op @ self.rows.dot(P))
+        own = [(c, leaf) for c, leaf in op.terms() if isinstance(leaf, OfFeatures)]
+        rest = [(c, leaf) for c, leaf in op.terms() if not isinstance(leaf, OfFeatures)]
+        total: Any = sum(c * leaf.times(P) for c, leaf in own)
+        return total + self.rows.tdot(Sum(rest) @ self.rows.dot(P)) if rest else total
 
 
 def _in_unit(template: Template, R: Any, unit: float) -> tuple[Template, Matrix, tuple[float, float]]:
@@ -351,6 +367,8 @@ def _in_unit(template: Template, R: Any, unit: float) -> tuple[Template, Matrix,
 
 def _of_rows(op: Operator, R: Any, rows: Any, square: float) -> tuple[Operator, float]:
     """The operator over ``square`` where large rows R are among its factors, with ``rows`` in their place."""
+    if has_features(op):
+        op = Sum([(c, leaf.over(square) if isinstance(leaf, OfFeatures) else leaf) for c, leaf in op.terms()])
     terms = [(c, leaf, leaf.with_factor(R, rows)) for c, leaf in op.terms()]
     if square < 1.0 or all(other is leaf for _, leaf, other in terms):
         return op, 1.0
