@@ -9,15 +9,23 @@ import scipy.sparse as sp
 
 import strategies
 from identities.comparison import IDENTITY, assert_same_embedding, gram_distance
-from oracles import dense
+from oracles import copies, dense, local
 from proxembed import (
+    DLA,
+    DNE,
+    DONPP,
     FDA,
+    LFDA,
     MDDM,
     MESD,
     MFA,
+    MMC,
     OLPP,
+    OLPPR,
+    ONPPR,
     OPLS,
     PCA,
+    SONPP,
     SSDR,
     DirectMESD,
     DirectMOPE,
@@ -204,11 +212,11 @@ def test_copies_of_rows_are_those_made_by_hand(weighting):
 def test_places_of_copies_are_shared(method):
     if isinstance(method, FDA):
         sizes = Y.sum(axis=0)
-        copies = (LABEL[:, None] == LABEL) / sizes[LABEL] - 1.0 / len(ROW)
+        between = (LABEL[:, None] == LABEL) / sizes[LABEL] - 1.0 / len(ROW)
     else:
-        copies = kin(X[ROW], LABEL)
+        between = kin(X[ROW], LABEL)
     H = np.eye(len(ROW)) - 1.0 / len(ROW)
-    collapsed = E.T @ H @ copies @ H @ E
+    collapsed = E.T @ H @ between @ H @ E
     seen = M > 0
     w, V = sl.eigh(collapsed[np.ix_(seen, seen)], np.diag(M[seen]))
     found = DirectMESD(method, n_components=2).fit(X, Y)
@@ -220,19 +228,41 @@ def test_places_of_copies_are_shared(method):
     np.testing.assert_array_equal(found.embedding_[~seen], 0.0)
 
 
-def test_the_direct_form_of_a_method_has_its_own_constraint():
-    """Z of MFA under Z'L(Wi)Z = I, within the range of L(Wi)."""
-    rows = Rows(X, LabelMatrix.of(CLASSES))
-    template = MFA().template(rows)
-    between, within = template.A.todense(), template.B.todense()
+RELATIVES = [
+    MFA(n_friends=3, n_enemies=8), MFA(n_friends=3, n_enemies=4, pairs="point"), LFDA(n_neighbors=3),
+    LFDA(n_neighbors=3, scope="global"), FDA(constraint="within"), DLA(n_friends=3, n_enemies=4), DNE(n_neighbors=4),
+    OLPPR(n_neighbors=4), OLPPR(n_neighbors=4, ws="indicator", balance="trace"), DONPP(n_enemies=4),
+    ONPPR(n_neighbors=3, n_enemies=4), SONPP(n_neighbors=3), MMC(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["classes", "label sets"])
+@pytest.mark.parametrize("method", RELATIVES, ids=lambda method: repr(method).replace(" ", ""))
+def test_direct_forms_of_methods_for_classes(method, several):
+    """Z of each method under its own constraint, such as Z'L(Wi)Z = I of MFA, within the range of that matrix; Z'Z = I
+    of all copies, about their mean, where it has none. A reconstruction error alone has no positive eigenvalue. The
+    matrices are those of copies made by hand."""
+    part = X[:24]
+    labels = Y[:24] if several else np.eye(3)[CLASSES[:24]]
+    between, within = copies.operators(method, local.Copies(part, labels))
+    if within is None:
+        m = labels.sum(axis=1)
+        H, within = np.eye(24) - np.outer(np.ones(24), m) / m.sum(), np.diag(m)
+        between = H.T @ between @ H
     w, V = np.linalg.eigh(within)
     half = V[:, w > 1e-10 * w[-1]] / np.sqrt(w[w > 1e-10 * w[-1]])
-    expected = np.linalg.eigvalsh(half.T @ between @ half)[::-1]
-    fitted = DirectMESD(MFA(), constraint="method", n_components=2).fit(X, np.eye(3)[CLASSES])
-    np.testing.assert_allclose(fitted.eigenvalues_, expected[:2], rtol=1e-8)
-    Z = fitted.embedding_
-    np.testing.assert_allclose(Z.T @ within @ Z, np.eye(2), rtol=0, atol=1e-8)
-    np.testing.assert_allclose(np.diag(Z.T @ between @ Z), expected[:2], rtol=1e-8)
+    values = np.linalg.eigvalsh(half.T @ between @ half)[::-1]
+    direct = DirectMESD(method, constraint="method")
+    if values[0] <= 1e-9 * np.abs(between).max():
+        with pytest.raises(ValueError, match="no eigenvalue is positive"):
+            direct.fit(part, labels)
+        return
+    fitted = direct.fit(part, labels)
+    Z, k = fitted.embedding_, fitted.n_components_
+    np.testing.assert_allclose(fitted.eigenvalues_ * np.sign(fitted.eigenvalues_[0]), values[:k], rtol=1e-7)
+    np.testing.assert_allclose(Z.T @ within @ Z, np.eye(k), rtol=0, atol=1e-7)
+    np.testing.assert_allclose(np.diag(Z.T @ between @ Z), values[:k], rtol=1e-7)
+    assert np.abs(half.T @ (between @ Z - within @ Z * values[:k])).max() < 1e-7 * values[0]
 
 
 # ------------------------------------------------------------------------------------------- members, parts, refusals

@@ -539,7 +539,7 @@ class DirectMOPE(Regressed, MOPE):
         return Template(centred(A, rows.ones) if self.center else A)
 
     def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
-        return solve_direct(template.A, k).with_positive_eigenvalues()
+        return solve_direct(template.A, k).with_positive_eigenvalues(template.A)
 
 
 def _is_among(kinds: tuple[str, ...], similarity: Any) -> bool:

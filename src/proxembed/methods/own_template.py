@@ -323,7 +323,7 @@ class DirectMESD(Unweighted, Regressed, MESD):  # type: ignore[misc]  # the ridg
         return _placing(template.A, Diagonal(copied.mass), True, template.sense)
 
     def place(self, template: Template, rows: Rows, k: int | None) -> Placement:
-        return solve_direct(template.A, k, template.B).with_positive_eigenvalues()
+        return solve_direct(template.A, k, template.B).with_positive_eigenvalues(template.A, template.B)
 
 
 def _placing(A: Operator, B: Operator | None, center: bool, sense: int) -> Template:

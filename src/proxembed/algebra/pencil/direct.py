@@ -31,10 +31,16 @@ class Placement:
     spectrum: np.ndarray | None = None
     grams: list[tuple[object, np.ndarray]] = field(default_factory=list)
 
-    def with_positive_eigenvalues(self) -> Placement:
-        """The components of positive eigenvalue; where one was met that is not, those before it are all there are."""
+    def with_positive_eigenvalues(self, A: Operator | None = None, B: Operator | None = None) -> Placement:
+        """The components of positive eigenvalue; where one was met that is not, those before it are all there are.
+        With the pencil (A, B) beyond its rounding, where no eigenvalue of A may be positive."""
         w = self.eigenvalues
-        keep = int(np.count_nonzero(w > RANGE_TOLERANCE * np.abs(w).max(initial=0.0)))
+        level = float(np.abs(w).max(initial=0.0))
+        if A is not None:
+            entries = np.abs(A.diagonal())
+            weights = np.ones(len(entries)) if B is None else B.diagonal(len(entries))
+            level = np.max(entries[weights > 0] / weights[weights > 0], initial=level)
+        keep = int(np.count_nonzero(w > RANGE_TOLERANCE * level))
         return self if keep == len(w) else replace(self, Z=self.Z[:, :keep], eigenvalues=w[:keep], bound=keep)
 
 
