@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
@@ -30,6 +30,7 @@ from proxembed.targets.outputs import OutputReading
 from .ascent import Ascent, ascend, warn_unsettled
 from .coupled import PRIORS, Coupled, Hyper, Scores, State, start
 from .measured import MeasuredScores, is_number
+from .of_views import checked_views, copies_of_views, present_views
 from .precision import TrainingRows
 from .probit import MOST_SWEEPS, ProbitClassifier, check_hyper, probit_log_odds
 from .truncated import GammaPrior, LabelSigns, absent_odds
@@ -281,6 +282,13 @@ class BSML(LabelsOrNumbers, Coupling, labels="multi", keeps_unknown=True, takes_
     with a noise of their own precision per column in place of 1 (section 4 of the paper); labels and classes beside
     them keep their probits. ``prior="column"`` finds the number of components, ``prior="row"`` selects features.
     Variational inference raises a lower bound of log p(Y | X); sweeps are extrapolated, and the bound never decreases.
+
+    With ``views`` the rows are described in several ways, such as texts in two languages (section 6 of the paper): each
+    view has a projection of its own into one space, with one set of classifiers, so that rows with one view are
+    classified by what was learned from rows with another. A row takes part once for each view that it has, those with
+    an entry other than 0, and is placed at the mean of their places. Where every row has all views, leave ``views``
+    out: one projection then weighs them together.
+
     Unknown cells are ignored, and rows without any known cell are left out. A label that no row has is not learned: its
     probability is 1 / (known + 2), where known is its number of known cells. Standardise the features first. With
     ``sample_weight`` a row takes part in the likelihood as often as its weight says, with the same z and t every time;
@@ -323,7 +331,39 @@ class BSML(LabelsOrNumbers, Coupling, labels="multi", keeps_unknown=True, takes_
     True
     """
 
+    views: Sequence[Any] | None = param(
+        default=None,
+        choices=(None,),
+        kind=(list, tuple),
+        doc="Column numbers of each representation of the rows, every column in one list; None: one representation.",
+    )
     extrapolate: bool = param(default=False, kind=bool, doc=EXTRAPOLATE_DOC)
+    _views: ClassVar[list[np.ndarray] | None] = None  # as in models saved before there were any
+
+    def _usable(self, rows: Rows) -> Rows:
+        """With ``views`` copies of the rows."""
+        rows = super()._usable(rows)
+        name, d = type(self).__name__, rows.X.shape[1]
+        views = None if self.views is None else checked_views(name, self.views, d)
+        self._views = views  # type: ignore[misc]  # ClassVar keeps it from being a parameter
+        return rows if views is None else copies_of_views(name, rows, views)
+
+    def _number_of_views(self, X: Any) -> np.ndarray:
+        """How many views each row has, (m, 1), at least 1."""
+        views: Any = self._views
+        return np.maximum(present_views(X, views).sum(axis=1), 1)[:, None]
+
+    def _embedded(self, X: Any) -> np.ndarray:
+        """Of several views the mean of their places."""
+        Z = super()._embedded(X)
+        return Z if self._views is None else Z / self._number_of_views(X)
+
+    def _variances(self, X: Any) -> np.ndarray:
+        variances = super()._variances(X)
+        if self._views is None:
+            return variances
+        count = self._number_of_views(X)
+        return (variances - self._variance) / count**2 + self._variance / count
 
     def _columns(self, labels: Any, weights: np.ndarray | None) -> Any:
         if isinstance(labels, LabelMatrix):
