@@ -14,7 +14,7 @@ from designs import in_turn
 from proxembed import DMLDA, LFDA, MFA, MORP, MVMD, SLVM, LaplacianEigenmaps
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.catalogue import estimators
-from proxembed.proximity.label_similarity import CLASS_SIMILARITIES, LATENT_SIMILARITIES, SET_SIMILARITIES
+from proxembed.proximity.label_similarity import CLASS_SIMILARITIES, LATENT_KINDS, SET_SIMILARITIES
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 METHODS = [
@@ -78,7 +78,7 @@ def test_components_that_are_weights_of_features_are_explained(cls):
 
 
 def test_the_number_of_similarities_of_labels():
-    kinds = len(SET_SIMILARITIES) + len(LATENT_SIMILARITIES) + len(CLASS_SIMILARITIES)
+    kinds = len(SET_SIMILARITIES) + len(LATENT_KINDS) + len(CLASS_SIMILARITIES)
     assert f"{kinds} similarities of labels" in README
 
 

@@ -92,13 +92,13 @@ SIMILARITY_DOC = (
     'How label sets are compared. scheme="labels": "and", "cosine", "dice" (None), "scaled_dice", "jaccard", '
     '"hamming", "hamming_linear", or a callable of the u x c distinct label sets, to u x u. "latent": "cosine" (None), '
     '"minkowski", "tanimoto", "gaussian", "local_scaling", "alternative", "pearson", "spearman", "kendall", '
-    '"geodesic", or a callable of the u latent points, to u x u. "classes": "cooccurrence", "dice" (None), "jaccard", '
-    '"cosine", "scaled_dice", "hamming", "hamming_linear", "latent_cosine", "latent_minkowski", "latent_tanimoto", '
-    '"latent_gaussian", "latent_local_scaling", "latent_alternative", "latent_pearson", "latent_spearman", '
-    '"latent_kendall", "latent_geodesic" (of latent variables of the classes), "features", "features_gaussian", '
-    '"features_local_scaling", "features_alternative", "features_pearson", "features_spearman", "features_kendall", '
-    '"features_geodesic", "features_binary", "features_binary_gaussian", a c x c array of the classes, or a callable '
-    "of the c x n array of labels, to c x c."
+    '"geodesic", "reconstruction", or a callable of the u latent points, to u x u. "classes": "cooccurrence", "dice" '
+    '(None), "jaccard", "cosine", "scaled_dice", "hamming", "hamming_linear", "latent_cosine", "latent_minkowski", '
+    '"latent_tanimoto", "latent_gaussian", "latent_local_scaling", "latent_alternative", "latent_pearson", '
+    '"latent_spearman", "latent_kendall", "latent_geodesic", "latent_reconstruction" (of latent variables of the '
+    'classes), "features", "features_gaussian", "features_local_scaling", "features_alternative", "features_pearson", '
+    '"features_spearman", "features_kendall", "features_geodesic", "features_reconstruction", "features_binary", '
+    '"features_binary_gaussian", a c x c array of the classes, or a callable of the c x n array of labels, to c x c.'
 )
 
 

@@ -23,6 +23,7 @@ from proxembed.targets.labels import MANY_LABELS, LabelMatrix
 from .backends import nearest
 from .distances import squared_norms
 from .graph import geodesics, neighbor_graph
+from .reconstruction import reconstruction_matrix, reconstruction_weights
 from .weights import LOCAL_NEIGHBORS, correlation_blocks
 
 ROUNDING = 1e-12
@@ -121,7 +122,9 @@ def clip_negative(values: np.ndarray) -> np.ndarray:
 
 LATENT = ("pca", "lsi")
 LATENT_SIMILARITIES = measures_for("latent")
+LATENT_KINDS = (*LATENT_SIMILARITIES, "reconstruction")
 SHARE = 0.9
+NEAREST = 5  # points that rebuild a point, or from which a path begins
 
 Between = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -204,17 +207,20 @@ def latent_between(
     n_scale: int = LOCAL_NEIGHBORS,
 ) -> tuple[Between, float]:
     """Similarities of latent points: (function of two index vectors a, b -> (len(a), len(b)) array, largest value).
-    ``kind``: a name of LATENT_SIMILARITIES, or a callable phi -> u x u. Negative values become 0. ``tau``: the width;
+    ``kind``: a name of LATENT_KINDS, or a callable phi -> u x u. Negative values become 0. ``tau``: the width;
     None: the mean over all pairs of points of what it divides, or 1. ``p``: the power of "minkowski", (40)."""
     if callable(kind):
         guard_dense((len(phi), len(phi)), f"similarity={kind!r}: the similarities of all label sets")
         G = checked_similarity(call_user_function("similarity", kind, phi), len(phi), f"similarity={kind!r}")
         np.maximum(G, 0.0, out=G)
         return lambda a, b: G[np.ix_(a, b)], float(G.max(initial=0.0))
+    if isinstance(kind, str) and kind == "reconstruction":
+        G = _reconstructed(phi)
+        return lambda a, b: G[np.ix_(a, b)], float(G[0, 0])
     if not isinstance(kind, str) or kind not in LATENT_SIMILARITIES:
         raise ValueError(
-            f"similarity={kind!r} of latent labels is not known; choose one of {', '.join(LATENT_SIMILARITIES)}, or "
-            "pass a callable."
+            f"similarity={kind!r} of latent labels is not known; choose one of {', '.join(LATENT_SIMILARITIES)}, "
+            "reconstruction, or pass a callable."
         )
     measure: Any = LATENT_SIMILARITIES[kind]
     if measure.signed:
@@ -290,15 +296,28 @@ def _geodesic_points(phi: np.ndarray) -> Between:
     if u < 2:
         return lambda a, b: np.zeros((len(a), len(b)))
     guard_dense((u, u), "The geodesic distances of the label sets")
-    paths = geodesics(neighbor_graph(nearest(phi, min(5, u - 1)), u))
+    paths = geodesics(neighbor_graph(nearest(phi, min(NEAREST, u - 1)), u))
     return lambda a, b: paths[np.ix_(a, b)]
 
 
+def _reconstructed(phi: np.ndarray) -> np.ndarray:
+    """V + V' - V'V where it is positive, V the weights of LLE that rebuild a point from its five nearest ones; of a
+    point with itself the largest value, at least 1."""
+    u = len(phi)
+    guard_dense((u, u), "The reconstruction weights of the label sets")
+    index = nearest(phi, min(NEAREST, u - 1)).index if u > 1 else np.empty((u, 0), dtype=np.intp)
+    V = reconstruction_matrix(index, reconstruction_weights(phi, index), u)
+    G = clip_negative((V + V.T - V.T @ V).toarray())
+    np.fill_diagonal(G, max(float(G.max()), 1.0))
+    return G
+
+
 OF_POINTS = tuple(
-    f"features_{kind}" for kind in ("local_scaling", "alternative", "pearson", "spearman", "kendall", "geodesic")
+    f"features_{kind}"
+    for kind in ("local_scaling", "alternative", "pearson", "spearman", "kendall", "geodesic", "reconstruction")
 )
 OF_FEATURES = ("features", "features_gaussian", "features_binary", "features_binary_gaussian", *OF_POINTS)
-OF_LATENT = tuple(f"latent_{kind}" for kind in LATENT_SIMILARITIES)
+OF_LATENT = tuple(f"latent_{kind}" for kind in LATENT_KINDS)
 OF_MEMBERS = {"cooccurrence" if kind == "and" else kind: measure for kind, measure in SET_SIMILARITIES.items()}
 CLASS_SIMILARITIES = (*OF_MEMBERS, *OF_LATENT, *OF_FEATURES)
 

@@ -16,7 +16,7 @@ from proxembed.estimator.rows import Rows
 from proxembed.params import declared
 from proxembed.proximity.distances import canonical, pair_distances
 from proxembed.proximity.graph import full_graph
-from proxembed.proximity.label_similarity import CLASS_SIMILARITIES, LATENT_SIMILARITIES, SET_SIMILARITIES
+from proxembed.proximity.label_similarity import CLASS_SIMILARITIES, LATENT_KINDS, SET_SIMILARITIES
 from proxembed.proximity.weights import WIDTH_ROWS, AllPairs, BlockDistances, edge_weights, used_tau, used_width
 from proxembed.study.candidates import Draws, sample
 from proxembed.targets.labels import LabelMatrix
@@ -115,7 +115,7 @@ def test_what_gives_proximities_is_accepted():
 
 
 def test_every_similarity_is_named_in_the_parameters():
-    for names in (SET_SIMILARITIES, LATENT_SIMILARITIES, CLASS_SIMILARITIES):
+    for names in (SET_SIMILARITIES, LATENT_KINDS, CLASS_SIMILARITIES):
         assert [name for name in names if f'"{name}"' not in declared(MOPE)["similarity"][1].doc] == []
 
 

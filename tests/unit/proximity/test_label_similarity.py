@@ -12,6 +12,7 @@ from scipy.stats import kendalltau, spearmanr
 import strategies
 from designs import WHOLE, each_value, pairwise
 from oracles import label_similarities as oracle
+from oracles import preserving
 from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.proximity import label_similarity as label_similarity_module
 from proxembed.proximity.label_similarity import (
@@ -142,6 +143,10 @@ def latent_loops(kind: str, phi: np.ndarray) -> np.ndarray:
         return np.exp(-(E**2) / (E**2)[pairs].mean())
     if kind == "geodesic":  # at most five other points: every one is a neighbour
         return np.exp(-(E**2) / (E**2)[pairs].mean())
+    if kind == "reconstruction":
+        V = preserving.reconstruction(phi, min(5, n - 1))
+        G = np.maximum(V + V.T - V.T @ V, 0.0) * pairs
+        return G + max(G.max(), 1.0) * np.eye(n)
     if kind == "local_scaling":
         s = np.sort(E, axis=1)[:, 2]
         return np.exp(-(E**2) / np.outer(s, s))
@@ -323,6 +328,15 @@ def test_geodesic_similarity_follows_paths():
     between, _ = latent_between(two, "geodesic")
     assert not between(everyone, everyone + 12).any() and between(everyone, everyone).all()
     assert latent_between(phi[:1], "geodesic")[0](np.array([0]), np.array([0])) == 1.0
+
+
+def test_reconstruction_similarity_is_that_of_the_weights_of_lle():
+    phi = np.random.default_rng(1).standard_normal((12, 3))
+    between, top = latent_between(phi, "reconstruction")
+    everyone, expected = np.arange(12), latent_loops("reconstruction", phi)
+    np.testing.assert_allclose(between(everyone, everyone), expected, rtol=0, atol=1e-9)
+    assert top == pytest.approx(expected.max(), rel=1e-9)
+    assert latent_between(phi[:1], "reconstruction")[0](np.array([0]), np.array([0])) == 1.0
 
 
 @pytest.mark.parametrize("sets_at_once", [1, 3, 64])
