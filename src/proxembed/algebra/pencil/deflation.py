@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from proxembed.algebra.arrays.blas import frobenius, matmul, symmetrise
+from proxembed.algebra.arrays.blas import frobenius, matmul
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.arrays.matrix import guard_dense
 
 from .pencil import dense_matrices
-from .symmetric import RANGE_TOLERANCE, SPD, complement, descending, orthonormal_columns, orthonormalise_by, top
+from .symmetric import RANGE_TOLERANCE, SPD, descending, orthonormal_columns, orthonormalise_by, top
 
 NOTHING_LEFT = 1e-12  # share of the first singular value below which what deflation leaves is rounding
 
@@ -82,18 +82,25 @@ def with_null_directions(found: Any, k: int) -> Any:
     if template.B is not None and not SPD(B).full:
         w, U = descending(B)
         taken.append(U[:, w <= RANGE_TOLERANCE * w[0]])
-    free = complement(_unit_columns(np.hstack(taken)))
-    rest = symmetrise(matmul(free.T, matmul(A, free)))
-    if frobenius(rest) > RANGE_TOLERANCE * frobenius(A):  # negative eigenvalues
+    Q = orthonormal_columns(_unit_columns(np.hstack(taken)))
+    rest, size = _without(A, Q), frobenius(A)
+    if frobenius(rest) > RANGE_TOLERANCE * size:  # negative eigenvalues
         w, U = descending(rest)
-        free = matmul(free, U[:, np.abs(w) <= RANGE_TOLERANCE * frobenius(A)])
-    spread = symmetrise(matmul(free.T, coordinates.s[:, None] ** 2 * free))
-    axes = matmul(free, top(spread, min(k - own, len(spread)))[1])
+        Q = orthonormal_columns(np.hstack([Q, U[:, np.abs(w) > RANGE_TOLERANCE * size]]))
+    left, spread = len(A) - Q.shape[1], coordinates.s**2
+    axes = top(_without(np.diag(spread), Q) - spread.max() * matmul(Q, Q.T), min(k - own, left))[1]  # those of Q last
     axes = orthonormalise_by(axes, matmul(axes.T, matmul(B, axes)))
-    size = 1.0 if template.B is None else problem.unit * np.sqrt(problem.shrunk[1])
+    unit = 1.0 if template.B is None else problem.unit * np.sqrt(problem.shrunk[1])
     values = np.concatenate([found.eigenvalues, np.zeros(axes.shape[1])])
-    P = np.hstack([found.P, coordinates.back(axes) / size])
-    return replace(found, P=P, eigenvalues=values, bound=own + len(spread))
+    P = np.hstack([found.P, coordinates.back(axes) / unit])
+    return replace(found, P=P, eigenvalues=values, bound=own + left)
+
+
+def _without(M: np.ndarray, Q: np.ndarray) -> np.ndarray:
+    """(I - QQ') M (I - QQ')."""
+    MQ = matmul(M, Q)
+    half = matmul(MQ - 0.5 * matmul(Q, matmul(Q.T, MQ)), Q.T)
+    return M - half - half.T
 
 
 def _unit_columns(M: np.ndarray) -> np.ndarray:

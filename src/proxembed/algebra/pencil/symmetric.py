@@ -177,11 +177,6 @@ def orthonormal_columns(P: np.ndarray) -> np.ndarray:
     return Q * signs
 
 
-def complement(P: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of all vectors that are orthogonal to the columns of P, which are independent."""
-    return linalg.qr(P, check_finite=False)[0][:, P.shape[1] :]
-
-
 def fix_signs(P: np.ndarray) -> np.ndarray:
     """Each column flipped so that its entry of largest absolute value (the first of equals) is positive."""
     return P if P.shape[1] == 0 else P * lead_signs(P)
