@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from proxembed.cli import app
+from proxembed.cli.demo import WORK
 from proxembed.workflow import main_job
 from proxembed.workflow.options import SearchOptions
 
@@ -27,10 +28,17 @@ def test_the_demo_is_the_search_on_digits(asked):
     assert rest == [None, Path("elsewhere"), True] and dataset.name == "digits"
 
 
-def test_it_has_the_budget_of_a_search_and_a_folder_of_its_name(asked):
-    CliRunner().invoke(app, ["demo"])
-    ((_, options, *rest),) = asked
-    assert options == SearchOptions() and rest[1:] == [Path("demo"), False]
+def test_it_has_a_small_budget_of_its_own_unless_one_is_given_and_a_folder_of_its_name(asked):
+    for words in ([], ["--max-seconds", "60"], ["--max-work", "30"]):
+        CliRunner().invoke(app, ["demo", *words])
+    assert [options for _, options, *_ in asked] == [
+        SearchOptions(max_work=WORK),
+        SearchOptions(max_seconds=60.0),
+        SearchOptions(max_work=30.0),
+    ]
+    assert asked[0][3:] == (Path("demo"), False)
+    text = CliRunner().invoke(app, ["demo", "--help"]).stdout
+    assert f"{WORK:g} units of work" in " ".join(text.split())
 
 
 def test_an_output_folder_that_is_a_file_ends_in_one_line_and_code_2(tmp_path, monkeypatch):
