@@ -35,6 +35,7 @@ CONTRACTS = {contract["id"]: contract for contract in PROJECT["tool"]["importlin
 LAYERS = [[room.strip().strip("()") for room in re.split("[|:]", layer)] for layer in CONTRACTS["layers"]["layers"]]
 EIGENSOLVER = re.compile(r"\b(?:eigh|eigvalsh|eigsh|eigh_tridiagonal|lobpcg|dsyevd)\(")
 
+TAGS = ROOT / "examples" / "tags.csv"
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 
 sys.path += [str(ROOT / "docs" / "_ext"), str(ROOT / "docs" / "results")]  # what writes the generated pages
@@ -117,7 +118,7 @@ def test_named_estimators_can_be_built():
 
 
 def test_the_code_of_the_readme_runs(monkeypatch, tmp_path):
-    """On every 15th row, with one method; the sizes that its comments tell are of all rows."""
+    """With one method and budgets of 1, on a part of the rows; tests/slow/test_readme.py runs it as it is."""
     code = "\n".join(blocks("README.md", "python"))
     rows, labels = digits().Y.shape
     some = digits().take(range(0, rows, 15))
@@ -125,20 +126,32 @@ def test_the_code_of_the_readme_runs(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     said: list = []
     names = {"print": said.append}
-    assert "max_work=60" in code, "units of work: the answer does not depend on the load of the machine"
+    assert len(re.findall(r"max_work=\d+", code)) == 2, "units of work: the answer does not depend on the load"
     fast = "methods='opls', max_trials=1, max_work=1, folds=2, shuffles=0"
-    exec(code.replace("max_work=60", fast), names)
-    assert f"{rows:,} digits" in code and labels == 7 and names["Z"].shape[0] == len(some.X)
-    assert "seven true attributes" in code and len(said[1]) == 2 and "all features" in said[0]
-    assert (tmp_path / "digits-search" / "index.html").exists()
+    code = re.sub(r"max_work=\d+", fast, code).replace('"examples/tags.csv")', f"{str(TAGS)!r}, nrows=150)")
+    exec(code, names)
+    assert f"{rows:,} digits" in code and labels == 7 and names["Z"].shape[0] == 150
+    assert "seven true attributes" in code and len(said[2]) == 2 and "all features" in said[1]
+    assert said[0].startswith("Neighbours found by") or "neighbours" in said[0]
+    assert (tmp_path / "digits-search" / "index.html").exists() and (tmp_path / "tags-search" / "model.md").exists()
+
+
+def test_the_script_of_the_example_writes_the_table(tmp_path):
+    sys.path.append(str(ROOT / "examples"))
+    import make_tags
+
+    make_tags.main(tmp_path / "tags.csv")
+    assert (tmp_path / "tags.csv").read_bytes() == TAGS.read_bytes()
+    assert f"{make_tags.ROWS} recipes" in PAGES["README.md"]
 
 
 @pytest.mark.skipif(
     not list((ROOT / "docs" / "results" / "search").glob("*/results.json")), reason="the sdist has no records"
 )
 def test_the_results_of_the_readme_are_those_of_the_records():
-    text = PAGES["README.md"]
-    assert text.partition(readme_tables.BEGIN)[2].partition(readme_tables.END)[0] == readme_tables.tables()
+    text, records = PAGES["README.md"], readme_tables.multi_label_records()
+    assert text.partition(readme_tables.BEGIN)[2].partition(readme_tables.END)[0] == readme_tables.short_table(records)
+    assert readme_tables.ALL.read_text(encoding="utf-8") == readme_tables.page(records)
 
 
 def test_sizes_of_rivals_are_not_chosen_by_the_test_rows(monkeypatch):
@@ -180,7 +193,7 @@ def test_layouts_level_with_supervised_umap_are_not_above_it():
 def test_the_pictures_of_the_readme_are_there_and_small():
     for name in re.findall(r"!\[[^]]*\]\(([^)]*)\)", PAGES["README.md"]):
         assert (ROOT / name).stat().st_size < 300_000, name
-    assert "docs/figures/demo_page.png" in PAGES["README.md"]
+    assert "docs/figures/tags_page.png" in PAGES["README.md"]
 
 
 def test_the_formats_of_the_readme_are_read():
@@ -219,8 +232,7 @@ def test_the_version_is_the_same_everywhere():
     assert re.search(
         rf"^## \[.*\b{re.escape(version)}\b", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    for page in ("README.md", "docs/install.md"):
-        assert re.findall(r"proxembed-([\d.]+)-py3", PAGES[page]) == [version]
+    assert re.findall(r"proxembed-([\d.]+)-py3", PAGES["docs/install.md"]) == [version]
 
 
 def test_every_dependency_has_a_lower_bound():

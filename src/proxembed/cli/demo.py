@@ -20,7 +20,7 @@ def demo(
 ) -> None:
     """Search built-in data: 1,797 images of digits with seven attributes each (even, prime, a loop, ...).
 
-    Without a budget it does 13 units of work, which show the verdict in less than 20 seconds; --max-seconds 300 tries more.
+    Without a budget it does 13 units of work: the verdict comes within 20 seconds; --max-seconds 300 tries more.
     """
     started = clock.now()
     given = {name: value for name, value in given.items() if value is not None}
