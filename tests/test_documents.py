@@ -201,8 +201,8 @@ def test_the_formats_of_the_readme_are_read():
     assert {".csv", ".parquet", ".npz", ".svmlight", ".arff", ".npy"} <= set(READERS)
 
 
-def test_the_numbers_of_the_program_page():
-    text = " ".join(PAGES["docs/program.md"].split())
+def test_the_numbers_of_how_it_judges():
+    text = " ".join(PAGES["docs/how_it_judges.md"].split())
     many, most = engines.MANY_ROWS, engines.MOST_ROWS
     tries = {name: strategy.evaluations for name, strategy in STRATEGIES[ModelStrategy.space].items()}
     assert TEST_SHARE == 0.25 and "A quarter of the rows is set aside" in text

@@ -11,13 +11,13 @@ from proxembed.cli import app
 PAGE = """# Commands and options
 
 Generated from version {version} of the program: the output of `proxembed COMMAND --help`.
-[The program](../program.md) explains the commands, and how a search reaches its verdict.
+[Run it](../run_it.md) explains the commands, and [How it judges](../how_it_judges.md) how a search reaches its verdict.
 
 | command | purpose |
 |---|---|
 {verbs}
 
-Scripts can read the [exit code](../program.md#exit-codes) of every command.
+Scripts can read the [exit code](../run_it.md#exit-codes) of every command.
 `proxembed --version` prints the version.
 {sections}
 """

@@ -8,7 +8,7 @@ HEAD = """# What `proxembed search` found
 
 From `results.json` of each folder (`make search-results`); `proxembed report FOLDER` writes its page. The values are
 those of the test rows, scored once; the gain has its 95 % interval. Work is the budget of the search, in the units of
-`--max-work`. [The program](../../program.md) explains the terms.
+`--max-work`. [How it judges](../../how_it_judges.md) explains the terms.
 """
 TABLE = """
 ## {title}
