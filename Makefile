@@ -27,7 +27,7 @@ help:
 	@echo "make portfolio  the configurations with which the strategy auto starts: the best on ten sets (half an hour)"
 	@echo "make benchmark  the missing results of the benchmark, and its page; METHODS='OPLS \"MESD(LFDA)\"' selects (hours)"
 	@echo "make reproduce  experiments of papers, into docs/results/NAME/ (over an hour); NAMES= selects"
-	@echo "make docs    the documentation as HTML in docs/_build; runs its examples (minutes the first time)"
+	@echo "make docs    the documentation as HTML in docs/_build; runs its examples and checks its local links (minutes the first time)"
 	@echo "make figure  the figures of README and docs: a map, and the page of a search of examples/tags.csv in headless Chromium"
 	@echo "make types   mypy in strict mode on the package and tests/test_types.py"
 	@echo "make dist    wheel and sdist in dist/, with checks: metadata, size, the wheel in an empty environment, sdist tests"
@@ -145,7 +145,8 @@ benchmark: $(VENV)/.ready-dev
 	$(BENCHMARK) page
 
 docs: $(VENV)/.ready-docs
-	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs docs/_build
+	$(VENV)/bin/sphinx-build -q -W --keep-going -j 2 -b html docs docs/_build
+	$(VENV)/bin/python docs/_ext/local_links.py docs/_build
 
 figure: $(VENV)/.ready
 	$(VENV)/bin/python docs/figures/held_out.py docs/figures/held_out.png

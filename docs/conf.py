@@ -15,6 +15,9 @@ from method_table import table  # noqa: E402
 from program_reference import reference  # noqa: E402
 from rival_table import rival_table  # noqa: E402
 
+sys.path.insert(0, str(HERE / "figures"))
+import pages  # noqa: E402
+
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 project = "proxembed"
 author = "The proxembed developers"
@@ -60,7 +63,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 10,
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -124,3 +127,4 @@ nitpick_ignore_regex = [("py:.*", r"(?!proxembed\.).*"), ("std:.*", r"(python|nu
 
 write_pages(HERE / "generated" / "api")
 write_all(HERE / "generated", table() | rival_table() | reference(version))
+pages.draw(HERE / "generated" / "figures")

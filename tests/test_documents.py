@@ -38,8 +38,10 @@ EIGENSOLVER = re.compile(r"\b(?:eigh|eigvalsh|eigsh|eigh_tridiagonal|lobpcg|dsye
 TAGS = ROOT / "examples" / "tags.csv"
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 
-sys.path += [str(ROOT / "docs" / "_ext"), str(ROOT / "docs" / "results")]  # what writes the generated pages
+sys.path += [str(ROOT / "docs" / each) for each in ("_ext", "results", "figures")]  # what writes the generated pages
 import api_pages  # noqa: E402
+import local_links  # noqa: E402
+import pages  # noqa: E402
 import readme_tables  # noqa: E402
 from example_order import LISTED  # noqa: E402
 from fitted_names import escape  # noqa: E402
@@ -194,6 +196,43 @@ def test_the_pictures_of_the_readme_are_there_and_small():
     for name in re.findall(r"!\[[^]]*\]\(([^)]*)\)", PAGES["README.md"]):
         assert (ROOT / name).stat().st_size < 300_000, name
     assert "docs/figures/tags_page.png" in PAGES["README.md"]
+
+
+def test_every_tutorial_and_how_to_has_a_picture_with_a_description():
+    shown = {page: re.findall(r"!\[([^]]*)\]\(\.\./([^)]*)\)", text) for page, text in PAGES.items()}
+    drawn = {f"generated/figures/{each.__name__}.png" for each in pages.PAGES}
+    for page, pictures in shown.items():
+        if re.match(r"docs/(tutorials|howto)/(?!index)", page):
+            assert pictures and all(len(words) > 20 for words, _ in pictures), page
+            assert {path in drawn or (ROOT / "docs" / path).exists() for _, path in pictures} == {True}, page
+    assert drawn <= {path for pictures in shown.values() for _, path in pictures}
+
+
+def test_links_of_the_readme_to_files_exist():
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", PAGES["README.md"])
+    assert len(links) > 10 and {link for link in links if not (ROOT / link).exists()} == set()
+
+
+def test_local_links_of_built_pages(tmp_path):
+    (tmp_path / "b").mkdir()
+    links = [
+        "b/c.html#here",
+        "b/c.html#gone",
+        "b/none.html",
+        "https://elsewhere.org/x",
+        "#top",
+        "#bottom",
+        "b/d%20e.png",
+    ]
+    page = "".join(f'<a href="{link}">x</a>' for link in links)
+    (tmp_path / "a.html").write_text(f'<p id="top">{page}</p>')
+    (tmp_path / "b" / "c.html").write_text('<a name="here"></a><img src="d e.png">')
+    (tmp_path / "b" / "d e.png").write_bytes(b"")
+    assert local_links.missing(tmp_path) == [
+        "a.html: no anchor b/c.html#gone",
+        "a.html: no file b/none.html",
+        "a.html: no anchor #bottom",
+    ]
 
 
 def test_the_formats_of_the_readme_are_read():
