@@ -148,6 +148,8 @@ def program_options(kind: type[Options], given: Mapping[str, Any]) -> Options:
 
 
 IN_THE_PROGRAM = (
+    (r"\bheader=False\b", "--no-header"),
+    (r"\bheader=True\b", "--header"),
     (r"\((labels|drop|keep)\)", r"(--\1)"),
     (r"\bmust be None(?:, | or )", "must be "),
     (r"\bname them with keep\b", "name them with --keep"),

@@ -12,15 +12,15 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, with_spelling_notes
 from proxembed.data.errors import DataError
-from proxembed.data.readers import checked_rows, row_parts
+from proxembed.data.readers import checked_rows, format_of, row_parts
 from proxembed.data.readers.columns import Columns, resolve
-from proxembed.data.readers.parquet_parts import SUFFIXES, parquet_files
+from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import NamedRows
 from proxembed.data.readers.table import Table, labels_alone, parts_of, read_table, stem
 from proxembed.data.readers.table_features import with_row_names, without_row_numbers
-from proxembed.data.readers.table_file import Block, ParquetFile, open_table
+from proxembed.data.readers.table_file import Block, ParquetFile, check_layout, form_of, open_table
 from proxembed.data.readers.table_labels import LabelColumns
-from proxembed.data.unpacking import plain_name
+from proxembed.data.readers.text_layout import FileLayout
 from proxembed.tables import TableRows
 
 BLOCK_ROWS = 65_536
@@ -34,7 +34,8 @@ class LargeTable:
         if not takes(path):
             raise DataError.at(path, None, "only tables are read in parts", "give more memory, or write it as Parquet")
         self.path = path
-        file = open_table(path)
+        check_layout(path, FileLayout.of(columns))
+        file = open_table(path, FileLayout.of(columns))
         columns, named = with_row_names(file, columns)
         self.columns, numbered = without_row_numbers(file, columns, BLOCK_ROWS)
         self._notes = named + numbered
@@ -94,7 +95,7 @@ class LargeTable:
 
     def _opened(self, path: Path) -> Any:
         """The table, which must be the one of which the labels were read."""
-        file = open_table(path)
+        file = open_table(path, FileLayout.of(self.columns))
         if file.names != self._names:
             raise self._replaced("other columns")
         if isinstance(file, ParquetFile) and file.rows != self.n:
@@ -108,9 +109,11 @@ class LargeTable:
     def pieces(self, rows: int) -> list[ParquetFile]:
         """Pieces of about ``rows`` rows in their order, for ``piece_parts`` in other processes."""
         file = self._opened(self.path.resolve())
-        if not isinstance(file, ParquetFile):
+        if form_of(self.path) != "parquet":
             remedy = "write it as Parquet, of which every process reads its own rows"
-            raise DataError.at(self.path, None, "a file of text is read from its beginning, by one process", remedy)
+            raise DataError.at(
+                self.path, None, "only Parquet is read by several processes", remedy
+            )
         return list(file.pieces(rows))
 
 
@@ -127,13 +130,8 @@ def _of_training(rows: NamedRows) -> NamedRows:
 
 
 def takes(path: Path) -> bool:
-    """Whether a file is a table, by its suffix, or a folder holds one in Parquet files."""
-    return bool(parquet_files(path)) if path.is_dir() else Path(plain_name(path)).suffix.lower() in Table.suffixes
-
-
-def is_parquet(path: Path) -> bool:
-    """Whether a table is a Parquet file, or a folder of them."""
-    return path.is_dir() or path.suffix.lower() in SUFFIXES
+    """Whether a file is a table, or a folder holds one in Parquet files."""
+    return bool(parquet_files(path)) if path.is_dir() else isinstance(format_of(path), Table)
 
 
 def stratified_rows(Y: sparse.csr_array, rows: int, seed: int) -> NDArray[np.intp]:

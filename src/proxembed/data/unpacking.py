@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import lzma
 import math
 import os
 import re
@@ -18,13 +19,14 @@ from numpy.lib import format as npy
 
 from proxembed.data.errors import DataError, shorten
 
-GZIP_MAGIC, BZIP2_MAGIC = b"\x1f\x8b", b"BZh"
-PACKED_NAME = re.compile(r"\.(?:gz|bz2)$", re.IGNORECASE)
+UNPACKERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}  # by the first bytes
+PACKED_NAME = re.compile(r"\.(?:gz|bz2|xz)$", re.IGNORECASE)
 SHARE = 2  # of the memory: the program holds the rows and at least one copy
 CONTAINER = Path("/sys/fs/cgroup/memory.max")
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 BUFFER_BYTES, LINE_BYTES = 1 << 20, 1 << 28
+AS_UTF8 = "save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8)"
 SMALLER = "give fewer rows, sparse ones, or float32"
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
@@ -111,21 +113,22 @@ def check_exists(path: Path) -> None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Binary stream of a file; gzip and bzip2 are recognised by their first bytes, whatever the name, and unpacked up
-    to a limit."""
+    """Binary stream of a file; gzip, bzip2 and xz are recognised by their first bytes, whatever the name, and unpacked
+    up to a limit."""
     check_exists(path)
     if not path.is_file() and not path.is_dir():
         remedy = "write what it gives to a file first"
         raise DataError.at(path, None, "it is a pipe or a device, which cannot be read twice", remedy)
     try:
         with open(path, "rb") as raw:
-            start = raw.peek(3)[:3]
-            if start[:2] == GZIP_MAGIC or start == BZIP2_MAGIC:
-                with gzip.open(raw) if start[:2] == GZIP_MAGIC else bz2.open(raw) as packed:
-                    yield Unpacked(packed, path, most_unpacked())
-            else:
+            start = raw.peek(6)
+            unpacker: Any = next((unpack for magic, unpack in UNPACKERS.items() if start.startswith(magic)), None)
+            if unpacker is None:
                 yield raw
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            else:
+                with unpacker(raw) as packed:
+                    yield Unpacked(packed, path, most_unpacked())
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise _damaged(path) from error
     except OSError as error:
         if error.errno is None:  # of bzip2
@@ -183,14 +186,10 @@ def too_large(path: Path, what: str, size: int, most: int, remedy: str = SMALLER
     return DataError.at(path, None, reason, remedy)
 
 
-def decode(line: bytes, path: Path, number: int) -> str:
+def decode(line: bytes, path: Path, number: int, remedy: str = AS_UTF8) -> str:
     """Line as text, UTF-8 only."""
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DataError.at(
-            path,
-            number,
-            f"byte {error.start + 1} of the line is not UTF-8",
-            "save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8)",
-        ) from error
+        reason = f"byte {error.start + 1} of the line is not UTF-8"
+        raise DataError.at(path, number, reason, remedy) from error

@@ -19,9 +19,9 @@ from sklearn.base import clone
 from proxembed.blocks import RowBlocks, pieces_of
 from proxembed.blocks.cluster import active_client, cores
 from proxembed.data import Columns, Dataset, size_of
-from proxembed.data.large_table import LargeTable, is_parquet, piece_parts, takes
+from proxembed.data.large_table import LargeTable, piece_parts, takes
 from proxembed.data.readers.reader import feature_names, width
-from proxembed.data.readers.table_file import Block
+from proxembed.data.readers.table_file import Block, form_of
 from proxembed.estimator.base import Embedder, SpectralEmbedder
 from proxembed.estimator.catalogue import estimators
 from proxembed.estimator.sums import refuse_blocks
@@ -215,7 +215,7 @@ def large_fit(
     most, drawn = free_memory() // 2 if memory is None else memory, sample or SAMPLE_ROWS
     size, total = size_of(path)
     needed = spread or COPIES * size > most
-    suits = by_sums is not None and is_parquet(path) and size > WHOLE_BYTES and (total or 0) > drawn
+    suits = by_sums is not None and form_of(path) == "parquet" and size > WHOLE_BYTES and (total or 0) > drawn
     if not (needed or suits):
         return None
     if columns.sample_weight is not None:

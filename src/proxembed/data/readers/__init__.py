@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,16 +13,31 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix, with_spelling_notes
 from proxembed.data.errors import DataError
-from proxembed.data.readers.columns import Columns, is_number
+from proxembed.data.readers.columns import Columns
 from proxembed.data.readers.parquet_parts import parquet_files
 from proxembed.data.readers.reader import READERS, SAME_COLUMNS, Labels, NamedRows, Reader, readers, width
+from proxembed.data.readers.text_layout import first_lines
 from proxembed.data.unpacking import check_exists, opened, plain_name
 from proxembed.tables import TableRows
 from proxembed.tables.rows import small_indices
 
 OF_FOLDER = "name one file in it"
+BY_CONTENT = (".txt", ".dat", ".data")  # of tables and of svmlight
+FIRST_LINES = 5
+XC_HEADER = re.compile(r"\d+ \d+ \d+\s*")
+INDEX_VALUE = re.compile(r"(?:[^\s:,]+(?:,[^\s:,]+)*\s+)?(?:qid:\d+\s+)?\d+:\S")
 
-__all__ = ["READERS", "Reader", "checked_rows", "import_formats", "read", "read_rows", "row_parts", "size_of"]
+__all__ = [
+    "READERS",
+    "Reader",
+    "checked_rows",
+    "format_of",
+    "import_formats",
+    "read",
+    "read_rows",
+    "row_parts",
+    "size_of",
+]
 
 
 def import_formats(folders: Iterable[str]) -> None:
@@ -115,7 +131,7 @@ def read(
 def _accepted() -> str:
     """The suffixes of all formats, with what the files hold."""
     *most, last = [reader.accepts for reader in readers()]
-    return f"{', '.join(most)} and {last}; text formats each also with .gz or .bz2"
+    return f"{', '.join(most)} and {last}; text formats each also with .gz, .bz2 or .xz"
 
 
 def read_rows(path: str | Path, source: dict[str, Any]) -> NamedRows:
@@ -232,18 +248,27 @@ def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
         if not parquet_files(path):
             raise DataError.at(path, None, "this is a folder without .parquet files", of_folder)
         return READERS[".parquet"]
-    suffix = Path(plain_name(path)).suffix.lower()
-    reader = READERS.get(".tsv" if suffix == ".txt" and _has_tabs(path) else suffix)
+    reader = format_of(path)
     if reader is None:
         raise DataError.at(path, None, "the file name has no known ending", accepted)
     return reader
 
 
-def _has_tabs(path: Path) -> bool:
-    """Whether the first line of a file of text holds names between tabs, as tables do and svmlight does not."""
+def format_of(path: Path) -> Reader | None:
+    """The reader of a file, by its suffix or, of a .txt, .dat or .data file, by its first lines; None for no format."""
+    suffix = Path(plain_name(path)).suffix.lower()
+    if suffix in BY_CONTENT:
+        suffix = ".csv" if _is_table(path) else ".svm"
+    return READERS.get(suffix)
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a file of text is a table: its first lines hold no INDEX:VALUE, as those of svmlight do."""
     with opened(path) as stream:
-        first = stream.readline()
-    return b"\t" in first and b":" not in first and any(not is_number(name.decode("latin1")) for name in first.split())
+        lines = list(filter(str.strip, first_lines(stream)))[:FIRST_LINES]
+    if not lines or XC_HEADER.fullmatch(lines[0]):
+        return False
+    return not any(INDEX_VALUE.match(line) for line in lines)
 
 
 def _finite(X: Matrix, unknown: bool = False) -> bool:

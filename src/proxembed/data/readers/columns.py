@@ -43,7 +43,8 @@ class Columns:
     >>> from proxembed.data import Columns
     >>> Columns(labels=("topic_*",), id="doc")
     Columns(labels=('topic_*',), separator=None, targets=(), text=(), id='doc', groups=None, time=None,
-    sample_weight=None, drop=(), keep=(), missing=None, empty=None, decimal=None, category=(), target_type=None)
+    sample_weight=None, drop=(), keep=(), missing=None, empty=None, decimal=None, category=(), target_type=None,
+    header=None, encoding=None, sheet=None)
     """
 
     labels: Sequence[str] = param(
@@ -109,6 +110,24 @@ class Columns:
         "if more than 20 differ and there are fewer than 3 rows of each on average. Of several label columns of "
         'classes, "classes" makes one output each, and "labels" one label set of all their values. None: one label set '
         "if at least half of the cells hold a value that two columns have.",
+    )
+    header: bool | None = param(
+        default=None,
+        choices=(None,),
+        kind=bool,
+        panel=PANEL,
+        flags=("--header/--no-header",),
+        doc="Whether the first line of a file of text, or of a sheet, holds the names of the columns; without, they "
+        "are column_1, column_2, ... None: it does, and an error asks if it looks like a row.",
+    )
+    encoding: str | None = param(
+        **NAME | {"metavar": "NAME"},
+        doc="Encoding of a file of text, such as 'cp1252', 'latin-1' or 'shift-jis'. None: UTF-8, or UTF-16 by its "
+        "first bytes; Windows-1252, or else Latin-1, with a note, where the first rows are not UTF-8.",
+    )
+    sheet: str | None = param(
+        **NAME | {"metavar": "NAME"},
+        doc="Sheet of an Excel file. None: the first one that holds a table, with a note on the others.",
     )
 
     def __post_init__(self) -> None:

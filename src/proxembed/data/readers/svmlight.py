@@ -27,8 +27,8 @@ class Svmlight(Reader):
     """svmlight and LIBSVM files."""
 
     name = "svmlight"
-    suffixes = (".svm", ".svmlight", ".libsvm", ".txt", ".scale", ".t", ".tr", ".val")
-    accepts = f"{', '.join(suffixes)} (svmlight)"
+    suffixes = (".svm", ".svmlight", ".libsvm", ".scale", ".t", ".tr", ".val", ".txt", ".dat", ".data")
+    accepts = f"{', '.join(suffixes)} (svmlight; the last three also for tables)"
     place = 5
 
     def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, Fault, TableFaults, UnlabelledTable, shorten
+from proxembed.data.readers import sheets, typed_files
 from proxembed.data.readers.columns import SINGLE, Cells, Columns, Roles, is_number, name_of, required, resolve, seconds
 from proxembed.data.readers.parquet_parts import SUFFIXES
 from proxembed.data.readers.reader import PACKED, PART, Labels, NamedRows, Reader
@@ -26,7 +27,16 @@ from proxembed.data.readers.table_features import (
     table_owners,
     with_row_names,
 )
-from proxembed.data.readers.table_file import CsvFile, MergedLinesWarning, PartsOfTable, TableFile, open_table
+from proxembed.data.readers.table_file import (
+    CsvFile,
+    MergedLinesWarning,
+    ParquetFile,
+    PartsOfTable,
+    TableFile,
+    check_layout,
+    form_of,
+    open_table,
+)
 from proxembed.data.readers.table_labels import LabelColumns, likely_labels, likely_targets, read_labels
 from proxembed.data.readers.table_outputs import (
     outputs_note,
@@ -35,7 +45,8 @@ from proxembed.data.readers.table_outputs import (
     target_readings,
     target_sets,
 )
-from proxembed.data.unpacking import plain_name
+from proxembed.data.readers.text_layout import BLOCK_BYTES, FileLayout
+from proxembed.data.unpacking import is_packed, opened, plain_name
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
@@ -58,10 +69,10 @@ class Gathered:
 
 
 class Table(Reader):
-    """CSV and Parquet files with named columns."""
+    """Files with named columns: CSV, Parquet, Excel, Feather and JSON lines."""
 
     name = "table"
-    suffixes = (".csv", ".tsv", ".tab", *SUFFIXES)
+    suffixes = (".csv", ".tsv", ".tab", *SUFFIXES, *sheets.SUFFIXES, *typed_files.SUFFIXES)
     accepts = f"{', '.join(suffixes[:-1])} and {suffixes[-1]} (a table with named columns)"
     place = 1
     takes_columns = True
@@ -71,26 +82,43 @@ class Table(Reader):
             if columns.labels:
                 raise DataError.at(path, None, "labels= was given beside columns.labels", "name the labels once")
             columns = replace(columns, labels=(str(labels),) if isinstance(labels, str | Path) else tuple(labels))
-        files = [open_table(path), *([] if test is None else [open_table(test)])]
+        files = [_checked_table(each, columns) for each in (path, test) if each is not None]
         return read_table(files, columns, stem(path) if test is None else PART.sub("", stem(path)))
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
-        file = open_table(path)
+        file = open_table(path, layout_of(source))
         rows = _new_rows(file, source)
         _warn_of_merged_lines(file)
         return rows
 
     def row_parts(self, path: Path, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
-        return parts_of(open_table(path), source, rows)
+        return parts_of(open_table(path, layout_of(source)), source, rows)
 
     def size(self, path: Path) -> tuple[int, int | None]:
-        file = open_table(path)
-        if file.rows is None:
-            return PACKED * path.stat().st_size, None
-        return file.size, file.rows
+        """By the lines of the first megabytes of a file of text; None rows of one that is unpacked to be read."""
+        form = form_of(path)
+        if form == "parquet":
+            file = ParquetFile(path)
+            return file.size, file.rows
+        size = path.stat().st_size
+        if is_packed(path) or form != "text":
+            return PACKED * size, None
+        with opened(path) as stream:
+            first = stream.read(BLOCK_BYTES)
+        return size, round(first.count(b"\n") * size / max(len(first), 1))
 
     def source(self, data: Dataset) -> dict[str, Any]:
         return data.source or {}
+
+
+def _checked_table(path: Path, columns: Columns) -> TableFile:
+    check_layout(path, FileLayout.of(columns))
+    return open_table(path, FileLayout.of(columns))
+
+
+def layout_of(source: dict[str, Any]) -> FileLayout:
+    """What the caller said of the training file itself, which new files follow."""
+    return FileLayout.of(source.get("layout") or {})
 
 
 def parts_of(file: TableFile, source: dict[str, Any], rows: int) -> Iterator[NamedRows]:
@@ -204,7 +232,7 @@ def _rows_read(part: Gathered) -> tuple[int, bool]:
 
 def beside(path: Path, columns: Columns, X: NDArray[np.floating], name: str) -> Dataset:
     """Data set of vectors X and of a table that labels them row by row; without label names, by all other columns."""
-    file = open_table(path)
+    file = _checked_table(path, columns)
     roles = resolve(columns, file.names, path)
     labels = roles.labels or (() if roles.targets else roles.features)
     roles = replace(roles, labels=labels, features=())
@@ -406,6 +434,7 @@ def _source(
         **({"found_id": roles.found_id} if roles.id is None and roles.found_id is not None else {}),
         "groups": roles.groups,
         "time": roles.time,
+        **({"layout": layout} if (layout := FileLayout.of(columns).plain()) else {}),
         **({} if roles.sample_weight is None else {"sample_weight": roles.sample_weight}),
     }
 

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.columns import Cells, Columns, matched, resolve
 from proxembed.data.readers.table_file import open_table
+from proxembed.data.readers.text_layout import FileLayout
 from proxembed.tables import read_columns
 from proxembed.tables.cells import MISSING
 
 
 def covariate_names(path: Path, columns: Columns, asked: Sequence[str]) -> tuple[str, ...]:
     """The columns that names or globs mean, in the order of the file; DataError for one that has another purpose."""
-    names = open_table(path).names
+    names = open_table(path, FileLayout.of(columns)).names
     found = {name for pattern in asked for name in matched(pattern, "covariates", names, set(names), path)}
     roles = resolve(columns, names, path)
     for purpose in ("labels", "targets", "text", "id", "groups", "time"):
@@ -32,7 +33,7 @@ def covariate_names(path: Path, columns: Columns, asked: Sequence[str]) -> tuple
 def read_covariates(path: Path, columns: Columns, names: Sequence[str]) -> Mapping[str, NDArray[np.generic]]:
     """The cells (n,) of these columns of a table: float64, NaN where empty, where all are numbers and ``category``
     names not the column; else objects, None where empty."""
-    file = open_table(path)
+    file = open_table(path, FileLayout.of(columns))
     cells = {name: Cells(MISSING, columns.missing or ()) for name in names}
     for block in file.blocks(dict.fromkeys(names, "cells")):
         for name in names:

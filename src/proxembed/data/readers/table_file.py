@@ -5,13 +5,12 @@ A block gives NumPy arrays and plain values: no other reader knows pyarrow.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from itertools import count, islice
@@ -22,20 +21,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxembed.data.errors import DataError, shorten
+from proxembed.data.readers import sheets, typed_files
 from proxembed.data.readers.columns import is_number
 from proxembed.data.readers.parquet_parts import SUFFIXES, ParquetParts, PickedRows
-from proxembed.data.unpacking import decode, is_packed, most_unpacked, opened, plain_name, too_large
+from proxembed.data.readers.sheets import sheet_as_csv
+from proxembed.data.readers.text_layout import (
+    BLOCK_BYTES,
+    FOUND,
+    UTF8_MARK,
+    FileLayout,
+    first_lines,
+    first_row_question,
+    headerless_names,
+    looks_like_a_row,
+    rows_between_blanks,
+    text_layout,
+    utf8_content,
+)
+from proxembed.data.readers.typed_files import typed_rows
+from proxembed.data.unpacking import decode, most_unpacked, opened, plain_name, too_large
 from proxembed.tables.axis import axis_of
 from proxembed.tables.cells import MISSING
 
-BLOCK_BYTES = 1 << 21
 BLOCK_VALUES, PART_VALUES = 1 << 20, 1 << 23  # of a block: of a whole reading, and of one in parts
 MOST_WORKERS = 8
 RULING_ROWS = 20  # which show whether the header lacks a cell
 NO_ROWS = "there are no rows after the header"
-SEPARATORS = ",;\t|"
-UTF16 = (b"\xff\xfe", b"\xfe\xff")
 LINE_END = b"\n"
+OTHER_ENCODING = "name its encoding, such as encoding='cp1252', or save it as UTF-8"
 BARE = ("\t", "|")  # separators that hardly stand in a text
 
 
@@ -47,14 +60,6 @@ class TableFile(Protocol):
     typed: bool  # whether the file itself declares what its columns hold
     places: dict[str, str]  # column -> "number", "text", "date", "vector", "sets" or "other"
     row_names: str | None  # the name given to a first column that has none
-
-    @property
-    def rows(self) -> int | None:
-        """Number of rows, an estimate for a file of text; None if only reading the whole file would tell."""
-
-    @property
-    def size(self) -> int:
-        """About how many bytes all rows take in memory."""
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         """Rows in file order: for each column, wanted as "number", "cells", "text" or "vector"."""
@@ -126,8 +131,30 @@ class Block:
         return values.to_numpy(zero_copy_only=False), lengths
 
 
-def open_table(path: Path) -> StoredTable:
-    """The table in a file, by its suffix."""
+def plain_suffix(path: Path) -> str:
+    """The suffix of a file, without that of its packing."""
+    return Path(plain_name(path)).suffix.lower()
+
+
+def form_of(path: Path) -> str:
+    """What a table is: "parquet" (also a folder), "sheet" (of Excel), "typed" (Feather, JSON) or "text"."""
+    if path.is_dir() or path.suffix.lower() in SUFFIXES:
+        return "parquet"
+    suffix = plain_suffix(path)
+    return "sheet" if suffix in sheets.SUFFIXES else "typed" if suffix in typed_files.SUFFIXES else "text"
+
+
+def check_layout(path: Path, given: FileLayout) -> None:
+    """Refuse what the caller says of a file that it has not."""
+    has = {"header": ("text", "sheet"), "encoding": ("text",), "sheet": ("sheet",)}
+    for name, value in given.plain().items():
+        if form_of(path) not in has[name]:
+            what = "no sheets" if name == "sheet" else "its own names" if name == "header" else "no encoding of text"
+            raise DataError.at(path, None, f"{name}={value!r} was given, but the file has {what}", "leave it out")
+
+
+def open_table(path: Path, given: FileLayout = FOUND) -> StoredTable:
+    """The table in a file, by its suffix; ``given`` is what the caller says of the file itself."""
     try:
         import pyarrow.csv
         import pyarrow.parquet  # noqa: F401
@@ -138,33 +165,48 @@ def open_table(path: Path) -> StoredTable:
             "CSV and Parquet need pyarrow, which is not installed",
             "install it (pip install 'proxembed[data]')",
         ) from error
-    return ParquetFile(path) if path.is_dir() or path.suffix.lower() in SUFFIXES else CsvFile(path)
+    form = form_of(path)
+    if form == "sheet":
+        content, note = sheet_as_csv(path, given.sheet)
+        return CsvFile(path, content, FileLayout(header=given.header), separator=",", note=note)
+    if form == "typed":
+        return ParquetFile(path, typed_rows(path, plain_suffix(path)))
+    return CsvFile(path, given=given) if form == "text" else ParquetFile(path)
 
 
 class CsvFile:
-    """A CSV file with column names in its first line, in UTF-8, or Windows-1252 where the first rows are no UTF-8; the
-    separator (comma, ;, tab or |) is found there."""
+    """A file of text with column names in its first line, after comments and titles, or without a header; its encoding
+    and its separator (comma, ;, tab, | or blanks) are found in the first lines, unless ``given`` says them."""
 
     typed = False
 
-    def __init__(self, path: Path, content: bytes | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        content: bytes | None = None,
+        given: FileLayout = FOUND,
+        separator: str = "",
+        note: str = "",
+    ) -> None:
         self.path = path
-        self._content = recoded = _recoded(path) if content is None else content
-        self.recoded = content is None and recoded is not None
-        with self._opened() as stream:
-            first = stream.readline()
-        self.separator = _separator(decode(first, path, 1) if not first.startswith(UTF16) else "")
+        self._content, self._note = utf8_content(path, given.encoding) if content is None else (content, note)
+        with opened(path) if self._content is None else io.BytesIO(self._content) as stream:
+            self._layout = text_layout(first_lines(stream), given.header, separator)
+        self.separator, self._blanks = self._layout.separator, self._layout.separator == " "
+        if self._blanks:
+            self.separator, self._content = ",", self._between_blanks()
         records = (cells for _, cells in self._records())
-        header, rows = next(records, None), filter(None, records)
+        header, rows = next(records, None) if self._layout.header else (), filter(None, records)
         if header is None:
             raise DataError.at(path, None, "the file is empty", "fetch or write it again")
-        names, first_row = tuple(name.strip() for name in header), next(rows, None)
+        first_row = next(rows, None)
         if first_row is None:
             raise DataError.at(path, None, NO_ROWS, "check that the file is complete")
-        if len(first_row) == len(names) + 1 and _names_rows(names, [first_row, *islice(rows, RULING_ROWS)]):
-            names = ("", *names)
-        self.row_names = _row_name(names)
-        self.names = _checked_names((self.row_names, *names[1:]) if self.row_names else names, path, 1)
+        self.row_names: str | None = None
+        if self._layout.header:
+            self._take_header(header, first_row, rows, given.header)
+        else:
+            self.names = headerless_names(len(first_row))
         sample, texts = self._sample()
         self._types = {name: column.type for name, column in zip(self.names, sample.columns, strict=True)}
         self.places = {name: _place(column) for name, column in zip(self.names, sample.columns, strict=True)}
@@ -175,32 +217,52 @@ class CsvFile:
         }
         self.merged = MergedLines(self.names, self.places, self.separator)  # of the rows read so far
 
-    def _opened(self) -> AbstractContextManager[BinaryIO]:
-        return opened(self.path) if self._content is None else io.BytesIO(self._content)
+    def _take_header(
+        self, header: Sequence[str], first: Sequence[str], rows: Iterable[Sequence[str]], sure: bool | None
+    ) -> None:
+        """The names of the columns, from the header and the rows below it; ``sure``: they are names."""
+        names, line = tuple(name.strip() for name in header), self._layout.skipped + 1
+        if names and names[0].startswith("#"):
+            names = (names[0].lstrip("# "), *names[1:])
+        if len(first) == len(names) + 1 and _names_rows(names, [first, *islice(rows, RULING_ROWS)]):
+            names = ("", *names)
+        self.row_names = _row_name(names)
+        names = (self.row_names, *names[1:]) if self.row_names else names
+        if sure is None and not all(map(is_number, names)) and looks_like_a_row(names, first):
+            raise first_row_question(self.path, line, names)
+        self.names = _checked_names(names, self.path, line, numbers=sure is True)
+
+    def _between_blanks(self) -> bytes:
+        """The file as CSV, of cells between blanks."""
+        most = most_unpacked()
+        with self._opened() as stream:
+            content = stream.read(most + 1)
+        if len(content) > most:
+            raise too_large(self.path, "its rows", len(content), most, "write it as CSV or Parquet")
+        before = b"\n" * self._layout.skipped
+        lines = _lines(io.BytesIO(content), self.path, self._layout.skipped + 1)
+        return before + rows_between_blanks(lines)
+
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO]:
+        """The file from its header on."""
+        with opened(self.path) if self._content is None else io.BytesIO(self._content) as stream:
+            for _ in range(self._layout.skipped):
+                stream.readline()
+            yield stream
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was found about the file itself."""
         usual = "\t" if plain_name(self.path).lower().endswith((".tsv", ".tab")) else ","
-        separator = "tabs" if self.separator == "\t" else repr(self.separator)
-        found = () if self.separator == usual else (f"columns are separated by {separator}",)
-        if self.recoded:
-            found = ("the file is not UTF-8 and is read as Windows-1252 (Latin-1)", *found)
+        separator = "blanks" if self._blanks else "tabs" if self.separator == "\t" else repr(self.separator)
+        usually = self.separator == usual and not self._blanks
+        found = (*self._layout.notes, *(() if usually else (f"columns are separated by {separator}",)))
+        if not self._layout.header:
+            found = (*found, f"there is no header: the columns are named {self.names[0]} to {self.names[-1]}")
+        if self._note:
+            found = (self._note, *found)
         return (*found, self.merged.note) if self.merged.note else found
-
-    @property
-    def rows(self) -> int | None:
-        """The number of rows by the lines of the first megabytes; None of a packed file."""
-        if is_packed(self.path):
-            return None
-        with self._opened() as stream:
-            first = stream.read(BLOCK_BYTES)
-        return round(first.count(b"\n") * self.size / len(first))
-
-    @property
-    def size(self) -> int:
-        """Bytes of the file."""
-        return self.path.stat().st_size if self._content is None else len(self._content)
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
         import pyarrow as pa
@@ -226,7 +288,11 @@ class CsvFile:
         content = pa.BufferOutputStream()
         options = arrow.WriteOptions(delimiter=self.separator)
         arrow.write_csv(pa.Table.from_batches(_picked(batches, rows)), content, options)
-        return CsvFile(self.path, content.getvalue().to_pybytes())
+        return CsvFile(self.path, content.getvalue().to_pybytes(), FileLayout(header=True), self.separator)
+
+    @property
+    def _first_words(self) -> str:
+        return "header" if self._layout.header else "first line"
 
     def place(self, row: int) -> str:
         return f"line {self._line(row)}"
@@ -236,7 +302,7 @@ class CsvFile:
 
     def _line(self, row: int) -> int | None:
         records = (line for line, cells in self._records() if cells)
-        return next((line for place, line in enumerate(records) if place == row + 1), None)
+        return next((line for place, line in enumerate(records) if place == row + int(self._layout.header)), None)
 
     def _batches(self, types: dict[str, Any], names: list[str], wanted: dict[str, str]) -> Iterator[Any]:
         """Batches of rows, parsed ahead in as many threads as pyarrow would use."""
@@ -290,7 +356,10 @@ class CsvFile:
         if not rows.strip(b"\r\n"):
             return []
         read = arrow.ReadOptions(
-            use_threads=False, block_size=len(rows) + 1, column_names=self.names, skip_rows_after_names=int(first)
+            use_threads=False,
+            block_size=len(rows) + 1,
+            column_names=self.names,
+            skip_rows_after_names=int(first and self._layout.header),
         )
         parse = arrow.ParseOptions(delimiter=self.separator, newlines_in_values=True)
         convert = arrow.ConvertOptions(column_types=types, include_columns=names, null_values=MISSING)
@@ -298,9 +367,10 @@ class CsvFile:
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Records by Python's csv module, with the line each begins on; slow, but it knows where it is."""
+        before = self._layout.skipped
         with self._opened() as stream:
-            records = csv.reader(_lines(stream, self.path), delimiter=self.separator, strict=True)
-            line = 1
+            records = csv.reader(_lines(stream, self.path, before + 1), delimiter=self.separator, strict=True)
+            line = before + 1
             while True:
                 try:
                     cells = next(records, None)
@@ -311,17 +381,17 @@ class CsvFile:
                 if cells is None:
                     return
                 yield line, cells
-                line = records.line_num + 1
+                line = before + records.line_num + 1
 
     def _diagnosis(self, wanted: dict[str, str], error: Exception) -> DataError:
         """The first malformed row as an error, or pyarrow's words where every row looks well formed."""
         numbers = [(j, name) for j, name in enumerate(self.names) if wanted.get(name) == "number"]
-        for line, cells in islice(self._records(), 1, None):
+        for line, cells in islice(self._records(), int(self._layout.header), None):
             if cells and len(cells) != len(self.names):
                 return DataError.at(
                     self.path,
                     line,
-                    f"the row has {len(cells)} values, not the {len(self.names)} of the header",
+                    f"the row has {len(cells)} values, not the {len(self.names)} of the {self._first_words}",
                     f"give every column one value, separated by {shorten(self.separator)}, and quote text that has one",
                 )
             for j, name in numbers if cells else ():
@@ -348,15 +418,15 @@ def _picked(
 
 
 class ParquetFile:
-    """A Parquet file, or a folder of them as one table; index columns that pandas wrote are left out unless they are
-    named for a purpose."""
+    """A Parquet file, a folder of them as one table, or ``rows`` of pyarrow in memory (`RowsInMemory`); index columns
+    that pandas wrote are left out unless they are named for a purpose."""
 
     typed = True
     row_names: str | None = None
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, rows: Any = None) -> None:
         self.path = path
-        self._parts: Any = ParquetParts(path)  # or PickedRows
+        self._parts: Any = ParquetParts(path) if rows is None else rows  # or PickedRows
         schema = self._parts.schema
         self.names = _checked_names(tuple(schema.names), path, None)
         self.rows: int = self._parts.rows
@@ -450,38 +520,9 @@ def _place(column: Any) -> str:
     return "text" if sort == "other" else sort
 
 
-def _recoded(path: Path) -> bytes | None:
-    """The file in UTF-8 where its first rows are text in Windows-1252; None where they are UTF-8, or no text."""
-    with opened(path) as stream:
-        first = stream.read(BLOCK_BYTES)
-        try:
-            codecs.getincrementaldecoder("utf-8")().decode(first)
-        except UnicodeDecodeError:
-            most = most_unpacked()
-            rest = stream.read(most + 1 - len(first))
-        else:
-            return None
-    if first.startswith(UTF16) or b"\0" in first or len(first) + len(rest) > most:
-        return None
-    try:
-        return (first + rest).decode("cp1252").encode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _separator(line: str) -> str:
-    """The candidate that occurs most often outside quotes; a comma if no candidate occurs."""
-    bare = "".join(line.split('"')[::2])
-    return max(SEPARATORS, key=bare.count)
-
-
-def _lines(stream: BinaryIO, path: Path) -> Iterator[str]:
-    for number, raw in enumerate(stream, start=1):
-        if number == 1:
-            if raw.startswith(UTF16):
-                raise DataError.at(path, 1, "the file is UTF-16", "save it as UTF-8")
-            raw = raw.removeprefix(b"\xef\xbb\xbf")
-        yield decode(raw, path, number)
+def _lines(stream: BinaryIO, path: Path, first: int = 1) -> Iterator[str]:
+    for number, raw in enumerate(stream, start=first):
+        yield decode(raw.removeprefix(UTF8_MARK) if number == 1 else raw, path, number, OTHER_ENCODING)
 
 
 def _names_rows(names: tuple[str, ...], rows: Sequence[Sequence[str]]) -> bool:
@@ -497,10 +538,12 @@ def _row_name(names: tuple[str, ...]) -> str | None:
     return next(name for j in count() if (name := "Unnamed: 0" + f".{j}" * (j > 0)) not in names)
 
 
-def _checked_names(names: tuple[str, ...], path: Path, line: int | None) -> tuple[str, ...]:
-    if not names or all(is_number(name) for name in names) and axis_of(names) is None:
+def _checked_names(names: tuple[str, ...], path: Path, line: int | None, numbers: bool = False) -> tuple[str, ...]:
+    """The names of the columns, each its own; ``numbers``: all of them may be numbers."""
+    if not names or not numbers and all(is_number(name) for name in names) and axis_of(names) is None:
         found = "numbers stand where column names belong" if names else "there are no column names"
-        raise DataError.at(path, line, found, "name the columns (CSV: in the first line)")
+        remedy = "name the columns" + (" in that line, or say header=False if the file has no header" if line else "")
+        raise DataError.at(path, line, found, remedy)
     seen: set[str] = set()
     for place, name in enumerate(names, start=1):
         if not name:

@@ -1,0 +1,107 @@
+"""A sheet of an Excel workbook as CSV."""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+from proxembed.data.errors import DataError, shorten
+from proxembed.data.readers.text_layout import csv_line
+from proxembed.data.unpacking import most_unpacked, opened, too_large
+
+SUFFIXES = (".xlsx", ".xlsm")
+ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")  # which formulas give
+DAMAGED = (zipfile.BadZipFile, zlib.error, ParseError, EOFError, LookupError, ValueError, TypeError, AttributeError)
+FEWER = "save the sheet as CSV or Parquet, or give fewer rows"
+
+
+def sheet_as_csv(path: Path, sheet: str | None = None) -> tuple[bytes, str]:
+    """The cells of a sheet as CSV, a line for each row, and a note on the others; without ``sheet``, the visible one
+    that is the first with two rows of two cells. Formulas count as the values that the workbook holds for them."""
+    with _workbook(path) as book:
+        sheets = {each.title: each for each in book.worksheets}
+        shown = ", ".join(map(shorten, sheets))
+        if sheet is not None:
+            if sheet not in sheets:
+                raise DataError.at(path, None, f"it has no sheet {shorten(sheet)}", f"its sheets are {shown}")
+            return _content(_rows(sheets[sheet], path)), ""
+        for name, each in sheets.items():
+            rows = _rows(each, path) if each.sheet_state == "visible" else []
+            if sum(sum(map(bool, row)) > 1 for row in rows) > 1:
+                others = ", ".join(f"sheet={other!r}" for other in sheets if other != name)
+                return _content(rows), f"sheet {name!r} is read; others: {others}" if others else ""
+    raise DataError.at(path, None, f"no visible sheet of {shown} holds a table", "name one with sheet=")
+
+
+@contextmanager
+def _workbook(path: Path) -> Iterator[Any]:
+    try:
+        from openpyxl import load_workbook
+    except ImportError as error:
+        remedy = "install it (pip install 'proxembed[excel]'), or save the sheet as CSV"
+        raise DataError.at(path, None, "Excel files need openpyxl, which is not installed", remedy) from error
+    with opened(path) as stream:
+        try:
+            with zipfile.ZipFile(stream) as archive:
+                size = sum(member.file_size for member in archive.infolist())
+            if size > most_unpacked():
+                raise too_large(path, "its sheets", size, most_unpacked(), FEWER)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of styles and extensions that are no cells
+                book = load_workbook(stream, read_only=True, data_only=True)
+                try:
+                    yield book
+                finally:
+                    book.close()
+        except DataError:
+            raise
+        except DAMAGED as error:
+            reason = f"it is no readable Excel workbook ({shorten(str(error), 120)})"
+            raise DataError.at(path, None, reason, "save it again as .xlsx, without a password, or as CSV") from error
+
+
+def _rows(sheet: Any, path: Path) -> list[list[str]]:
+    """The cells as text, without the empty rows after the last one."""
+    sheet.reset_dimensions()  # those that it states may be wrong
+    rows: list[list[str]] = []
+    most, size = most_unpacked(), 0
+    for row in sheet.iter_rows(values_only=True):
+        rows.append([_text(cell) for cell in row])
+        size += len(row) + sum(map(len, rows[-1]))
+        if size > most:
+            raise too_large(path, f"sheet {shorten(sheet.title)}", size, most, FEWER)
+    while rows and not any(rows[-1]):
+        rows.pop()
+    return rows
+
+
+def _text(cell: Any) -> str:
+    if cell is None or isinstance(cell, str) and cell.strip() in ERRORS:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, datetime):
+        return cell.date().isoformat() if cell.time() == time() else cell.isoformat(" ", "seconds")
+    if isinstance(cell, date | time):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return repr(cell.total_seconds() / 3600)
+    return " ".join(cell.splitlines()) if isinstance(cell, str) else repr(cell)
+
+
+def _content(rows: Sequence[Sequence[str]]) -> bytes:
+    """Rows of equal length, without the columns that are empty in all of them."""
+    filled = sorted({j for row in rows for j, cell in enumerate(row) if cell.strip()})
+    return "".join(map(csv_line, _chosen(rows, filled))).encode()
+
+
+def _chosen(rows: Iterable[Sequence[str]], columns: Sequence[int]) -> Iterator[list[str]]:
+    for row in rows:
+        yield [row[j] if j < len(row) else "" for j in columns] if any(row) else []

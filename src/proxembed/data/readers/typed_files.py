@@ -1,0 +1,157 @@
+"""Feather (Arrow) files and JSON records as tables of pyarrow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proxembed.data.errors import DataError, shorten
+from proxembed.data.unpacking import most_unpacked, opened, too_large
+
+ARROW, JSON = (".feather", ".arrow"), (".jsonl", ".ndjson", ".json")
+SUFFIXES = (*ARROW, *JSON)
+FORM = "write one object a row, {...}, on a line each (pandas: to_json(file, orient='records', lines=True))"
+
+
+@dataclass(frozen=True)
+class RowsInMemory:
+    """A table of pyarrow, in place of `ParquetParts`."""
+
+    table: Any
+    path: Path
+
+    @property
+    def schema(self) -> Any:
+        """Names and types of the columns."""
+        return self.table.schema
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.table.num_rows
+
+    @property
+    def size(self) -> int:
+        """Bytes of the cells."""
+        return self.table.nbytes
+
+    def batches(self, names: Sequence[str], most: int) -> Iterator[Any]:
+        """Batches of at most ``most`` rows with these columns."""
+        yield from self.table.select(list(names)).to_batches(max_chunksize=most)
+
+    def place(self, row: int) -> tuple[Path, int]:
+        """The file and the row."""
+        return self.path, row
+
+
+def typed_rows(path: Path, plain_suffix: str) -> RowsInMemory:
+    """The rows of a file by its suffix; the fields of a nested record are columns, ``field.inner``."""
+    table = _arrow(path) if plain_suffix in ARROW else _json(path)
+    return RowsInMemory(_flat(table), path)
+
+
+def _flat(table: Any) -> Any:
+    """The table without nested records, its texts in the type of pyarrow's strings."""
+    import pyarrow as pa
+
+    while any(pa.types.is_struct(field.type) for field in table.schema):
+        table = table.flatten()
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string_view(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+    return table
+
+
+def _arrow(path: Path) -> Any:
+    """The batches of a file or a stream of Arrow."""
+    import pyarrow as pa
+
+    most, size, batches = most_unpacked(), 0, []
+    with opened(path) as stream:
+        try:
+            is_file = stream.read(6) == b"ARROW1"
+            stream.seek(0)
+            reader = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(stream)
+            for batch in _batches(reader, is_file):
+                batch.validate(full=True)
+                size += batch.nbytes
+                if size > most:
+                    raise too_large(path, "its columns", size, most)
+                batches.append(batch)
+            return pa.Table.from_batches(batches, reader.schema)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            if isinstance(error, DataError):
+                raise
+            reason = f"it is no readable Feather or Arrow file ({shorten(' '.join(str(error).split()), 120)})"
+            raise DataError.at(path, None, reason, "fetch it again, or write it as Parquet") from error
+
+
+def _batches(reader: Any, is_file: bool) -> Iterator[Any]:
+    yield from map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
+
+
+def _json(path: Path) -> Any:
+    """JSON lines, or one list of objects; a field of several kinds of values is text."""
+    import pyarrow as pa
+
+    columns: dict[str, list[Any]] = {}
+    count = 0
+    for count, record in enumerate(_records(path), start=1):
+        for name, value in _fields(record):
+            cells = columns.setdefault(name, [])
+            cells += [None] * (count - 1 - len(cells))
+            cells.append(value)
+    if not columns:
+        raise DataError.at(path, None, "the file holds no record", FORM)
+    return pa.table({name: _column(cells + [None] * (count - len(cells))) for name, cells in columns.items()})
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    with opened(path) as stream:
+        whole = stream.read(1) == b"["
+        stream.seek(0)
+        most = most_unpacked()
+        if whole:
+            content = stream.read(most + 1)
+            if len(content) > most:
+                raise too_large(path, "its records", len(content), most, "write it as JSON lines or Parquet")
+            found = _loaded(content, path, None)
+            yield from (_object(each, path, row) for row, each in enumerate(found, start=1))
+            return
+        for line, content in enumerate(stream, start=1):
+            if content.strip():
+                yield _object(_loaded(content, path, line), path, line)
+
+
+def _loaded(content: bytes, path: Path, line: int | None) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DataError.at(path, line, f"it is no JSON ({shorten(str(error), 120)})", FORM) from error
+
+
+def _object(found: Any, path: Path, line: int) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise DataError.at(path, line, f"the record is {shorten(json.dumps(found))}, no object", FORM)
+    return found
+
+
+def _fields(record: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in record.items():
+        if isinstance(value, dict) and value:
+            yield from _fields(value, f"{before}{name}.")
+        else:
+            yield before + name, value
+
+
+def _column(cells: list[Any]) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(cells)
+    except (pa.ArrowException, OverflowError):
+        kept = (None if cell is None else cell if isinstance(cell, str) else json.dumps(cell) for cell in cells)
+        return pa.array(list(kept), pa.string())

@@ -1,0 +1,119 @@
+"""The layout of a file of text: its encoding, lines before its header, its separator, and a missing header."""
+
+import lzma
+
+import pytest
+
+from proxembed.data import Columns, DataError, read, read_rows
+from proxembed.data.readers.text_layout import looks_like_a_row, text_layout
+
+ROWS = "".join(f"{i % 7}.5;{i % 5};{'uv'[i % 2]}\n" for i in range(30))
+TABLE = "a;b;y\n" + ROWS
+LABEL = Columns(labels=("y",))
+
+
+@pytest.mark.parametrize(
+    ("text", "skipped", "separator", "notes"),
+    [
+        ("a,b\n1,2\n3,4\n", 0, ",", ()),
+        ('"sep=;"\na;b\n1;2\n', 1, ";", ()),
+        ("sep=\\t\na;c\tb\n1\t2\n", 1, "\t", ()),
+        ("# made by X\n#\n#a,b\n1,2\n", 2, ",", ("2 comment lines before the header are left out",)),
+        ("# a, b\nx,y\n1,2\n3,4\n", 1, ",", ("1 comment line before the header is left out",)),
+        ("#tag,text\nsea,red\nsun,blue\n", 0, ",", ()),
+        ("#,text,n\n1,red,4\n2,blue,5\n", 0, ",", ()),
+        ("Sale, by region\n\nday;a;b\n1;2,5;3,5\n2;1,5;4,5\n", 2, ";", ("1 title line before the header is left out",)),
+        ("\n\na,b\n1,2\n", 2, ",", ()),
+        ("title;;\nname;x;y\nu;1;2\nv;3;4\n", 1, ";", ("1 title line before the header is left out",)),
+        ("name;a;b\nx,1;2,5;3,5\ny,2;1,5;4,5\n", 0, ";", ()),
+        ('a,text\n1,"one\nof; two; lines; here; x"\n2,"b\nc"\n', 0, ",", ()),
+        ("x y\n1 2\n3 4\n", 0, " ", ()),
+        ('"x" "y"\n"r 1" 2 3\n"r 2" 3 4\n', 0, " ", ()),
+        ("tags\nsea;sun\nsea\nsun;sea\n", 0, ",", ()),
+        ("text\none two\nthree four\n", 0, ",", ()),
+    ],
+)
+def test_lines_before_the_header_and_the_separator(text, skipped, separator, notes):
+    found = text_layout(text.splitlines())
+    assert (found.skipped, found.separator, found.notes) == (skipped, separator, notes)
+
+
+def test_a_first_line_of_numbers_is_asked_about_unless_it_may_be_names():
+    assert looks_like_a_row(["5.1", "3.5", "Iris-setosa"], ["4.9", "", "Iris-setosa"])
+    for names, row in ((["2001", "2002", "y"], ["1", "2", "u"]), (["a", "b", "3"], ["1", "2", "3"])):
+        assert not looks_like_a_row(names, row)
+    assert not looks_like_a_row(["7", "1", "y"], ["u", "v", "w"])
+
+
+@pytest.mark.parametrize(
+    ("before", "encoding", "given", "note"),
+    [
+        ("", "utf-8-sig", None, None),
+        ("", "utf-16", None, "the file is not UTF-8 and is read as UTF-16"),
+        ("", "cp1252", None, "the file is not UTF-8 and is read as Windows-1252 (another encoding: encoding='...')"),
+        ("\x81", "latin-1", None, "the file is not UTF-8 and is read as Latin-1 (another encoding: encoding='...')"),
+        ("", "cp850", "cp850", "the file is read as cp850"),
+        ("# by X\n", "utf-8-sig", None, "1 comment line before the header is left out"),
+    ],
+)
+def test_encodings(tmp_path, before, encoding, given, note):
+    """New rows follow an encoding that was named."""
+    name = "Größe" if before.startswith("#") else f"Größe{before}"
+    text = (before if before.startswith("#") else "") + TABLE.replace("a;b;y\n", f"a;{name};y\n")
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    data = read(tmp_path / "t.csv", columns=Columns(labels=("y",), encoding=given))
+    assert data.feature_names == ("a", name) and data.X.shape == (30, 2)
+    assert note is None or note in data.notes
+    assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 2)
+
+
+def test_packed_by_xz(tmp_path):
+    (tmp_path / "t.csv.xz").write_bytes(whole := lzma.compress(TABLE.encode()))
+    assert read(tmp_path / "t.csv.xz", "y").X.shape == (30, 2)
+    for damaged in (whole[:-12], whole[:30] + b"zz" + whole[32:]):
+        (tmp_path / "t.csv.xz").write_bytes(damaged)
+        with pytest.raises(DataError, match="the packed data are cut short or damaged; fetch the file again"):
+            read(tmp_path / "t.csv.xz", "y")
+
+
+def test_without_a_header_and_with_lines_before_it_the_columns_and_lines_are_named(tmp_path):
+    (tmp_path / "t.txt").write_text(ROWS)
+    question = "line 1: the first line .* looks like a row and not like column names; say header=False if the file has"
+    with pytest.raises(DataError, match=question):
+        read(tmp_path / "t.txt", "y")
+    (tmp_path / "t.txt").write_text(f"# by X\n{ROWS}1;2\n")
+    columns = Columns(labels=("column_3",), header=False)
+    with pytest.raises(DataError, match="line 32: the row has 2 values, not the 3 of the first line"):
+        read(tmp_path / "t.txt", columns=columns)
+    (tmp_path / "t.txt").write_text(f"# by X\n{ROWS}")
+    data = read(tmp_path / "t.txt", columns=columns)
+    assert data.feature_names == ("column_1", "column_2") and data.X[0].tolist() == [0.5, 0]
+    assert "there is no header: the columns are named column_1 to column_3" in data.notes
+    assert read_rows(tmp_path / "t.txt", data.source)[0].shape == (30, 2)
+    (tmp_path / "t.csv").write_text("1;2;3\n" + ROWS)
+    assert read(tmp_path / "t.csv", columns=Columns(labels=("3",), header=True)).feature_names == ("1", "2")
+    (tmp_path / "t.csv").write_text(f"Sizes of leaves\n{TABLE}1;two;u\n")
+    with pytest.raises(DataError, match="line 33: column 'b' holds 'two' in 1 cell"):
+        read(tmp_path / "t.csv", "y")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "message"),
+    [
+        ("utf-9", "encoding='utf-9' is not the name of an encoding; name another one, such as encoding='cp1252'"),
+        ("ascii", "line 1: the line is not text in the encoding ascii; name another one"),
+        ("base64", "encoding='base64' is not the name of an encoding"),
+    ],
+)
+def test_encodings_that_do_not_fit(tmp_path, encoding, message):
+    (tmp_path / "t.csv").write_text(TABLE.replace("a;b;y\n", "a;Größe;y\n"), encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        read(tmp_path / "t.csv", columns=Columns(labels=("y",), encoding=encoding))
+
+
+def test_text_files_are_tables_unless_their_first_rows_hold_indices(tmp_path):
+    for suffix in (".txt", ".dat", ".data"):
+        (tmp_path / f"t{suffix}").write_text("# LIBSVM\n1 1:2 3:4\n0 2:1\n")
+        assert read(tmp_path / f"t{suffix}").X.shape == (2, 3)
+        (tmp_path / f"t{suffix}").write_text(TABLE)
+        assert read(tmp_path / f"t{suffix}", "y").X.shape == (30, 2)
