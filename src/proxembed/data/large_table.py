@@ -111,9 +111,7 @@ class LargeTable:
         file = self._opened(self.path.resolve())
         if form_of(self.path) != "parquet":
             remedy = "write it as Parquet, of which every process reads its own rows"
-            raise DataError.at(
-                self.path, None, "only Parquet is read by several processes", remedy
-            )
+            raise DataError.at(self.path, None, "only Parquet is read by several processes", remedy)
         return list(file.pieces(rows))
 
 
