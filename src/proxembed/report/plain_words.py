@@ -183,7 +183,7 @@ def _nothing(goal: Mapping[str, Any]) -> str:
 
 def advice(name: str, goal: Mapping[str, Any]) -> str:
     """What to do about a goal, in one sentence."""
-    said, place = goal["word"], _place_of_rival(goal)
+    said, place = goal["word"], place_of_rival(goal)
     if name in ("predict", "neighbours") and place == "ahead" and said != CANNOT_TELL and _above_base(goal):
         return f"What to do: {'predict' if name == 'predict' else 'find neighbours'} with {goal['rival']['arm']}."
     if name == "map":
@@ -201,7 +201,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         if place == "as good" and said in (BETTER, LEVEL):
             return f"What to do: {told[said]}, or take {goal['rival']['arm']}, which is as good."
     if said == CANNOT_TELL:
-        return f"What to do: {_unless(name, goal, told[WORSE], place)}."
+        return f"What to do: {_unless(name, goal, told[LEVEL if name == 'map' else WORSE], place)}."
     return f"What to do: {told[said]}."
 
 
@@ -216,11 +216,11 @@ def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
 
 def _rival(goal: Mapping[str, Any]) -> str:
     """A rival that is as good or ahead."""
-    said = _place_of_rival(goal)
+    said = place_of_rival(goal)
     return f"; the rival {goal['rival']['arm']} is {said} ({short(goal['rival']['value'])})" if said else ""
 
 
-def _place_of_rival(goal: Mapping[str, Any]) -> str:
+def place_of_rival(goal: Mapping[str, Any]) -> str:
     """ "ahead" by more than a loss that matters, "as good", or nothing."""
     rival = goal.get("rival")
     if rival is None or rival["value"] is None or rival["arm"] in goal.get("ties", ()):

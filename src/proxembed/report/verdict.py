@@ -7,11 +7,11 @@ from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.gains import FOLDS, NESTED
-from proxembed.evaluate.results import SAME_ROWS, sign_of
+from proxembed.evaluate.results import SAME_ROWS
 from proxembed.evaluate.verdict import AS_SHOWN, BETTER, CANNOT_TELL, LEVEL, WORSE, feature_count, share_of
 from proxembed.measures.measures import is_near
 
-from .plain_words import Subject, advice, headline, is_yes_no, plain_sentence
+from .plain_words import Subject, advice, headline, is_yes_no, place_of_rival, plain_sentence
 
 TITLES = {"predict": "Predict", "neighbours": "Neighbours", "map": "Map", "compress": "Compress"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
@@ -93,14 +93,12 @@ def _sentence(name: str, goal: dict[str, Any], features: int) -> str:
 
 def _compared(goal: dict[str, Any], features: int) -> str:
     """Ours against the baseline, equal arms, the best rival where it is above ours, and a hub where there is one."""
-    sign = sign_of(goal["measure"])
     sentences = [_against(goal, features)]
     if goal.get("ties"):
         sentences.append(f"It is {equal_to(goal['ties'])}.")
-    rival = goal["rival"]
-    ahead = rival is not None and rival["value"] is not None and sign * (rival["value"] - goal["value"]) > 0
-    if ahead and rival["arm"] not in goal.get("ties", ()):
-        sentences.append(f"A rival is ahead: {label(rival)} ({number(rival['value'])}).")
+    if place := place_of_rival(goal):
+        rival = goal["rival"]
+        sentences.append(f"A rival is {place}: {label(rival)} ({number(rival['value'])}).")
     among = goal.get("new_rows")
     if among is not None:
         whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
@@ -249,8 +247,11 @@ def _ends(goal: dict[str, Any]) -> str:
 
 
 def label(entry: dict[str, Any]) -> str:
-    """Name of an arm, with its size where it has one."""
-    return entry["arm"] if entry["k"] is None else f"{entry['arm']} at k = {entry['k']}"
+    """Name of an arm, with its size where it has one, and how many components the data gave where these are fewer."""
+    if entry["k"] is None:
+        return str(entry["arm"])
+    fewer = entry.get("components", entry["k"]) < entry["k"]
+    return f"{entry['arm']} at k = {entry['k']}" + f" (here {entry.get('components')})" * fewer
 
 
 def equal_to(names: Sequence[str]) -> str:

@@ -101,7 +101,7 @@ def test_what_cannot_be_told_has_its_range_and_what_is_safe_to_do():
         "lose up to .03."
     )
     told_map = advice("map", {**goal, "base": {"arm": "PCA", "k": 2}, "rival": None})
-    assert told_map == "What to do: use PCA; this map may lose up to .03."
+    assert told_map == "What to do: use either map, this one or that of PCA; this map may lose up to .03."
     assert "rely on none" in advice("predict", {**goal, "margin": None}), "the features tell nothing"
     shares = {AP: {"share": 0.99, "interval": (0.95, 1.03)}, NEAR: {"share": 1.1, "interval": None}}
     compress = {"word": CANNOT_TELL, "shares": shares, "components": 1, "d": 23}
