@@ -287,7 +287,7 @@ def print_verdict(verdict: dict[str, Any]) -> None:
     for goal in verdict["goals"].values():
         word = f"bold {COLOURS_OF_WORDS.get(goal['word'], '')}"
         plain = f"{'' if goal['plain'] in verdict['headline'] else goal['plain'] + ' '}{goal['advice']}\n"
-        parts = (f"{goal['title']}: ", "bold"), (f"{goal['word']}. ", word), plain, (goal["sentence"], "dim")
+        parts = (f"{goal['title']}: ", "bold"), (f"{goal['word']}{goal.get('than', '')}. ", word), plain, (goal["sentence"], "dim")
         console.print(Text.assemble(*parts))
     console.print(Text(verdict["note"] or verdict["text"]))
 

@@ -53,13 +53,16 @@ class Subject:
     targets: str
     shared: tuple[str, str]  # more of it, and as much
     features: str
+    predictor: str = "classifier"
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], features: int) -> "Subject":
         """By the facts of the data set and the number of its features."""
         whole = f"all {features:,} features" if features != 1 else "the one feature"
         if facts.get("outputs") is not None:
-            return cls("these outputs", ("have more similar outputs than", "have outputs as similar as"), whole)
+            return cls(
+                "these outputs", ("have more similar outputs than", "have outputs as similar as"), whole, "regression"
+            )
         if facts["single_label"]:
             return cls(
                 "the class", ("are more often of the same class than", "are as often of the same class as"), whole
@@ -96,7 +99,10 @@ def headline(goals: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _predicted(goal: Mapping[str, Any], subject: Subject) -> str:
     own = goal.get("reads_features")  # its predictions are not made of the numbers alone
-    ours, base = "the model of the embedding" if own else counted(goal["components"]), _base(goal, subject)
+    ours, base = (
+        f"the embedding's own {subject.predictor}" if own else counted(goal["components"]),
+        _base(goal, subject),
+    )
     verb = f"predict{'s' * (own or goal['components'] == 1)} {subject.targets}"
     if goal["word"] == WORSE:
         return f"no embedding predicts {subject.targets} as well as {base}{_figures(goal)}{_rival(goal)}"
@@ -186,23 +192,33 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     said, place = goal["word"], place_of_rival(goal)
     if name in ("predict", "neighbours") and place == "ahead" and said != CANNOT_TELL and _above_base(goal):
         return f"What to do: {'predict' if name == 'predict' else 'find neighbours'} with {goal['rival']['arm']}."
+    ours = _ours(name, goal)
     if name == "map":
         other = goal["base"]["arm"] if goal["base"]["k"] else "no map"
-        told = {BETTER: "use this map", LEVEL: f"use either map, this one or that of {other}", WORSE: f"use {other}"}
+        told = {BETTER: f"use the map of {ours}", LEVEL: f"use the map of {ours} or that of {other}"}
+        told |= {WORSE: f"use {other}"}
     elif name == "compress":
         fewer = goal["components"] < goal["d"]
-        told = {LEVEL: "store these numbers in place of the features" if fewer else "keep the features"}
+        told = {LEVEL: f"store the numbers of {ours} in place of the features" if fewer else "keep the features"}
         told |= {BETTER: told[LEVEL], WORSE: "keep the features"}
     else:
         purpose = "to predict" if name == "predict" else "to find neighbours"
         fewer = goal["components"] < goal.get("features", goal["components"] + 1)
-        level = "use the embedding for speed or a map; otherwise keep the features" if fewer else "keep the features"
-        told = {BETTER: f"use the embedding {purpose}", LEVEL: level, WORSE: f"keep the features {purpose}"}
+        level = f"use {ours} for speed or a map; otherwise keep the features" if fewer else "keep the features"
+        told = {BETTER: f"use {ours} {purpose}", LEVEL: level, WORSE: f"keep the features {purpose}"}
         if place == "as good" and said in (BETTER, LEVEL):
             return f"What to do: {told[said]}, or take {goal['rival']['arm']}, which is as good."
     if said == CANNOT_TELL:
         return f"What to do: {_unless(name, goal, told[LEVEL if name == 'map' else WORSE], place)}."
     return f"What to do: {told[said]}."
+
+
+def _ours(name: str, goal: Mapping[str, Any]) -> str:
+    """The method that a goal is about, with its size where that matters, and which file has it."""
+    alone = goal["k"] is None or (name == "predict" and goal.get("reads_features"))
+    size, saved = "" if alone else f" at k = {goal['k']}", goal.get("saved")
+    file = "" if saved is None else " (the saved model)" if saved else f" (a search with --goal {name} saves it)"
+    return f"{goal['arm']}{size}{file}"
 
 
 def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:

@@ -32,10 +32,15 @@ def worded(summary: dict[str, Any], refitted: bool = False) -> dict[str, Any]:
         return {**summary, "verdict": {**verdict, "headline": "", "text": LACKS[verdict["lacks"]], "note": ""}}
     features = feature_count(summary.get("best", []), summary["dataset"]["d"])
     subject, goals = Subject.of(summary["dataset"], features), {}
+    chosen = summary.get("choice")
     for name in sorted(verdict["goals"], key=partial(_place, verdict.get("asked"))):
         goal = {**verdict["goals"][name], "yes_no": is_yes_no(summary["dataset"])}
+        saved = (goal["arm"], goal["k"]) == (chosen["method"], chosen["k"]) if chosen else None
         told = {"plain": plain_sentence(name, goal, subject), "sentence": _sentence(name, goal, features)}
-        told["advice"] = advice(name, {**goal, "features": features})
+        told["advice"] = advice(name, {**goal, "features": features, "saved": saved})
+        beaten = place_of_rival(goal) == "ahead" and goal["word"] in (BETTER, LEVEL)
+        told["than"] = f" than {ALL_FEATURES}; a rival is ahead" if beaten and goal["word"] == BETTER else ""
+        told["than"] = "; a rival is ahead" if beaten and goal["word"] == LEVEL else told["than"]
         goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), **told}
     first = headline(goals)
     text = "\n".join([first, *(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())])
@@ -236,7 +241,10 @@ def _unsure(goal: dict[str, Any], behind: bool) -> str:
         return text
     if needed > FAR * rows:
         return f"{text}, more than {FAR} times as many could"
-    return f"{text}, about {math.ceil(needed * units / rows):,}{f' {unit}s' if unit else ''} could"
+    exact = math.ceil(needed * units / rows)
+    step = 10 ** max(0, len(str(exact)) - 2)  # two figures
+    told = math.ceil(exact / step) * step
+    return f"{text}, about {told:,} {f'{unit}s' if unit else 'test rows'} could"
 
 
 def _ends(goal: dict[str, Any]) -> str:

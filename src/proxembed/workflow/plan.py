@@ -437,7 +437,7 @@ class Plan:
         options, cuts, found = self.options, self.cuts, []
         if cuts.shuffles < options.shuffles:
             what = "outputs" if self.numbers else "labels"
-            found.append(f"no diagnosis on shuffled {what} ({options.shuffles} shuffles requested)")
+            found.append(f"no diagnosis on shuffled {what} ({options.shuffles} shuffles requested); pictures show one")
         elif cuts.diagnosis < DIAGNOSIS:
             found.append(f"diagnosis on {cuts.diagnosis:,} rows")
         if not cuts.layouts:

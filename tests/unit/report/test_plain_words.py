@@ -43,7 +43,9 @@ def test_targets_and_sizes_are_named_as_they_are():
     )
     assert "more often of the same class than" in told("neighbours", BETTER, {**LABELS, "single_label": True})
     assert "outputs as similar as" in told("neighbours", LEVEL, {"outputs": ["Cd"]})
-    assert told("predict", BETTER, reads_features=True).startswith("The model of the embedding predicts these labels")
+    assert told("predict", BETTER, reads_features=True).startswith(
+        "The embedding's own classifier predicts these labels"
+    )
     assert [counted(1), counted(12), counted(1300)] == ["one number", "twelve numbers", "1,300 numbers"]
 
 
@@ -77,7 +79,15 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
     kept = told("compress", LEVEL, constant={AP: 0.4, NEAR: None})
     assert "(the same answer for every row 40 %)" in kept
     goal = {"word": LEVEL, "measure": AP, "components": 5, "features": 72, "value": 0.77, "base": ALL, "d": 72}
-    assert advice("predict", goal) == ("What to do: use the embedding for speed or a map; otherwise keep the features.")
+    goal |= {"arm": "OPLS", "k": 5}
+    assert advice("predict", goal) == "What to do: use OPLS at k = 5 for speed or a map; otherwise keep the features."
+    better = {**goal, "word": BETTER, "saved": False}
+    assert advice("neighbours", better) == (
+        "What to do: use OPLS at k = 5 (a search with --goal neighbours saves it) to find neighbours."
+    )
+    assert advice("predict", {**better, "saved": True, "reads_features": True}) == (
+        "What to do: use OPLS (the saved model) to predict."
+    )
     assert "keep the features" in advice("predict", {**goal, "word": WORSE})
     ahead = {**goal, "rival": {"arm": "logistic regression", "value": 0.9}}
     assert advice("predict", ahead) == "What to do: predict with logistic regression."
@@ -94,15 +104,15 @@ def test_what_cannot_be_told_has_its_range_and_what_is_safe_to_do():
         "predict", CANNOT_TELL, interval=(-0.03, 0.01)
     )
     goal = {"word": CANNOT_TELL, "measure": AP, "value": 0.77, "base": ALL, "interval": (-0.03, 0.01), "margin": 0.01}
-    goal["components"] = 5
+    goal |= {"components": 5, "arm": "OPLS", "k": 5}
     goal["rival"] = {"arm": "logistic regression", "value": 0.775}
     assert advice("predict", goal) == (
         "What to do: keep the features to predict, or take logistic regression, which is as good; the embedding may "
         "lose up to .03."
     )
     told_map = advice("map", {**goal, "base": {"arm": "PCA", "k": 2}, "rival": None})
-    assert told_map == "What to do: use either map, this one or that of PCA; this map may lose up to .03."
+    assert told_map == "What to do: use the map of OPLS at k = 5 or that of PCA; this map may lose up to .03."
     assert "rely on none" in advice("predict", {**goal, "margin": None}), "the features tell nothing"
     shares = {AP: {"share": 0.99, "interval": (0.95, 1.03)}, NEAR: {"share": 1.1, "interval": None}}
-    compress = {"word": CANNOT_TELL, "shares": shares, "components": 1, "d": 23}
+    compress = {**goal, "shares": shares, "components": 1, "d": 23}
     assert advice("compress", compress).endswith("keep the features; the embedding may lose up to 5 %.")

@@ -43,7 +43,7 @@ def compressed(word, shares=((0.99, 1.01), (0.99, 1.01)), components=20, rivals=
     ("interval", "needed", "why"),
     [
         ((-0.045, -0.003), None, "behind, but perhaps by less than the tolerance: 445 rows are too few to tell"),
-        ((-0.045, 0.003), 900, "445 rows are too few to tell, about 900 could"),
+        ((-0.045, 0.003), 900, "445 rows are too few to tell, about 900 test rows could"),
         (None, None, "no interval, so nothing can be told"),
     ],
 )
