@@ -258,3 +258,10 @@ def test_a_folder_in_place_of_new_rows_is_told(tmp_path):
     _, source = source_of(tmp_path, id="doc")
     with pytest.raises(DataError, match="this is a folder without .parquet files; name one file in it"):
         read_rows(tmp_path, source)
+
+
+def test_ids_of_text_come_back_as_they_stand_in_the_file(tmp_path):
+    told = (" a", "\tb", "1.0", "007 ")
+    (tmp_path / "t.csv").write_text("doc,x,y\n" + "".join(f'"{each}",{j},{j % 2}\n' for j, each in enumerate(told)))
+    data = read(tmp_path / "t.csv", columns=Columns(labels=("y",), id="doc"))
+    assert data.ids == told == read_rows(tmp_path / "t.csv", data.source)[1]

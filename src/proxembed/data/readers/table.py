@@ -463,11 +463,12 @@ def _ids(parts: Sequence[Gathered], name: str | None, found: bool = False) -> tu
 
 
 def _row_ids(part: Gathered, name: str, found: bool) -> tuple[str, ...]:
-    """The cells of the id column, one per row."""
+    """The cells of the id column, one per row, text as it stands in the file."""
     if not found:
         _filled(part, name, "id", "name every row")
     cells = part.cells[name]
-    return tuple(np.array([*map(name_of, cells.values), ""], dtype=object)[cells.codes])
+    told = [value if isinstance(value, str) else name_of(value) for value in cells.values]
+    return tuple(np.array([*told, ""], dtype=object)[cells.codes])
 
 
 def _groups(parts: Sequence[Gathered], name: str, named: bool) -> NDArray[np.intp]:
