@@ -127,6 +127,8 @@ def test_components_are_completed_where_more_are_asked_for():
     for method in (MDDM(), MESD(FDA()), OPLS()):
         plain, none = clone(method).fit(X, Y), filled(method, None).fit(X, Y)
         np.testing.assert_array_equal(none.components_, plain.components_)
+    with pytest.raises(ValueError, match='or fill="null" for components of eigenvalue 0'):
+        MDDM(n_components=6).fit(X, Y)
     more = OPLS(extend=True, n_components=6).fit(X, Y)
     both = OPLS(extend=True, fill="null", n_components=6).fit(X, Y)
     np.testing.assert_array_equal(both.components_, more.components_)

@@ -747,10 +747,11 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             return found.first(max(1, found.positive) if self.traits.positive_only else len(found.eigenvalues))
         if k > bound:
             refuse_more_than_outputs(type(self).__name__, k, bound, vars(self).get("_reading_"))
-            most = f"{bound} component{'s' * (bound != 1)}"
+            most, may_fill = f"{bound} component{'s' * (bound != 1)}", self.get_params(deep=False).get("fill") == "none"
+            more = ', or fill="null" for components of eigenvalue 0' if may_fill else ""
             raise ValueError(
                 f"n_components={k} is more than the {most} that {type(self).__name__} has on these data "
-                f"(its rank bound). Use n_components <= {bound}, or None for the natural number."
+                f"(its rank bound). Use n_components <= {bound}, or None for the natural number{more}."
             )
         return found.first(k)
 
