@@ -27,7 +27,7 @@ from proxembed.algebra.operators.of_features import refuse_lifted
 from proxembed.algebra.pencil.deflation import with_null_directions
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS, SOLVERS, Solution, rescaled, solve, warn_near_collinear
 from proxembed.algebra.pencil.kernel_rows import KernelRows, solve_kernel
-from proxembed.algebra.pencil.symmetric import fix_signs
+from proxembed.algebra.pencil.symmetric import lead_signs
 from proxembed.algebra.template import Template
 from proxembed.blocks import blocks_of, transform_lazily
 from proxembed.params import (
@@ -588,8 +588,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
             return found
         if self.scaling_of(rows) == "eigenvalue":
             raise ValueError(
-                f'{type(self).__name__}: fill="null" is not allowed with scaling="eigenvalue", under which components '
-                'of eigenvalue 0 are 0. Use scaling="template".'
+                'fill="null" has components of eigenvalue 0, which this scaling ends. Use scaling="template".'
             )
         return with_null_directions(found, k)
 
@@ -609,6 +608,10 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
     def of_lifted(self, components: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Components and mean for what ``lift`` returns of new rows, from those for the rows that were projected."""
         return components, mean
+
+    def published(self, P: np.ndarray) -> np.ndarray:
+        """P as ``components_`` has it in the end, by which signs are fixed."""
+        return P
 
     def _checked_template(self, rows: Rows) -> Template:
         """The template, or an error where a share of its spectrum is asked for and the small eigenvalues are wanted."""
@@ -765,7 +768,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         P = self.finish(found.P, found.problem.rows, self.eigenvalues_)
         kernel_rows = found.problem.rows if isinstance(found.problem.rows, KernelRows) else None
         P = rescaled(P, found.eigenvalues, scaling, found.sense, kernel_rows)
-        self.components_ = np.ascontiguousarray(fix_signs(P).T)
+        self.components_ = np.ascontiguousarray((P * lead_signs(self.published(P))).T)
         self.mean_ = found.mean if found.mean is not None else np.zeros(self.components_.shape[1])
         self.ridge_ = found.ridge
         if rows.labels is not None:

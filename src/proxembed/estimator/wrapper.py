@@ -142,6 +142,9 @@ class TemplateWrapper(
     def of_lifted(self, components: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.method_.of_lifted(components, mean)
 
+    def published(self, P: np.ndarray) -> np.ndarray:
+        return self.method_.published(P)
+
     def lift(self, X: Any) -> Any:
         return self.method_.lift(X)
 

@@ -23,7 +23,7 @@ from proxembed.algebra.pencil.linear import (
     loo_errors,
     with_same_products,
 )
-from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending
+from proxembed.algebra.pencil.symmetric import RANGE_TOLERANCE, descending, fix_signs
 from proxembed.pairs.formulas import gaussian
 from proxembed.pairs.relation import relation
 
@@ -43,7 +43,7 @@ def kernel_map(K: np.ndarray) -> np.ndarray:
     keep = w > RANGE_TOLERANCE * max(w[0], 0.0)
     if not keep.any():
         raise ValueError("The kernel matrix has no positive eigenvalue; use another kernel or check X.")
-    return U[:, keep] / np.sqrt(w[keep])
+    return fix_signs(U[:, keep]) / np.sqrt(w[keep])
 
 
 def double_centre(K: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -395,6 +395,11 @@ class Kernelized(TemplateWrapper, labels="multi"):
         inverse = kernel.map / np.einsum("pr,pr->r", kernel.map, kernel.map)  # its columns are orthogonal
         return np.ascontiguousarray(components @ kernel.map.T), inverse @ mean
 
+    def published(self, P: np.ndarray) -> np.ndarray:
+        """As coefficients of kernel rows."""
+        M = self.prepared_.kernel.map
+        return P if M is None else M @ P
+
     def _refuse_equal(self, K: np.ndarray) -> None:
         """A ValueError for a kernel under which all prototypes are alike."""
         if len(K) > 1 and np.ptp(K) == 0:

@@ -44,13 +44,11 @@ class TemplateEmbedder(
     """A template of your own: maximise P'X'AXP subject to P'(X'BX + ridge I)P = I, or to P'P = I without B.
     [mu2012mesd]
 
-    With ``of="features"`` A and B are matrices of the features in the place of X'AX and X'BX: maximise P'AP subject to
-    P'(B + ridge I)P = I, P within the row space of X.
-
     Every method with a projection in this package is such a pair. A says which rows belong together, B what the scale
     of a component is measured by. ``MESD(TemplateEmbedder(..., takes="single"))`` extends a pair for one class per row
     to several labels: a callable is given the copies of the rows, and a matrix links all copies of two rows alike.
-    ``SSDR`` joins it with any other method.
+    ``SSDR`` joins it with any other method. With ``of="features"`` A and B are matrices of the features in the place of
+    X'AX and X'BX: maximise P'AP subject to P'(B + ridge I)P = I, P within the row space of X.
 
     Attributes
     ----------

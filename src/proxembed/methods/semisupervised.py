@@ -280,6 +280,9 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
     def of_lifted(self, components: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return self.unsupervised_.of_lifted(components, mean)
 
+    def published(self, P: np.ndarray) -> np.ndarray:
+        return self.unsupervised_.published(P)
+
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.unsupervised_.feature_effects(weights)
 
