@@ -87,6 +87,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "min_reported_time": 1,
     "thumbnail_size": (800, 560),
+    "parallel": 2,
     "matplotlib_animations": False,
 }
 

@@ -28,7 +28,8 @@ class Page(HTMLParser):
 
 def missing(folder: Path) -> list[str]:
     """One line per link of a page in the folder that leads to no file, or to no anchor of a page."""
-    pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(folder.resolve().rglob("*.html"))}
+    paths = [path for path in sorted(folder.resolve().rglob("*.html")) if "_static" not in path.parts]  # of the theme
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in paths}
     found = []
     for path, page in pages.items():
         for link in page.links:

@@ -59,8 +59,18 @@ class FLDAClassifier(LabelClassifier):
     )
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit one discriminant per label or class. X: (n, d) array or sparse matrix. y: labels in any form (classes,
-        indicator, sets). Returns self."""
+        """Fit one discriminant per label or class.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Classes, an indicator, or label sets.
+
+        Returns
+        -------
+        self
+        """
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)

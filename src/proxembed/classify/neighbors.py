@@ -142,8 +142,18 @@ class LabelKNN(_Neighbors):
     )
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Keep the training rows and their labels. X: (n, d) array or sparse matrix. y: labels in any form (classes,
-        indicator, sets). Returns self."""
+        """Keep the training rows and their labels.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Classes, an indicator, or label sets.
+
+        Returns
+        -------
+        self
+        """
         with learning(self):
             X, labels = self._read(X, y)
             self._keep(X, labels, min(int(self.n_neighbors), labels.n))
@@ -192,8 +202,18 @@ class MLKNN(_Neighbors):
     smoothing: float = param(default=1.0, low=1e-300, high=1e300, doc="s; 1 is Laplace's rule.")
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Count the neighbours' labels of every training row. X: (n, d) array or sparse matrix. y: labels in any form
-        (classes, indicator, sets). Returns self."""
+        """Count the neighbours' labels of every training row.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Classes, an indicator, or label sets.
+
+        Returns
+        -------
+        self
+        """
         with learning(self):
             X, labels = self._read(X, y)
             s = float(self.smoothing)

@@ -94,8 +94,18 @@ class RankSVM(LabelClassifier):
     max_iter: int = param(default=1000, low=1, integer=True, doc="Largest number of Newton steps.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the scores, then the threshold. X: (n, d) array or sparse matrix. y: labels in any form (classes,
-        indicator, sets). Returns self."""
+        """Fit the scores, then the threshold.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Classes, an indicator, or label sets.
+
+        Returns
+        -------
+        self
+        """
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)

@@ -168,9 +168,20 @@ class MultiOutputRidge(LabelClassifier):
     )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit one linear score per label. X: (n, d) array or sparse matrix, or RowBlocks with y in the blocks. y:
-        labels in any form (classes, indicator, sets). sample_weight: (n,) numbers >= 0, how often each row in memory
-        counts. Returns self."""
+        """Fit one linear score per label.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix, or RowBlocks with y in the blocks
+        y : labels in any form
+            Classes, an indicator, or label sets.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row in memory counts.
+
+        Returns
+        -------
+        self
+        """
         with learning(self):
             check_params(self)
             if (blocks := blocks_of(X, y)) is not None:

@@ -470,10 +470,23 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     shrink: float = param(default=SHRINK, like=WEIGHT, doc="Weight of the global cut, in positive rows.")
 
     def fit(self, X: Any, y: Any, scores: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the classifier on all rows, tune the cuts, and calibrate. X: (n, d) array or sparse matrix. y: labels in
-        any form (classes, indicator, sets). scores: (number of rows with known labels, c) array, scores of these rows
-        by fits of the same kind that have not seen them, to tune on; None: ``cross_fitted_scores``. sample_weight: (n,)
-        numbers >= 0, how often each row counts, in the fits and in what is tuned. Returns self."""
+        """Fit the classifier on all rows, tune the cuts, and calibrate.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Classes, an indicator, or label sets.
+        scores : (number of rows with known labels, c) array, optional
+            Scores of these rows by fits of the same kind that have not seen them, to tune on; None:
+            ``cross_fitted_scores``.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts, in the fits and in what is tuned.
+
+        Returns
+        -------
+        self
+        """
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)

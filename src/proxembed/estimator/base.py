@@ -346,7 +346,25 @@ class Unweighted(Embedder, abstract=True):
         return self.traits.needs_all_rows
 
     def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
-        """As of the base, whose rows have no weights here: a ValueError for ``sample_weight``."""
+        """Fit as the base does; rows have no weights.
+
+        Parameters
+        ----------
+        X, y : rows and labels
+            As the method takes them.
+        *more, **given : further arguments
+            A ValueError for ``sample_weight``; anything else is refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            With the argument, what is allowed and the remedy; also for ``sample_weight``, as rows have no weights
+            here.
+        """
         base: Any = super()
         return base.fit(X, y, **without_weights(self, more, given))
 
@@ -455,11 +473,26 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         """Raise a ValueError for, or warn of, checked rows that this method cannot use."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the projection. X: (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask
-        array or DataFrame, as RowBlocks.from_dask takes them. y: labels in any form of ``LabelMatrix``; ignored by
-        unsupervised methods. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were absent;
-        those of RowBlocks come with the blocks.
-        Returns self. Raises ValueError with the argument, what is allowed and the remedy."""
+        """Find the projection.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64, RowBlocks with y in the blocks, or dask array or DataFrame
+            Dask collections as ``RowBlocks.from_dask`` takes them.
+        y : labels in any form of ``LabelMatrix``
+            Ignored by unsupervised methods.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts; a row of weight 0 counts as absent. Those of RowBlocks come with the blocks.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            With the argument, what is allowed and the remedy.
+        """
         with self._learning():
             self.resolve()
             blocks = blocks_of(X, y, sample_weight)

@@ -59,7 +59,26 @@ class DirectEmbedder(SpectralEmbedder, direct=True, abstract=True):
     columns: ClassVar[tuple[str, ...]] = ()  # attributes made by learn() with one column (last axis) a component
 
     def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
-        """As every method is fitted, of rows without weights: a ValueError for ``sample_weight``."""
+        """Place the rows; they have no weights.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64
+        y : labels in any form of ``LabelMatrix``
+            Ignored by unsupervised methods.
+        *more, **given : further arguments
+            A ValueError for ``sample_weight``; anything else is refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            With the argument, what is allowed and the remedy; also for ``sample_weight``, as rows have no weights
+            here.
+        """
         return super().fit(X, y, **without_weights(self, more, given))
 
     def place(self, template: Template, rows: Rows, k: int | None) -> Placement:

@@ -62,9 +62,25 @@ class DistinctRows(SpectralEmbedder, abstract=True):
     and an edge as often as both of its rows. Its template says so itself (``Rows.stated``)."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the projection. X: (n, d) array or CSR of float32 or float64. y: labels in any form of ``LabelMatrix``;
-        ignored by unsupervised methods. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were
-        absent. Returns self. Raises ValueError with the argument, what is allowed and the remedy."""
+        """Find the projection.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64
+        y : labels in any form of ``LabelMatrix``
+            Ignored by unsupervised methods.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts; a row of weight 0 counts as absent.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            With the argument, what is allowed and the remedy.
+        """
         return SpectralEmbedder.fit(self, X, y, sample_weight)
 
     @property

@@ -294,9 +294,19 @@ class FitWrapper(
         raise TypeError(f"{type(self).__name__} must define embed(X).")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the method, and what is made around it. X: (n, d) array or CSR. y: labels in any form that the method
-        takes. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were absent; as the method takes
-        them. Returns self."""
+        """Fit the method, and what is made around it.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR
+        y : labels in any form that the method takes
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts; a row of weight 0 counts as absent. As the method takes them.
+
+        Returns
+        -------
+        self
+        """
         if sample_weight is None:
             return self.fit_rows(X, y)
         if not self.weighs_rows:

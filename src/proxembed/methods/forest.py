@@ -162,9 +162,25 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
         return self.filled(rows, weights)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Grow the forest and find the projection. X: (n, d) array or CSR of float32 or float64. y: as the wrapped
-        method takes it. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it were absent. Returns
-        self. Raises ValueError with the argument, what is allowed and the remedy."""
+        """Grow the forest and find the projection.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64
+        y : labels or numbers
+            As the wrapped method takes them.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts; a row of weight 0 counts as absent.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            With the argument, what is allowed and the remedy.
+        """
         return SpectralEmbedder.fit(self, X, y, sample_weight)
 
     @property

@@ -264,10 +264,22 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
         return found.P if plain else super().scaled(found, rows)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the latent variables, as every method does; of RowBlocks from X'X, X'Y and Y'Y. Blocks are read twice
-        (three times with ``ridge="auto"``). No row keeps a place of its own then. sample_weight: (n,) numbers >= 0, how
-        often each row counts; 0: as if it were absent, also from ``embedding_``; those of RowBlocks come with the
-        blocks. Returns self."""
+        """Find the latent variables; of RowBlocks from X'X, X'Y and Y'Y.
+
+        Blocks are read twice (three times with ``ridge="auto"``). No row keeps a place of its own then.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64, or RowBlocks with y in the blocks
+        y : labels in any form of ``LabelMatrix``, or numbers
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts; a row of weight 0 counts as absent, also from ``embedding_``. Those of
+            RowBlocks come with the blocks.
+
+        Returns
+        -------
+        self
+        """
         if (blocks := blocks_of(X, y, sample_weight)) is None:
             return SpectralEmbedder.fit(self, X, y, sample_weight)
         with self._learning():

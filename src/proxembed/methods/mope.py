@@ -272,7 +272,24 @@ class MOPE(OfLowRank, PencilEmbedder, NeighborProjection, labels="multi"):
         )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the projection, as every method does; rows may have weights where label sets alone count."""
+        """Find the projection; rows may have weights where label sets alone count.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64, or RowBlocks with y in the blocks
+        y : labels in any form of ``LabelMatrix``
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts; a row of weight 0 counts as absent.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            With the argument, what is allowed and the remedy.
+        """
         return SpectralEmbedder.fit(self, X, y, sample_weight)
 
     @property

@@ -70,9 +70,21 @@ class Scaling(Embedder):
     )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the statistics. X: (n, d) array or CSR; y is ignored; sample_weight: (n,) numbers >= 0, how often each
-        row counts. Returns self. "center" and "standard" take RowBlocks and dask collections, too, and read them
-        once, without weights."""
+        """Learn the statistics.
+
+        "center" and "standard" take RowBlocks and dask collections, too, and read them once, without weights.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR, RowBlocks or dask collection
+        y : ignored
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
         with self._learning():
             blocks = blocks_of(X, y)
             if blocks is None:
@@ -197,9 +209,21 @@ class RelationFeatures(Embedder):
     random_state: int | None = param(default=None, low=0, integer=True, choices=(None,), doc=SEED_DOC)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the prototypes. X: (n, d) array or CSR; y: labels, needed by "stratified" alone. Returns self. Of
-        RowBlocks they are chosen from a uniform sample of 10,000 rows (or twice as many as the prototypes), by which
-        the width is, too; with "kmeans" they then move to the means of all rows nearest to each."""
+        """Choose the prototypes.
+
+        Of RowBlocks they are chosen from a uniform sample of 10,000 rows (or twice as many as the prototypes), by which
+        the width is, too; with "kmeans" they then move to the means of all rows nearest to each.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR, or RowBlocks
+        y : labels, optional
+            Needed by "stratified" alone.
+
+        Returns
+        -------
+        self
+        """
         with self._learning():
             blocks = blocks_of(X, y)
             if blocks is not None:

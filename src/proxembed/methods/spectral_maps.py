@@ -396,8 +396,19 @@ class LaplacianEigenmaps(GraphMap, Weighted):
     row_normalize: bool = param(default=False, kind=bool, doc="Scale each row of Z to unit length.")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Place the rows. X: (n, d) array or CSR of float32 or float64. y: ignored. sample_weight: (n,) numbers >= 0,
-        how often each row counts; 0: as if it were absent, so that ``embedding_`` has no row of it. Returns self."""
+        """Place the rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64
+        y : ignored
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts; ``embedding_`` has no row of weight 0.
+
+        Returns
+        -------
+        self
+        """
         return SpectralEmbedder.fit(self, X, y, sample_weight)
 
     @property

@@ -59,8 +59,19 @@ class TableEncoder(Embedder):
     """
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the encoding. X: DataFrame, Arrow table, lazy relation, TableRows, array, CSR; y: ignored.
-        sample_weight: (n,) numbers above 0, how often each row counts in means, variances, shares and tf-idf."""
+        """Learn the encoding.
+
+        Parameters
+        ----------
+        X : DataFrame, Arrow table, lazy relation, TableRows, array, or CSR
+        y : ignored
+        sample_weight : (n,) numbers above 0, optional
+            How often each row counts in means, variances, shares and tf-idf.
+
+        Returns
+        -------
+        self
+        """
         with self._learning():
             X = frame_of(X)
             rows = table_of(X)

@@ -303,9 +303,25 @@ class TargetSpace(
         return True
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the predictions, and place the rows. X: (n, d) array or CSR of float32 or float64. y: labels in any
-        form, or numbers, unknown cells allowed. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if
-        it were absent. Returns self. Raises ValueError with the argument, what is allowed and the remedy."""
+        """Learn the predictions, and place the rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64
+        y : labels in any form, or numbers
+            Unknown cells are allowed.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts; a row of weight 0 counts as absent.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            With the argument, what is allowed and the remedy.
+        """
         with self._learning():
             check_params(self)
             weights = None

@@ -30,7 +30,7 @@ from proxembed.targets.outputs import output_words
 
 from .former_names import CHANGED, CHANGED_IN, PRESENT_NAMES, PRESENT_VALUES
 
-CARD_MARK = "<!-- proxembed model card -->"
+CARD_MARK = "---\n# proxembed model card\n"  # a card begins with it: YAML front matter, its comment
 FORMAT, FORMER_FORMATS = 11, (7, 8, 9, 10)  # models of the former formats load with the present names
 FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
@@ -158,7 +158,8 @@ def model_card(
     >>> from proxembed.data import digits
     >>> from proxembed.persist import model_card
     >>> data = digits()
-    >>> print(model_card(OPLS(n_components=2).fit(data.X, data.Y), data).splitlines()[1])
+    >>> card = model_card(OPLS(n_components=2).fit(data.X, data.Y), data)
+    >>> print(card.partition("---\\n\\n")[2].splitlines()[0])
     # OPLS: 64 features to 2 components
     """
     chosen = getattr(model, "best_estimator_", model)
@@ -169,7 +170,7 @@ def model_card(
         size += f" to {embedding.n_components_} components"
     versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     sections = [
-        f"{CARD_MARK}\n# {_title(embedding)}: {size}",
+        _front_matter(embedding, dataset, summary) + f"\n# {_title(embedding)}: {size}",
         f"Saved by proxembed {version('proxembed')} (Python {platform.python_version()}, {versions}) on "
         f"{datetime.now(UTC).date().isoformat()}.",
         "## Steps\n" + "\n".join(f"{number}. {_code(repr(step))}" for number, step in enumerate(steps, 1)),
@@ -186,6 +187,20 @@ def model_card(
         entries = "\n".join(text.strip() for text in cited)
         sections.append(f"## Cite\n~~~bibtex\n{entries}\n~~~")
     return "\n\n".join(sections) + "\n"
+
+
+def _front_matter(embedding: Any, dataset: Any, summary: Mapping[str, Any] | None) -> str:
+    """The YAML front matter of a model card, as model hubs read it: library, tags and metrics."""
+    tags = ["proxembed", "dimensionality-reduction", "tabular", _title(embedding)]
+    if dataset is not None:
+        classes = "classification" if dataset.single_label else "multi-label classification"
+        tags.append(classes if dataset.outputs is None else "regression")
+    lists = {"tags": tags, "metrics": list(summary["measures"]) if summary is not None else []}
+    lines = [CARD_MARK + "library_name: proxembed"]
+    for name, values in lists.items():
+        if values:
+            lines += [f"{name}:", *(f"- {json.dumps(visible(str(value)), ensure_ascii=False)}" for value in values)]
+    return "\n".join([*lines, "---", ""])
 
 
 def reads_out_itself(model: Any) -> bool:

@@ -328,11 +328,25 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)`` as fits end.")
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Any:
-        """Search, then fit the best configuration on all rows. X: (n, d) array or sparse matrix, or TableRows. y:
-        labels in any form, NaN for unknown. groups: (n,) array; rows of one group are never on both sides of a fold.
-        sample_weight: (n,) numbers >= 0, how often each row counts in every fit and, held out, in the measure; rows of
-        weight 0 are left out. Folds are made of rows, whatever their weights. Methods that take no weights are left
-        out (``unweighted_``). Returns self."""
+        """Search, then fit the best configuration on all rows.
+
+        Methods that take no weights are left out of a weighted search (``unweighted_``).
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix, or TableRows
+        y : labels in any form
+            NaN for unknown.
+        groups : (n,) array, optional
+            Rows of one group are never on both sides of a fold.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts in every fit and, held out, in the measure; rows of weight 0 are left out.
+            Folds are made of rows, whatever their weights.
+
+        Returns
+        -------
+        self
+        """
         with learning(self, Exception):
             self._check()
             X, y, groups, present = self._present(X, y, groups, sample_weight)

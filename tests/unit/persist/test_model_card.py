@@ -39,6 +39,16 @@ def test_a_card_tells_data_evidence_command_and_source():
     ):
         assert part in card
     assert "Not evaluated" in model_card(model) and "Made by" not in model_card(model)
+    empty, front, _ = card.split("---\n", 2)
+    assert not empty and front.splitlines()[1:] == [
+        "library_name: proxembed",
+        "tags:",
+        *(f'- "{tag}"' for tag in ("proxembed", "dimensionality-reduction", "tabular", "Kernelized(OPLS)")),
+        '- "multi-label classification"',
+        "metrics:",
+        '- "macro AP (ridge)"',
+    ]
+    assert "metrics" not in model_card(model).split("---\n")[1]
 
 
 def test_hostile_names_stay_text_in_the_card():

@@ -182,7 +182,20 @@ class ForestProximity(RivalEmbedding):
         return max(placed, 0.0) + grown
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the forest and project its leaves; sample_weight: (n,) numbers >= 0, how often each row counts."""
+        """Grow the forest and project its leaves.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Classes, an indicator, or label sets.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)

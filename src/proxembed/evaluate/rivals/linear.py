@@ -227,8 +227,20 @@ class LabelScores(RivalEmbedding):
         return facts.splits * (step_work(cls.title, s) + DECOMPOSED * s.n * s.c * min(s.n, s.c))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the models of the folds and of all rows. X: (n, d) array or sparse matrix. y: labels in any form
-        (classes, indicator, sets). sample_weight: (n,) numbers >= 0, how often each row counts. Returns self."""
+        """Fit the models of the folds and of all rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Classes, an indicator, or label sets.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)

@@ -59,7 +59,17 @@ class NCA(RivalEmbedding, labels="single", each_size=True):
         return facts.splits * 2 * 50 * (1e-9 * s.n**2 + 1e-10 * s.n**2 * min(s.d, 50) + 1e-9 * s.n * s.d)
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn the map. X: (n, d) array or sparse matrix; y: one class per row. Returns self."""
+        """Learn the map.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : one class per row
+
+        Returns
+        -------
+        self
+        """
         from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
         with learning(self):
@@ -135,7 +145,17 @@ class UMAP(MapRival):
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the positions.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Place the rows. X: (n, d) array or sparse matrix; y: labels in any form, or ignored. Returns self."""
+        """Place the rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form, or ignored
+
+        Returns
+        -------
+        self
+        """
         self.fit_transform(X, y)
         return self
 
@@ -247,7 +267,17 @@ class TSNE(MapRival):
     random_state: int | None = param(default=0, like=SEED, doc="Seed of the positions.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Place the rows. X: (n, d) array or sparse matrix; y is ignored. Returns self."""
+        """Place the rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
         self.fit_transform(X)
         return self
 

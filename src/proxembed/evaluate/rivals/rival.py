@@ -158,7 +158,20 @@ class RivalScores(LabelClassifier, Rival, abstract=True):
     predicts = weighs_rows = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit a score per label; sample_weight: (n,) numbers >= 0, how often each row counts."""
+        """Fit a score per label.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Classes, an indicator, or label sets.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
         with learning(self):
             check_params(self)
             X = checked_features(self, X, reset=True)
@@ -182,10 +195,21 @@ class RivalNumbers(RegressorMixin, Estimator, Rival, abstract=True):
     takes = ("numbers",)
 
     def fit(self, X: Any, y: Any, folds: Any = None) -> Self:
-        """Fit to the rows with a known cell, other cells at the mean of their column. X: (n, d) array or sparse matrix;
-        y: numbers (n,) or (n, q), NaN where unknown, or outputs; folds: (n,) whole numbers from 0, the folds by which
-        parameters are chosen and training rows predicted, such as those that keep groups together; None: random ones,
-        and of a forest the rows that a tree has not drawn. Returns self."""
+        """Fit to the rows with a known cell, other cells at the mean of their column.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : (n,) or (n, q) numbers, or outputs
+            NaN where unknown.
+        folds : (n,) whole numbers from 0, optional
+            The folds by which parameters are chosen and training rows predicted, such as those that keep groups
+            together; None: random ones, and of a forest the rows that a tree has not drawn.
+
+        Returns
+        -------
+        self
+        """
         return self._fit_rows(X, y, folds)
 
     def _fit_rows(self, X: Any, y: Any, folds: Any, sample_weight: Any = None) -> Self:
@@ -252,5 +276,20 @@ class WeighedNumbers(RivalNumbers, abstract=True):
     weighs_rows = True
 
     def fit(self, X: Any, y: Any, folds: Any = None, sample_weight: Any = None) -> Self:
-        """As of ``RivalNumbers``; sample_weight: (n,) numbers >= 0, how often each row counts."""
+        """Fit to the rows with a known cell, as ``RivalNumbers`` does, with weights.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : (n,) or (n, q) numbers, or outputs
+            NaN where unknown.
+        folds : (n,) whole numbers from 0, optional
+            The folds by which parameters are chosen and training rows predicted.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts.
+
+        Returns
+        -------
+        self
+        """
         return self._fit_rows(X, y, folds, sample_weight)

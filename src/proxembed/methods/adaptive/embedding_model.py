@@ -200,7 +200,17 @@ class EmbeddingModel(Nested, Embedder, labels="multi"):
         return f"{switches.describe()} ({shown})" if shown else switches.describe()
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the projection. X: (n, d) array or CSR; y: labels in any form. Returns self."""
+        """Find the projection.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR
+        y : labels in any form
+
+        Returns
+        -------
+        self
+        """
         with self._learning():
             rows = self._validate(X, y)
             switches = self.switches()

@@ -117,9 +117,25 @@ class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
     )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find embedding and classifiers. X: (n, d) array or CSR of float32 or float64. y: labels in any form, in BSML
-        numbers too, unknown cells allowed. sample_weight: (n,) numbers >= 0, how often each row counts; 0: as if it
-        were absent. Returns self. Raises ValueError with the argument, what is allowed and the remedy."""
+        """Find embedding and classifiers.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64
+        y : labels in any form, in BSML numbers too
+            Unknown cells are allowed.
+        sample_weight : (n,) numbers >= 0, optional
+            How often each row counts; a row of weight 0 counts as absent.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            With the argument, what is allowed and the remedy.
+        """
         with self._learning():
             weights = None
             if sample_weight is not None:

@@ -199,8 +199,18 @@ class VariationalProbit(ProbitClassifier, keeps_unknown=True):
     )
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit one probit per label. X: (n, d) array or sparse matrix. y: labels in any form (classes, indicator, sets),
-        unknown cells allowed. Returns self."""
+        """Fit one probit per label.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Classes, an indicator, or label sets. Unknown cells are allowed.
+
+        Returns
+        -------
+        self
+        """
         with learning(self):
             a, b = self._priors()
             X = checked_features(self, X, reset=True)

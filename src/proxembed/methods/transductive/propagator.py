@@ -157,9 +157,26 @@ class Propagation(
         return self.clamped
 
     def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
-        """Spread the known labels over the graph of all rows. X: (n, d) array or CSR of float32 or float64. y: labels
-        in any form, or numbers, NaN where unknown. Returns self. Raises ValueError with the argument, what is allowed
-        and the remedy; for ``sample_weight``, too, as rows have no weights here."""
+        """Spread the known labels over the graph of all rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64
+        y : labels in any form, or numbers
+            NaN where unknown.
+        *more, **given : further arguments
+            A ValueError for ``sample_weight``; anything else is refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            With the argument, what is allowed and the remedy; also for ``sample_weight``, as rows have no weights
+            here.
+        """
         refuse_arguments(self, more, given)
         with self._learning():
             rows = self._validate(X, y)

@@ -169,10 +169,26 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
     eigen_solver: str = param(default="auto", choices=EIGEN_SOLVERS, doc="Route of the embedding.")
 
     def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
-        """Find the labels of all rows and the embedding. X: (n, d) array or CSR of float32 or float64. y: labels in any
-        form of ``LabelMatrix``, NaN where unknown; one column is one class per row, for which H does not count. Returns
-        self. Raises ValueError with the argument, what is allowed and the remedy; for ``sample_weight``, too, as rows
-        have no weights here."""
+        """Find the labels of all rows and the embedding.
+
+        Parameters
+        ----------
+        X : (n, d) array or CSR of float32 or float64
+        y : labels in any form of ``LabelMatrix``
+            NaN where unknown; one column is one class per row, for which H does not count.
+        *more, **given : further arguments
+            A ValueError for ``sample_weight``; anything else is refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            With the argument, what is allowed and the remedy; also for ``sample_weight``, as rows have no weights
+            here.
+        """
         refuse_arguments(self, more, given)
         with self._learning():
             self._learn(self._validate(X, y))

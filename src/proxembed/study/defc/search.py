@@ -249,10 +249,21 @@ class DEFC(SearchEstimator):
     progress: Any = param(default=None, like=PROGRESS, doc="Called as ``progress(done, total, text)``.")
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Search, then fit the best candidate again. X: (n, d) array or sparse matrix. y: labels in any form; rows with
-        unknown ones are left out, with a warning. X_val, y_val: rows by which candidates are judged, and their labels
-        in the form of y; None: by folds of X. A class that y does not hold is one that no candidate can predict.
-        Returns self."""
+        """Search, then fit the best candidate again.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix
+        y : labels in any form
+            Rows with unknown ones are left out, with a warning.
+        X_val, y_val : rows and their labels in the form of y, optional
+            By which candidates are judged; None: by folds of X. A class that y does not hold is one that no
+            candidate can predict.
+
+        Returns
+        -------
+        self
+        """
         with learning(self, Exception):
             self._check(X_val, y_val)
             rows, labels = self._rows(X, y)
