@@ -310,9 +310,23 @@ def test_eigensolvers_are_called_where_decision_2_says():
 def test_every_public_name_has_one_page():
     paths = [entry.path for group in api_pages.groups().values() for entry in group]
     assert len(paths) == len(set(paths)) and api_pages.public_names() <= set(paths)
+    assert max(path.count(".") for path in paths) == 2  # at most two levels below the package
     files = [entry.page.lower() for group in api_pages.groups().values() for entry in group]
     assert len(files) == len(set(files))  # also where capitals make no difference to a file system
     assert "proxembed.targets.LabelMatrix" in paths and "proxembed.data.from_anndata" in paths
+
+
+def test_public_classes_name_others_and_their_fits_describe_parameters():
+    entries = [entry for group in api_pages.groups().values() for entry in group if inspect.isclass(entry.thing)]
+    assert [each.path for each in entries if "See Also\n---" not in inspect.getdoc(each.thing)] == []
+    named = re.findall(
+        r"^(proxembed\.[\w.]+) : ", "\n".join(inspect.getdoc(each.thing) for each in entries), re.MULTILINE
+    )
+    paths = {entry.path for group in api_pages.groups().values() for entry in group}
+    assert set(named) <= paths and len(named) > 150
+    fits = [getattr(each.thing, name, None) for each in entries for name in ("fit", "partial_fit")]
+    lacking = {fit.__qualname__ for fit in fits if fit is not None and "Parameters\n---" not in inspect.getdoc(fit)}
+    assert lacking == set()
 
 
 @pytest.mark.parametrize(

@@ -179,12 +179,18 @@ def thing_of(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def path_of(name: str, cls: type) -> str:
+    """Where a class is imported from: the package, its room, or its module."""
+    room = ".".join(cls.__module__.split(".")[:2])
+    places = ["proxembed"] if name in proxembed.__all__ else [room] if hasattr(import_module(room), name) else []
+    return f"{(places or [cls.__module__])[0]}.{name}"
+
+
 def groups() -> dict[str, list[Entry]]:
     """The public names by group: the main job first, then the estimators by need, then what serves them."""
     found: dict[str, list[Entry]] = {need: [] for need in SHOWN}
     for name, cls in estimators().items():
-        path = f"proxembed.{name}" if name in proxembed.__all__ else f"{cls.__module__}.{name}"
-        found[need_of(cls)].append(Entry(path, cls, True))
+        found[need_of(cls)].append(Entry(path_of(name, cls), cls, True))
     written = {
         title: [Entry(f"proxembed.{name}", thing_of(f"proxembed.{name}")) for name in names]
         for title, names in FUNCTIONS.items()

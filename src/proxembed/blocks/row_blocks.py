@@ -51,6 +51,10 @@ class RowBlocks:
     TypeError
         For ``blocks`` that are none of these.
 
+    See Also
+    --------
+    proxembed.Sums : All that is kept of blocks of rows.
+
     Examples
     --------
     >>> import numpy as np

@@ -38,6 +38,11 @@ class FLDAClassifier(LabelClassifier):
     ValueError
         ``threshold`` is unknown, ``ridge`` is negative, not finite, or 0 where the within-class scatter is singular.
 
+    See Also
+    --------
+    proxembed.MultiOutputRidge : One linear score per label.
+    proxembed.FDA : Fisher's discriminants of one class per row.
+
     Examples
     --------
     >>> import numpy as np

@@ -123,6 +123,10 @@ class LabelKNN(_Neighbors):
     ValueError
         ``n_neighbors`` is below 1 or ``metric`` is unknown.
 
+    See Also
+    --------
+    proxembed.MLKNN : Nearest rows with prior probabilities.
+
     Examples
     --------
     >>> import numpy as np
@@ -185,6 +189,10 @@ class MLKNN(_Neighbors):
     ------
     ValueError
         ``n_neighbors`` is below 1, or ``smoothing`` is not a number from 1e-300 to 1e300.
+
+    See Also
+    --------
+    proxembed.LabelKNN : Labels of the nearest rows.
 
     Examples
     --------

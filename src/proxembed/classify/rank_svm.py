@@ -71,6 +71,11 @@ class RankSVM(LabelClassifier):
     ValueError
         A parameter is out of range.
 
+    See Also
+    --------
+    proxembed.MultiOutputRidge : One linear score per label.
+    proxembed.Thresholded : Cuts and probabilities for any classifier.
+
     Examples
     --------
     >>> import numpy as np

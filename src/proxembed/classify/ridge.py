@@ -145,6 +145,11 @@ class MultiOutputRidge(LabelClassifier):
     ValueError
         ``penalty`` is negative, not finite or an unknown word; a switch that is not True or False; y does not fit X.
 
+    See Also
+    --------
+    proxembed.FLDAClassifier : One discriminant per label.
+    proxembed.Thresholded : Cuts and probabilities for any classifier.
+
     Examples
     --------
     >>> import numpy as np

@@ -31,7 +31,13 @@ WEIGHT = Param(low=0)
 
 
 class Thresholds(NamedTuple):
-    """Thresholds of label scores: a label is predicted if its score exceeds its threshold."""
+    """Thresholds of label scores: a label is predicted if its score exceeds its threshold.
+
+    See Also
+    --------
+    proxembed.classify.tune_thresholds : Chooses cuts.
+    proxembed.Thresholded : Cuts and probabilities for any classifier.
+    """
 
     cuts: np.ndarray
     global_cut: float
@@ -440,6 +446,11 @@ class Thresholded(MetaEstimatorMixin, LabelClassifier):
     ------
     ValueError
         A parameter out of range, or a classifier that does not give one score per label.
+
+    See Also
+    --------
+    proxembed.classify.Thresholds : Cuts of labels.
+    proxembed.MultiOutputRidge : One linear score per label.
 
     Examples
     --------

@@ -76,6 +76,11 @@ class Dataset:
     DataError
         Where shapes, values or names do not fit; the message names the argument and the remedy.
 
+    See Also
+    --------
+    proxembed.data.read : Reads a file.
+    proxembed.data.Columns : What the columns of a table are for.
+
     Examples
     --------
     >>> from proxembed.data import Dataset

@@ -24,6 +24,10 @@ class Fault(NamedTuple):
 class DataError(ValueError):
     """Labelled data that cannot be read, with file, line, reason and remedy in one sentence.
 
+    See Also
+    --------
+    proxembed.data.read : Reads a file.
+
     Examples
     --------
     >>> from proxembed.data import DataError

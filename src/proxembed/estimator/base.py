@@ -350,20 +350,8 @@ class Unweighted(Embedder, abstract=True):
 
         Parameters
         ----------
-        X, y : rows and labels
-            As the method takes them.
-        *more, **given : further arguments
-            A ValueError for ``sample_weight``; anything else is refused.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            With the argument, what is allowed and the remedy; also for ``sample_weight``, as rows have no weights
-            here.
+        X, y : rows and labels, as the method takes them
+        *more, **given : further arguments, of which ``sample_weight`` is a ValueError
         """
         base: Any = super()
         return base.fit(X, y, **without_weights(self, more, given))

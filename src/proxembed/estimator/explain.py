@@ -29,6 +29,10 @@ class Explanation:
 
     With ``effects`` the numbers of the features are not weights but effects of one standard deviation of a feature;
     for a forest, those of its splits.
+
+    See Also
+    --------
+    proxembed.diagnose : One method against shuffled labels.
     """
 
     component: int

@@ -193,6 +193,10 @@ class Sums:
     label_counts : (c,) array, the rows with each label; None for methods without labels, and where y holds numbers.
     mean : (d,) array, the mean of the rows.
 
+    See Also
+    --------
+    proxembed.RowBlocks : Rows that are read block by block.
+
     Examples
     --------
     >>> import numpy as np

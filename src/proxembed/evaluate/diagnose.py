@@ -166,6 +166,10 @@ class Diagnosis:
         Of each component, if requested: ``component`` (from 1), ``statistic`` (pseudo-F), ``p``, ``share`` of the
         variance of y that it explains after the covariates (0 to 1), and ``n_permutations``.
 
+    See Also
+    --------
+    proxembed.diagnose : One method against shuffled labels.
+
     Examples
     --------
     >>> from proxembed import Diagnosis

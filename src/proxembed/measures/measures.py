@@ -108,6 +108,11 @@ class Measure:
     ValueError
         ``reads`` is unknown.
 
+    See Also
+    --------
+    proxembed.measures.register : Adds a measure.
+    proxembed.measures.macro_average_precision : The measure of predictions.
+
     Examples
     --------
     >>> import numpy as np

@@ -126,6 +126,11 @@ class Scaled(ComponentWrapper, scales=True):
         For entries that the scaling cannot take, a method that cannot embed new rows, a ``ReadoutAxes`` as the method,
         bad X or y.
 
+    See Also
+    --------
+    proxembed.Scaling : Scaling of dense or sparse features.
+    proxembed.ReadoutAxes : Components weighted by a read-out.
+
     Examples
     --------
     >>> from proxembed import Kernelized, Scaled
@@ -224,6 +229,11 @@ class ReadoutAxes(ComponentWrapper, each_size=True):
     ------
     ValueError
         For a method that cannot embed new rows, more components than labels, bad X or y.
+
+    See Also
+    --------
+    proxembed.Scaled : A scaling of its own around a method.
+    proxembed.Layout : A two-dimensional map of all components.
 
     Examples
     --------

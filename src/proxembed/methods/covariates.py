@@ -32,6 +32,11 @@ class PCovR(PredictsOutputs, PencilEmbedder, labels="multi", takes_shares=True, 
     ValueError
         For n_components above the rank of X (of Xc'Yc at beta=1), one label set only, bad X or y.
 
+    See Also
+    --------
+    proxembed.OPLS : Ridge regression of the labels, restricted to k components.
+    proxembed.PCA : Largest variance, without labels.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

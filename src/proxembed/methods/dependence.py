@@ -44,6 +44,11 @@ class CCA(
     ValueError
         For n_components above the rank of the labels, one label set only, bad X or y.
 
+    See Also
+    --------
+    proxembed.OPLS : Ridge regression of the labels, restricted to k components.
+    proxembed.PLS : Largest covariance with the labels.
+
     Examples
     --------
     >>> from proxembed import CCA
@@ -93,6 +98,11 @@ class PLS(OfLowRank, PredictsOutputs, labels="multi", takes_shares=True, takes_n
     ------
     ValueError
         For n_components above the rank of Xc'Yc (with deflation that of X), one label set only, bad X or y.
+
+    See Also
+    --------
+    proxembed.OPLS : Ridge regression of the labels, restricted to k components.
+    proxembed.MDDM : Largest dependence between features and labels.
 
     Examples
     --------
@@ -163,6 +173,12 @@ class OPLS(
     ValueError
         For n_components above the rank of Xc'Yc, one label set only, bad X or y.
 
+    See Also
+    --------
+    proxembed.CCA : Rare labels count as much as common ones.
+    proxembed.PLS : Largest covariance with the labels.
+    proxembed.PCovR : Features explained besides the labels.
+
     Examples
     --------
     >>> from proxembed import OPLS
@@ -225,6 +241,11 @@ class MDDM(OfLowRank, labels="multi", takes_shares=True, takes_numbers=True):
     ValueError
         For n_components above the rank of H Ky H on X, one label set only, bad X or y.
 
+    See Also
+    --------
+    proxembed.MVMD : Variance of features and dependence on labels.
+    proxembed.OPLS : Ridge regression of the labels, restricted to k components.
+
     Examples
     --------
     >>> from proxembed import MDDM
@@ -277,6 +298,11 @@ class SFEHS(OfLowRank, labels="multi", takes_shares=True, takes_numbers=True, po
     ------
     ValueError
         For fewer than four rows under "unbiased", n_components above the rank, one label set only, bad X or y.
+
+    See Also
+    --------
+    proxembed.MDDM : Largest dependence between features and labels.
+    proxembed.FDA : Fisher's discriminants of one class per row.
 
     Examples
     --------
@@ -363,6 +389,11 @@ class HSL(OfLowRank, PencilEmbedder, labels="multi", takes_shares=True, takes_co
     ------
     ValueError
         For edge_weights of another length than the nonempty labels, n_components above the bound, bad X or y.
+
+    See Also
+    --------
+    proxembed.CCA : Rare labels count as much as common ones.
+    proxembed.MLLS : Subspace shared by the labels.
 
     Examples
     --------

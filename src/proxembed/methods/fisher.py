@@ -33,6 +33,12 @@ class FDA(OfLowRank, PencilEmbedder, labels="single", from_sums="rows"):
     ValueError
         For several labels per row (the message names MESD), one class only, n_components above c - 1, bad X or y.
 
+    See Also
+    --------
+    proxembed.LFDA : Classes of several clusters.
+    proxembed.MMC : Difference of scatters in place of their ratio.
+    proxembed.MESD : Any method for one class per row, for several labels.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -83,6 +89,11 @@ class MMC(SpectralEmbedder, labels="single", from_sums="rows"):
     ValueError
         For several labels per row (the message names MESD), one class only, n_components above the rank, bad X or y.
 
+    See Also
+    --------
+    proxembed.FDA : Fisher's discriminants of one class per row.
+    proxembed.SSMMC : MMC with a graph of all rows.
+
     Examples
     --------
     >>> from proxembed import MMC
@@ -118,6 +129,11 @@ class CopyLDA(OfLowRank, PencilEmbedder, labels="multi", takes_shares=True, take
     ValueError
         For n_components above c - 1, one label set only, bad X or y.
 
+    See Also
+    --------
+    proxembed.MESD : Any method for one class per row, for several labels.
+    proxembed.MLDA : Discriminants of several labels.
+
     Examples
     --------
     >>> from proxembed import CopyLDA
@@ -151,6 +167,12 @@ class MLDA(OfLowRank, PencilEmbedder, labels="multi", takes_shares=True, takes_c
     ------
     ValueError
         For n_components above c - 1, one label set only, bad X or y.
+
+    See Also
+    --------
+    proxembed.DMLDA : Discriminants with the rows outside each label.
+    proxembed.CopyLDA : Discriminants of rows counted once per label.
+    proxembed.MESD : Any method for one class per row, for several labels.
 
     Examples
     --------
@@ -193,6 +215,11 @@ class DMLDA(PencilEmbedder, labels="multi", takes_shares=True, takes_counts=True
     ------
     ValueError
         For n_components above the rank of the centred rows, bad X or y.
+
+    See Also
+    --------
+    proxembed.MLDA : Discriminants of several labels.
+    proxembed.CopyLDA : Discriminants of rows counted once per label.
 
     Examples
     --------

@@ -76,6 +76,11 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
         For a method that places rows directly or makes features of its own, ridge="auto", whose leave-one-out error the
         leaves flatter, n_components above the bound, bad X or y.
 
+    See Also
+    --------
+    proxembed.Kernelized : The same method on a kernel.
+    proxembed.Views : Several kinds of features side by side.
+
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline

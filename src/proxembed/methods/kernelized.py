@@ -150,6 +150,11 @@ class Kernelized(TemplateWrapper, labels="multi"):
         For a kernel matrix above the size guard (the message names n_prototypes), a method that places rows directly, a
         measure that is no kernel without constraint="raw", n_components above the bound, bad X or y.
 
+    See Also
+    --------
+    proxembed.RelationFeatures : Relations to prototypes as features.
+    proxembed.ForestLeaves : The same method on the leaves of a forest.
+
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline

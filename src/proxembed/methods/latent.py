@@ -136,6 +136,11 @@ class MORP(_Shared, labels="multi", takes_shares=True, takes_numbers=True, from_
     ValueError
         For n_components above the rank of the centred rows, sizes whose dense form passes the guard, bad X or y.
 
+    See Also
+    --------
+    proxembed.OPLS : Ridge regression of the labels, restricted to k components.
+    proxembed.MLSI : Label kernel and features together.
+
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
@@ -168,6 +173,11 @@ class MLSI(_Shared, labels="multi", takes_shares=True, takes_numbers=True, from_
     ------
     ValueError
         For n_components above the rank of X, sizes whose dense form passes the guard, bad X or y.
+
+    See Also
+    --------
+    proxembed.LSI : PCA without centring, for sparse rows.
+    proxembed.MVMD : Variance of features and dependence on labels.
 
     Examples
     --------
@@ -220,6 +230,11 @@ class SLVM(Regressed, labels="multi", takes_shares=True, takes_numbers=True):
     ------
     ValueError
         For n_components above the rank of [Y, X], bad X or y.
+
+    See Also
+    --------
+    proxembed.CCA : Rare labels count as much as common ones.
+    proxembed.OPLS : Ridge regression of the labels, restricted to k components.
 
     Examples
     --------
@@ -391,6 +406,11 @@ class MLLS(KnowsRanges, labels="multi", takes_shares=True, takes_numbers=True, f
     ------
     ValueError
         For n_components above the rank of Xc'Yc, one label set only, bad X or y.
+
+    See Also
+    --------
+    proxembed.HSL : Hypergraph of shared labels.
+    proxembed.OPLS : Ridge regression of the labels, restricted to k components.
 
     Examples
     --------

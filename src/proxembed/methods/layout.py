@@ -100,6 +100,11 @@ class Layout(FitWrapper):
     ImportError
         The library of ``layout`` is not installed.
 
+    See Also
+    --------
+    proxembed.TargetSpace : Stacked predictions as coordinates.
+    proxembed.ReadoutAxes : Components weighted by a read-out.
+
     Examples
     --------
     >>> from proxembed import OPLS, Layout

@@ -74,6 +74,12 @@ class LFDA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single"):
         For several labels per row (the message names MESD), no class of two rows, given affinities below 0 or beside
         n_links, n_components above the rank, bad X or y.
 
+    See Also
+    --------
+    proxembed.FDA : Fisher's discriminants of one class per row.
+    proxembed.MFA : Links between neighbours within and across classes.
+    proxembed.SELF : Local Fisher discriminant analysis with unlabelled rows.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -242,6 +248,11 @@ class MFA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single", takes_nu
         For several labels per row (the message names MESD), no class of two rows, n_components above the rank, bad X or
         y.
 
+    See Also
+    --------
+    proxembed.LFDA : Classes of several clusters.
+    proxembed.DNE : Neighbours attract or repel.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -348,6 +359,11 @@ class DLA(DistinctRows, LabelledLinks, SpectralEmbedder, labels="single"):
     ValueError
         For several labels per row (the message names MESD), n_components above the rank, bad X or y.
 
+    See Also
+    --------
+    proxembed.MFA : Links between neighbours within and across classes.
+    proxembed.LFDA : Classes of several clusters.
+
     Examples
     --------
     >>> from proxembed import DLA
@@ -399,6 +415,11 @@ class DNE(DistinctRows, LabelledLinks, SpectralEmbedder, labels="single", positi
     ------
     ValueError
         For several labels per row (the message names MESD), n_components above the rank, bad X or y.
+
+    See Also
+    --------
+    proxembed.MFA : Links between neighbours within and across classes.
+    proxembed.DLA : Patches of near rows.
 
     Examples
     --------

@@ -95,6 +95,11 @@ class ClassicalMDS(DirectEmbedder, positive_only=True):
         For n_components above the number of positive eigenvalues, constant X, dissimilarities that are not square,
         symmetric and non-negative with a zero diagonal, or above the size guard.
 
+    See Also
+    --------
+    proxembed.Isomap : Geodesic distances.
+    proxembed.PCA : Largest variance, without labels.
+
     Examples
     --------
     >>> import numpy as np
@@ -214,6 +219,11 @@ class Isomap(DirectEmbedder, FromDistances, positive_only=True):
     ValueError
         For n_components above the number of positive eigenvalues, n_neighbors above n - 1, constant X, a disconnected
         graph under disconnected="error", or an n x n matrix above the size guard (use n_landmarks).
+
+    See Also
+    --------
+    proxembed.ClassicalMDS : Distances of all pairs.
+    proxembed.LLE : Neighbours that rebuild a row, without a projection.
 
     Examples
     --------

@@ -127,6 +127,11 @@ class MOPE(OfLowRank, PencilEmbedder, NeighborProjection, labels="multi"):
         n_components above the number of positive eigenvalues, no rows of positive proximity (of a Laplacian, no two),
         weights of all pairs above the size guard, bad X or y.
 
+    See Also
+    --------
+    proxembed.DirectMOPE : MOPE that places the rows themselves.
+    proxembed.SSMOPE : MOPE with unlabelled rows.
+
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
@@ -521,6 +526,11 @@ class DirectMOPE(Regressed, MOPE):
     ------
     ValueError
         As ``MOPE`` does.
+
+    See Also
+    --------
+    proxembed.MOPE : Proximities of your own design.
+    proxembed.DirectMESD : MESD that places the rows themselves.
 
     Examples
     --------

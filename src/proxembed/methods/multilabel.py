@@ -40,6 +40,11 @@ class MESD(
     ValueError
         For a method that is not single-label, n_components above its bound, bad X or y.
 
+    See Also
+    --------
+    proxembed.DirectMESD : MESD that places the rows themselves.
+    proxembed.CopyLDA : Discriminants of rows counted once per label.
+
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline

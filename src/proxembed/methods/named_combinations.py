@@ -43,6 +43,11 @@ class SELF(PartlyLabelled, labels="single"):
         For several labels per row (the message names MESD), fewer than two labelled rows, no class of two, n_components
         above the rank, bad X or y.
 
+    See Also
+    --------
+    proxembed.LFDA : Classes of several clusters.
+    proxembed.SSDR : Any supervised with any unsupervised method.
+
     Examples
     --------
     >>> import numpy as np
@@ -141,6 +146,11 @@ class SSFDA(_Graphed, labels="single"):
         For several labels per row (the message names MESD), fewer than two labelled rows, n_neighbors above n - 1,
         n_components above c - 1, bad X or y.
 
+    See Also
+    --------
+    proxembed.FDA : Fisher's discriminants of one class per row.
+    proxembed.SSDR : Any supervised with any unsupervised method.
+
     Examples
     --------
     >>> import numpy as np
@@ -191,6 +201,11 @@ class SSMMC(_Graphed, labels="single"):
         For several labels per row (the message names MESD), fewer than two labelled rows, n_neighbors above n - 1,
         n_components above the rank, bad X or y.
 
+    See Also
+    --------
+    proxembed.MMC : Difference of scatters in place of their ratio.
+    proxembed.SSDR : Any supervised with any unsupervised method.
+
     Examples
     --------
     >>> import numpy as np
@@ -232,6 +247,11 @@ class SSMOPE(SSDR):
     ValueError
         For fewer than two labelled rows, objective beside a given OLPP, n_neighbors of the graph above n - 1,
         n_components above the rank, bad X or y.
+
+    See Also
+    --------
+    proxembed.MOPE : Proximities of your own design.
+    proxembed.SSDR : Any supervised with any unsupervised method.
 
     Examples
     --------

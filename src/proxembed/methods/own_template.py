@@ -63,6 +63,11 @@ class TemplateEmbedder(
         For a matrix that is not symmetric, not finite or not n x n, n_components above the rank of the rows, bad X or
         y.
 
+    See Also
+    --------
+    proxembed.DirectTemplateEmbedder : A pair of your own that places the rows.
+    proxembed.MOPE : Proximities of your own design.
+
     Examples
     --------
     >>> import numpy as np
@@ -234,6 +239,11 @@ class DirectTemplateEmbedder(Regressed, TemplateEmbedder):  # type: ignore[misc]
     ValueError
         As ``TemplateEmbedder`` does, and for a B with negative eigenvalues.
 
+    See Also
+    --------
+    proxembed.TemplateEmbedder : A pair (A, B) of your own.
+    proxembed.DirectMESD : MESD that places the rows themselves.
+
     Examples
     --------
     >>> import numpy as np
@@ -284,6 +294,11 @@ class DirectMESD(Unweighted, Regressed, MESD):  # type: ignore[misc]  # the ridg
     ------
     ValueError
         As ``MESD`` does, and for a method whose A has no positive eigenvalue.
+
+    See Also
+    --------
+    proxembed.MESD : Any method for one class per row, for several labels.
+    proxembed.DirectTemplateEmbedder : A pair of your own that places the rows.
 
     Examples
     --------

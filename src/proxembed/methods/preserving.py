@@ -124,6 +124,11 @@ class LPP(DistinctRows, Constrained, NeighborProjection):
     ValueError
         For n_neighbors above n - 1, a graph without edges, n_components above the rank of the centred rows, bad X.
 
+    See Also
+    --------
+    proxembed.OLPP : LPP with orthonormal directions.
+    proxembed.LaplacianEigenmaps : Places the rows of a graph.
+
     Examples
     --------
     >>> from sklearn.manifold import trustworthiness
@@ -173,6 +178,11 @@ class OLPP(DistinctRows, NeighborProjection):
     ------
     ValueError
         For n_neighbors above n - 1, a graph without edges, n_components above the rank of the centred rows, bad X.
+
+    See Also
+    --------
+    proxembed.LPP : Near rows stay near.
+    proxembed.OLPPR : OLPP with repulsion.
 
     Examples
     --------
@@ -224,6 +234,11 @@ class NPP(DistinctRows, Constrained, _Reconstructing):
     ValueError
         For n_neighbors above n - 1, n_components above the rank of the centred rows, bad X.
 
+    See Also
+    --------
+    proxembed.ONPP : NPP with orthonormal directions.
+    proxembed.LLE : Neighbours that rebuild a row, without a projection.
+
     Examples
     --------
     >>> from sklearn.manifold import trustworthiness
@@ -256,6 +271,11 @@ class ONPP(DistinctRows, _Reconstructing):
     ------
     ValueError
         For n_neighbors above n - 1, n_components above the rank of the centred rows, bad X.
+
+    See Also
+    --------
+    proxembed.NPP : Rows are rebuilt from their neighbours.
+    proxembed.SONPP : ONPP within classes.
 
     Examples
     --------
@@ -303,6 +323,11 @@ class OLPPR(ClassPreserving, labels="single"):
     ------
     ValueError
         For several labels per row (the message names MESD), n_components above the rank, bad X or y.
+
+    See Also
+    --------
+    proxembed.OLPP : LPP with orthonormal directions.
+    proxembed.ONPPR : ONPP with repulsion.
 
     Examples
     --------
@@ -362,6 +387,11 @@ class SONPP(ClassPreserving, labels="single"):
         For several labels per row (the message names MESD), no class of two rows, n_components above the rank, bad X or
         y.
 
+    See Also
+    --------
+    proxembed.ONPP : NPP with orthonormal directions.
+    proxembed.DONPP : ONPP with classes apart.
+
     Examples
     --------
     >>> from proxembed import SONPP
@@ -395,6 +425,11 @@ class DONPP(ClassPreserving, labels="single"):
     ------
     ValueError
         For several labels per row (the message names MESD), n_components above the rank, bad X or y.
+
+    See Also
+    --------
+    proxembed.ONPP : NPP with orthonormal directions.
+    proxembed.ONPPR : ONPP with repulsion.
 
     Examples
     --------
@@ -435,6 +470,11 @@ class ONPPR(ClassPreserving, labels="single"):
     ------
     ValueError
         For several labels per row (the message names MESD), n_components above the rank, bad X or y.
+
+    See Also
+    --------
+    proxembed.ONPP : NPP with orthonormal directions.
+    proxembed.OLPPR : OLPP with repulsion.
 
     Examples
     --------

@@ -52,6 +52,11 @@ class Scaling(Embedder):
     ValueError
         For an unknown kind, negative entries under "tfidf", or a dense result above the size guard.
 
+    See Also
+    --------
+    proxembed.Scaled : A scaling of its own around a method.
+    proxembed.TableEncoder : Columns of a table as numbers.
+
     Examples
     --------
     >>> from proxembed import Scaling
@@ -163,6 +168,10 @@ class RelationFeatures(Embedder):
     ------
     ValueError
         For an unknown kind, n_prototypes out of range, "stratified" without y, or a result above the size guard.
+
+    See Also
+    --------
+    proxembed.Kernelized : The same method on a kernel.
 
     Examples
     --------

@@ -104,6 +104,11 @@ class SSDR(MethodWrapper, PartlyLabelled, labels="multi", combines=True):
         For a member of the wrong kind, one Kernelized member beside another or two of different kernels, objective
         beside a given unsupervised method, fewer than two labelled rows, n_components above the bound, bad X or y.
 
+    See Also
+    --------
+    proxembed.SSDRMC : Infers unknown labels as well.
+    proxembed.SELF : Local Fisher discriminant analysis with unlabelled rows.
+
     Examples
     --------
     >>> import numpy as np

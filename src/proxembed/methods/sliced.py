@@ -45,6 +45,11 @@ class Sliced(
     ValueError
         For a method that is not single-label, n_components above its bound on the slices, bad X or y.
 
+    See Also
+    --------
+    proxembed.OPLS : Ridge regression of the labels, restricted to k components.
+    proxembed.MESD : Any method for one class per row, for several labels.
+
     Examples
     --------
     >>> import numpy as np

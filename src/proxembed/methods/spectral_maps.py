@@ -228,6 +228,11 @@ class LLE(GraphMap):
         For n_components above the number of distinct rows (or n_landmarks) less that of graph components, n_neighbors
         not below the number of distinct rows, n_landmarks above n or not above n_neighbors, constant X.
 
+    See Also
+    --------
+    proxembed.NPP : Rows are rebuilt from their neighbours.
+    proxembed.Isomap : Geodesic distances.
+
     Examples
     --------
     >>> from sklearn.manifold import trustworthiness
@@ -376,6 +381,11 @@ class LaplacianEigenmaps(GraphMap, Weighted):
         For n_components above the number of distinct rows less that of graph components, n_neighbors not below the
         number of distinct rows, constant X, and at transform where a component has an eigenvalue of 1 or more, which
         cannot be extended.
+
+    See Also
+    --------
+    proxembed.LPP : Near rows stay near.
+    proxembed.Isomap : Geodesic distances.
 
     Examples
     --------

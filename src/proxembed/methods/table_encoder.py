@@ -46,6 +46,10 @@ class TableEncoder(Embedder):
         If most cells of a column of new rows are categories or names that the rows of the fit do not have, or if codes
         such as 01234 have lost their leading zeros.
 
+    See Also
+    --------
+    proxembed.Scaling : Scaling of dense or sparse features.
+
     Examples
     --------
     >>> from pandas import DataFrame

@@ -254,6 +254,11 @@ class TargetSpace(
     ValueError
         For fewer than two different rows, X that is constant, more components than predictions differ in, bad X or y.
 
+    See Also
+    --------
+    proxembed.Views : Several kinds of features side by side.
+    proxembed.LabelScores : Cross-fitted scores as an embedding.
+
     Examples
     --------
     >>> from proxembed import TargetSpace

@@ -26,6 +26,11 @@ class PCA(SpectralEmbedder, from_sums="rows"):
     ValueError
         For n_components above the rank of the centred rows, and for bad X.
 
+    See Also
+    --------
+    proxembed.LSI : PCA without centring, for sparse rows.
+    proxembed.LPP : Near rows stay near.
+
     Examples
     --------
     >>> from proxembed import PCA
@@ -58,6 +63,10 @@ class LSI(SpectralEmbedder, from_sums="rows"):
     ValueError
         For n_components above the rank of X, and for bad X.
 
+    See Also
+    --------
+    proxembed.PCA : Largest variance, without labels.
+
     Examples
     --------
     >>> from proxembed import LSI
@@ -86,6 +95,11 @@ class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=Tr
     ------
     ValueError
         For n_components above the rank of the centred rows, and for bad X or y.
+
+    See Also
+    --------
+    proxembed.MDDM : Largest dependence between features and labels.
+    proxembed.PCA : Largest variance, without labels.
 
     Examples
     --------

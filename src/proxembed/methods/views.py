@@ -251,6 +251,11 @@ class Views(LabelledFeatures, labels="multi"):
         leave-one-out chooses (its error is too small on such leaves), n_components above the bound, bad X or y. From
         ``explain`` where all views are models of scikit-learn.
 
+    See Also
+    --------
+    proxembed.Kernelized : The same method on a kernel.
+    proxembed.ForestLeaves : The same method on the leaves of a forest.
+
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB

@@ -26,6 +26,11 @@ class Plane:
     """Rows in a plane and a linear classifier per label: label o where Z weights[:, o] + bias[o] > 0.
 
     ``Z`` has shape (m, 2), ``weights`` (2, c), ``bias`` (c,); ``unit`` is what the axes count.
+
+    See Also
+    --------
+    proxembed.report.decision_lines : Draws rows and decision lines.
+    proxembed.BSML : Embedding and classifiers learned together.
     """
 
     title: str

@@ -32,7 +32,13 @@ Parts = Iterator[tuple[np.ndarray, np.ndarray]]
 
 class Split(NamedTuple):
     """Row numbers of one training part and one held-out part; ``name`` is "1", "2", ... ("2.1" for the first fold of
-    the second repeat) or "test"."""
+    the second repeat) or "test".
+
+    See Also
+    --------
+    proxembed.splits.Splitting : How rows are held out.
+    proxembed.splits.make_splits : The folds of a splitting.
+    """
 
     name: str
     train: np.ndarray
@@ -218,6 +224,11 @@ class Splitting:
     ------
     ValueError
         An unknown kind, or numbers out of range.
+
+    See Also
+    --------
+    proxembed.splits.make_splits : The folds of a splitting.
+    proxembed.splits.Split : Rows of one split.
 
     Examples
     --------
@@ -576,6 +587,11 @@ class StratifiedFolds(BaseCrossValidator):
     n_repeats : int, default=1
     random_state : int, default=0
 
+    See Also
+    --------
+    proxembed.splits.GroupFolds : Folds that keep groups together.
+    proxembed.splits.Splitting : How rows are held out.
+
     Examples
     --------
     >>> import numpy as np
@@ -614,6 +630,11 @@ class GroupFolds(BaseCrossValidator):
     ----------
     n_splits : int, default=5
     random_state : int, default=0
+
+    See Also
+    --------
+    proxembed.splits.StratifiedFolds : Folds that spread every label.
+    proxembed.splits.Splitting : How rows are held out.
 
     Examples
     --------

@@ -235,6 +235,11 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
     ValueError
         A parameter out of range, labels that do not differ between rows, or no configuration that works.
 
+    See Also
+    --------
+    proxembed.search : The best embedding of a data set, and its verdict.
+    proxembed.DEFC : Assembles and tunes a model by search.
+
     Examples
     --------
     >>> from proxembed.data import digits

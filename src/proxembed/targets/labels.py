@@ -85,6 +85,10 @@ class LabelMatrix(Targets):
 
     ``form`` is how y came in: "classes", "indicator", "signs" (-1/+1) or "sets". ``kept`` holds the columns of
     ``classes_`` that Y still has, None for all of them.
+
+    See Also
+    --------
+    proxembed.data.Dataset : Rows, labels and names.
     """
 
     Y: sparse.csc_array

@@ -47,6 +47,11 @@ class Comparison:
     folder : RunFolder or None
         The output folder of the run.
 
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.SearchResult : What ``search`` returns.
+
     Examples
     --------
     >>> import proxembed
@@ -233,6 +238,11 @@ class SearchResult(Comparison):
         The chosen method.
     cuts : tuple of str
         What was left out or made smaller for the budget; empty if nothing was.
+
+    See Also
+    --------
+    proxembed.search : The best embedding of a data set, and its verdict.
+    proxembed.Comparison : What ``compare`` returns.
 
     Examples
     --------

@@ -38,6 +38,11 @@ class Columns:
     DataError
         Where a value is not allowed.
 
+    See Also
+    --------
+    proxembed.data.Dataset : Rows, labels and names.
+    proxembed.data.read : Reads a file.
+
     Examples
     --------
     >>> from proxembed.data import Columns

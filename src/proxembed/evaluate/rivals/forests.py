@@ -81,6 +81,11 @@ class ForestScores(GrowsForest, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     ValueError
         A parameter out of range, or y does not fit X.
 
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.ForestProximity : Leaves of a forest.
+
     Examples
     --------
     >>> import numpy as np
@@ -147,6 +152,11 @@ class ForestProximity(RivalEmbedding):
     ------
     ValueError
         A parameter out of range, fewer than two distinct rows, or more components than the leaves have.
+
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.ForestScores : Scores of a forest.
 
     Examples
     --------
@@ -247,6 +257,11 @@ class BoostedScores(RivalScores):
     ------
     ValueError
         A parameter out of range, y does not fit X, or dense features above 2 GiB.
+
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.ForestScores : Scores of a forest.
 
     Examples
     --------

@@ -82,6 +82,11 @@ class LogisticScores(LinearScores):
     ValueError
         A parameter out of range, or y does not fit X.
 
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.SVMScores : Linear SVM.
+
     Examples
     --------
     >>> import numpy as np
@@ -130,6 +135,11 @@ class SVMScores(LinearScores):
     ------
     ValueError
         A parameter out of range, or y does not fit X.
+
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.LogisticScores : Logistic regression.
 
     Examples
     --------
@@ -188,6 +198,11 @@ class LabelScores(RivalEmbedding):
     ------
     ValueError
         A parameter out of range, or fewer than two distinct rows.
+
+    See Also
+    --------
+    proxembed.TargetSpace : Stacked predictions as coordinates.
+    proxembed.Views : Several kinds of features side by side.
 
     Examples
     --------

@@ -35,6 +35,11 @@ class NCA(RivalEmbedding, labels="single", each_size=True):
     ValueError
         Rows carry several labels or none, more components than features, or dense features above 2 GiB.
 
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.LFDA : Classes of several clusters.
+
     Examples
     --------
     >>> import numpy as np
@@ -128,6 +133,11 @@ class UMAP(MapRival):
     ImportError
         umap-learn is not installed.
 
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.SupervisedUMAP : With labels.
+
     Examples
     --------
     >>> from proxembed.evaluate.rivals.maps import UMAP
@@ -199,6 +209,12 @@ class SupervisedUMAP(UMAP, labels="multi"):
     ImportError
         umap-learn is not installed.
 
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.UMAP : Without labels.
+    proxembed.Layout : A two-dimensional map of all components.
+
     Examples
     --------
     >>> from proxembed.evaluate.rivals.maps import SupervisedUMAP
@@ -248,6 +264,11 @@ class TSNE(MapRival):
     ------
     ImportError
         openTSNE is not installed.
+
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.Layout : A two-dimensional map of all components.
 
     Examples
     --------

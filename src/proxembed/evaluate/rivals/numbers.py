@@ -64,6 +64,11 @@ class RidgeNumbers(WeighedNumbers):
     ValueError
         A parameter out of range, fewer than two rows, or y does not fit X.
 
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.OPLS : Ridge regression of the labels, restricted to k components.
+
     Examples
     --------
     >>> import numpy as np
@@ -162,6 +167,11 @@ class PLSNumbers(TunedComponents):
     ValueError
         A parameter out of range, fewer than two rows, y does not fit X, or dense features above 2 GiB.
 
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.PCRNumbers : Principal component regression.
+
     Examples
     --------
     >>> import numpy as np
@@ -207,6 +217,11 @@ class PCRNumbers(TunedComponents):
     ValueError
         A parameter out of range, fewer than two rows, y does not fit X, or dense features above 2 GiB.
 
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.PLSNumbers : PLSRegression.
+
     Examples
     --------
     >>> import numpy as np
@@ -249,6 +264,11 @@ class LassoNumbers(RivalNumbers):
     ------
     ValueError
         A parameter out of range, fewer than two rows, or y does not fit X.
+
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.RidgeNumbers : Ridge regression.
 
     Examples
     --------
@@ -311,6 +331,11 @@ class ForestNumbers(GrowsForest, WeighedNumbers):
     ------
     ValueError
         A parameter out of range, fewer than two rows, or y does not fit X.
+
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.BoostedNumbers : Boosting for numbers.
 
     Examples
     --------
@@ -378,6 +403,11 @@ class BoostedNumbers(WeighedNumbers):
     ------
     ValueError
         A parameter out of range, fewer than two rows, or y does not fit X.
+
+    See Also
+    --------
+    proxembed.compare : Methods and rivals on the same folds.
+    proxembed.evaluate.ForestNumbers : A forest for numbers.
 
     Examples
     --------

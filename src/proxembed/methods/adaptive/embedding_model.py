@@ -65,6 +65,10 @@ class EmbeddingModel(Nested, Embedder, labels="multi"):
         For options that have no embedding on these data (the message says why), n_components above the bound, bad X or
         y.
 
+    See Also
+    --------
+    proxembed.DEFC : Assembles and tunes a model by search.
+
     Examples
     --------
     >>> from proxembed import EmbeddingModel

@@ -335,6 +335,11 @@ class BSML(LabelsOrNumbers, Coupling, labels="multi", keeps_unknown=True, takes_
         For more than 5,000 rows and features (10,000 with prior="column"), arrays of another shape in init, bad X or y,
         a bound that is not finite.
 
+    See Also
+    --------
+    proxembed.BSSML : BSML with rows without labels.
+    proxembed.VariationalProbit : One Bayesian probit per label.
+
     Examples
     --------
     >>> import numpy as np
@@ -458,6 +463,11 @@ class BSSML(Unweighted, Coupling, labels="multi", keeps_unknown=True):
     ------
     ValueError
         For more than 5,000 rows and features (10,000 with prior="column"), arrays of another shape in init, bad X or y.
+
+    See Also
+    --------
+    proxembed.BSML : Embedding and classifiers learned together.
+    proxembed.SSDR : Any supervised with any unsupervised method.
 
     Examples
     --------

@@ -169,6 +169,10 @@ class VariationalProbit(ProbitClassifier, keeps_unknown=True):
     ValueError
         A parameter out of range; more than 5,000 rows and features; a bound that is not finite.
 
+    See Also
+    --------
+    proxembed.BSML : Embedding and classifiers learned together.
+
     Examples
     --------
     >>> import numpy as np

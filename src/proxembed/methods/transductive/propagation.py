@@ -101,6 +101,11 @@ class MLGFHF(Propagation, takes_numbers=True):
     ValueError
         For bad X or y, no row whose labels are all known, n_neighbors above n - 1.
 
+    See Also
+    --------
+    proxembed.MLLGC : Local and global consistency, with related labels.
+    proxembed.MLGRF : A Gaussian random field that relates labels.
+
     Examples
     --------
     >>> import numpy as np
@@ -159,6 +164,11 @@ class SMSE(Correlated, takes_numbers=True):
     ValueError
         For bad X or y, no row whose labels are all known, n_neighbors above n - 1,
         label correlations below 0 that leave the system indefinite.
+
+    See Also
+    --------
+    proxembed.MLGRF : A Gaussian random field that relates labels.
+    proxembed.MLLGC : Local and global consistency, with related labels.
 
     Examples
     --------
@@ -224,6 +234,11 @@ class MLGRF(CorrelatedField, takes_numbers=True):
         For bad X or y, no row whose labels are all known, n_neighbors above n - 1,
         a label_smoothness that leaves the system indefinite (the error names the admissible one).
 
+    See Also
+    --------
+    proxembed.MLGFHF : Gaussian fields and harmonic functions for every label.
+    proxembed.SMSE : A Sylvester equation of rows and labels.
+
     Examples
     --------
     >>> import numpy as np
@@ -256,6 +271,11 @@ class MLLGC(CorrelatedField, takes_numbers=True):
     ValueError
         For bad X or y, no row whose labels are all known, n_neighbors above n - 1,
         a label_smoothness that leaves the system indefinite (the error names the admissible one).
+
+    See Also
+    --------
+    proxembed.MLGFHF : Gaussian fields and harmonic functions for every label.
+    proxembed.SSDR : Any supervised with any unsupervised method.
 
     Examples
     --------

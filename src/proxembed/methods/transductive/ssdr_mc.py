@@ -77,6 +77,11 @@ class SSDRMC(Nested, LabelClassifier, Neighborly, labels="multi", keeps_unknown=
         another length than the labels, monotone=True for one class per row (as y of one column is), and rows without a
         path to a labelled one under unreachable="raise".
 
+    See Also
+    --------
+    proxembed.SSDR : Any supervised with any unsupervised method.
+    proxembed.BSSML : BSML with rows without labels.
+
     Examples
     --------
     >>> import numpy as np

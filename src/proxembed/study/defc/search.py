@@ -147,6 +147,11 @@ class DEFC(SearchEstimator):
         A parameter out of range, labels that do not differ between rows or training rows of a fold, validation rows
         without labels or the reverse, or without any label that y holds, or no candidate that works.
 
+    See Also
+    --------
+    proxembed.EmbeddingModel : The model of six stages.
+    proxembed.EmbeddingSearch : Searches methods and their parameters.
+
     Examples
     --------
     >>> from proxembed import DEFC
