@@ -63,13 +63,13 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 10,
+    "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": {"**": ["page-toc"]} | {page: [] for page in WIDE + LISTS},
 }
-html_sidebars = {page: [] for page in WIDE}
+html_sidebars = {page: [] for page in [*WIDE, "read_the_page", "how_it_judges"]}
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
