@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def data(
     file: str = typer.Argument(
         metavar="DATA",
-        help="A labelled file: CSV, Excel, Parquet or a folder of Parquet files, Feather, JSON lines, .npz, .npy, "
-        "svmlight, ARFF; or openml:NAME.",
+        help="A labelled file: CSV, Excel, Parquet or a folder of Parquet files, Feather, JSON lines, .h5ad, .npz, "
+        ".npy, svmlight, ARFF; or openml:NAME.",
     ),
     test: Path | None = TEST,
     json_output: bool = JSON,

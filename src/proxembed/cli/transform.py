@@ -10,6 +10,7 @@ from .refusal import refusals
 from .terminal import notes, print_json, progress_bar
 
 SUFFIXES = (".npz", ".csv", ".parquet")
+ANNDATA = ".h5ad"
 
 
 def transform(
@@ -18,7 +19,11 @@ def transform(
         metavar="NEW", help="New rows with the features of the training file: a file or a folder of Parquet files."
     ),
     out: Path | None = typer.Option(
-        None, "--out", "-o", help="A .npz, .csv or .parquet file; default NEW-embedding.npz."
+        None,
+        "--out",
+        "-o",
+        help="A .npz, .csv or .parquet file; default NEW-embedding.npz. Of an .h5ad file a copy, .h5ad, with the "
+        "embedding in obsm; default NEW-embedding.h5ad.",
     ),
     trust: list[str] = TRUST,
     memory: str = MEMORY,
@@ -29,7 +34,10 @@ def transform(
         from proxembed.data.readers.table import stem
         from proxembed.workflow.new_rows import through_model
 
-        target, most = table_path(out or Path(f"{stem(file)}-embedding.npz"), [model, file]), memory_bytes(memory)
+        is_anndata = file.suffix.lower() == ANNDATA
+        out = out or Path(f"{stem(file)}-embedding{ANNDATA if is_anndata else '.npz'}")
+        target = table_path(out, [model, file], (*SUFFIXES, ANNDATA) if is_anndata else SUFFIXES)
+        most = memory_bytes(memory)
         with notes(), progress_bar(json_output) as progress:
             done = through_model(
                 model, file, target, lambda fitted, X, _: embedded(fitted, X, model), most, progress, trust or ()
@@ -52,12 +60,12 @@ def embedded(fitted: Any, X: Any, path: Path) -> tuple[dict[str, Any], dict[str,
     return {f"z{j}": Z[:, j] for j in range(Z.shape[1])}, {"Z": Z}
 
 
-def table_path(path: Path, inputs: list[Path]) -> Path:
+def table_path(path: Path, inputs: list[Path], suffixes: tuple[str, ...] = SUFFIXES) -> Path:
     """Check before the work that the output path can be written and is none of the input files."""
     from proxembed.execute.atomic_files import check_writable
 
-    if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"-o {str(path)!r} must end in one of {', '.join(SUFFIXES)}.")
+    if path.suffix.lower() not in suffixes:
+        raise ValueError(f"-o {str(path)!r} must end in one of {', '.join(suffixes)}.")
     for source in inputs:
         if path.exists() and source.exists() and path.samefile(source):
             raise ValueError(f"-o {str(path)!r} is a file that is read; name another one.")

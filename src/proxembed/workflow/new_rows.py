@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from proxembed.data import read_rows, row_parts, size_of
+from proxembed.data.readers.h5ad import write_embedding
 from proxembed.data.readers.reader import width
 from proxembed.data.table_writer import TableWriter
 from proxembed.execute.atomic_files import staged
@@ -44,7 +45,7 @@ def through_model(
     parts = iter([read_rows(file, source)]) if rows is None else row_parts(file, source, rows)
     started, done = time.perf_counter(), 0
     columns: Mapping[str, Any] = {}
-    with parts_of_one_file(), staged(out) as place, writer(place) as written:
+    with parts_of_one_file(), staged(out) as place, writer(place, file) as written:
         for X, ids in parts:
             columns, arrays = columns_of(fitted, X, source)
             written.add(columns, ids, arrays)
@@ -114,9 +115,14 @@ class _Table:
 
 
 @contextmanager
-def writer(path: Path) -> Iterator[_Arrays | _Table]:
-    """What writes parts of rows to a file: named columns to .csv or .parquet, arrays to .npz."""
-    if path.suffix.lower() == ".npz":
+def writer(path: Path, file: Path) -> Iterator[_Arrays | _Table]:
+    """What writes parts of rows to a file: named columns to .csv or .parquet, arrays to .npz, and an embedding to a
+    copy of the .h5ad ``file`` of the rows."""
+    if path.suffix.lower() == ".h5ad":
+        gathered = _Arrays()
+        yield gathered
+        write_embedding(file, path, gathered.stacked()["Z"])
+    elif path.suffix.lower() == ".npz":
         from .record import npz_bytes
 
         gathered = _Arrays()

@@ -1,0 +1,115 @@
+"""AnnData files (.h5ad): read through `from_anndata`, and an embedding written back as an entry of ``obsm``."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxembed.data.dataset import Dataset
+from proxembed.data.errors import DataError, shorten
+from proxembed.data.readers.columns import Columns, required
+from proxembed.data.readers.reader import Labels, NamedRows, Reader, feature_names, source_by_name
+from proxembed.data.unpacking import check_exists, most_unpacked, too_large
+
+TAKEN = ("labels", "groups", "target_type")  # of Columns
+OF_OBS = "obs:"  # which may stand before a name
+EMBEDDING = "X_proxembed"
+
+
+class AnnDataFile(Reader):
+    """AnnData files: the variables of X are features, columns of ``obs`` hold labels and groups."""
+
+    name = "h5ad"
+    suffixes = (".h5ad",)
+    accepts = ".h5ad (AnnData)"
+    place = 2
+    takes_columns = True
+
+    def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
+        from proxembed.data.anndata import from_anndata  # which imports this package
+
+        if test is not None:
+            remedy = "concatenate both (anndata.concat), and split them by groups"
+            raise DataError.at(test, None, "a second .h5ad file was given", remedy)
+        if unfit := [field for field in columns.fields_set if field not in TAKEN]:
+            reason = f"{', '.join(unfit)} was given, but of an .h5ad file only labels and groups are named"
+            raise DataError.at(path, None, reason, "leave it out")
+        names = [labels] if isinstance(labels, str | Path) else labels or columns.labels
+        adata = _adata(path)
+        if not names:
+            held = ", ".join(map(shorten, adata.obs.columns[:12]))
+            remedy = f"name one of them, such as labels={str(next(iter(adata.obs.columns), 'type'))!r}"
+            raise DataError.at(path, None, f"no labels are named; its obs holds {held}", remedy)
+        groups = columns.groups.removeprefix(OF_OBS) if isinstance(columns.groups, str) else None
+        wanted = [str(name).removeprefix(OF_OBS) for name in names]
+        return replace(from_anndata(adata, wanted, groups=groups, target_type=columns.target_type), name=path.stem)
+
+    def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
+        """The variables that the training file had as features, and the names of the observations."""
+        adata, wanted = _adata(path), feature_names(source)
+        X: Any = adata.X
+        if X is None:
+            raise DataError.at(path, None, "its X is None", "store the features in X")
+        if wanted is not None:
+            names = list(map(str, adata.var_names))
+            required(wanted, names, path, "the training file")
+            place = {name: j for j, name in enumerate(names)}
+            X = X[:, [place[name] for name in wanted]]
+        return X, tuple(map(str, adata.obs_names))
+
+    def source(self, data: Dataset) -> dict[str, Any]:
+        return source_by_name(self.name, data)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What h5py and anndata cannot read, as one error; without the warnings of anndata about pandas' own options."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError) as error:
+        if isinstance(error, DataError):
+            raise
+        reason = f"it is no readable AnnData file ({shorten(' '.join(str(error).split()), 120)})"
+        raise DataError.at(path, None, reason, "fetch it again, or write it with write_h5ad") from error
+
+
+def _adata(path: Path) -> Any:
+    try:
+        import anndata
+        import h5py
+    except ImportError as error:
+        remedy = "install it (pip install 'proxembed[anndata]'), or write the file as Parquet"
+        raise DataError.at(path, None, "AnnData files need anndata, which is not installed", remedy) from error
+    check_exists(path)
+    sizes: list[int] = []
+
+    def add(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            sizes.append(int(np.prod(item.shape or (), dtype=object)) * item.dtype.itemsize)
+
+    with _told(path):
+        with h5py.File(path) as file:
+            file.visititems(add)
+        if sum(sizes) > most_unpacked():
+            raise too_large(path, "its arrays", sum(sizes), most_unpacked(), "give fewer rows or sparse ones")
+        return anndata.read_h5ad(path)
+
+
+def write_embedding(source: Path, out: Path, Z: NDArray[np.floating]) -> None:
+    """Write a copy of an .h5ad file to ``out``, with the rows of Z (n, k) as ``obsm["X_proxembed"]``."""
+    import h5py
+    from anndata.io import write_elem
+
+    shutil.copyfile(source, out)
+    with _told(source), h5py.File(out, "a") as file:
+        write_elem(file.require_group("obsm"), EMBEDDING, Z)

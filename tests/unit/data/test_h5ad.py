@@ -1,0 +1,61 @@
+"""AnnData files: labels by columns of obs, new rows by the names of variables, and the embedding in obsm."""
+
+import numpy as np
+import pytest
+
+from extras import needed
+from proxembed.data import Columns, DataError, read, read_rows, unpacking
+from proxembed.data.readers import h5ad
+from proxembed.data.readers.h5ad import write_embedding
+
+pytestmark = pytest.mark.filterwarnings("ignore:The 'future.infer_string' option")  # which anndata sets
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    anndata, pd, sparse = needed("anndata"), needed("pandas"), needed("scipy.sparse")
+    path = tmp_path_factory.mktemp("cells") / "cells.h5ad"
+    with anndata.settings.override(allow_write_nullable_strings=True):  # those of pandas 3
+        obs = pd.DataFrame({"cell_type": pd.Categorical(list("BTB")), "donor": list("ppq")}, index=list("uvw"))
+        X = sparse.csr_matrix(np.eye(3, dtype=np.float32))
+        anndata.AnnData(X, obs, pd.DataFrame(index=["g1", "g2", "g3"])).write_h5ad(path)
+    return path
+
+
+def test_labels_groups_and_new_rows(file):
+    data = read(file, columns=Columns(labels=("obs:cell_type",), groups="donor"))
+    assert data.label_names == ("B", "T") and data.feature_names == ("g1", "g2", "g3") and data.ids == ("u", "v", "w")
+    assert data.groups.tolist() == [0, 0, 1] and data.name == "cells"
+    assert (read(file, "cell_type").Y != data.Y).nnz == 0
+    X, ids = read_rows(file, data.source | {"names": ["g3", "g1"], "n_features": 2})
+    assert X.toarray().tolist() == [[0, 1], [0, 0], [1, 0]] and ids == data.ids
+
+
+def test_what_does_not_fit_is_refused(file, tmp_path, monkeypatch):
+    for columns, message in (
+        (
+            Columns(),
+            "cells.h5ad: no labels are named; its obs holds 'cell_type', 'donor'; name one of them, such as labels='cell_type'",
+        ),
+        (Columns(labels=("kind",)), "labels 'kind' names no column"),
+        (Columns(labels=("donor",), text="x"), "text was given, but of an .h5ad file only labels and groups are named"),
+    ):
+        with pytest.raises(DataError, match=message):
+            read(file, columns=columns)
+    with pytest.raises(DataError, match="column 'g4' of the training file is missing"):
+        read_rows(file, {"format": "h5ad", "names": ["g4"], "n_features": 1})
+    (tmp_path / "t.h5ad").write_bytes(file.read_bytes()[:900])
+    with pytest.raises(DataError, match=r"t.h5ad: it is no readable AnnData file \(.*; fetch it again"):
+        read(tmp_path / "t.h5ad", "donor")
+    monkeypatch.setattr(h5ad, "most_unpacked", lambda: 100)
+    with pytest.raises(DataError, match="its arrays would take .*, above 100 bytes, the most that may be unpacked"):
+        read(file, "donor")
+    assert unpacking.most_unpacked() > 100
+
+
+def test_the_embedding_is_written_back(file, tmp_path):
+    Z = np.arange(6.0).reshape(3, 2)
+    write_embedding(file, tmp_path / "out.h5ad", Z)
+    adata = needed("anndata").read_h5ad(tmp_path / "out.h5ad")
+    assert np.array_equal(adata.obsm["X_proxembed"], Z) and list(adata.obs["donor"]) == list("ppq")
+    assert "X_proxembed" not in needed("anndata").read_h5ad(file).obsm
