@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from proxembed.data import read
+from proxembed.data import Columns, DataError, read, read_rows
 from proxembed.data.readers import arff
 from proxembed.data.readers.arff import read_header, tokens, unquote
 
@@ -204,3 +204,35 @@ def test_text_values_that_are_not_plain_are_left_to_the_exact_parse(cell):
     header = read_header(TEXT.encode().splitlines(keepends=True), Path("t.arff"))
     block = arff._DenseRows([b"1,0,red,1", f"1,0,{cell},1".encode()], np.arange(2), header.attributes, Path("t"))
     assert block.plain() is None
+
+
+TYPES = "@attribute sex {F,M}\n@attribute ill {f,t}\n@attribute note string\n@attribute day date 'yyyy-MM-dd'\n"
+
+
+def test_empty_cells_texts_dates_and_truth_values_are_read_as_a_table(tmp_path):
+    """New rows as well, and a test file; the labels stay those of -C, of the XML or of the caller."""
+    head = "@relation 't: -C 2'\n@attribute l1 {0,1}\n@attribute l2 {0,1}\n@attribute age real\n" + TYPES + "@data\n"
+    rows = [
+        f"{i % 2},{'?' if i == 5 else i // 2 % 2},{'?' if i % 9 == 0 else i},{'F?M'[i % 3]},{'ft'[i // 4 % 2]},"
+        f"'a {('red', 'blue')[i % 2]} {i} {i * i} \\'hat\\'','2024-01-{i % 20 + 10}'\n"
+        for i in range(40)
+    ]
+    (tmp_path / "t.arff").write_text(head + "".join(rows))
+    data = read(tmp_path / "t.arff")
+    readings = {name: words for name, words, _ in data.columns}
+    assert data.label_names == ("l1", "l2") and data.unknown.nnz == 1 and data.X.shape == (40, 5)
+    assert readings["age"] == "number; 5 empty" and readings["sex"].startswith("category, 2 values")
+    assert readings["ill"].startswith("yes or no")
+    assert readings["note"].startswith("text") and readings["day"].startswith("date")
+    X, ids = read_rows(tmp_path / "t.arff", data.source)
+    assert ids is None and X["note"].tolist()[1] == "a blue 1 1 'hat'" and X["age"].tolist()[1] == 1
+    (tmp_path / "u.arff").write_text(head + "".join(rows[:7]))
+    both = read(tmp_path / "t.arff", test=tmp_path / "u.arff")
+    assert both.X.shape == (47, 5) and both.test_idx.tolist() == list(range(40, 47))
+    chosen = read(tmp_path / "t.arff", ["sex"], columns=Columns(drop=("l1", "l2", "note")))
+    assert chosen.label_names == ("F", "M") and chosen.feature_names == ("age", "ill", "day")
+    with pytest.raises(DataError, match="encoding was given, but an ARFF file says so itself; leave it out"):
+        read(tmp_path / "t.arff", columns=Columns(encoding="cp1252"))
+    (tmp_path / "t.arff").write_text(head + "{0 1}\n")
+    with pytest.raises(DataError, match="its rows are sparse, and columns are named by purpose in dense rows only"):
+        read(tmp_path / "t.arff", columns=Columns(drop=("age",)))

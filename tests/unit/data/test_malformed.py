@@ -49,8 +49,6 @@ ROWS = [
         "value or add it to the @attribute line.",
     ),
     (DENSE + "1,red,2\n", "t.arff, line 7: '2' in column 3 ('y') is not one of the declared values"),
-    (DENSE + "?,red,0\n", "t.arff, line 7: ? in feature 'x' (column 1); fill in missing feature values or"),
-    (DENSE + "1,?,0\n", "t.arff, line 7: ? in feature 'c' (column 2)"),
     (DENSE + "{0 1}\n", "t.arff, line 7: a sparse row stands among dense rows"),
     (SPARSE + "1,red,0\n", "t.arff, line 7: a dense row stands among sparse rows; write all rows in one layout."),
     (SPARSE + "{0 1,3 1}\n", "t.arff, line 7: column number '3' is out of range; number the 3 attributes from 0 to 2."),
@@ -84,7 +82,6 @@ PLAIN = "@relation t\n@attribute x real\n@attribute n {2,1}\n@attribute y {0,1}\
         ("1,2,0\n1,3,0\n", "line 7: '3' in column 2 ('n') is not one of the declared values"),
         ("1,2,0\nnan,2,0\n", "line 7: 'nan' in column 1 ('x') is not a number"),
         ("1,2,0\n1e400,2,0\n", "line 7: '1e400' in column 1 ('x') is too large"),
-        ("1,2,0\n?,2,0\n", "line 7: ? in feature 'x'"),
         ("{0 1}\n{0 1,0 2}\n", "line 7: column 0 is given twice"),
         ("{0 1}\n{1 1,0 2}\n", "line 7: column 0 stands after column 1"),
         ("{0 1}\n{3 1}\n", "line 7: column number '3' is out of range"),
@@ -108,13 +105,16 @@ def test_a_malformed_row_of_plain_numbers_is_named(tmp_path, text, message):
         ("x,y\n1,2\n", "t.arff, line 1: 'x,y' is no ARFF header line; header lines start with @"),
         ("@attribute x\n", "t.arff, line 1: @attribute 'x' lacks a name or a type; write @attribute NAME TYPE"),
         ("@attribute\n", "t.arff, line 1: @attribute '' lacks a name or a type"),
-        ("@attribute two words real\n", "line 1: attribute 'two' has type 'words real', but only numeric and"),
+        ("@attribute two words real\n", "line 1: attribute 'two' has type 'words real', which is none of numeric"),
         (
-            "@attribute s string\n",
-            "attribute 's' has type 'string', but only numeric and nominal types can be "
-            "read; drop the column or turn it into numbers first.",
+            "@attribute s relational\n",
+            "attribute 's' has type 'relational', which is none of numeric, real, integer, string, date and "
+            "{value,value,...}; drop the column or turn it into numbers first.",
         ),
-        ("@attribute d date 'yyyy'\n", "attribute 'd' has type 'date 'yyyy'', but only numeric and nominal"),
+        (
+            "@attribute s string\n@attribute y {0,1}\n@data\n{0 red}\n",
+            "line 4: attribute 's' has type 'string', which is read in dense rows; drop the column, or write dense rows",
+        ),
         ("@attribute c {a,b\n", "line 1: the values of attribute 'c' lack the closing brace"),
         ("@attribute c {a,,b}\n", "line 1: attribute 'c' declares an empty or a repeated value; declare every value"),
         ("@attribute c {a,b,a}\n", "line 1: attribute 'c' declares an empty or a repeated value"),

@@ -1,4 +1,7 @@
-"""ARFF files, dense or sparse, from the header on; their labels are named by XML, by -C, or by the caller."""
+"""ARFF files, dense or sparse, from the header on; their labels are named by XML, by -C, or by the caller.
+
+Dense rows with empty cells (?), texts, dates or truth values such as {f,t} are read as a table.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import difflib
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +23,9 @@ from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.columns import Columns, required, truth
 from proxembed.data.readers.reader import PART, Labels, NamedRows, Reader, feature_names, source_by_name
+from proxembed.data.readers.table import new_rows, read_table
+from proxembed.data.readers.table_file import TableFile, table_of_columns
+from proxembed.data.readers.text_layout import FileLayout
 from proxembed.data.unpacking import decode, opened, plain_name
 from proxembed.tables.cells import truth_words
 from proxembed.tables.quantities import NUMBER
@@ -38,7 +44,8 @@ SHORT = 9  # digits of a whole number that int32 holds
 LINE_END = ord("\n")
 SPACED = bytes.maketrans(b"{},", b"   ")
 Entries = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]  # entries per row, columns, values
-NUMERIC = ("numeric", "real", "integer")
+NUMERIC, FREE = ("numeric", "real", "integer"), ("string", "date")
+NO_ROWS, COMPLETE = "there are no rows after @data", "check that the file is complete"
 
 
 class Arff(Reader):
@@ -48,13 +55,28 @@ class Arff(Reader):
     suffixes = (".arff",)
     accepts = ".arff (Mulan with its XML beside it, or MEKA)"
     place = 4
+    takes_columns = True
 
     def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
-        data = _read(path, labels)
-        return data if test is None else _joined(data, _read(test, labels), path, test, PART.sub("", _stem(path)))
+        if given := FileLayout.of(columns).plain():
+            reason = f"{', '.join(given)} was given, but an ARFF file says so itself"
+            raise DataError.at(path, None, reason, "leave it out")
+        paths = [path] if test is None else [path, test]
+        name = _stem(path) if test is None else PART.sub("", _stem(path))
+        if labels is None and columns.labels:
+            labels = columns.labels
+        if not [field for field in columns.fields_set if field not in ("target_type", "labels")]:
+            found = [_read(each, labels) for each in paths]
+            if found[0] is not None and found[-1] is not None:
+                return found[0] if test is None else _joined(found[0], found[1], path, test, name)
+        if labels is not None or not columns.targets:
+            columns = replace(columns, labels=_label_names(path, labels))
+        return read_table([_as_table(each) for each in paths], columns, name)
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         """The attributes that the training file had as features."""
+        if "columns" in source and not _is_sparse(path):
+            return new_rows(_as_table(path), source)
         with opened(path) as stream:
             header = read_header(stream, path)
             raw, _ = read_rows(stream, header, path)
@@ -68,19 +90,51 @@ class Arff(Reader):
         return (X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)), None
 
     def source(self, data: Dataset) -> dict[str, Any]:
-        return source_by_name(self.name, data)
+        return data.source or source_by_name(self.name, data)
 
 
-def _read(path: Path, labels: Labels | None) -> Dataset:
+def _label_names(path: Path, labels: Labels | None) -> tuple[str, ...]:
+    with opened(path) as stream:
+        header = read_header(stream, path)
+    return tuple(header.attributes[j].name for j in _label_columns(path, header, labels))
+
+
+def _is_sparse(path: Path) -> bool:
+    with opened(path) as stream:
+        first = next(_blocks(stream, read_header(stream, path).lines), None)
+    return first is not None and first[0][0].startswith(b"{")
+
+
+def _as_table(path: Path) -> TableFile:
+    """Dense rows as a table: numbers, the words of nominal attributes, and texts; empty where ? stands."""
+    parts: list[list[Any]] = []
+    with opened(path) as stream:
+        header = read_header(stream, path)
+        for rows, numbers in _blocks(stream, header.lines):
+            if not parts and rows[0].startswith(b"{"):
+                reason = "its rows are sparse, and columns are named by purpose in dense rows only"
+                raise DataError.at(path, None, reason, "leave the options out, or write dense rows")
+            parts.append(_DenseRows(rows, numbers, header.attributes, path).columns())
+    if not parts:
+        raise DataError.at(path, None, NO_ROWS, COMPLETE)
+    return table_of_columns(path, [attribute.name for attribute in header.attributes], parts)
+
+
+def _read(path: Path, labels: Labels | None) -> Dataset | None:
+    """The data set of a file of numbers and declared words; None for one that must be read as a table."""
     with opened(path) as stream:
         header = read_header(stream, path)
         columns = _label_columns(path, header, labels)
+        features = np.setdiff1d(np.arange(len(header.attributes)), columns)
+        if features.size == 0:
+            raise DataError.at(path, None, "every attribute is a label", "keep at least one feature")
+        if any(header.attributes[j].encoded for j in features) and not _is_sparse(path):
+            return None
         raw, lines = read_rows(stream, header, path)
     raw = raw.tocsc() if sparse.issparse(raw) else raw
-    features = np.setdiff1d(np.arange(len(header.attributes)), columns)
-    if features.size == 0:
-        raise DataError.at(path, None, "every attribute is a label", "keep at least one feature")
     if (first := _first_missing(raw, features)) is not None:
+        if not sparse.issparse(raw):
+            return None
         row, column = first
         raise DataError.at(
             path,
@@ -329,7 +383,7 @@ def read_rows(stream: BinaryIO, header: Header, path: Path) -> tuple[Any, NDArra
         blocks.append(block.plain() or block.exact())
         numbered.append(numbers)
     if parse is None:
-        raise DataError.at(path, None, "there are no rows after @data", "check that the file is complete")
+        raise DataError.at(path, None, NO_ROWS, COMPLETE)
     lines = np.concatenate(numbered)
     if parse is _DenseRows:
         return np.concatenate([block[0] for block in blocks]), lines
@@ -370,6 +424,11 @@ class _Rows:
         attribute = self.attributes[column]
         if token == "?":
             return np.nan
+        if attribute.free:
+            reason = (
+                f"attribute {shorten(attribute.name)} has type {shorten(attribute.free)}, which is read in dense rows"
+            )
+            raise self.fault(row, reason, "drop the column, or write dense rows")
         text = unquote(token)
         if attribute.values is not None and text in attribute.values:
             place = attribute.values.index(text)
@@ -409,6 +468,25 @@ class _DenseRows(_Rows):
         return (block,) if fits else None
 
     def exact(self) -> tuple[NDArray[np.float64]]:
+        columns = [self._column(j, cells) for j, cells in enumerate(self._cells())]
+        return (np.stack(columns, axis=1),)
+
+    def columns(self) -> list[Any]:
+        """Numbers as an array, NaN where empty, and words and texts as a list, None where empty."""
+        found: list[Any] = []
+        for j, cells in enumerate(self._cells()):
+            attribute = self.attributes[j]
+            if attribute.text and not attribute.free:
+                words = (*(attribute.values or ()), None)
+                found.append([words[int(code)] for code in np.nan_to_num(self._column(j, cells), nan=-1)])
+            elif attribute.free:
+                found.append([None if cell == "?" else unquote(cell) for cell in cells])
+            else:
+                found.append(self._column(j, cells))
+        return found
+
+    def _cells(self) -> Iterable[tuple[str, ...]]:
+        """The tokens of every column."""
         width, table = len(self.attributes), []
         for i, row in enumerate(self.rows):
             cells = tokens(decode(row, self.path, int(self.lines[i])))
@@ -421,8 +499,7 @@ class _DenseRows(_Rows):
                     "give every attribute one value, with commas between",
                 )
             table.append(cells)
-        columns = [self._column(j, cells) for j, cells in enumerate(zip(*table, strict=True))]
-        return (np.stack(columns, axis=1),)
+        return zip(*table, strict=True)
 
     def _column(self, j: int, cells: tuple[str, ...]) -> NDArray[np.float64]:
         attribute = self.attributes[j]
@@ -564,10 +641,12 @@ def _distinct_numbers(values: tuple[str, ...]) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class Attribute:
-    """One ARFF attribute: numeric where `values` is None, else nominal with these declared values."""
+    """One ARFF attribute: numeric where `values` is None, else nominal with these declared values, or ``free``: of
+    texts or dates, of the declared ``kind``."""
 
     name: str
     values: tuple[str, ...] | None = None
+    free: str = ""
 
     @property
     def numbers(self) -> np.ndarray | None:
@@ -578,6 +657,11 @@ class Attribute:
     def text(self) -> bool:
         """Whether values are text, kept as their positions in the declaration."""
         return self.values is not None and self.numbers is None
+
+    @property
+    def encoded(self) -> bool:
+        """Whether a table encodes its cells: texts, dates, and truth values in words."""
+        return bool(self.free) or self.text and truth_words(self.values or ()) is not None
 
     @property
     def omitted(self) -> float:
@@ -673,15 +757,13 @@ def _attribute(text: str, path: Path, line: int) -> Attribute:
     word = kind.split()[0].lower()
     if word in NUMERIC:
         return Attribute(name)
+    if word in FREE:
+        return Attribute(name, free=kind)
     remedy = "write @attribute NAME TYPE, the name in quotes where it holds spaces"
-    if word in ("string", "date", "relational"):
+    if word == "relational":
         remedy = "drop the column or turn it into numbers first"
-    raise DataError.at(
-        path,
-        line,
-        f"attribute {shorten(name)} has type {shorten(kind)}, but only numeric and nominal types can be read",
-        remedy,
-    )
+    reason = f"attribute {shorten(name)} has type {shorten(kind)}, which is none of {', '.join((*NUMERIC, *FREE))}"
+    raise DataError.at(path, line, f"{reason} and {{value,value,...}}", remedy)
 
 
 @lru_cache(maxsize=1024)  # files declare the same few values again and again

@@ -87,7 +87,7 @@ class Table(Reader):
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         file = open_table(path, layout_of(source))
-        rows = _new_rows(file, source)
+        rows = new_rows(file, source)
         _warn_of_merged_lines(file)
         return rows
 
@@ -125,7 +125,7 @@ def parts_of(file: TableFile, source: dict[str, Any], rows: int) -> Iterator[Nam
     """The columns that the training file had as features, and the ids, about ``rows`` rows at a time."""
     parts = PartsOfTable(file, rows)
     while not parts.ended:
-        yield _new_rows(parts, source)
+        yield new_rows(parts, source)
     _warn_of_merged_lines(file)
 
 
@@ -140,7 +140,7 @@ def _merged_lines(file: TableFile) -> str:
     return f"{file.path.name}: {note}" if note else ""
 
 
-def _new_rows(file: Any, source: dict[str, Any]) -> NamedRows:
+def new_rows(file: Any, source: dict[str, Any]) -> NamedRows:
     """The columns that the training file had as features, and the ids where both have the id column, or the column that
     was found to say which row it is."""
     found = source.get("found_id")

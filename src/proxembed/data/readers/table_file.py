@@ -174,6 +174,18 @@ def open_table(path: Path, given: FileLayout = FOUND) -> StoredTable:
     return CsvFile(path, given=given) if form == "text" else ParquetFile(path)
 
 
+def table_of_columns(path: Path, names: Sequence[str], parts: Sequence[Sequence[Any]]) -> TableFile:
+    """A table of columns in memory, in parts: arrays of numbers, NaN where empty, and lists of texts."""
+    import pyarrow as pa
+
+    columns = []
+    for cells in zip(*parts, strict=True):
+        chunks = [pa.array(part, from_pandas=True) if len(part) else part for part in cells]
+        text = isinstance(cells[0], list)
+        columns.append(pa.chunked_array([chunk.cast(pa.string()) for chunk in chunks] if text else chunks))
+    return ParquetFile(path, typed_files.RowsInMemory(pa.table(columns, names=list(names)), path))
+
+
 class CsvFile:
     """A file of text with column names in its first line, after comments and titles, or without a header; its encoding
     and its separator (comma, ;, tab, | or blanks) are found in the first lines, unless ``given`` says them."""
