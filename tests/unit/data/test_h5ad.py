@@ -35,7 +35,7 @@ def test_what_does_not_fit_is_refused(file, tmp_path, monkeypatch):
     for columns, message in (
         (
             Columns(),
-            "cells.h5ad: no labels are named; its obs holds 'cell_type', 'donor'; name one of them, such as labels='cell_type'",
+            "no labels are named; its obs holds 'cell_type', 'donor'; name one of them, such as labels='cell_type'",
         ),
         (Columns(labels=("kind",)), "labels 'kind' names no column"),
         (Columns(labels=("donor",), text="x"), "text was given, but of an .h5ad file only labels and groups are named"),

@@ -113,7 +113,7 @@ def test_a_malformed_row_of_plain_numbers_is_named(tmp_path, text, message):
         ),
         (
             "@attribute s string\n@attribute y {0,1}\n@data\n{0 red}\n",
-            "line 4: attribute 's' has type 'string', which is read in dense rows; drop the column, or write dense rows",
+            "line 4: attribute 's' has type 'string', which is read in dense rows; drop the column, or",
         ),
         ("@attribute c {a,b\n", "line 1: the values of attribute 'c' lack the closing brace"),
         ("@attribute c {a,,b}\n", "line 1: attribute 'c' declares an empty or a repeated value; declare every value"),

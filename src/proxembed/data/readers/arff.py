@@ -66,8 +66,8 @@ class Arff(Reader):
         if labels is None and columns.labels:
             labels = columns.labels
         if not [field for field in columns.fields_set if field not in ("target_type", "labels")]:
-            found = [_read(each, labels) for each in paths]
-            if found[0] is not None and found[-1] is not None:
+            found = [data for each in paths if (data := _read(each, labels)) is not None]
+            if len(found) == len(paths):
                 return found[0] if test is None else _joined(found[0], found[1], path, test, name)
         if labels is not None or not columns.targets:
             columns = replace(columns, labels=_label_names(path, labels))
