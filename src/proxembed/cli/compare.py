@@ -7,10 +7,12 @@ import typer
 
 from .options import (
     DATA,
+    ENCODER,
     JSON,
     KEEP_RIVAL,
     TEST,
     check_kept_rival,
+    named_encoder,
     program_options,
     table_options,
     takes,
@@ -26,16 +28,19 @@ def compare(
     test: Path | None = TEST,
     out: Path | None = typer.Option(None, "--out", "-o", help="Output folder; default NAME-compare."),
     keep_rival: str | None = KEEP_RIVAL,
+    encoder: str | None = ENCODER,
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
     """Compare embeddings with simple rivals by cross-validation."""
     with refusals():
+        from proxembed.features.encoded import with_encoder
         from proxembed.workflow.options import CompareOptions
 
         standard = given["standard_split"] or test is not None
         options = program_options(CompareOptions, given | {"standard_split": standard})
-        dataset = training_data(file, **table_options(given), test=test)
+        own = named_encoder(encoder)
+        dataset = with_encoder(training_data(file, **table_options(given), test=test), own)
         check_kept_rival(keep_rival, dataset, options.methods)
         folder = out or Path(f"{dataset.name}-compare")
         compare_and_show(dataset, options, Path(file), folder, json_output, keep_rival)

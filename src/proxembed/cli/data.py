@@ -11,7 +11,10 @@ import typer
 
 from .options import JSON, TEST, dataset_from, in_program_words, takes
 from .refusal import refusals
-from .terminal import command, print_json
+from .terminal import command, print_json, say
+
+EMPTY = "no labels"
+MARKS = (("empty", EMPTY),)  # the options that settle columns of one mark each
 
 if TYPE_CHECKING:
     from proxembed.data import Dataset
@@ -31,20 +34,27 @@ def data(
 ) -> None:
     """Show how a labelled file is read: columns, sizes, labels and possible problems."""
     with refusals():
-        from proxembed.data.errors import UnlabelledTable
+        from proxembed.data.errors import DataError, UnlabelledTable
 
+        settled: list[str] = []
         try:
             dataset = dataset_from(file, **given, test=test)
         except UnlabelledTable as unlabelled:
             show_unlabelled(unlabelled, json_output)
             return
+        except DataError as question:
+            if question.options != MARKS:
+                raise
+            dataset = dataset_from(file, **given | {"empty": EMPTY}, test=test)
+            say(f"note: marks are read as 1 and empty cells as 0; a search asks for this (--empty {EMPTY!r})")
+            settled = ["--empty", EMPTY]
         facts = dataset.describe()
         if json_output:
             print_json(facts | {"columns": dataset.columns})
             return
         print_card(dataset, facts)
         found = None if given["groups"] else (dataset.source or {}).get("groups")
-        typer.echo(next_step(dataset, file, found))
+        typer.echo(next_step(dataset, file, [*settled, *([] if found is None else ["--groups", found])]))
 
 
 def show_unlabelled(found: UnlabelledTable, json_output: bool) -> None:
@@ -119,19 +129,18 @@ def print_card(dataset: Dataset, facts: dict[str, Any]) -> None:
     Console().print(table)
 
 
-def next_step(dataset: Dataset, file: str, groups: str | None) -> str:
-    """The search command to run next, or what must be fixed before."""
+def next_step(dataset: Dataset, file: str, more: Sequence[str]) -> str:
+    """The search command to run next, with more options, or what must be fixed before."""
     from proxembed.workflow.labelled_data import check_labels
 
     try:
         check_labels(dataset, file)
     except ValueError as error:
         return f"fix before a search: {in_program_words(str(error))}"
-    return f"next: {proposed(command(), groups)}"
+    return f"next: {proposed(command(), more)}"
 
 
-def proposed(described: str, groups: str | None = None) -> str:
-    """The search command with the options of ``proxembed data``, and the groups that were found."""
+def proposed(described: str, more: Sequence[str] = ()) -> str:
+    """The search command with the options of ``proxembed data``, and more."""
     words = shlex.split(described)
-    named = [] if groups is None else ["--groups", groups]
-    return shlex.join([words[0], "search", *(word for word in words[2:] if word != "--json"), *named])
+    return shlex.join([words[0], "search", *(word for word in words[2:] if word != "--json"), *more])

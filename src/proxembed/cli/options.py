@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
+import os
 import re
 import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import Parameter, Signature, signature
@@ -79,6 +82,15 @@ TRUST = typer.Option(
     help="Dotted name of a class or function of the model's encoder whose code may run, such as "
     "chemotools.derivative.SavitzkyGolay; once for each.",
 )
+ENCODER = typer.Option(
+    None,
+    "--encoder",
+    metavar="MODULE:NAME",
+    help="A transformer of scikit-learn in place of the encoding of columns, fitted inside the folds, such as "
+    "skrub:TableVectorizer: an instance, or a class or function that gives one without arguments. The module may also "
+    "lie in the working folder. A table with other columns than numbers reaches it as a DataFrame.",
+    rich_help_panel=TRIED,
+)
 JSON = typer.Option(False, "--json", help="Print JSON.")
 KEEP_RIVAL = typer.Option(
     None,
@@ -101,6 +113,26 @@ def check_kept_rival(name: str | None, dataset: Dataset, methods: Sequence[str] 
         check_kept(name, dataset, [*known, *known.values(), *(methods or ())])
     except ValueError as error:
         raise ValueError(f"--keep-rival: {error}") from error
+
+
+def named_encoder(text: str | None) -> Any:
+    """The transformer that --encoder MODULE:NAME means; None without one."""
+    if text is None:
+        return None
+    from proxembed.features.encoded import check_encoder
+
+    module, colon, name = text.partition(":")
+    if not (module and colon and name):
+        raise ValueError(f"--encoder {text!r} must be MODULE:NAME, such as skrub:TableVectorizer.")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # behind the installed packages; workers take it over
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+        return check_encoder(found if hasattr(found, "fit") and not isinstance(found, type) else found())
+    except (ImportError, AttributeError, TypeError) as error:
+        raise ValueError(f"--encoder {text!r} gives no transformer: {' '.join(str(error).split())}") from error
 
 
 TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "list": list[str]}

@@ -12,6 +12,7 @@ from proxembed.execute import clock
 
 from .options import (
     DATA,
+    ENCODER,
     JSON,
     KEEP_RIVAL,
     MEMORY,
@@ -20,6 +21,7 @@ from .options import (
     check_kept_rival,
     checked_data,
     large_table,
+    named_encoder,
     program_options,
     table_options,
     takes,
@@ -41,18 +43,20 @@ def search(
     out: Path | None = typer.Option(None, "--out", "-o", help="Output folder; default NAME-search."),
     resume: bool = typer.Option(False, "--resume", help="Continue an interrupted run of this command in its folder."),
     keep_rival: str | None = KEEP_RIVAL,
+    encoder: str | None = ENCODER,
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
     """Find the embedding that serves the labels or numbers best, compare it with simple rivals, and save it."""
     started = clock.now()
     with refusals():
+        from proxembed.features.encoded import with_encoder
         from proxembed.workflow.options import SearchOptions
 
-        options, columns = program_options(SearchOptions, given), table_options(given)
-        large = large_table(file, columns, memory, sample, options.seed) if test is None else None
+        options, columns, own = program_options(SearchOptions, given), table_options(given), named_encoder(encoder)
+        large = large_table(file, columns, memory, sample, options.seed) if test is None and own is None else None
         if large is None:
-            dataset = training_data(file, **columns, test=test)
+            dataset = with_encoder(training_data(file, **columns, test=test), own)
         else:
             dataset, options = checked_data(large.sample, file), of_large(options)
         folder = out or Path(f"{dataset.name}-search")

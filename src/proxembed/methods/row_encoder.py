@@ -15,7 +15,7 @@ from proxembed.features.encoded import check_encoder, encoder_apply, encoder_fit
 from proxembed.tables import RawRows, TableRows
 from proxembed.tables.frames import is_frame, rows_of
 from proxembed.tables.notes import few_names
-from proxembed.tables.raw_rows import as_numbers
+from proxembed.tables.raw_rows import as_frame, as_numbers
 from proxembed.tables.rows import matrix_by_name
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.outputs import Outputs
@@ -106,7 +106,8 @@ class RowEncoder(TransformerMixin, BaseEstimator):
         return X
 
     def _frame(self, X: Any) -> Any:
-        """The columns of a DataFrame, as the rows of the fit had them."""
+        """The columns of a DataFrame, as the rows of the fit had them; rows of a file as a DataFrame of their cells."""
+        X = as_frame(X) if isinstance(X, TableRows) else X
         labels = {str(label): label for label in X.columns} if hasattr(X, "iloc") else None
         if labels is None or (missing := [name for name in self.columns_ if name not in labels]):
             told = "is none" if labels is None else f"lacks {few_names(missing)}"

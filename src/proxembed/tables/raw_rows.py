@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .notes import few_names
 from .rows import TableRows
 
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -28,17 +27,14 @@ class RawRows:
     @classmethod
     def of(cls, X: Any, encoder: Any, names: Sequence[str], frame: Any = None) -> RawRows:
         """Rows of a data set, of a table its numbers. A table with other columns is taken from the DataFrame that it
-        was read from; a ValueError where there is none."""
+        was read from, or from a file as a DataFrame of its cells."""
         if not isinstance(X, TableRows):
             return cls(X, encoder, names)
         if (numbers := as_numbers(X)) is not None:
             return cls(*numbers[:1], encoder, numbers[1])
         if not hasattr(frame, "iloc") or len(frame) != len(X):
-            others = few_names([column.name for column in X.columns if column.kind not in ("number", "vector")])
-            raise ValueError(
-                f"an encoder takes a table with columns other than numbers ({others}) as a pandas DataFrame only; pass "
-                "X as one, or leave these columns out (drop)."
-            )
+            found = as_frame(X)
+            return cls(found, encoder, list(found.columns))
         labels = {str(label): label for label in frame.columns}
         return cls(frame[[labels[column.name] for column in X.columns]], encoder, names)
 
@@ -57,7 +53,7 @@ class RawRows:
         """The rows as numbers, equal where cells are equal: for descriptions, not for fits."""
         if not self.is_frame:
             return self.X
-        columns = (np.unique(self.X.iloc[:, j].astype(str), return_inverse=True)[1] for j in range(self.shape[1]))
+        columns = (np.unique(list(map(str, self.X.iloc[:, j])), return_inverse=True)[1] for j in range(self.shape[1]))
         return np.column_stack([np.asarray(codes, dtype=np.float64) for codes in columns])
 
     def __len__(self) -> int:
@@ -87,6 +83,25 @@ def as_numbers(rows: TableRows) -> tuple[NDArray[np.float64], list[str]] | None:
         own = [f"{column.name}[{j}]" for j in range(column.size)]
         names += own if column.kind == "vector" else [column.name]
     return np.hstack([array.reshape(len(rows), -1) for array in rows.arrays]).astype(np.float64), names
+
+
+def as_frame(rows: TableRows) -> Any:
+    """The cells as a pandas DataFrame: numbers, also of truth values and of steps of a scale, dates as timestamps, texts
+    and categories (None where empty), lists of names joined by ``; ``, and a column for each entry of vectors."""
+    import pandas as pd
+
+    found: dict[str, Any] = {}
+    for column, cells in zip(rows.columns, rows.arrays, strict=True):
+        if column.kind == "vector":
+            found |= {f"{column.name}[{j}]": cells[:, j] for j in range(cells.shape[1])}
+        elif column.kind == "date":
+            found[column.name] = pd.to_datetime(cells, unit="s")
+        elif cells.dtype == object:
+            words = ("; ".join(cell) if isinstance(cell, tuple) else cell for cell in cells)
+            found[column.name] = np.array([word or None for word in words], dtype=object)
+        else:
+            found[column.name] = cells
+    return pd.DataFrame(found)
 
 
 def encoder_text(encoder: Any) -> str:

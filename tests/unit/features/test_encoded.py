@@ -18,6 +18,7 @@ from proxembed.evaluate.part import choose_scaling, make_part
 from proxembed.features.encoded import check_encoder, encoded, is_supervised, target_array
 from proxembed.features.scaling import scaling_choices, scaling_kinds
 from proxembed.tables import Column, RawRows, TableRows
+from proxembed.tables.raw_rows import as_frame
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.reading import read_targets
 
@@ -139,7 +140,7 @@ def test_the_scaling_goes_by_the_encoded_rows():
     assert scaling_choices(example) == scaling_choices(example.example) and scaling_kinds(rows) == ("standard",)
 
 
-def test_numbers_of_a_table_are_an_array_and_other_columns_need_the_frame():
+def test_numbers_of_a_table_are_an_array_and_other_columns_a_frame():
     numbers = [Column("a", "number"), Column("b", "vector", size=2)]
     table = TableRows(numbers, [np.array([1.0, np.nan]), np.array([[2.0, 3.0], [4.0, 5.0]])])
     rows = RawRows.of(table, SimpleImputer(), ["a", "b"])
@@ -147,9 +148,21 @@ def test_numbers_of_a_table_are_an_array_and_other_columns_need_the_frame():
     mixed = TableRows(
         [*numbers[:1], Column("c", "category")], [np.array([1.0, 2.0]), np.array(["u", "v"], dtype=object)]
     )
-    with pytest.raises(ValueError, match=r"other than numbers \(c\) as a pandas DataFrame only"):
-        RawRows.of(mixed, OneHotEncoder(), ["a", "c"])
+    cells = RawRows.of(mixed, OneHotEncoder(), ["a", "c"])  # of a file, which has no frame
+    assert cells.X.to_dict("list") == {"a": [1, 2], "c": ["u", "v"]} and cells.names == ("a", "c")
     frame = pd.DataFrame({"y": [0, 1], "c": ["u", "v"], "a": [1.0, 2.0]})
     taken = RawRows.of(mixed, OneHotEncoder(), ["a", "c"], frame)
     assert list(taken.X.columns) == ["a", "c"] and taken[np.array([1])].X.c.tolist() == ["v"]
     assert taken.array.tolist() == [[0, 0], [1, 1]]
+
+
+def test_cells_of_every_kind_become_columns_of_a_frame():
+    columns = [Column("n", "number"), Column("d", "date"), Column("t", "text"), Column("l", "names")]
+    cells = [np.array([1.0, np.nan]), np.array([0.0, np.nan]), np.array(["a b", ""], dtype=object)]
+    lists = np.empty(2, dtype=object)
+    lists[:] = [("p", "q"), ()]
+    vector = np.array([[1.0, 2.0], [3.0, 4.0]])
+    frame = as_frame(TableRows([*columns, Column("v", "vector", size=2)], [*cells, lists, vector]))
+    assert list(frame) == ["n", "d", "t", "l", "v[0]", "v[1]"] and frame["v[1]"].tolist() == [2, 4]
+    assert frame.isna().to_numpy()[1, :4].all() and not frame.isna().to_numpy()[0].any()
+    assert frame["d"][0] == pd.Timestamp("1970-01-01") and frame["l"][0] == "p; q" and frame["t"][0] == "a b"

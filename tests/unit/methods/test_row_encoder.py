@@ -82,14 +82,14 @@ def test_a_table_with_text_goes_to_the_encoder_as_a_frame():
     frame = pd.DataFrame({"size": X[:, 0], "kind": list("uvuw") * 10, "y": CLASSES}, index=np.arange(40) + 7)
     encoder = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["kind"]), (StandardScaler(), ["size"]))
     found = labelled_data(frame, labels="y")
-    with pytest.raises(ValueError, match="as a pandas DataFrame only"):
-        fit_on(OPLS(), found, encoder=encoder)
+    of_cells = fit_on(OPLS(), found, encoder=encoder)  # as of a file
     from proxembed.features.encoded import with_encoder
 
     data = with_encoder(found, encoder, frame)
     model = fit_on(OPLS(), data)
     assert model[0].get_feature_names_out().tolist()[-1] == "standardscaler__size"
     assert np.allclose(model.transform(frame[["kind", "size"]]), model.transform(data.X))
+    assert np.allclose(of_cells.transform(found.X), model.transform(frame))
     with pytest.raises(ValueError, match="takes a pandas DataFrame with the columns size, kind, and X lacks kind"):
         model.transform(frame[["size"]])
     with pytest.raises(ValueError, match="and X is none"):

@@ -1,0 +1,41 @@
+"""--encoder MODULE:NAME: which transformer it names, and what is refused."""
+
+import pytest
+from sklearn.preprocessing import StandardScaler
+
+from proxembed.cli.options import named_encoder
+
+MODULE = """from sklearn.preprocessing import StandardScaler
+ready = StandardScaler(with_mean=False)
+def make():
+    return StandardScaler(with_std=False)
+class Outer:
+    inner = ready
+number = 7
+"""
+
+
+def test_instances_classes_and_functions(tmp_path, monkeypatch):
+    (tmp_path / "my_encoders.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    assert named_encoder(None) is None
+    assert isinstance(named_encoder("sklearn.preprocessing:StandardScaler"), StandardScaler)
+    for name, given in (("ready", (False, True)), ("make", (True, False)), ("Outer.inner", (False, True))):
+        found = named_encoder(f"my_encoders:{name}")
+        assert (found.with_mean, found.with_std) == given
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("StandardScaler", "must be MODULE:NAME, such as skrub:TableVectorizer"),
+        ("no_such_module:make", "gives no transformer: No module named 'no_such_module'"),
+        ("sklearn.preprocessing:Standard", "gives no transformer: .* has no attribute 'Standard'"),
+        ("math:pi", "gives no transformer: 'float' object is not callable"),
+        ("builtins:dict", "gives no transformer: encoder={} is not a transformer of scikit-learn"),
+    ],
+)
+def test_what_names_no_transformer_is_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        named_encoder(text)
