@@ -86,8 +86,8 @@ def as_numbers(rows: TableRows) -> tuple[NDArray[np.float64], list[str]] | None:
 
 
 def as_frame(rows: TableRows) -> Any:
-    """The cells as a pandas DataFrame: numbers, also of truth values and of steps of a scale, dates as timestamps, texts
-    and categories (None where empty), lists of names joined by ``; ``, and a column for each entry of vectors."""
+    """The cells as a pandas DataFrame: numbers, also of truth values and steps of a scale, dates as timestamps, texts
+    and categories (None where empty), lists of names joined by ``; ``, a column for each entry of vectors."""
     import pandas as pd
 
     found: dict[str, Any] = {}
