@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -35,6 +37,7 @@ from proxembed.pairs.relation import column_deviations
 from proxembed.params import SEED, Param, methods, param, seed_of
 from proxembed.proximity.backends import nearest
 from proxembed.splits.splits import Split
+from proxembed.tables.notes import few_names
 from proxembed.tables.rows import for_solvers
 from proxembed.targets.known import known_rows_per_label, smoothed_log_odds
 from proxembed.targets.labels import LabelMatrix
@@ -123,9 +126,11 @@ WEIGHT = Param(low=0, high=1e6)
 
 
 def _is_view(value: Any) -> bool:
-    """Whether a view is named, makes features of its own, or scores labels."""
+    """Whether a view is named, lists columns, makes features of its own, or scores labels."""
     if isinstance(value, str):
         return value in NAMED
+    if isinstance(value, list | tuple):
+        return len(value) > 0 and all(isinstance(name, str | Integral) and not isinstance(name, bool) for name in value)
     if isinstance(value, type) or not isinstance(value, BaseEstimator):
         return False
     return isinstance(value, Kernelized | ForestLeaves) or is_classifier(value) or is_regressor(value)
@@ -143,17 +148,22 @@ def _are_weights(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Plain:
-    """The features themselves as a view, with the standard deviation of each."""
+    """The features themselves, or some of them, as a view, with the standard deviation of each feature."""
 
     deviations: np.ndarray
+    columns: np.ndarray | None = None
 
     def lift(self, X: Any) -> Any:
-        """X as it is."""
-        return X
+        """X as it is, or its columns."""
+        return X if self.columns is None else X[:, self.columns]
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
-        """The weights of the standardised features."""
-        return weights * self.deviations
+        """The weights of the standardised features; 0 for those that the view does not have."""
+        if self.columns is None:
+            return weights * self.deviations
+        effects = np.zeros((len(weights), len(self.deviations)))
+        effects[:, self.columns] = weights * self.deviations[self.columns]
+        return effects
 
 
 @dataclass(frozen=True)
@@ -222,9 +232,10 @@ class Views(LabelledFeatures, labels="multi"):
     the root mean squared distance of its rows to their mean, and multiplied by its weight. "features" is X itself,
     "kernel" the features of ``Kernelized()``, "leaves" those of ``ForestLeaves(rows="oob")``, "scores" the votes of a
     forest per label, or its means of the numbers of y. A Kernelized or ForestLeaves estimator in their place brings its
-    own settings. Any classifier or regressor of scikit-learn forms a view of its scores: ``decision_function``, else
-    probabilities, else predictions, from one model per label (a regressor with several outputs: one model). Numbers
-    take regressors.
+    own settings. A list of names, globs or numbers of columns is a block of these columns, as in
+    ``views=[["a", "b"], ["c*"], "scores"]``; names are those of the DataFrame of ``fit``. Any classifier or regressor
+    of scikit-learn forms a view of its scores: ``decision_function``, else probabilities, else predictions, from one
+    model per label (a regressor with several outputs: one model). Numbers take regressors.
 
     The scores of a training row come from trees, or from models of five folds, that have seen neither the row nor an
     equal one; the scores of new rows come from models of all rows. A training row keeps its place in ``transform``, and
@@ -281,8 +292,8 @@ class Views(LabelledFeatures, labels="multi"):
     )
     views: list[Any] | tuple[Any, ...] = param(
         default=("features", "scores"),
-        words="a list of 'features', 'kernel', 'leaves', 'scores', Kernelized or ForestLeaves, classifiers or "
-        "regressors of scikit-learn",
+        words="a list of 'features', 'kernel', 'leaves', 'scores', lists of columns, Kernelized or ForestLeaves, "
+        "classifiers or regressors of scikit-learn",
         test=_are_views,
         search=(("features", "scores"), ("features", "leaves"), ("features", "leaves", "scores")),
         doc="The views, at least one.",
@@ -344,18 +355,18 @@ class Views(LabelledFeatures, labels="multi"):
         return given if isinstance(given, list | tuple) else ()
 
     def _learns_labels(self) -> bool:
-        return isinstance(self.weights, str) or any(
-            view in ("leaves", "scores")
-            if isinstance(view, str)
-            else getattr(view, "traits", SCORES).labels is not None
-            for view in self._given_views()
-        )
+        def learns(view: Any) -> bool:
+            if isinstance(view, str | list | tuple):
+                return view in ("leaves", "scores")
+            return getattr(view, "traits", SCORES).labels is not None
+
+        return isinstance(self.weights, str) or any(map(learns, self._given_views()))
 
     @property
     def _unweighted_view(self) -> str:
         """The first view whose rows have no weights; empty for none."""
         for view in self._given_views():
-            if not isinstance(view, str) and not takes_weights(view):
+            if not isinstance(view, str | list | tuple) and not takes_weights(view):
                 return type(view).__name__
         return ""
 
@@ -498,6 +509,9 @@ class Views(LabelledFeatures, labels="multi"):
         """A view learned from rows of which some labels are known, and their own description."""
         if isinstance(view, str) and view == "features":
             return Plain(column_deviations(rows.X, rows.counts)), rows.X
+        if isinstance(view, list | tuple):
+            block = Plain(column_deviations(rows.X, rows.counts), self._numbers_of(view, rows.X.shape[1]))
+            return block, block.lift(rows.X)
         if isinstance(view, str) and view == "scores":
             return self._votes(rows, seed)
         if isinstance(view, str):
@@ -511,6 +525,23 @@ class Views(LabelledFeatures, labels="multi"):
             raise ValueError("Scores of the labels need at least two different rows of X; pass more rows.")
         own = scores_out_of_fold(view, rows.X, rows.labels, splits, rows.counts)
         return LabelModels.of(view, rows.X, rows.labels, rows.counts), own
+
+    def _numbers_of(self, view: list[Any] | tuple[Any, ...], d: int) -> np.ndarray:
+        """The numbers of the columns that a view lists."""
+        names = getattr(self, "feature_names_in_", None)
+        found: dict[int, None] = {}
+        for each in view:
+            if isinstance(each, str):
+                exact = [j for j, name in enumerate([] if names is None else names) if name == each]
+                own = exact or [j for j, name in enumerate([] if names is None else names) if fnmatchcase(name, each)]
+            else:
+                own = [int(each)] if 0 <= each < d else []
+            if not own:
+                known = f"the {d} columns of X" if names is None else f"the columns {few_names(list(names))}"
+                more = "; pass X as a DataFrame, or give numbers of columns" if names is None else ""
+                raise ValueError(f"views={self.views!r} lists {each!r}, which is none of {known}{more}.")
+            found.update(dict.fromkeys(own))
+        return np.array(list(found))
 
     def _lifted(self, view: Any, rows: Rows) -> tuple[Any, Any]:
         """A combinator that makes features, ready for new rows, and its features of these rows."""

@@ -323,3 +323,30 @@ def test_a_kernel_on_views_has_its_width_from_more_rows(monkeypatch):
     assert Kernelized().fit(X, Y).tuning_rows_ == 30
     assert Views(views=["features", "kernel"]).fit(X, Y).method_.tuning_rows_ == len(X)
     assert Views(Kernelized(tuning_rows=40), views=["features", "kernel"]).fit(X, Y).method_.tuning_rows_ == 40
+
+
+def test_blocks_of_columns_that_the_caller_lists():
+    """By names, globs and numbers; the first list of all columns equals the view of the features."""
+    pd = pytest.importorskip("pandas")
+    names = ["a", "b", "c1", "c2", "c3", "d", "e", "f"]
+    frame, new = pd.DataFrame(X, columns=names), pd.DataFrame(NEW, columns=names)
+    views = Views(OPLS(**RIDGE), views=[["a", "b"], ("c*", 6)], weights=[1, 0.5]).fit(frame, Y)
+    parts = [standard(X[:, columns], NEW[:, columns], weight) for columns, weight in (([0, 1], 1), ([2, 3, 4, 6], 0.5))]
+    R, R_new = (np.hstack(side) for side in zip(*parts, strict=True))
+    np.testing.assert_allclose(views.lift(NEW), R_new, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(views.transform(new), OPLS(**RIDGE).fit(R, Y).transform(R_new), rtol=0, atol=1e-8)
+    effects = views.feature_effects(views.components_)
+    assert effects.shape == (views.n_components_, 8) and not effects[:, [5, 7]].any() and effects[:, :5].all()
+    by_number = Views(OPLS(**RIDGE), views=[[0, 1], [2, 3, 4, 6]], weights=[1, 0.5]).fit(sp.csr_array(X), Y)
+    assert by_number.lift(NEW).shape == (20, 6) and clone(views).views == views.views
+    whole = Views(OPLS(**RIDGE), views=[list(range(8)), "kernel"]).fit(X, Y)
+    expected = Views(OPLS(**RIDGE), views=["features", "kernel"]).fit(X, Y)
+    np.testing.assert_allclose(whole.transform(NEW), expected.transform(NEW), rtol=0, atol=1e-8)
+    for given, X_given, message in (
+        (["g*"], frame, "lists 'g\\*', which is none of the columns a, b, c1"),
+        ([8], X, "lists 8, which is none of the 8 columns of X"),
+        (["a"], X, "lists 'a', which is none of the 8 columns of X; pass X as a DataFrame"),
+        ([], X, "views="),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Views(OPLS(), views=[given]).fit(X_given, Y)
