@@ -287,8 +287,8 @@ def print_verdict(verdict: dict[str, Any]) -> None:
     for goal in verdict["goals"].values():
         word = f"bold {COLOURS_OF_WORDS.get(goal['word'], '')}"
         plain = f"{'' if goal['plain'] in verdict['headline'] else goal['plain'] + ' '}{goal['advice']}\n"
-        parts = (f"{goal['title']}: ", "bold"), (f"{goal['word']}{goal.get('than', '')}. ", word), plain, (goal["sentence"], "dim")
-        console.print(Text.assemble(*parts))
+        title = (f"{goal['title']}: ", "bold"), (f"{goal['word']}{goal.get('than', '')}. ", word)
+        console.print(Text.assemble(*title, plain, (goal["sentence"], "dim")))
     console.print(Text(verdict["note"] or verdict["text"]))
 
 

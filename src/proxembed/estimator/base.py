@@ -70,7 +70,6 @@ from .weights import (
     present_rows,
     refuse_weights,
     weighted_rows,
-    without_weights,
 )
 
 ROOMS = ("methods", "classify", "evaluate", "study")  # with estimators
@@ -335,31 +334,6 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, lab
                 f"{type(self).__name__} needs labels that differ between rows, but y holds one class only (every row "
                 "has the same labels). Pass rows of at least two classes."
             )
-
-
-class Unweighted(Embedder, abstract=True):
-    """An estimator whose rows have no weights, in front of the base that has ``fit``."""
-
-    @property
-    def why_unweighted(self) -> str:
-        """Why they have none."""
-        return self.traits.needs_all_rows
-
-    def fit(self, X: Any, y: Any = None, *more: Any, **given: Any) -> Self:
-        """Fit as the base does; rows have no weights.
-
-        Parameters
-        ----------
-        X, y : rows and labels, as the method takes them
-        *more, **given : further arguments, of which ``sample_weight`` is a ValueError
-        """
-        base: Any = super()
-        return base.fit(X, y, **without_weights(self, more, given))
-
-    @property
-    def weighs_rows(self) -> bool:
-        """No."""
-        return False
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,9 @@ from proxembed.proximity.weights import (
     used_tau,
 )
 
-from .base import Prepared, SpectralEmbedder, Unweighted
+from .base import Prepared, SpectralEmbedder
 from .rows import Rows
+from .unweighted import Unweighted
 from .weights import repeated_labels
 
 BLOCK_ENTRIES = 1 << 22

@@ -14,10 +14,10 @@ from proxembed.algebra.operators.of_features import OfFeatures, has_features
 from proxembed.algebra.operators.structured import Dense, Diagonal, Identity, LowRank, Operator, Sparse
 from proxembed.algebra.pencil.direct import Placement, solve_direct
 from proxembed.algebra.template import Template, centred
-from proxembed.estimator.base import Unweighted
 from proxembed.estimator.neighborly import MATRICES
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
+from proxembed.estimator.unweighted import Unweighted
 from proxembed.params import call_user_function, constant, param
 from proxembed.proximity.weights import given_weights
 
@@ -47,8 +47,8 @@ class TemplateEmbedder(
     Every method with a projection in this package is such a pair. A says which rows belong together, B what the scale
     of a component is measured by. ``MESD(TemplateEmbedder(..., takes="single"))`` extends a pair for one class per row
     to several labels: a callable is given the copies of the rows, and a matrix links all copies of two rows alike.
-    ``SSDR`` joins it with any other method. With ``of="features"`` A and B are matrices of the features in the place of
-    X'AX and X'BX: maximise P'AP subject to P'(B + ridge I)P = I, P within the row space of X.
+    With ``of="features"`` A and B are matrices of the features and stand in the place of X'AX and X'BX: maximise P'AP
+    subject to P'(B + ridge I)P = I, P within the row space of X. ``SSDR`` joins it with any other method.
 
     Attributes
     ----------

@@ -261,7 +261,7 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int |
         estimator.set_params(n_prototypes=PROTOTYPES)
     if "n_prototypes" in known and prototypes is not None and (estimator.n_prototypes or n_rows) > prototypes:
         estimator.set_params(n_prototypes=prototypes)
-    if "views" in known:
+    if "views" in known and "method" in known:
         inner = suited(estimator.inner(), n_rows, None, prototypes)
         if settings(inner) != settings(estimator.inner()):
             estimator.set_params(method=inner)

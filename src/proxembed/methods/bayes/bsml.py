@@ -16,10 +16,11 @@ from proxembed.algebra.arrays.matrix import guard_dense
 from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.blocks import lazily
 from proxembed.classify.label_classifier import LabelsOrNumbers, fitted_to_labels
-from proxembed.estimator.base import Embedder, Unweighted
+from proxembed.estimator.base import Embedder
 from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.predicts import EXTRAPOLATE_DOC
 from proxembed.estimator.rows import Rows
+from proxembed.estimator.unweighted import Unweighted
 from proxembed.estimator.validation import in_range
 from proxembed.estimator.weights import checked_weights, present_rows
 from proxembed.params import check_params, param
