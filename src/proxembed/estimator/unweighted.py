@@ -27,5 +27,5 @@ class Unweighted(Embedder, abstract=True):
 
     @property
     def weighs_rows(self) -> bool:
-        """No."""
+        """False: rows have no weights."""
         return False

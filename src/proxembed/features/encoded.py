@@ -128,7 +128,7 @@ def with_example(rows: RawRows, targets: Callable[[], Targets]) -> RawRows:
     """The rows with an example of what an encoder fitted on them gives: sizes and kind of the features."""
     found = encoded(rows, targets)
     step = max(1, -(-found.shape[0] // EXAMPLE))
-    return RawRows(rows.X, rows.encoder, rows.names, found[::step])
+    return RawRows(rows.X, rows.encoder, rows.names, found[::step], rows.of_cells)
 
 
 def stacked(*parts: Matrix) -> Matrix:

@@ -52,6 +52,7 @@ class RowEncoder(TransformerMixin, BaseEstimator):
         check_encoder(self.encoder)
         rows = X if isinstance(X, RawRows) else _raw_rows(X, self.encoder)
         self.columns_, self.takes_frame_, self.n_features_in_ = rows.names, rows.is_frame, rows.shape[1]
+        self.of_cells_ = rows.of_cells
         self.encoder_ = encoder_fit(rows, lambda: _targets(y), sample_weight)
         return self
 
@@ -107,7 +108,13 @@ class RowEncoder(TransformerMixin, BaseEstimator):
 
     def _frame(self, X: Any) -> Any:
         """The columns of a DataFrame, as the rows of the fit had them; rows of a file as a DataFrame of their cells."""
-        X = as_frame(X) if isinstance(X, TableRows) else X
+        if isinstance(X, TableRows) is not self.of_cells_:
+            fitted, given = ("the cells of a file", "a DataFrame") if self.of_cells_ else ("a DataFrame", "a file")
+            raise ValueError(
+                f"the encoder of this model was fitted on {fitted}, and X comes from {given}, whose cells differ (yes "
+                f"and no are 1 and 0 in those of a file); pass rows of {fitted}."
+            )
+        X = as_frame(X) if self.of_cells_ else X
         labels = {str(label): label for label in X.columns} if hasattr(X, "iloc") else None
         if labels is None or (missing := [name for name in self.columns_ if name not in labels]):
             told = "is none" if labels is None else f"lacks {few_names(missing)}"

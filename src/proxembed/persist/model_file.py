@@ -31,6 +31,7 @@ from proxembed.targets.outputs import output_words
 from .former_names import CHANGED, CHANGED_IN, PRESENT_NAMES, PRESENT_VALUES
 
 CARD_MARK = "---\n# proxembed model card\n"  # a card begins with it: YAML front matter, its comment
+FORMER_MARK = "<!-- proxembed model card -->"  # of cards of the former formats
 FORMAT, FORMER_FORMATS = 11, (7, 8, 9, 10)  # models of the former formats load with the present names
 FACTS, SCHEMA = "proxembed.json", "schema.json"  # ours, and that of skops
 ARRAY, ARCHIVE = b"\x93NUMPY", b"PK"  # how a part of a model begins that is an array, or a sparse matrix
@@ -482,7 +483,7 @@ def _check_card(path: Path) -> None:
     if not path.exists():
         return
     with open(path, "rb") as file:
-        if file.read(len(CARD_MARK)) != CARD_MARK.encode():
+        if not file.read(len(CARD_MARK)).startswith((CARD_MARK.encode(), FORMER_MARK.encode())):
             raise ValueError(f"{path} exists and is no model card; give the model another name.")
 
 

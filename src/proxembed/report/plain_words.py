@@ -195,7 +195,8 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
     ours = _ours(name, goal)
     if name == "map":
         other = goal["base"]["arm"] if goal["base"]["k"] else "no map"
-        told = {BETTER: f"use the map of {ours}", LEVEL: f"use the map of {ours} or that of {other}"}
+        or_other = f" or that of {other}" if goal["base"]["k"] else ""
+        told = {BETTER: f"use the map of {ours}", LEVEL: f"use the map of {ours}{or_other}"}
         told |= {WORSE: f"use {other}"}
     elif name == "compress":
         fewer = goal["components"] < goal["d"]

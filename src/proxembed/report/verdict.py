@@ -259,7 +259,7 @@ def label(entry: dict[str, Any]) -> str:
     if entry["k"] is None:
         return str(entry["arm"])
     fewer = entry.get("components", entry["k"]) < entry["k"]
-    return f"{entry['arm']} at k = {entry['k']}" + f" (here {entry.get('components')})" * fewer
+    return f"{entry['arm']} at k = {entry['k']}" + f" ({entry.get('components')} components found)" * fewer
 
 
 def equal_to(names: Sequence[str]) -> str:

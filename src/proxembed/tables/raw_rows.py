@@ -18,9 +18,10 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 class RawRows:
     """Rows before an encoder (an array, NaN where unknown, a CSR array or a pandas DataFrame), and the unfitted
     encoder. ``example`` are some encoded rows, which tell the sizes and the kind of the features; None where nothing
-    was fitted."""
+    was fitted. ``of_cells``: a DataFrame of the cells of a file (``as_frame``), not one of the caller."""
 
-    def __init__(self, X: Any, encoder: Any, names: Sequence[str], example: Any = None) -> None:
+    def __init__(self, X: Any, encoder: Any, names: Sequence[str], example: Any = None, of_cells: bool = False) -> None:
+        self.of_cells = of_cells
         self.X, self.encoder, self.names, self.example = X, encoder, tuple(names), example
         self.shape = X.shape
 
@@ -34,7 +35,7 @@ class RawRows:
             return cls(*numbers[:1], encoder, numbers[1])
         if not hasattr(frame, "iloc") or len(frame) != len(X):
             found = as_frame(X)
-            return cls(found, encoder, list(found.columns))
+            return cls(found, encoder, list(found.columns), of_cells=True)
         labels = {str(label): label for label in frame.columns}
         return cls(frame[[labels[column.name] for column in X.columns]], encoder, names)
 
@@ -62,7 +63,7 @@ class RawRows:
     def __getitem__(self, rows: Any) -> RawRows:
         rows = rows if isinstance(rows, slice) else np.asarray(rows)
         X = self.X.iloc[rows] if self.is_frame else self.X[rows]
-        return RawRows(X, self.encoder, self.names, self.example)
+        return RawRows(X, self.encoder, self.names, self.example, self.of_cells)
 
     __iter__ = None
 

@@ -428,7 +428,7 @@ def with_encoded_example(dataset: Dataset, rows: np.ndarray | None = None) -> Da
         return dataset
     part = dataset if rows is None else dataset.take(rows)
     example = with_example(part.X, lambda: part.targets).example
-    return replace(dataset, X=RawRows(dataset.X.X, dataset.X.encoder, dataset.X.names, example))
+    return replace(dataset, X=RawRows(dataset.X.X, dataset.X.encoder, dataset.X.names, example, dataset.X.of_cells))
 
 
 def has_whole_rows(dataset: Dataset) -> bool:

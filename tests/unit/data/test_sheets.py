@@ -73,6 +73,13 @@ def test_what_is_no_sheet_is_refused(tmp_path, monkeypatch):
             read(tmp_path / "u.xlsx", "y")
         except DataError as error:
             assert str(error).endswith((".", "?"))
+    for room in (unpacking, sheets):
+        monkeypatch.setattr(room, "most_unpacked", lambda: 100_000)
+    gap = needed("openpyxl").Workbook()
+    gap.active["A9000"] = "far"
+    gap.save(tmp_path / "gap.xlsx")
+    with pytest.raises(DataError, match="sheet 'Sheet' would take .*, the most that may be"):
+        read(tmp_path / "gap.xlsx", "y")
     with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/more.xml", bytes(1 << 16))
     for room in (unpacking, sheets):

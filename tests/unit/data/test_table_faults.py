@@ -251,7 +251,7 @@ def test_a_test_file_of_other_columns_or_values(tmp_path):
 
 def test_options_that_the_format_does_not_take(tmp_path):
     np.savez(tmp_path / "t.npz", X=np.eye(2), Y=np.eye(2))
-    with pytest.raises(DataError, match="id, drop was given, but columns are named by purpose in tables only"):
+    with pytest.raises(DataError, match="id, drop was given, but columns of this format are not named by purpose"):
         read(tmp_path / "t.npz", columns=Columns(id="a", drop=("b",)))
     assert "labels= was given beside columns.labels" in failure(tmp_path, HEAD + ROWS, labels="y")
 

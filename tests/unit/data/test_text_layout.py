@@ -29,6 +29,7 @@ LABEL = Columns(labels=("y",))
         ('a,text\n1,"one\nof; two; lines; here; x"\n2,"b\nc"\n', 0, ",", ()),
         ("x y\n1 2\n3 4\n", 0, " ", ()),
         ('"x" "y"\n"r 1" 2 3\n"r 2" 3 4\n', 0, " ", ()),
+        ("sep=a\nx,y\n1,2\n", 0, ",", ()),
         ("tags\nsea;sun\nsea\nsun;sea\n", 0, ",", ()),
         ("text\none two\nthree four\n", 0, ",", ()),
     ],
@@ -115,5 +116,8 @@ def test_text_files_are_tables_unless_their_first_rows_hold_indices(tmp_path):
     for suffix in (".txt", ".dat", ".data"):
         (tmp_path / f"t{suffix}").write_text("# LIBSVM\n1 1:2 3:4\n0 2:1\n")
         assert read(tmp_path / f"t{suffix}").X.shape == (2, 3)
+        clock = "".join(f"14:{i};{i};{'uv'[i % 2]}\n" for i in range(10, 30))
+        (tmp_path / f"t{suffix}").write_text("when;x;y\n" + clock)
+        assert read(tmp_path / f"t{suffix}", "y").Y.shape == (20, 2), "clock times are no INDEX:VALUE"
         (tmp_path / f"t{suffix}").write_text(TABLE)
         assert read(tmp_path / f"t{suffix}", "y").X.shape == (30, 2)

@@ -57,11 +57,13 @@ def test_nested_records_lists_and_fields_of_several_kinds(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("t.jsonl", LINES + "{\n", "t.jsonl, line 31: it is no JSON .*; write one object a row"),
+        ("t.jsonl", LINES + "{\n", "t.jsonl, line 31: it is not JSON .*; write one object a row"),
         ("t.jsonl", LINES + "7\n", "t.jsonl, line 31: the record is '7', no object; write one object a row"),
         ("t.jsonl", "", "t.jsonl: the file holds no record; write one object"),
         ("t.json", "[1, 2]", "t.json, line 1: the record is '1', no object"),
-        ("t.json", "[{}", "t.json: it is no JSON"),
+        ("t.json", "[{}", "t.json: it is not JSON"),
+        ("t.jsonl", '{"a.b": 1, "a": {"b": 2}}', "t.jsonl: field 'a.b' occurs twice in record 1; rename it"),
+        ("t.jsonl", '{"a": "\\ud800"}', "t.jsonl: a field is not text .*; write one object a row"),
         ("t.feather", "ARROW1xxxxxxxxxxxxx", "t.feather: it is no readable Feather or Arrow file"),
         ("t.feather", "", "t.feather: it is no readable Feather or Arrow file"),
     ],
@@ -78,6 +80,9 @@ def test_more_than_may_be_unpacked_is_refused(tmp_path, monkeypatch):
     for name, what in (("t.feather", "its columns"), ("t.json", "its records")):
         with pytest.raises(DataError, match=f"{name}: {what} would take .*, above 500 bytes, the most that may"):
             read(written(tmp_path / name), "y")
+    (tmp_path / "wide.jsonl").write_text("\n".join(f'{{"f{i}": 1}}' for i in range(20)))
+    with pytest.raises(DataError, match="wide.jsonl: its records would take .*; write fewer fields, or Parquet"):
+        read(tmp_path / "wide.jsonl", "f0")
     (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(LINES.encode()))
     with pytest.raises(DataError, match="t.jsonl.gz: it unpacks to more than 500 bytes"):
         read(tmp_path / "t.jsonl.gz", "y")

@@ -27,6 +27,8 @@ def test_a_card_never_replaces_another_document(path):
     model = PCA().fit(X)
     save(model, path, card=model_card(model))
     save(model, path, card=model_card(model))
+    path.with_suffix(".md").write_text("<!-- proxembed model card -->\n# of a former format")
+    save(model, path, card=model_card(model))
     path.with_suffix(".md").write_text("# My notes")
     before = path.read_bytes()
     with pytest.raises(ValueError, match=r"model\.md exists and is no model card; give the model another name"):

@@ -25,7 +25,7 @@ OF_FOLDER = "name one file in it"
 BY_CONTENT = (".txt", ".dat", ".data")  # of tables and of svmlight
 FIRST_LINES = 5
 XC_HEADER = re.compile(r"\d+ \d+ \d+\s*")
-INDEX_VALUE = re.compile(r"(?:[^\s:,]+(?:,[^\s:,]+)*\s+)?(?:qid:\d+\s+)?\d+:\S")
+INDEX_VALUE = re.compile(r"(?:[^\s:,]+(?:,[^\s:,]+)*\s+)?(?:qid:\d+\s+)?\d+:[^\s:,;|]+(?=\s|$)")
 
 __all__ = [
     "READERS",
@@ -77,9 +77,10 @@ def read(
         ``@relation``; a single nominal attribute that is not {0,1} is read as one class per row. npy: the file of the
         labels, a table or a .npy file.
     test : str or Path, optional
-        Test file of the same format, features and labels; not for npz, which holds its own split, and npy.
+        Test file of the same format, features and labels; not for npz, which holds its own split, npy and h5ad.
     columns : Columns, optional
-        Tables, and the label table of npy: which columns hold labels, text, ids, groups, time, or are left out.
+        Tables, dense ARFF, h5ad, and the label table of npy: which columns hold labels, text, ids, groups, time, or are
+        left out.
     targets : str or sequence of str, optional
         The same as ``columns.targets``: columns of numbers to predict.
 
@@ -118,8 +119,8 @@ def read(
     unfit = () if reader.takes_columns else [field for field in columns.fields_set if field != "target_type"]
     if unfit:
         fields = ", ".join(unfit)
-        reason = f"{fields} was given, but columns are named by purpose in tables only"
-        raise DataError.at(path, None, reason, "leave it out, or give a CSV or Parquet file")
+        reason = f"{fields} was given, but columns of this format are not named by purpose"
+        raise DataError.at(path, None, reason, "leave it out, or give a table, such as a CSV file")
     try:
         data = with_spelling_notes(reader.read(path, test, labels, columns))
     except DataError as error:  # that of a Dataset names no file
@@ -266,6 +267,9 @@ def _is_table(path: Path) -> bool:
     """Whether a file of text is a table: its first lines hold no INDEX:VALUE, as those of svmlight do."""
     with opened(path) as stream:
         lines = list(filter(str.strip, first_lines(stream)))[:FIRST_LINES]
+    header = next((line for line in lines if not line.startswith("#")), "")
+    if re.search(r"[^\W\d_]", header) and ":" not in header:  # names
+        return True
     if not lines or XC_HEADER.fullmatch(lines[0]):
         return False
     return not any(INDEX_VALUE.match(line) for line in lines)

@@ -74,7 +74,7 @@ def _rows(sheet: Any, path: Path) -> list[list[str]]:
     most, size = most_unpacked(), 0
     for row in sheet.iter_rows(values_only=True):
         rows.append([_text(cell) for cell in row])
-        size += len(row) + sum(map(len, rows[-1]))
+        size += 64 + 9 * len(row) + sum(map(len, rows[-1]))  # of empty cells and rows, too
         if size > most:
             raise too_large(path, f"sheet {shorten(sheet.title)}", size, most, FEWER)
     while rows and not any(rows[-1]):

@@ -23,7 +23,7 @@ UTF8_MARK, UTF16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 FALLBACKS = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # which no text has
 SPECIAL, DOUBLE = re.compile(r'[",\r\n]'), '"'  # what a cell in quotes may hold, and what is doubled there
-SEP_LINE = re.compile(r'"?sep=(\\t|.)"?', re.IGNORECASE)
+SEP_LINE = re.compile(r'"?sep=(\\t|\t|[!-/:-@\[-`{-~])"?', re.IGNORECASE)  # punctuation of ASCII, or a tab
 SHOWN_LINES = 60  # of the beginning of a file, which show its layout
 FEWEST_CELLS = 3  # of a table below a title
 FIELD = csv.field_size_limit()

@@ -98,15 +98,22 @@ def _json(path: Path) -> Any:
     import pyarrow as pa
 
     columns: dict[str, list[Any]] = {}
-    count = 0
+    count, most = 0, most_unpacked()
     for count, record in enumerate(_records(path), start=1):
         for name, value in _fields(record):
             cells = columns.setdefault(name, [])
+            if len(cells) == count:
+                raise DataError.at(path, None, f"field {shorten(name)} occurs twice in record {count:,}", "rename it")
             cells += [None] * (count - 1 - len(cells))
             cells.append(value)
+        if 8 * count * len(columns) > most:
+            raise too_large(path, "its records", 8 * count * len(columns), most, "write fewer fields, or Parquet")
     if not columns:
         raise DataError.at(path, None, "the file holds no record", FORM)
-    return pa.table({name: _column(cells + [None] * (count - len(cells))) for name, cells in columns.items()})
+    try:
+        return pa.table({name: _column(cells + [None] * (count - len(cells))) for name, cells in columns.items()})
+    except (pa.ArrowException, UnicodeEncodeError) as error:
+        raise DataError.at(path, None, f"a field is not text ({shorten(str(error), 120)})", FORM) from error
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
@@ -130,7 +137,7 @@ def _loaded(content: bytes, path: Path, line: int | None) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise DataError.at(path, line, f"it is no JSON ({shorten(str(error), 120)})", FORM) from error
+        raise DataError.at(path, line, f"it is not JSON ({shorten(str(error), 120)})", FORM) from error
 
 
 def _object(found: Any, path: Path, line: int) -> dict[str, Any]:
