@@ -72,6 +72,16 @@ class TableState:
         """Number of features."""
         return len(self.feature_names)
 
+    @property
+    def category_features(self) -> dict[str, NDArray[np.intp]]:
+        """The features of each column of categories: one per value and the share of rows, without constant ones."""
+        found, first = {}, len(self.medians) + len(self.holed)
+        for name, values, _ in self.categories:
+            end = first + min(len(values), MOST_VALUES) + (len(values) > MOST_VALUES)
+            found[name] = np.flatnonzero((self.varying >= first) & (self.varying < end))
+            first = end
+        return found
+
     def unseen(self, rows: TableRows) -> list[UnseenCells]:
         """Of each column of categories or of lists of names, the cells of rows that this was not learned from."""
         values = {name: values for name, values, _ in self.categories}

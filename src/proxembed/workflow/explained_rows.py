@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from proxembed.data import Columns, read, read_rows
+from proxembed.features.table import EMPTY, TableState
 from proxembed.proximity.reordering import even_sample
 from proxembed.tables.notes import visible
 
@@ -68,6 +69,7 @@ class ExplainedRow:
     moved : tuple of (str, float)
         The features that moved the score most, and by how much: what it loses when the feature takes its mean of the
         training rows (median where the score is not linear in the features, 0 of sparse features), all others kept.
+        The features of a category are set together and told as one, by the column and its value in the row.
     against : str
         What a feature is set to: "mean", "median" or "0".
     exact : bool
@@ -162,6 +164,28 @@ class RowExplainer:
         return [f"x{j}" for j in range(d)] if names is None or len(names) != d else [str(name) for name in names]
 
     @cached_property
+    def _categories(self) -> dict[str, np.ndarray]:
+        """The features of each column of categories, which are set together."""
+        state = getattr(self.model.steps[0][1], "state_", None)
+        found = state.category_features if isinstance(state, TableState) else {}
+        return {name: features for name, features in found.items() if len(features)}
+
+    @cached_property
+    def _leads(self) -> np.ndarray:
+        """Of each feature the first one of its category; of others the feature itself."""
+        leads = np.arange(self.X.shape[1])
+        for features in self._categories.values():
+            leads[features] = features[0]
+        return leads
+
+    def _values(self, X: Any) -> dict[str, Any]:
+        """The cells of the columns of categories of rows."""
+        if not self._categories:
+            return {}
+        rows = self.model.steps[0][1]._known_columns(X)
+        return {name: rows[name] for name in self._categories}
+
+    @cached_property
     def limits(self) -> tuple[float, float]:
         """The limits of distance in the features and in the embedding, by training rows as if they were new."""
         some = even_sample(self.X.shape[0], DISTANCE_ROWS)
@@ -212,7 +236,7 @@ class RowExplainer:
         """Explain rows X (m, d), as the model takes them."""
         rows = self._features(X)
         Z = np.asarray(self.embedding.transform(rows), dtype=np.float64)
-        scores, words = self._scores(rows), self._words(X, Z)
+        scores, words, values = self._scores(rows), self._words(X, Z), self._values(X)
         apart = distances(Z, self.Z), distances(rows, self.X)
         near = apart[0] if self.metric == "euclidean" else cosine_distances(Z, self.Z)
         tenths = [tenth(each) for each in apart]
@@ -220,7 +244,8 @@ class RowExplainer:
         for i, word in enumerate(words):
             j = self._explained(scores[i])
             spaces = (Space(float(each[i]), limit) for each, limit in zip(tenths[::-1], self.limits, strict=True))
-            moved = self._moved(rows[[i]], j, scores[i, j])
+            told = {self._categories[name][0]: f"{name}={cells[i] or EMPTY}" for name, cells in values.items()}
+            moved = self._moved(rows[[i]], j, scores[i, j], told)
             how = self.against, self.linear
             found.append(ExplainedRow(word, self._named(j), self._nearest(near[i]), moved, *how, *spaces))
         return found
@@ -300,30 +325,37 @@ class RowExplainer:
             return [str(each) for each in found]
         return [", ".join(name for name, on in zip(self._names, row, strict=True) if on) or "no label" for row in found]
 
-    def _moved(self, row: Any, j: int, score: float) -> tuple[tuple[str, float], ...]:
-        """The features that moved score j of a row most."""
+    def _moved(self, row: Any, j: int, score: float, told: dict[int, str]) -> tuple[tuple[str, float], ...]:
+        """The features that moved score j of a row most; ``told``: names of categories by their first feature."""
         if sp.issparse(row):
             tried = row.indices
         else:
             apart = np.abs(row[0] - self.reference)
-            tried = np.argsort(-apart, kind="stable")[:MOST_TRIED]
+            tried = np.argsort(-apart, kind="stable")
             tried = tried[apart[tried] > 0]
+        leads = self._leads[tried]
+        tried = leads[np.sort(np.unique(leads, return_index=True)[1])]  # each category once
+        tried = tried if sp.issparse(row) else tried[:MOST_TRIED]
         changes = np.array([], dtype=np.float64)
         for start in range(0, len(tried), AT_ONCE):
             own = tried[start : start + AT_ONCE]
             copies = self._copies(row, own)
             changes = np.append(changes, score - self._scores(copies)[:, j])
         order = np.argsort(-np.abs(changes), kind="stable")[:MOVED]
-        return tuple((self.feature_names[tried[i]], float(changes[i])) for i in order if changes[i] != 0)
+        names = ((told.get(tried[i], self.feature_names[tried[i]]), float(changes[i])) for i in order)
+        return tuple((name, change) for name, change in names if change != 0)
 
-    def _copies(self, row: Any, features: np.ndarray) -> Any:
-        """Copies of a row, each with one feature at its reference."""
+    def _copies(self, row: Any, leads: np.ndarray) -> Any:
+        """Copies of a row, each with one feature, or all of one category, at the reference."""
+        together = {features[0]: features for features in self._categories.values()}
+        parts = [together.get(lead, [lead]) for lead in leads]
+        places, features = np.repeat(np.arange(len(parts)), [len(part) for part in parts]), np.concatenate(parts)
         if sp.issparse(row):
-            copies = sp.vstack([row] * len(features)).tolil()
-            copies[np.arange(len(features)), features] = 0.0
+            copies = sp.vstack([row] * len(leads)).tolil()
+            copies[places, features] = 0.0
             return sp.csr_array(copies)
-        copies = np.repeat(row, len(features), axis=0)
-        copies[np.arange(len(features)), features] = self.reference[features]
+        copies = np.repeat(row, len(leads), axis=0)
+        copies[places, features] = self.reference[features]
         return copies
 
 

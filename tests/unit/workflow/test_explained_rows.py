@@ -1,12 +1,14 @@
 """Why a model predicts what it predicts: nearest training rows, features that moved the score, rows that are far."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
 
 from proxembed import OPLS, Kernelized, fit_on
 from proxembed.data import Dataset
+from proxembed.methods.table_encoder import table_of
 from proxembed.workflow.explained_rows import RowExplainer
 
 RANDOM = np.random.default_rng(0)
@@ -63,3 +65,21 @@ def test_sparse_features_numbers_and_one_yes_or_no_label():
     sick = Dataset.from_classes(X, np.array(["well", "sick"])[Y[:, 0]])
     why = RowExplainer(fit_on(OPLS(), sick), sick).explain(X[:1])[0]
     assert why.of == why.predicted == ("well", "sick")[Y[0, 0]] and why.nearest[0].labels in ("well", "sick")
+
+
+def test_a_category_moves_as_one_and_is_told_by_its_value_in_the_row():
+    """All its 0/1 columns and the share of rows at once; a value without a column of its own is told, too."""
+    plan, code = np.array(["year", "month", ""])[np.digitize(X[:, 3], [1.7, 3])], np.arange(80) // 2
+    table = pd.DataFrame({"size": X[:, 0], "plan": plan, "code": np.char.add("c", code.astype(str)), "own": X[:, 1]})
+    data = Dataset(table_of(table), np.column_stack([plan == "month", X[:, 0] > 2]).astype(int))
+    model = fit_on(OPLS(), data)
+    new = table.iloc[[int(np.flatnonzero(plan == "")[0]), 79]].assign(code=["c39", "unseen"])
+    found = RowExplainer(model, data).explain(new)
+    assert {name for name, _ in found[0].moved} == {"size", "plan=(empty)", "code=c39", "own"}
+    assert {name for name, _ in found[1].moved} == {"size", f"plan={plan[79] or '(empty)'}", "code=unseen", "own"}
+    names, rows = model[0].get_feature_names_out(), model[0].transform(data.X)
+    row, columns = rows[[new.index[0]]], [name.startswith("plan=") for name in names]
+    changed = np.where(columns, rows.mean(axis=0), row)
+    scores = [model[1:].decision_function(each)[0] for each in (row, changed)]
+    j = data.label_names.index(found[0].of)
+    assert dict(found[0].moved)["plan=(empty)"] == pytest.approx(scores[0][j] - scores[1][j], rel=1e-8)
