@@ -3,7 +3,7 @@ its prediction most, and whether it is far from all training rows."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -399,4 +399,5 @@ def explainer_of(model: Any, path: Path, source: dict[str, Any]) -> RowExplainer
     given = {name: source[name] for name in PURPOSES if source.get(name) is not None}
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     labelled = read(path, columns=Columns(**given) if source.get("format") == "table" else None)
-    return RowExplainer(model, labelled, read_rows(path, source)[0])
+    X, ids = read_rows(path, source)
+    return RowExplainer(model, labelled if ids is None else replace(labelled, ids=ids), X)

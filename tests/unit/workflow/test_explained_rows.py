@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
 
 from proxembed import OPLS, Kernelized, fit_on
-from proxembed.data import Dataset
+from proxembed.data import Columns, Dataset, read
 from proxembed.methods.table_encoder import table_of
-from proxembed.workflow.explained_rows import RowExplainer
+from proxembed.workflow.explained_rows import RowExplainer, explainer_of
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(80, 5)) + 2
@@ -83,3 +83,13 @@ def test_a_category_moves_as_one_and_is_told_by_its_value_in_the_row():
     scores = [model[1:].decision_function(each)[0] for each in (row, changed)]
     j = data.label_names.index(found[0].of)
     assert dict(found[0].moved)["plan=(empty)"] == pytest.approx(scores[0][j] - scores[1][j], rel=1e-8)
+
+
+def test_ids_of_a_column_that_was_found_name_the_nearest_training_rows(tmp_path):
+    table = pd.DataFrame(X, columns=list("abcde")).assign(patient=IDS, sick=np.where(Y[:, 0], "yes", "no"))
+    table.to_csv(tmp_path / "train.csv", index=False)
+    data = read(tmp_path / "train.csv", columns=Columns(labels=("sick",)))
+    assert data.source["found_id"] == "patient"
+    model = fit_on(OPLS(), data)
+    why = explainer_of(model, tmp_path / "train.csv", data.source).explain(data.X[[0]])[0]
+    assert [near.id for near in why.nearest] == [IDS[near.row] for near in why.nearest]
