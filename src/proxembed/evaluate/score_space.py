@@ -58,30 +58,38 @@ class ScoreSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """How numbers in y are scaled."""
         return "standard"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the rival. X: (n, d) array or sparse matrix; y: labels in any form, or ``Outputs``; rows without a known
-        label or number are left out; sample_weight: (n,) numbers >= 0, how often each row counts. Returns self."""
+        label or number are left out; sample_weight: (n,) numbers >= 0, how often each row counts; groups: (n,) array,
+        rows of one group are in one inner fold. Returns self."""
         targets = y if isinstance(y, Outputs) else LabelMatrix.of(y)
         rows = np.flatnonzero(targets.rows_any)
         own, weights = targets.take(rows), None if sample_weight is None else np.asarray(sample_weight)[rows]
+        several = None if groups is None else np.asarray(groups)[rows]
+        several = None if several is None or len(np.unique(several)) < 2 else several
         self._kept_: np.ndarray | None = None
         learn: Any = self._fit_outputs if isinstance(own, Outputs) else self._fit_labels
-        placed = learn(X[rows], own, weights)
+        placed = learn(X[rows], own, weights, several)
         self._seen, self._placed, self.n_components_ = SeenRows(X[rows]), placed, placed.shape[1]
         return self
 
-    def _fit_labels(self, X: Any, labels: LabelMatrix, weights: np.ndarray | None) -> np.ndarray:
+    def _fit_labels(
+        self, X: Any, labels: LabelMatrix, weights: np.ndarray | None, groups: np.ndarray | None
+    ) -> np.ndarray:
         """Fit to labels; the places of the rows."""
         Y, known = labels.Y.toarray(), labels.known_cells
         y = Y if known is None else labels.indicator
-        inner = inner_folds(len(Y), None, INNER_FOLDS, self.seed)
-        self.rival_, own = fitted_rival(self.rival, self.grid, X, Y, y, inner, weights)
+        inner = inner_folds(len(Y), groups, INNER_FOLDS, self.seed)
+        self.rival_, own = fitted_rival(self.rival, self.grid, X, Y, y, inner, weights, groups is not None)
         self._own_scores = own
         return np.where(True if known is None else known, Y, own + 0.5) if self.at_targets else own
 
-    def _fit_outputs(self, X: Any, outputs: Outputs, weights: np.ndarray | None) -> np.ndarray:
+    def _fit_outputs(
+        self, X: Any, outputs: Outputs, weights: np.ndarray | None, groups: np.ndarray | None
+    ) -> np.ndarray:
         """Fit to numbers; the places of the rows."""
-        self.rival_ = clone(self.rival).fit(X, outputs, **weights_of(weights))
+        inner = None if groups is None else inner_folds(outputs.n, groups, INNER_FOLDS, self.seed)
+        self.rival_ = clone(self.rival).fit(X, outputs, inner, **weights_of(weights))
         outputs = outputs if weights is None else held_under(outputs, weights)
         self._reading_ = outputs.reading
         kept = np.flatnonzero(outputs.level_and_scale[1] > 0)

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import has_fit_parameter
 
 from proxembed.blocks import is_dask
 from proxembed.classify import Thresholded
@@ -133,9 +134,9 @@ class EmbeddingPipeline(Pipeline):
         with own_configuration(keeps_routing=True):
             X, y, weighed = self._weighed(frame_of(X), y, sample_weight)
             if isinstance(self.steps[-1][1], OutputReadout):
-                return self._fit_outputs(X, y, **weighed)
+                return self._fit_outputs(X, y, **weighed, **params)
             if self._reads_itself():
-                return self._fit_itself(X, y, params.pop("readout__scores", None), weighed)
+                return self._fit_itself(X, y, params.pop("readout__scores", None), weighed | params)
             return super().fit(X, y, **self._of_steps(**weighed), **params)
 
     def _weighed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, dict[str, np.ndarray]]:
@@ -157,7 +158,7 @@ class EmbeddingPipeline(Pipeline):
             return {"sample_weight": sample_weight}
         return {f"{name}__sample_weight": sample_weight for name, step in self.steps if takes_weights(step)}
 
-    def _fit_outputs(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> EmbeddingPipeline:
+    def _fit_outputs(self, X: Any, y: Any, sample_weight: np.ndarray | None = None, **params: Any) -> EmbeddingPipeline:
         """Fit the embedding, and the read-out that goes with it."""
         embedding, part = self.steps[-2][1], self[:-1]
         if (rows := getattr(X, "shape", (2,))[0]) == 1:
@@ -171,7 +172,7 @@ class EmbeddingPipeline(Pipeline):
                 "y holds labels, and the last step of this model reads out numbers: pass target_type='real' to the "
                 "method, or fit a model of embedding_pipeline(method, X)."
             )
-        part.fit(X, targets, sample_weight)
+        part.fit(X, targets, sample_weight, **params)
         if targets is None:
             raise ValueError("This model requires y to be passed, but the target y is None.")
         self.steps[-1][1].fit(lambda: part.transform(X), targets, embedding, sample_weight=sample_weight)
@@ -182,16 +183,16 @@ class EmbeddingPipeline(Pipeline):
         last = self.steps[-1][1]
         return self._reads_out() and isinstance(last, Thresholded) and isinstance(last.classifier, LogOdds)
 
-    def _fit_itself(self, X: Any, y: Any, scores: Any, weighed: dict[str, np.ndarray]) -> EmbeddingPipeline:
+    def _fit_itself(self, X: Any, y: Any, scores: Any, params: dict[str, Any]) -> EmbeddingPipeline:
         """Fit the embedding, and cut its log odds of rows that it has not seen: ``scores``, or its own."""
         part, embedding = self[:-1], self.steps[-2][1]
-        part.fit(X, y, **weighed)
+        part.fit(X, y, **params)
         own = embedding.own_label_scores()
         known = LabelMatrix.of(y).rows_any
         scores = own if scores is None else scores
         S = np.zeros((len(known), own.shape[1]))  # rows without a known label take no part
         S[known] = scores
-        self.steps[-1][1].fit(S, y, scores=scores, **weighed)
+        self.steps[-1][1].fit(S, y, scores=scores, **weights_of(params.get("sample_weight")))
         return self
 
     def _log_odds(self, rows: Any) -> Any:
@@ -426,7 +427,7 @@ def fit_on(
         fit_model(model, dataset.X, y, dataset.groups, dataset.sample_weight)
     else:
         y = y.rescaled(model["embedding"].target_scaling()) if numbers else y
-        model.fit(dataset.X, y, dataset.sample_weight)
+        model.fit(dataset.X, y, dataset.sample_weight, **_groups_of(model, dataset.groups))
     name_data(model, dataset, dataset.of_classes)
     return model
 
@@ -472,6 +473,12 @@ def embedding_pipeline(
     return EmbeddingPipeline(steps)
 
 
+def _groups_of(model: EmbeddingPipeline, groups: Any) -> dict[str, np.ndarray]:
+    """The groups of rows as the pipeline's ``fit`` takes them by name; nothing where its embedding takes none."""
+    taken = groups is not None and has_fit_parameter(model["embedding"], "groups")
+    return {"embedding__groups": np.asarray(groups)} if taken else {}
+
+
 def extrapolates(method: Any) -> bool:
     """Whether predictions of a method, or of that inside it, may leave the range of the training rows."""
     while isinstance(method, MethodWrapper):
@@ -487,18 +494,18 @@ def fit_model(
     seen. A supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high
     or too low for new rows, and probabilities too near 0 and 1. Here scaling, embedding and ridge are fitted again on
     each of three folds' other rows. ``weights``: how often each row counts."""
-    labels = LabelMatrix.of(y)
+    labels, together = LabelMatrix.of(y), _groups_of(model, groups)
     if model._reads_itself() and groups is None:
         return model.fit(X, y, weights)  # its log odds of the rows of fit have not seen them
     try:
         unseen = _unseen_log_odds if model._reads_itself() else unseen_scores
         scores = unseen(model[:-1], X, labels, groups, weights)
     except ValueError as error:
-        model.fit(X, y, weights)  # raises where the fit on all rows is impossible, too
+        model.fit(X, y, weights, **together)  # raises where the fit on all rows is impossible, too
         what = "probabilities" if labels.form == "classes" else "cuts and probabilities"
         warnings.warn(f"{what} are tuned on rows that the embedding has seen: {error}", stacklevel=2)
         return model
-    return model.fit(X, y, weights, readout__scores=scores)
+    return model.fit(X, y, weights, readout__scores=scores, **together)
 
 
 @own_configuration()
@@ -533,7 +540,8 @@ def _unseen_log_odds(method: Any, X: Any, labels: LabelMatrix, groups: Any, weig
         left_out = known[fold == each]
         rows = rows_without(left_out, labels.n, groups)
         fitted = EmbeddingPipeline([*clone(method).steps, ("readout", Thresholded(LogOdds()))])
-        fitted[:-1].fit(X[rows], labels.take(rows), **weights_of(weights, rows))
+        together = _groups_of(fitted, np.asarray(groups)[rows])
+        fitted[:-1].fit(X[rows], labels.take(rows), **weights_of(weights, rows), **together)
         found[fold == each] = fitted._log_odds(X[left_out])
     return found
 

@@ -1,13 +1,17 @@
 """ScoreSpace: a rival that predicts as a model, with scores, places, decisions and probabilities."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from proxembed import fit_on
 from proxembed.data import Dataset
+from proxembed.evaluate.part import INNER_FOLDS, inner_folds
 from proxembed.evaluate.rivals.forests import ForestScores
 from proxembed.evaluate.rivals.linear import LogisticScores, SVMScores
-from proxembed.evaluate.rivals.numbers import RidgeNumbers
+from proxembed.evaluate.rivals.numbers import PLSNumbers, RidgeNumbers
 from proxembed.evaluate.score_space import ScoreSpace
 from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.persist import load, save
@@ -72,3 +76,18 @@ def test_numbers_are_predicted_as_by_the_rival():
     lookup = fit_on(ScoreSpace(RidgeNumbers(), at_targets=True), data, scaling="standard")
     np.testing.assert_allclose(lookup.transform(X)[:, 0], (F[:, 0] - F[:, 0].mean()) / F[:, 0].std(), rtol=1e-8)
     np.testing.assert_allclose(lookup.predict(NEW), expected, rtol=1e-8)
+
+
+def test_rows_of_a_group_are_in_one_inner_fold():
+    """Of labels, of numbers and without a read-out; out-of-bag scores of a forest, too, are replaced."""
+    copies, groups = np.repeat(X, 2, axis=0) + 0.01 * RANDOM.normal(size=(180, 4)), np.repeat(np.arange(90), 2)
+    data, fold = Dataset(copies, np.repeat(Y, 2, axis=0), groups=groups), inner_folds(180, groups, INNER_FOLDS, 0)
+    for rival, readout in ((ForestScores(n_estimators=5), True), (LogisticScores(), False)):
+        model = fit_on(ScoreSpace(rival), data, readout=readout)
+        rows, own = model[0].transform(copies), model["embedding"].own_label_scores()
+        alone = clone(rival).fit(rows[fold != 1], data.Y.toarray()[fold != 1])
+        np.testing.assert_allclose(own[fold == 1], alone.decision_function(rows[fold == 1]), rtol=1e-8)
+    numbers = Dataset.from_targets(copies, copies[:, :2] + np.repeat(RANDOM.normal(size=(90, 2)), 2, axis=0))
+    rival = fit_on(ScoreSpace(PLSNumbers()), replace(numbers, groups=groups), scaling="none")["embedding"].rival_
+    expected = PLSNumbers().fit(copies, numbers.y, fold).own_factor_
+    np.testing.assert_allclose(rival.own_factor_, expected, rtol=1e-6)
