@@ -236,8 +236,12 @@ def test_local_links_of_built_pages(tmp_path):
 
 
 def test_the_formats_of_the_readme_are_read():
-    assert re.search(r"a CSV or Parquet table, npz, svmlight,\s+Mulan or MEKA ARFF, `.npy`", PAGES["README.md"])
-    assert {".csv", ".parquet", ".npz", ".svmlight", ".arff", ".npy"} <= set(READERS)
+    text = " ".join(PAGES["README.md"].split())
+    assert (
+        "a table (CSV, Excel, Parquet, Feather, JSON lines, AnnData), npz, svmlight, Mulan or MEKA ARFF, `.npy`" in text
+    )
+    suffixes = (".csv", ".xlsx", ".parquet", ".feather", ".jsonl", ".h5ad", ".npz", ".svmlight", ".arff", ".npy")
+    assert {*suffixes} <= set(READERS)
 
 
 def test_the_numbers_of_how_it_judges():

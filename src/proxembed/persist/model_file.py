@@ -483,7 +483,7 @@ def _check_card(path: Path) -> None:
     if not path.exists():
         return
     with open(path, "rb") as file:
-        if not file.read(len(CARD_MARK)).startswith((CARD_MARK.encode(), FORMER_MARK.encode())):
+        if not file.read(64).startswith((CARD_MARK.encode(), FORMER_MARK.encode())):
             raise ValueError(f"{path} exists and is no model card; give the model another name.")
 
 

@@ -9,6 +9,7 @@ from proxembed.evaluate.results import SAME_ROWS, sign_of
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
 from proxembed.measures.measures import AVERAGE_PRECISION, is_near
 
+SAVED = " (the saved model)"
 CONSTANT = "the same answer for every row"
 BOTH_CLASSES = "; Jaccard@10: share of neighbours of the same class, mean over both classes"
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
@@ -218,8 +219,14 @@ def _ours(name: str, goal: Mapping[str, Any]) -> str:
     """The method that a goal is about, with its size where that matters, and which file has it."""
     alone = goal["k"] is None or (name == "predict" and goal.get("reads_features"))
     size, saved = "" if alone else f" at k = {goal['k']}", goal.get("saved")
-    file = "" if saved is None else " (the saved model)" if saved else f" (a search with --goal {name} saves it)"
+    file = "" if saved is None else SAVED if saved else f" (a search with --goal {name} saves it)"
     return f"{goal['arm']}{size}{file}"
+
+
+def without_saved(goals: Mapping[str, dict[str, Any]]) -> None:
+    """Take back that a goal has the saved model, where a rival is saved in its place."""
+    for goal in goals.values():
+        goal["advice"] = goal.get("advice", "").replace(SAVED, "")
 
 
 def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:

@@ -19,6 +19,7 @@ from proxembed.methods.around import with_size
 from proxembed.methods.pipeline import fit_on
 from proxembed.methods.relation import Scaling
 from proxembed.params import safe_repr
+from proxembed.report.plain_words import without_saved
 from proxembed.report.verdict import label
 
 from .labelled_data import has_whole_rows
@@ -111,6 +112,7 @@ def add_answer(summary: dict[str, Any], name: str, figures: str) -> None:
     told = "All features with a ridge read-out predict" if name == ALL_FEATURES else f"Use {name}: it predicts"
     text = f"{told} better than every embedding that was tried ({figures}). The saved model is that."
     verdict["headline"], verdict["text"] = text, f"{text}\n{verdict['text']}"
+    without_saved(verdict["goals"])
     summary["saved"] = {"arm": name, "k": None, "rival": True}
 
 

@@ -38,6 +38,7 @@ from proxembed.methods.around import with_size
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labels
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
+from proxembed.report.plain_words import without_saved
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 from proxembed.tables.notes import counted
 
@@ -675,6 +676,7 @@ def add_rival_note(summary: dict[str, Any], goal: str | None, name: str, k: int 
     if goal in verdict["goals"]:
         verdict["goals"][goal]["sentence"] += f" {text}"
     verdict["text"] += f"\n{text}"
+    without_saved(verdict["goals"])
     summary["saved"] = {"arm": name, "k": k, "rival": True}
 
 

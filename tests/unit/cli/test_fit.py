@@ -155,7 +155,7 @@ def test_rows_left_out_are_noted_once(tags, tmp_path):
         (["-m", "oplls"], ["unknown method 'oplls'; did you mean opls"]),
         (["-m", "all"], ["--method 'all' is not one method"]),
         (["-m", "opls,cca"], ["unknown method 'opls,cca'"]),
-        (["-k", "4"], ["-k 4 is more than the 3 components", "Use -k 3 or less, or leave -k out."]),
+        (["-k", "4"], ["-k 4 is more than the 3 components", "Use -k 3 or less, or leave -k out"]),
         (["--set", "ridge"], ["--set 'ridge' must be NAME=VALUE"]),
         (["--set", "width=2"], ["--set width: opls has no parameter width; its parameters are"]),
         (["-m", "kernelized", "--set", "method=3"], ["--set method=3 must name one method"]),

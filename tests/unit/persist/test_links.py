@@ -111,7 +111,7 @@ def test_a_model_goes_where_the_link_leads_and_its_card_beside_the_link(folders)
     save(model, links / "model.skops", card=model_card(model))
     assert (links / "model.skops").is_symlink() and sorted(path.name for path in files.iterdir()) == ["v3.skops"]
     np.testing.assert_array_equal(load(links / "model.skops").transform(X), model.transform(X))
-    assert (links / "model.md").read_text().startswith("<!-- proxembed model card -->")
+    assert (links / "model.md").read_text().startswith("---\n# proxembed model card")
 
 
 def test_folders_of_runs_and_studies(folders):

@@ -187,7 +187,8 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     k = found.record["summary"]["saved"]["k"]
     text = f"The saved model is the rival label scores at k = {k}, which is ahead of ours on the folds"
     assert text in found.verdict["text"] and text in found.verdict["goals"]["predict"]["sentence"]
-    assert text in (tmp_path / "out" / "index.html").read_text()
+    page = (tmp_path / "out" / "index.html").read_text().replace("\u00a0", " ")
+    assert text in page and "(the saved model)" not in page
     model = proxembed.load(tmp_path / "out" / "model.skops")
     assert type(model.named_steps["embedding"]).__name__ == "LabelScores"
     assert np.array_equal(model.transform(X), found.embedding) and found.embedding.shape == (160, 3)
@@ -197,7 +198,7 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     found = proxembed.search(X, Y, **quick, goal="predict")
     assert found.name == found.record["search"]["chosen"]["method"] == "all features"
     assert found.verdict["text"].startswith("All features with a ridge read-out predict better than every embedding")
-    assert found.verdict["headline"] in found.report() and found.model.transform(X).shape == X.shape
+    assert found.verdict["headline"] in found.report().replace("\u00a0", " ") and found.model.transform(X).shape == X.shape
     assert proxembed.search(X, Y, **quick, goal="predict", embedding=True).name == "ClassicalMDS"
     monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: (raw, scores))
     profile = proxembed.search(X, Y, **quick)
