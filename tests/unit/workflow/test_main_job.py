@@ -198,7 +198,9 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     found = proxembed.search(X, Y, **quick, goal="predict")
     assert found.name == found.record["search"]["chosen"]["method"] == "all features"
     assert found.verdict["text"].startswith("All features with a ridge read-out predict better than every embedding")
-    assert found.verdict["headline"] in found.report().replace("\u00a0", " ") and found.model.transform(X).shape == X.shape
+    assert (
+        found.verdict["headline"] in found.report().replace("\u00a0", " ") and found.model.transform(X).shape == X.shape
+    )
     assert proxembed.search(X, Y, **quick, goal="predict", embedding=True).name == "ClassicalMDS"
     monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: (raw, scores))
     profile = proxembed.search(X, Y, **quick)
