@@ -28,7 +28,8 @@ SHORT = """
 |---|---|---|---|---|---|---|---|---|
 {lines}
 
-Of all {sets} sets, predictions are {predict}; neighbours are {neighbours}
+Of all {sets} sets, predictions are {predict}; neighbours are {neighbours}.
+A rival has a higher value than ours for predictions on {predict_above}, for neighbours on {neighbours_above} of them
 ([all tables](docs/results/search/tables.md)).
 """
 PAGE = """# Ours beside rivals
@@ -158,6 +159,15 @@ def above_ours(records: dict[str, dict[str, Any]], values: dict[str, dict[str, s
     return f"Higher than ours: {told}." if told else "No rival is higher than ours."
 
 
+def count_above(records: dict[str, dict[str, Any]], goal: str) -> int:
+    """On how many sets some rival has a higher value than ours."""
+    found = 0
+    for name, record in records.items():
+        ours = round(record["summary"]["verdict"]["goals"][goal]["value"], 3)
+        found += any(number(value) > ours for value in rival_values(record, name, goal).values())
+    return found
+
+
 def table(records: dict[str, dict[str, Any]], goal: str, title: str) -> str:
     """The table of one goal, with a column per rival that took part in any of the searches."""
     values = {name: rival_values(record, name, goal) for name, record in records.items()}
@@ -183,7 +193,8 @@ def maps_rows() -> list[dict[str, str]]:
 def short_table(records: dict[str, dict[str, Any]]) -> str:
     """The text between the two marks of the README."""
     lines = "\n".join(short_line(name, records[name]) for name in SHOWN)
-    counts = {goal: verdict_counts(records, goal) for goal in GOALS}
+    counts: dict[str, Any] = {goal: verdict_counts(records, goal) for goal in GOALS}
+    counts |= {f"{goal}_above": count_above(records, goal) for goal in GOALS}
     return SHORT.format(columns=COLUMNS, lines=lines, sets=len(records), **counts) + maps_sentence(
         maps_rows(), "docs/results/search/"
     )
