@@ -75,9 +75,25 @@ SAMPLE = typer.Option(
     rich_help_panel=TIME,
 )
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
+
+
+def search_working_folder() -> None:
+    """Let modules of the working folder be imported, behind the installed packages; workers take this over."""
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+
+
+def _trusted(names: list[str] | None) -> list[str] | None:
+    """The names, whose modules may lie in the working folder."""
+    if names:
+        search_working_folder()
+    return names
+
+
 TRUST = typer.Option(
     None,
     "--trust",
+    callback=_trusted,
     metavar="NAME",
     help="Dotted name of a class or function of the model's encoder whose code may run, such as "
     "chemotools.derivative.SavitzkyGolay; once for each.",
@@ -124,8 +140,7 @@ def named_encoder(text: str | None) -> Any:
     module, colon, name = text.partition(":")
     if not (module and colon and name):
         raise ValueError(f"--encoder {text!r} must be MODULE:NAME, such as skrub:TableVectorizer.")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # behind the installed packages; workers take it over
+    search_working_folder()
     try:
         found: Any = importlib.import_module(module)
         for part in name.split("."):

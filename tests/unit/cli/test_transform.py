@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -138,6 +139,9 @@ def test_the_encoder_of_a_model_is_loaded_where_its_name_is_trusted(tmp_path, mo
     save(model, tmp_path / "m.skops", source=source_of(data))
     np.save(tmp_path / "new.npy", X[:9])
     given = ("transform", tmp_path / "m.skops", tmp_path / "new.npy", "-o", tmp_path / "z.npz")
+    monkeypatch.delitem(sys.modules, "row_lengths")
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place not in ("", str(tmp_path))])
+    monkeypatch.chdir(tmp_path)  # whose modules may be named
     refused(program(*given), "holds 'row_lengths.halved'", "--trust row_lengths.halved in the program")
     done = program(*given, "--trust", "row_lengths.halved")
     assert done.exit_code == 0, (done.output, done.exception)

@@ -30,7 +30,6 @@ from proxembed.data.readers.table_features import (
 from proxembed.data.readers.table_file import (
     CsvFile,
     MergedLinesWarning,
-    ParquetFile,
     PartsOfTable,
     TableFile,
     check_layout,
@@ -98,7 +97,7 @@ class Table(Reader):
         """By the lines of the first megabytes of a file of text; None rows of one that is unpacked to be read."""
         form = form_of(path)
         if form == "parquet":
-            file = ParquetFile(path)
+            file: Any = open_table(path)
             return file.size, file.rows
         size = path.stat().st_size
         if is_packed(path) or form != "text":

@@ -65,8 +65,8 @@ class TextLayout:
 def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None, str]:
     """A file in another encoding than UTF-8 as UTF-8, and a note; None, "" for UTF-8, and for what is no text.
 
-    Without ``encoding``, UTF-16 is told by its first bytes, and Windows-1252, or else Latin-1, is what the first rows
-    hold if they are text but not UTF-8.
+    Without ``encoding``, UTF-16 is recognised by its first bytes, and Windows-1252, or else Latin-1, is what the first
+    rows hold if they are text but not UTF-8.
     """
     if encoding is not None:
         return _decoded(path, encoding), f"the file is read as {encoding}"
@@ -87,6 +87,8 @@ def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None,
             continue
         other = " (another encoding: encoding='...')" if name in FALLBACKS else ""
         return text.encode(), f"the file is not UTF-8 and is read as {words}{other}"
+    if first.startswith(UTF16) and len(content) <= most:
+        raise DataError.at(path, None, "it begins as UTF-16 and cannot be decoded", "write it as UTF-8")
     return None, ""
 
 
