@@ -56,7 +56,7 @@ def test_what_does_not_fit_is_refused(tmp_path, suffix):
     (tmp_path / f"other{other}").touch()
     assert "the format differs" in refusal(read, there, test=tmp_path / f"other{other}")
     if not READERS[suffix].takes_columns:
-        assert "columns are named by purpose in tables only" in refusal(read, there, columns=Columns(id="doc"))
+        assert "columns of this format are not named by purpose" in refusal(read, there, columns=Columns(id="doc"))
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
