@@ -32,7 +32,7 @@ def worded(summary: dict[str, Any], refitted: bool = False) -> dict[str, Any]:
         return {**summary, "verdict": {**verdict, "headline": "", "text": LACKS[verdict["lacks"]], "note": ""}}
     features = feature_count(summary.get("best", []), summary["dataset"]["d"])
     subject, goals = Subject.of(summary["dataset"], features), {}
-    chosen = summary.get("choice")
+    chosen = None if summary.get("nested") else summary.get("choice")  # the model of all rows is chosen anew
     for name in sorted(verdict["goals"], key=partial(_place, verdict.get("asked"))):
         goal = {**verdict["goals"][name], "yes_no": is_yes_no(summary["dataset"])}
         saved = (goal["arm"], goal["k"]) == (chosen["method"], chosen["k"]) if chosen else None

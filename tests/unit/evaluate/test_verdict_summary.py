@@ -210,3 +210,16 @@ def test_the_verdict_of_a_comparison_rests_on_the_folds_alone():
         table = {arm: [*values, value] for (arm, values), value in zip(GOOD.items(), test, strict=True)}
         verdicts.append(summarise(results(table, test=True))["verdict"])
     assert verdicts[0] == verdicts[1]
+
+
+def test_what_to_do_says_whether_a_goal_has_the_saved_model():
+    summary = verdict_module.summarise(results(GOOD))
+    ends = {
+        3: "use OPLS at k = 3 (the saved model) to predict.",
+        2: "(a search with --goal predict saves it) to predict.",
+    }
+    for k, end in ends.items():
+        found = worded({**summary, "choice": {"method": "OPLS", "k": k}})["verdict"]["goals"]["predict"]
+        assert found["advice"].endswith(end)
+    anew = worded({**summary, "choice": {"method": "OPLS", "k": 3}, "nested": {"folds": 5, "repeats": 2, "rows": 60}})
+    assert anew["verdict"]["goals"]["predict"]["advice"].endswith("use OPLS at k = 3 to predict."), "chosen anew"
