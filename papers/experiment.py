@@ -107,7 +107,8 @@ class Draws:
 
 class Kept:
     """The record of a run in its folder. Entries, and draws of those that take long, go into a ledger as they finish,
-    and into the record when it is written; a later run, also of one that was killed, goes on from both.
+    and into the record when it is written; a later run, also of one that was killed, goes on from both. A plan may gain
+    entrants; the entries of one that it describes otherwise are made anew.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ class Kept:
         facts = {"experiment": name, "plan": digest(json.dumps(plan, sort_keys=True))}
         self._ledger = Ledger(self.folder / LEDGER, facts, resume=not request.force)
         earlier = self._earlier()
-        if earlier is not None and earlier.get("plan") == plan and earlier.get("experiment") == name:
+        if earlier is not None and earlier.get("experiment") == name and same_but_entrants(earlier.get("plan"), plan):
             self._go_on(earlier, request.force)
         elif earlier is not None and not request.force:
             raise ValueError(
@@ -193,8 +194,10 @@ class Kept:
             self._same_data(held, self.folder / RECORD)
         self.record["data"] = {**held, **given}
         self.record["runs"] = earlier.get("runs", [{key: earlier.get(key) for key in RUN}])
+        stale = changed_entrants(earlier["plan"], self.record["plan"])
         self.record["parts"] = {
-            part: [{"run": 0, **entry} for entry in entries] for part, entries in earlier["parts"].items()
+            part: [{"run": 0, **entry} for entry in entries if entry.get("method", entry["entrant"]) not in stale]
+            for part, entries in earlier["parts"].items()
         }
 
     def _earlier(self) -> dict | None:
@@ -244,6 +247,33 @@ class Kept:
         if self._ledger.path.is_file():
             self._ledger.path.unlink()
         self._ledger.begun = False
+
+
+def same_but_entrants(earlier: Any, plan: Mapping[str, Any]) -> bool:
+    """Whether two plans differ at most in their ``entrants``, whose entries stand or fall one by one.
+
+    Examples
+    --------
+    >>> from papers.experiment import same_but_entrants
+    >>> same_but_entrants({"seed": 0, "entrants": []}, {"seed": 0, "entrants": [{"name": "PCA"}]})
+    True
+    """
+    if not isinstance(earlier, Mapping):
+        return False
+    return {**earlier, "entrants": None} == {**plan, "entrants": None}
+
+
+def changed_entrants(earlier: Mapping[str, Any], plan: Mapping[str, Any]) -> set[str]:
+    """Names of the entrants of an earlier plan that this one lacks, or describes otherwise.
+
+    Examples
+    --------
+    >>> from papers.experiment import changed_entrants
+    >>> changed_entrants({"entrants": [{"name": "CCA", "ridge": 1}]}, {"entrants": [{"name": "CCA", "ridge": 2}]})
+    {'CCA'}
+    """
+    present = {each["name"]: each for each in plan.get("entrants", ())}
+    return {each["name"] for each in earlier.get("entrants", ()) if present.get(each["name"]) != each}
 
 
 def plain(value: Any) -> Any:

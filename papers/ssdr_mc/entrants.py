@@ -26,6 +26,7 @@ PAPER, RECOMMENDED, CLIPPED = "SSDR-MC, paper", "SSDR-MC, recommended", "SSDR-MC
 HARMONIC, COUPLED = "ML-GFHF", "ML-GFHF, labels coupled"
 LINEAR, LEAST_SQUARES = "PCA + linear", "OPLS + linear"
 RANKED, REDUCED = "RankSVM", "PCA + RankSVM"
+AS_PRINTED, PRINTED_PENALTY = "RankSVM, C = 1000", 1000.0  # the paper's own
 Found = tuple[np.ndarray, dict[str, Any]]
 Scores = Callable[[Any, np.ndarray, np.ndarray], np.ndarray]  # of X (n, d), Y (n, c) and the known rows (n,): (n, c)
 
@@ -116,6 +117,11 @@ def entrants() -> tuple[Alternated | Scored, ...]:
 def clipped() -> Alternated:
     """The paper preset with the weights below 0 discarded."""
     return Alternated(CLIPPED, {"weights": "clip"})
+
+
+def as_printed() -> Scored:
+    """RankSVM with the paper's own penalty."""
+    return Scored(AS_PRINTED, (partial(rank_scores, C=PRINTED_PENALTY),))
 
 
 def hidden(Y: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ import numpy as np
 from papers.experiment import Kept, Request, run_part
 from papers.groups import row_groups, without_each
 from papers.ssdr_mc.claims import claims
-from papers.ssdr_mc.entrants import TUNED, Alternated, Scored, clipped, entrants
+from papers.ssdr_mc.entrants import TUNED, Alternated, Scored, as_printed, clipped, entrants
 from papers.ssdr_mc.images import image_draw
 from papers.ssdr_mc.page import figures, page
 from papers.ssdr_mc.results import IMAGE_PART, SPLIT_PART, draw_part, surface_part
@@ -97,7 +97,7 @@ class _Run:
     def __init__(self, request: Request, plan: Plan):
         self.request, self.plan = request, plan
         self.entrants = entrants()
-        described = [each.describe() for each in (*self.entrants, clipped())]
+        described = [each.describe() for each in (*self.entrants, as_printed(), clipped())]
         self.kept = Kept(request, NAME, {**plan.stated(), "entrants": described})
         names = dict.fromkeys((*CURVE_SETS, *SPLIT_SETS))
         self.data = {name: read(request.data / f"{name}.npz") for name in names}
@@ -131,7 +131,7 @@ class _Run:
     def _at(self, share: float) -> list[tuple[Alternated | Scored, float | str]]:
         """The entrants at a share of labelled rows, each with its cut."""
         cuts: list[float | str] = [self.plan.cut, *([TUNED] if share in self.plan.tuned_shares else [])]
-        wanted = [(each, cut) for cut in cuts for each in self.entrants]
+        wanted = [(each, cut) for cut in cuts for each in self.entrants] + [(as_printed(), self.plan.cut)]
         return [*wanted, (clipped(), self.plan.cut)] if share == self.plan.grid_share else wanted
 
     def _split(self, name: str) -> None:

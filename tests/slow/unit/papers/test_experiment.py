@@ -51,6 +51,18 @@ def test_a_run_of_another_plan_is_not_overwritten_unless_forced(tmp_path):
     assert kept(tmp_path, {"seed": 1}, force=True).record["parts"] == {}
 
 
+def test_a_plan_may_gain_entrants_and_entries_of_changed_ones_are_made_anew(tmp_path):
+    plan = {"seed": 0, "entrants": [{"name": "PCA", "ridge": 1}, {"name": "LSI"}]}
+    first = kept(tmp_path, plan)
+    first.add("yeast", ENTRY)
+    first.add("yeast", {**ENTRY, "entrant": "LSI, cut", "method": "LSI"})
+    first.write("the page", {})
+    grown = {"seed": 0, "entrants": [{"name": "PCA", "ridge": 2}, {"name": "LSI"}, {"name": "CCA"}]}
+    assert kept(tmp_path, grown).missing("yeast", ["PCA", "LSI, cut", "CCA"]) == ["PCA", "CCA"]
+    with pytest.raises(ValueError, match="another plan"):
+        kept(tmp_path, {**grown, "seed": 1})
+
+
 def test_an_entry_that_the_clock_ended_is_done_again_and_others_are_not(tmp_path):
     kept(tmp_path).add("yeast", {**ENTRY, "failure": "timed out: late", "timed_out": True})
     kept(tmp_path).add("yeast", {**ENTRY, "entrant": "LSI", "failure": "ValueError: no", "timed_out": False})
