@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from papers.entrants import Entrant, changed_parameters
+from papers.experiment import plain
 from papers.groups import without_each
 from papers.mesd_mope.reuters_ten import Stage
 from proxembed import Kernelized
@@ -106,10 +108,54 @@ def compete(
         Plain data: ``entrant, group, chosen, k, validation, test, labels, without, tried, seconds, failure, notes``;
         ``without``: the test score without each group of test documents.
     """
+    return _entry(entrant, entrant.configurations(limit, seed), stage, sizes, readout)
+
+
+def compete_at(
+    entrant: Entrant, stage: Stage, k: int, tuned: Mapping[str, Any], readout: dict, limit: int | None, seed: int
+) -> dict:
+    """Score the setting that an entry of ``compete`` chose at one size on the test part, as a paper prints it.
+
+    A method with fewer components completes them by directions of eigenvalue 0 (``fill="null"``) where it can. An entry
+    without a size (labels predicted directly, no embedding, nothing fitted) is returned as it is.
+
+    Parameters
+    ----------
+    entrant, stage, readout, limit, seed
+        As in ``compete``.
+    k : int
+        Number of components.
+    tuned : mapping
+        The entry of ``compete``.
+    """
+    if entrant.direct or entrant.estimator is None or tuned["test"] is None:
+        return {name: value for name, value in tuned.items() if name != "run"}
+    found = (each for each in entrant.configurations(limit, seed) if plain(changed_parameters(each)) == tuned["chosen"])
+    return _entry(entrant, [completed(next(found))], stage, (k,), readout)
+
+
+def completed(estimator: Any) -> Any:
+    """A clone with ``fill="null"`` wherever it has that parameter.
+
+    Examples
+    --------
+    >>> from proxembed import CCA, MESD, PCA
+    >>> from papers.defc.flda_trials import completed
+    >>> completed(CCA()), completed(MESD(CCA())).method.fill, completed(PCA())
+    (CCA(fill='null'), 'null', PCA())
+    """
+    names = [name for name in estimator.get_params() if name == "fill" or name.endswith("__fill")]
+    return clone(estimator).set_params(**dict.fromkeys(names, "null"))
+
+
+def _entry(
+    entrant: Entrant, configurations: Sequence[Any], stage: Stage, sizes: tuple[int, ...], readout: dict
+) -> dict:
+    """The best of some configurations and sizes on the validation part, scored on the test part once."""
     started, best, tried = time.perf_counter(), _Best(), []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for configuration in entrant.configurations(limit, seed):
+        for configuration in configurations:
             tried.append(_try(entrant, configuration, stage, sizes, readout, best))
         (test, labels, without), failure = _test_or_reason(entrant, stage, readout, best)
     lost = [each["failure"] for each in tried if each["failure"]]

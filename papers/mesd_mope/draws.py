@@ -13,20 +13,25 @@ import numpy as np
 
 from papers.rule import Difference, over_rows
 
-DRAW = ", draw "
+DRAW, PAPERS_K = ", draw ", ", k = "
 Parts = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
-def part_name(share: float, draw: int) -> str:
-    """The name of the part of a share of labelled rows and a draw, counted from 1.
+def part_name(share: float, draw: int, k: int | None = None) -> str:
+    """The name of the part of a share of labelled rows and a draw, counted from 1; ``k``: that of the paper, not tuned.
 
     Examples
     --------
     >>> from papers.mesd_mope.draws import part_name
-    >>> part_name(0.4, 2)
-    '40 %, draw 2'
+    >>> part_name(0.4, 2), part_name(0.4, 2, 800)
+    ('40 %, draw 2', '40 %, k = 800, draw 2')
     """
-    return f"{100 * share:g} %{DRAW}{draw}"
+    return f"{labels_name(share, k)}{DRAW}{draw}"
+
+
+def labels_name(share: float, k: int | None = None) -> str:
+    """A share of labelled rows, and the number of components where it is the paper's, as pages name them."""
+    return f"{100 * share:g} %" if k is None else f"{100 * share:g} %{PAPERS_K}{k}"
 
 
 def by_share(parts: Parts) -> dict[str, list[Sequence[Mapping[str, Any]]]]:

@@ -87,7 +87,7 @@ def _extended() -> tuple[Entrant, ...]:
         Entrant("MESD(FDA)", MESD(FDA()), {"method__ridge": RIDGES}, EXTENDED),
         Entrant("MESD(LFDA)", MESD(LFDA()), {"method__ridge": RIDGES}, EXTENDED),
         Entrant("MESD(OLPP-R)", MESD(OLPPR()), {"method__beta": (0.1, 1.0, 10.0, 100.0)}, EXTENDED),
-        Entrant("MESD(MFA)", MESD(MFA()), {"method__ridge": RIDGES, "method__n_enemies": PAIRS}, EXTENDED),
+        Entrant("MESD(MFA)", MESD(MFA(ridge=1e-6)), {"method__ridge": RIDGES, "method__n_enemies": PAIRS}, EXTENDED),
         Entrant("MESD(DNE)", MESD(DNE()), {"method__n_neighbors": NEIGHBORS}, EXTENDED),
     )
 

@@ -12,9 +12,12 @@ from papers.entrants import Entrant
 from papers.experiment import Request
 from papers.mesd_mope import experiment
 from papers.mesd_mope.entrants import PSI, joined, partly_labelled_entrants, supervised_entrants
-from papers.mesd_mope.experiment import Plan, partly_labelled_plan, run, supervised_plan
+from papers.mesd_mope.experiment import Plan, partly_labelled_plan, run, seed_of, supervised_plan
 from papers.mesd_mope.page import figures, page
+from papers.mesd_mope.reuters_ten import reuters_ten
 from proxembed import CCA, PCA
+from proxembed.classify import FLDAClassifier
+from proxembed.measures.metrics import macro_f1
 
 FEW = (Entrant("CCA", CCA(), {"ridge": (0.1, 1.0)}, "existing multi-label"), Entrant("PCA", PCA(), {}, "unsupervised"))
 WITH_FEATURES = ("MOPE G3 and W, priority", "MOPE G3 and W, Hadamard", "MOPE G3 and W, weighted sum", "MOPE W")
@@ -27,7 +30,7 @@ def named(entrants):
 @pytest.fixture(scope="module")
 def plan():
     entrants = (*FEW, Entrant("no embedding", None, {}, "reference"))
-    return Plan("made", "Made", entrants, supervised_plan().claims, (2, 5), draws=3, limit=2)
+    return Plan("made", "Made", entrants, supervised_plan().claims, (2, 5), published_k=12, draws=3, limit=2)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +48,7 @@ def largest_psi(X, Y, K, a, b, beta, gamma):
     G = mean @ Sigma @ mean.T
     squared, off = cdist(X, X, "sqeuclidean"), ~np.eye(len(X), dtype=bool)
     W = np.exp(-squared / np.median(squared[off]))
-    G, W = G / G.max(), W / W[off].max()
+    G = G / G.max()
     psi = np.where(off, gamma * G**a / (1 + beta * (1 - W**b)) + (1 - gamma) * W**b, 0.0)
     kept = np.zeros(off.shape, dtype=bool)
     for row, values in enumerate(psi):
@@ -105,10 +108,27 @@ def test_both_experiments_have_five_draws():
 
 def test_each_draw_has_parts_settings_and_discriminants_of_its_own(held, plan):
     record, _ = held
-    assert list(record["parts"]) == [f"100 %, draw {draw}" for draw in (1, 2, 3)] == list(record["readouts"])
-    assert len({tuple(e["test"] for e in entries) for entries in record["parts"].values()}) == 3
+    names = [f"100 %{k}, draw {draw}" for draw in (1, 2, 3) for k in ("", ", k = 12")]
+    assert list(record["parts"]) == names == list(record["readouts"]) == list(record["stages"])
+    assert len({tuple(e["test"] for e in entries) for entries in record["parts"].values()}) == 6
     assert all(len(entry["tried"]) <= plan.limit for entries in record["parts"].values() for entry in entries)
     assert record["plan"]["limit"] == 2
+
+
+def test_at_the_papers_k_every_method_has_as_many_components_by_directions_of_eigenvalue_0(held, folder):
+    record, request = held
+    stage = reuters_ten(folder, seed_of(request.seed, 1))
+    tuned, printed = (
+        {e["entrant"]: e for e in record["parts"][part]} for part in ("100 %, draw 1", "100 %, k = 12, draw 1")
+    )
+    assert printed["CCA"]["k"] == 12 > tuned["CCA"]["k"] and printed["PCA"]["k"] == 12
+    assert printed["CCA"]["chosen"] == {**tuned["CCA"]["chosen"], "fill": "null"}
+    ridge = tuned["CCA"]["chosen"].get("ridge", "auto")
+    model = CCA(n_components=12, ridge=ridge, fill="null").fit(stage.R, stage.Y)
+    classifier = FLDAClassifier(**record["readouts"]["100 %, draw 1"]).fit(model.transform(stage.R), stage.Y)
+    expected = macro_f1(stage.Y_test, classifier.predict(model.transform(stage.R_test))).value
+    assert printed["CCA"]["test"] == pytest.approx(expected, abs=1e-6)
+    assert {**printed["no embedding"], "run": 0} == {**tuned["no embedding"], "run": 0}
 
 
 def test_the_labelled_rows_are_drawn_anew_and_the_smaller_share_lies_in_the_larger(folder, plan, tmp_path, monkeypatch):
@@ -120,9 +140,11 @@ def test_the_labelled_rows_are_drawn_anew_and_the_smaller_share_lies_in_the_larg
                 "tried": [], "seconds": 0.0, "failure": "not run"}  # fmt: skip
 
     monkeypatch.setattr(experiment, "compete", looked)
+    monkeypatch.setattr(experiment, "compete_at", lambda entrant, stage, k, tuned, *others: tuned)
     partly = replace(plan, entrants=FEW[:1], shares=(0.4, 0.8), draws=2)
     record = run(partly, Request(folder, tmp_path))
-    assert list(record["parts"]) == ["40 %, draw 1", "80 %, draw 1", "40 %, draw 2", "80 %, draw 2"]
+    drawn = ["40 %, draw 1", "80 %, draw 1", "40 %, draw 2", "80 %, draw 2"]
+    assert [part for part in record["parts"] if "k =" not in part] == drawn
     (few, R), (many, _), (others, other_R), _ = seen
     assert set(few) < set(many) and set(few) != set(others) and not np.array_equal(R, other_R)
     assert "not run" in page(record)
@@ -133,11 +155,12 @@ def test_what_is_done_stays_and_more_draws_go_on_from_fewer(held, plan, monkeypa
     request = replace(request, folder=shutil.copytree(request.folder, tmp_path / "out"))
     with monkeypatch.context() as patch:
         patch.setattr(experiment, "compete", None)
+        patch.setattr(experiment, "compete_at", None)
         assert run(plan, request)["parts"] == run(plan, replace(request, draws=2))["parts"] == record["parts"]
         with pytest.raises(ValueError, match="another plan"):
             run(replace(plan, limit=3), request)
     more = run(plan, replace(request, draws=4))
-    assert list(more["parts"]) == [*record["parts"], "100 %, draw 4"]
+    assert list(more["parts"]) == [*record["parts"], "100 %, draw 4", "100 %, k = 12, draw 4"]
     assert more["parts"]["100 %, draw 1"] == record["parts"]["100 %, draw 1"] and "4 draws" in page(more)
 
 
@@ -148,12 +171,12 @@ def test_the_page_opens_with_the_claims_and_tells_means_and_paired_intervals(hel
     head = next(line for line in first if line.startswith("| "))
     assert head == "| the paper says | where | labels | ours | interval | came out | open until |"
     assert told.index(head) < told.index("## Macro F1")
-    tests = {name: [e["test"] for es in record["parts"].values() for e in es if e["entrant"] == name] for name in
-             ("CCA", "no embedding")}  # fmt: skip
+    tuned = [entries for part, entries in record["parts"].items() if "k =" not in part]
+    tests = {name: [e["test"] for es in tuned for e in es if e["entrant"] == name] for name in ("CCA", "no embedding")}
     line = next(line for line in first if line.startswith("| CCA |"))
     assert f"| {np.mean(tests['CCA']):.4f} | {np.std(tests['CCA'], ddof=1):.4f} |" in line
     assert f"| {np.mean(tests['CCA']) - np.mean(tests['no embedding']):+.4f} (" in line
-    ridges = [e["chosen"].get("ridge") for es in record["parts"].values() for e in es if e["entrant"] == "CCA"]
+    ridges = [e["chosen"].get("ridge") for es in tuned for e in es if e["entrant"] == "CCA"]
     assert all("default" if ridge is None else f"{ridge:g}" in line for ridge in ridges)
     assert (request.folder / "macro_f1_100.svg").is_file() and "![" in told and "(macro_f1_100.svg)" in told
     assert "drawn anew 3 times" in told and "at most 2 settings" in told
@@ -161,7 +184,8 @@ def test_the_page_opens_with_the_claims_and_tells_means_and_paired_intervals(hel
 
 def test_the_figure_has_the_means_the_intervals_and_n(held):
     record, _ = held
-    (drawn,) = figures(record).values()
+    drawn, at_the_papers_k = figures(record).values()
+    assert "k tuned" in drawn and "k = 12 as in the paper" in at_the_papers_k
     n = np.mean([stage["test"] for stage in record["stages"].values()])
     assert f"n = {n:,.0f} documents, 3 draws" in drawn
     assert all(f"{kind}-{row}" in drawn for kind in ("mean", "interval") for row in range(3))
