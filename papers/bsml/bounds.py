@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from papers.bsml.fits import StandardSplit
+from papers.bsml.fits import SplitRows
 from proxembed.algebra.arrays.blas import one_thread
 from proxembed.methods.bayes.ascent import ascend
 from proxembed.methods.bayes.coupled import Coupled, Hyper, State, start
@@ -56,7 +56,7 @@ def traced(
     return np.array(stamps) - began, np.array(found.bounds)
 
 
-def trace(name: str, rows: StandardSplit, sweeps: int, seed: int) -> dict:
+def trace(name: str, rows: SplitRows, sweeps: int, seed: int) -> dict:
     """A run of ``RUNS`` as an entry: CPU seconds and bounds at sweeps that lie ever further apart.
 
     Returns

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 
-from papers.bsml.published import PUBLISHED, RELEVANCE, Published
+from papers.bsml.published import PUBLISHED, REDRAWN, RELEVANCE, Published
 from papers.bsml.readings import HAMMING
 from papers.bsml.words import WORDS, Curves
 from papers.claim import claim
@@ -26,6 +27,9 @@ def claims(parts: Parts) -> list[dict]:
             entries = whole(held[each.data], each.method)
             found.append(_number(each, entries))
             found += [_dimensions(each, entries)] if each.dimensions else []
+        redrawn = REDRAWN.get(each.data, "")
+        if entries := whole(held.get(redrawn, []), each.method):
+            found.append(_number(replace(each, data=redrawn, why=""), entries, own=True))
     for each in WORDS:
         if held.get(each.data):
             found.append(claim(each.published, each.where, each.data, each.judge(Curves(held[each.data]))))
@@ -39,7 +43,7 @@ def whole(entries: Sequence[Mapping], method: str) -> list[Mapping]:
     return [entry for entry in known if (entry["k"] or 0) == largest and entry["scores"] is not None]
 
 
-def _number(each: Published, found: Sequence[Mapping]) -> dict:
+def _number(each: Published, found: Sequence[Mapping], own: bool = False) -> dict:
     """A Hamming loss: came out where every start comes as near as is asked, did not where none does; of BSML+ARD the
     start with the largest bound decides."""
     said = f"{each.method}, Hamming loss {each.value:.4f} (asked: {each.target:g} ± {each.tolerance:g})"
@@ -56,7 +60,7 @@ def _number(each: Published, found: Sequence[Mapping]) -> dict:
     came = True if all(near) else None if any(near) else False
     ours += f"; {each.why}" if each.why and came is not True else ""
     lacking = "a start that is nearest by its bound: the starts disagree" if came is None else None
-    return claim(said, each.where, each.data, Verdict(came, ours, interval, lacking))
+    return claim(said, each.where, each.data, Verdict(came, ours, interval, lacking), own)
 
 
 def _dimensions(each: Published, found: Sequence[Mapping]) -> dict:

@@ -13,8 +13,9 @@ from papers import EXPERIMENTS
 from papers.bsml.bounds import RUNS, TRACES, trace
 from papers.bsml.claims import claims
 from papers.bsml.figures import figures
-from papers.bsml.fits import DIMENSIONS, NEIGHBORS, StandardSplit, compete, fits_of
+from papers.bsml.fits import DIMENSIONS, NEIGHBORS, SplitRows, compete, fits_of, redrawn_fits
 from papers.bsml.page import page
+from papers.bsml.published import REDRAWN
 from papers.experiment import Kept, Request, reduced, run_part
 from papers.groups import GROUPS
 from proxembed.data import Dataset, read
@@ -47,7 +48,8 @@ def run(request: Request) -> dict:
     Returns
     -------
     dict
-        The record: ``plan, sets, parts, claims``; ``parts`` maps a set to its fits, and "SET, bound" to its traces.
+        The record: ``plan, sets, parts, claims``; ``parts`` maps a set to its fits, "SET, bound" to its traces, and
+        "SET, random split" to fits on that.
     """
     plan = replace(QUICK if request.quick else Plan(), seed=request.seed)
     sets = request.sets or (QUICK_SETS if request.quick else EXPERIMENTS[NAME].files)
@@ -55,14 +57,19 @@ def run(request: Request) -> dict:
     kept, done = Kept(request, NAME, asdict(plan) | stated), 0
     data = {name: _read(request, plan, name) for name in sets}
     fits = {name: fits_of(name, dataset.Y.shape[1], plan) for name, dataset in data.items()}
-    total = sum(len(each) + len(RUNS) for each in fits.values())
+    again = {name: redrawn_fits(data[name].Y.shape[1], plan) for name in data if name in REDRAWN}
+    total = sum(len(each) + len(RUNS) for each in fits.values()) + sum(map(len, again.values()))
     facts = {name: _facts(dataset) for name, dataset in data.items()}
     kept.record["sets"] = {}
     for name, dataset in data.items():
-        rows = StandardSplit.of(dataset)
+        rows = SplitRows.of(dataset)
         tasks = {fit.name: (fit, rows) for fit in fits[name]}
         traces = {each: (each, rows, plan.sweeps, plan.seed) for each in RUNS}
-        for part, asked, job in ((name, tasks, compete), (TRACES.format(name), traces, trace)):
+        parts = [(name, tasks, compete), (TRACES.format(name), traces, trace)]
+        if name in again:
+            redrawn = SplitRows.of(dataset, plan.seed)
+            parts.append((REDRAWN[name], {fit.name: (fit, redrawn) for fit in again[name]}, compete))
+        for part, asked, job in parts:
             if request.force:
                 kept.drop(part)
             done = run_part(kept, part, asked, job, request, done, total)

@@ -18,7 +18,7 @@ from proxembed.data import Dataset
 from proxembed.evaluate.results import reason_of
 from proxembed.features.scaling import scaling_apply, scaling_fit
 from proxembed.proximity.backends import nearest
-from proxembed.splits.splits import standard_split
+from proxembed.splits.splits import Split, standard_split
 
 PROBIT = "PROBIT"
 BASELINES = {f"{cls.__name__}+{PROBIT}": cls for cls in (PCA, MDDM, MLLS, MLDA)}
@@ -33,7 +33,7 @@ PREDICTIVES = ("printed", "corrected", "full")
 
 
 @dataclass(frozen=True)
-class StandardSplit:
+class SplitRows:
     """Training and test rows of a data set, dense, each feature standardised by the training rows."""
 
     name: str
@@ -43,11 +43,14 @@ class StandardSplit:
     Y_test: np.ndarray
 
     @classmethod
-    def of(cls, dataset: Dataset) -> StandardSplit:
-        """The rows of the standard split."""
+    def of(cls, dataset: Dataset, seed: int | None = None) -> SplitRows:
+        """The rows of the standard split; with a seed those of a random split with parts of the same sizes."""
         given: Any = dataset.X
         X = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
         Y, split = dataset.Y.toarray().astype(np.int64), standard_split(dataset)
+        if seed is not None:
+            order = np.random.default_rng(seed).permutation(np.concatenate([split.train, split.held_out]))
+            split = Split("random", np.sort(order[: len(split.train)]), np.sort(order[len(split.train) :]))
         state = scaling_fit("standard", X[split.train])
         parts = (scaling_apply(state, X[part]) for part in (split.train, split.held_out))
         found, found_test = (np.ascontiguousarray(part) for part in parts)
@@ -87,6 +90,13 @@ def fits_of(name: str, labels: int, plan: Any) -> list[Fit]:
     return found + _curves(name, labels, bsml, plainly)
 
 
+def redrawn_fits(labels: int, plan: Any) -> list[Fit]:
+    """The fits that are asked of a random split beside the given one: PROBIT, BSML and BSSML from their svd starts."""
+    return [
+        fit for fit in fits_of("", labels, plan) if fit.method == PROBIT or (fit.start == "svd" and fit.k == labels)
+    ]
+
+
 def _started(method: str, model: Any, kind: str, labels: int, seed: int) -> Fit:
     """A random start with as many components as labels."""
     chosen = clone(model).set_params(init="random", random_state=seed, n_components=labels)
@@ -96,7 +106,7 @@ def _started(method: str, model: Any, kind: str, labels: int, seed: int) -> Fit:
 def _curves(name: str, labels: int, bsml: BSML, plainly: dict) -> list[Fit]:
     """BSML from its svd start and the baselines at every smaller number of components (BSML's largest is there)."""
     found = []
-    for k in (k for k in DIMENSIONS[name] if k <= labels):
+    for k in (k for k in DIMENSIONS.get(name, ()) if k <= labels):
         if k < labels:
             model = clone(bsml).set_params(n_components=k)
             found.append(Fit(f"BSML, svd, R = {k}", "BSML", model, "classifier", "svd", k))
@@ -106,7 +116,7 @@ def _curves(name: str, labels: int, bsml: BSML, plainly: dict) -> list[Fit]:
     return found
 
 
-def compete(fit: Fit, rows: StandardSplit) -> dict:
+def compete(fit: Fit, rows: SplitRows) -> dict:
     """Fit once and measure on the test rows.
 
     Returns
@@ -138,7 +148,7 @@ def compete(fit: Fit, rows: StandardSplit) -> dict:
     }
 
 
-def _classifier(fit: Fit, rows: StandardSplit) -> dict:
+def _classifier(fit: Fit, rows: SplitRows) -> dict:
     began = time.process_time()
     model = clone(fit.model).fit(rows.X, rows.Y)
     spent = time.process_time() - began
@@ -149,7 +159,7 @@ def _classifier(fit: Fit, rows: StandardSplit) -> dict:
     return found
 
 
-def _transductive(fit: Fit, rows: StandardSplit) -> dict:
+def _transductive(fit: Fit, rows: SplitRows) -> dict:
     """All rows take part; the labels of the test rows are unknown, and those inferred for them are measured."""
     y = np.vstack([rows.Y, np.full(rows.Y_test.shape, np.nan)])
     began = time.process_time()
@@ -159,7 +169,7 @@ def _transductive(fit: Fit, rows: StandardSplit) -> dict:
     return _told(model, rows.Y_test, inferred, model.transductive_scores_[len(rows.Y) :], spent)
 
 
-def _reduced(fit: Fit, rows: StandardSplit) -> dict:
+def _reduced(fit: Fit, rows: SplitRows) -> dict:
     began = time.process_time()
     Z, Z_test = _standardised(clone(fit.model).fit(rows.X, rows.Y), rows)
     model = VariationalProbit(**fit.sweeps).fit(Z, rows.Y)
@@ -168,28 +178,28 @@ def _reduced(fit: Fit, rows: StandardSplit) -> dict:
     return {**found, "neighbors": by_neighbors(Z, Z_test, rows)}
 
 
-KINDS: dict[str, Callable[[Fit, StandardSplit], dict]] = {
+KINDS: dict[str, Callable[[Fit, SplitRows], dict]] = {
     "classifier": _classifier,
     "transductive": _transductive,
     "reduced": _reduced,
 }
 
 
-def _standardised(embedder: Any, rows: StandardSplit) -> tuple[np.ndarray, np.ndarray]:
+def _standardised(embedder: Any, rows: SplitRows) -> tuple[np.ndarray, np.ndarray]:
     """The components of training and test rows, each standardised by the training rows."""
     Z, Z_test = (np.asarray(embedder.transform(X), dtype=np.float64) for X in (rows.X, rows.X_test))
     state = scaling_fit("standard", Z)
     return scaling_apply(state, Z), scaling_apply(state, Z_test)
 
 
-def by_neighbors(Z: np.ndarray, Z_test: np.ndarray, rows: StandardSplit) -> Reading:
+def by_neighbors(Z: np.ndarray, Z_test: np.ndarray, rows: SplitRows) -> Reading:
     """The reading of the nearest neighbours' labels: a label where most of them have it, their share as its score."""
     found = nearest(Z, min(NEIGHBORS, len(Z)), queries=Z_test)
     shares = rows.Y[found.index].mean(axis=1)
     return reading(rows.Y_test, shares > 0.5, shares)
 
 
-def _predictive(model: BSML, rows: StandardSplit, name: str) -> Reading:
+def _predictive(model: BSML, rows: SplitRows, name: str) -> Reading:
     """The reading of the probabilities under one predictive distribution."""
     P = model.set_params(predictive=name).predict_proba(rows.X_test)
     return reading(rows.Y_test, P > 0.5, P, of_probabilities)

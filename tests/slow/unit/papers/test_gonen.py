@@ -14,7 +14,7 @@ from papers import EXPERIMENTS, Request
 from papers.bsml import experiment as gonen
 from papers.bsml import fits
 from papers.bsml.bounds import RUNS, reached, trace, traced
-from papers.bsml.fits import BASELINES, DIMENSIONS, NEIGHBORS, PREDICTIVES, StandardSplit, compete, fits_of
+from papers.bsml.fits import BASELINES, DIMENSIONS, NEIGHBORS, PREDICTIVES, SplitRows, compete, fits_of
 from papers.bsml.readings import AUC, HAMMING, LOG_LOSS, less, measures, reading
 from proxembed import BSML, BSSML
 from proxembed.data import read
@@ -27,7 +27,7 @@ SMALL = gonen.Plan(sweeps=8, starts=1, relevance_starts=2)
 def rows(tmp_path_factory):
     place = tmp_path_factory.mktemp("rows")
     dense_set(place / "emotions.npz")
-    return StandardSplit.of(read(place / "emotions.npz"))
+    return SplitRows.of(read(place / "emotions.npz"))
 
 
 @pytest.fixture
@@ -68,6 +68,8 @@ def test_the_progress_has_one_total_for_sets_of_unequal_numbers_of_fits_and_ends
     asked = request(tmp_path, tmp_path, sets=("emotions", "tmc2007-500"), progress=lambda *given: told.append(given))
     parts = gonen.run(asked)["parts"]
     assert len(parts["emotions"]) != len(parts["tmc2007-500"])
+    redrawn = [entry["entrant"] for entry in parts["tmc2007-500, random split"]]
+    assert redrawn == ["PROBIT", "BSML, svd", "BSSML, svd", "BSSML, printed, svd"]
     done, totals = [given[0] for given in told], {given[1] for given in told}
     assert totals == {sum(map(len, parts.values()))} == {done[-1]} and done == sorted(done)
 
@@ -112,6 +114,17 @@ def test_fits_have_names_of_their_own_and_published_settings(name):
     assert {fit.k for fit in fits if fit.method == "BSML"} == set(DIMENSIONS[name])
     assert max(fit.k for fit in fits if fit.method.startswith("MLDA")) < labels
     assert {fit.method for fit in fits if fit.kind == "reduced"} == set(BASELINES)
+
+
+def test_a_random_split_has_the_sizes_of_the_given_one_and_every_row_once(tmp_path):
+    dense_set(tmp_path / "emotions.npz")
+    dataset = read(tmp_path / "emotions.npz")
+    dataset = replace(dataset, X=np.arange(len(dataset.X), dtype=float)[:, None])
+    given, redrawn = SplitRows.of(dataset), SplitRows.of(dataset, 0)
+    assert redrawn.X.shape == given.X.shape and redrawn.X_test.shape == given.X_test.shape
+    assert not np.array_equal(redrawn.Y, given.Y) and redrawn.X.mean() == pytest.approx(0)
+    together = np.sort(np.concatenate([redrawn.X, redrawn.X_test]).ravel())
+    assert np.diff(together) == pytest.approx(np.full(len(together) - 1, np.diff(together)[0]))
 
 
 def test_features_are_standardised_by_the_training_rows_alone(rows):
