@@ -119,7 +119,7 @@ def test_fits_have_names_of_their_own_and_published_settings(name):
 def test_a_random_split_has_the_sizes_of_the_given_one_and_every_row_once(tmp_path):
     dense_set(tmp_path / "emotions.npz")
     dataset = read(tmp_path / "emotions.npz")
-    dataset = replace(dataset, X=np.arange(len(dataset.X), dtype=float)[:, None])
+    dataset = replace(dataset, X=np.arange(len(dataset.X), dtype=float)[:, None], feature_names=None)
     given, redrawn = SplitRows.of(dataset), SplitRows.of(dataset, 0)
     assert redrawn.X.shape == given.X.shape and redrawn.X_test.shape == given.X_test.shape
     assert not np.array_equal(redrawn.Y, given.Y) and redrawn.X.mean() == pytest.approx(0)
