@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -37,6 +38,7 @@ from proxembed.algebra.operators.structured import (
 )
 
 RELATIVE = 1e-12
+WIDE = 1500
 
 
 WITHIN = leaves(N) + composed_cases(N)
@@ -96,6 +98,16 @@ def test_trace_of_the_sandwich(case, form):
     found = case.operator.trace_on(X)
     assert isinstance(found, float)
     assert_close(found, np.trace(array.T @ case.array @ array), size)
+
+
+@every
+def test_trace_of_wide_rows_needs_no_square_of_their_columns(case):
+    X = draw(N, WIDE, seed=5)
+    tracemalloc.start()
+    found, (_, peak) = case.operator.trace_on(X), tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert_close(found, np.trace(case.array @ X @ X.T), np.trace(np.abs(case.array) @ np.abs(X) @ np.abs(X.T)))
+    assert peak < WIDE * WIDE * 8 / 2
 
 
 @every

@@ -94,8 +94,10 @@ class Operator:
         return symmetrise(np.ascontiguousarray(X.tdot(self @ X.dot(np.eye(X.shape[1])))))
 
     def trace_on(self, X: Any) -> float:
-        """tr(X'AX); X is an array, CSR or CentredMatrix."""
-        return float(np.trace(self.sandwich(X)))
+        """tr(X'AX), which is tr(AXX') of rows with more columns than rows; X is an array, CSR or CentredMatrix."""
+        X = CentredMatrix.of(X)
+        n, d = X.shape
+        return float(np.trace(self.sandwich(X) if d <= n else self @ X.outer_gram()))
 
     def diagonal(self, n: int | None = None) -> np.ndarray:
         """The n diagonal entries."""
