@@ -1,7 +1,7 @@
 """What several fits on the same rows have in common, such as trees and decompositions, computed once.
 
 Results are known by a hash of all that they are made of, so sharing changes no result. It takes place inside
-``Shared.active`` alone: a fit by itself keeps nothing.
+``Shared.active`` and ``sharing`` alone: a fit by itself keeps nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from threading import Lock
 from typing import Any
@@ -84,6 +84,13 @@ def arrays_in(found: Any) -> Iterator[np.ndarray]:
 def active() -> Shared | None:
     """What is shared here; None outside of ``Shared.active``."""
     return _ACTIVE.get()
+
+
+@contextmanager
+def sharing() -> Iterator[None]:
+    """Share what is computed inside: with what is shared here already, else for this block alone."""
+    with nullcontext() if active() is not None else Shared().active():
+        yield
 
 
 def remembered(make: Callable[[], Any], *facts: Any) -> Any:

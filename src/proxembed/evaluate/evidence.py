@@ -318,7 +318,7 @@ def output_evidence(
     flatters the training rows, an honest one, and one of shuffled outputs, is last (with ``lay_out``)."""
     part = prepare(dataset, split, seed)
     title = title_of(method) if name is None else name
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), part.shared.active():
         warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
         plain = LSI() if sp.issparse(part.X) else PCA()
         plane = clone(plain).set_params(n_components=_plane_size(part))
@@ -404,7 +404,7 @@ def held_out_evidence(
     shuffled = part.shuffled()
     plain = rival_arms(part.X, seed=seed)[1]
     title = title_of(method) if name is None else name
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), part.shared.active():
         warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
         plane = plain.estimator.set_params(n_components=_plane_size(part))
         Z, Z_held_out = keep("method", lambda: _embedded(method, part))

@@ -1,13 +1,15 @@
 """Leaves of a forest as sparse features: rows are alike where many trees put them into one leaf.  [breiman2001forests]
 
-In: rows and what the forest is grown on. Out: a ``LeafMap``, which takes any rows to features, and the rows that each
-tree was grown on.
+In: rows and what the forest is grown on. Out: a ``LeafMap``, which takes any rows to features, and in ``GrownRows`` the
+leaves of these rows and how often each tree has drawn them.
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -26,6 +28,14 @@ SCORES = 30
 LARGEST = float(np.finfo(np.float32).max)  # values beyond, of rows that were not in fit, are as large to a tree
 ATTRIBUTES = {"left": "children_left", "right": "children_right", "feature": "feature", "threshold": "threshold"}
 NODE_DTYPES = {"left": np.int32, "right": np.int32, "feature": np.int32, "threshold": np.float64}
+
+
+class GrownRows(NamedTuple):
+    """The rows that T trees were grown on: the column of the leaf of each row in each tree, (m, T), and how often each
+    tree has drawn it, times how often it counts, (m, T)."""
+
+    leaves: NDArray[np.intp]
+    draws: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -86,17 +96,21 @@ class LeafMap:
         """q(x) of rows, (m, leaves), T entries per row."""
         return leaf_rows(self.leaves(X), self.entries)
 
-    def unbiased(self, X: Any, draws: NDArray[np.float64]) -> sparse.csr_array:
-        """q(x) of the rows that the forest was grown on, over the trees that were grown without each row alone.
-        ``draws`` (m, T): how often each row was drawn for each tree. A row drawn for every tree has no entry."""
-        unseen = draws == 0
-        share = self.n_trees / np.maximum(unseen.sum(axis=1), 1)
-        return leaf_rows(self.leaves(X), self.entries, unseen, share)
+    def own_features(self, own: GrownRows) -> sparse.csr_array:
+        """q(x) of the rows that the forest was grown on."""
+        return leaf_rows(own.leaves, self.entries)
 
-    def votes(self, X: Any, draws: NDArray[np.float64], T: np.ndarray) -> NDArray[np.float64]:
+    def unbiased(self, own: GrownRows) -> sparse.csr_array:
+        """q(x) of the rows that the forest was grown on, over the trees that were grown without each row alone. A row
+        drawn for every tree has no entry."""
+        unseen = own.draws == 0
+        share = self.n_trees / np.maximum(unseen.sum(axis=1), 1)
+        return leaf_rows(own.leaves, self.entries, unseen, share)
+
+    def votes(self, own: GrownRows, T: np.ndarray) -> NDArray[np.float64]:
         """V'T (leaves, q) of the rows that the forest was grown on: q(x) V'T is the vote of the forest on T."""
-        V = self.features(X)
-        V.data *= draws.ravel()  # leaves are numbered tree by tree
+        V = self.own_features(own)
+        V.data *= own.draws.ravel()  # leaves are numbered tree by tree
         return np.asarray(V.T @ T)
 
     def effects(self, weights: np.ndarray) -> np.ndarray:
@@ -145,10 +159,11 @@ def grown(
     max_features: Any,
     random_state: Any,
     forest: str = "random",
-) -> tuple[LeafMap, NDArray[np.float64]]:
+) -> tuple[LeafMap, GrownRows]:
     """Grow regression trees (squared error), each on rows drawn with replacement, and map their leaves. Where all rows
     count once, these are the trees of scikit-learn's RandomForestRegressor, or those of its ExtraTreesRegressor with
     ``bootstrap=True``."""
+    from sklearn import config_context
     from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
     kind = {"random": DecisionTreeRegressor, "extra": ExtraTreeRegressor}[forest]
@@ -156,15 +171,16 @@ def grown(
     varying = varying_columns(X)  # constant features change nothing, not even what is drawn
     rows = for_trees(X, unit)[:, varying]
     rows = rows.tocsc() if sparse.issparse(rows) else np.ascontiguousarray(rows)
+    among = sparse.csr_matrix(rows) if sparse.issparse(rows) else rows
     T = np.ascontiguousarray(T, dtype=np.float64)
-
-    def drawn_by(seed: int) -> np.ndarray:
-        return np.bincount(np.random.RandomState(seed).randint(0, n, n), minlength=n) * counts
 
     def tree(seed: int) -> dict[str, np.ndarray]:
         one = kind(min_samples_leaf=min(min_samples_leaf, n), max_features=max_features, random_state=seed)
-        grown_tree = one.fit(rows, T, sample_weight=drawn_by(seed), check_input=False).tree_
-        return {name: getattr(grown_tree, own).astype(NODE_DTYPES[name]) for name, own in ATTRIBUTES.items()}
+        drawn = np.bincount(np.random.RandomState(seed).randint(0, n, n), minlength=n)
+        with config_context(assume_finite=True):  # of counts
+            own = one.fit(rows, T, sample_weight=drawn * counts, check_input=False).tree_
+        nodes = {name: getattr(own, attribute).astype(NODE_DTYPES[name]) for name, attribute in ATTRIBUTES.items()}
+        return nodes | {"leaf": own.apply(among).astype(np.int32), "drawn": drawn.astype(np.int32)}
 
     def several(seeds: list[int]) -> list[dict[str, np.ndarray]]:
         return list(Parallel(prefer="threads")(delayed(tree)(seed) for seed in seeds))
@@ -176,9 +192,10 @@ def grown(
     nodes["feature"] = np.where(nodes["left"] < 0, -1, varying[np.maximum(nodes["feature"], 0)]).astype(np.int32)
     ends = np.cumsum([0, *(len(each["left"]) for each in trees)])
     bare = LeafMap(ends, **nodes, entries=np.ones(int((nodes["left"] < 0).sum())), unit=unit)
-    drawn = np.column_stack([drawn_by(seed) for seed in seeds])
-    size = np.bincount(bare.leaves(X).ravel(), drawn.ravel(), minlength=len(bare.entries))
-    return replace(bare, entries=1.0 / np.sqrt(n_estimators * size)), drawn
+    leaves = bare.column[np.column_stack([each["leaf"] for each in trees]) + ends[:-1]]
+    own = GrownRows(leaves, np.column_stack([each["drawn"] for each in trees]) * counts[:, None])
+    size = np.bincount(own.leaves.ravel(), own.draws.ravel(), minlength=len(bare.entries))
+    return replace(bare, entries=1.0 / np.sqrt(n_estimators * size)), own
 
 
 def column_unit(X: Any) -> NDArray[np.float64]:

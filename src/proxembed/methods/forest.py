@@ -216,7 +216,7 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
     def _grown(self, rows: Rows, n_estimators: int) -> tuple[LeafMap, sparse.csr_array]:
         """The leaves of a forest, and in them the rows that it is grown on."""
         X, Y, counts, number = averaged_rows(rows.X, rows.labels.Y, rows.times)
-        leaves, draws = grown(
+        leaves, own = grown(
             X,
             forest_targets(rows.labels, Y),
             counts,
@@ -231,7 +231,7 @@ class ForestLeaves(LabelledFeatures, labels="multi"):
                 f"min_samples_leaf={self.min_samples_leaf} lets no tree split these {X.shape[0]} distinct rows; use a "
                 "smaller one, or pass features that differ between rows of different labels."
             )
-        return leaves, (leaves.features(X) if self.rows == "all" else leaves.unbiased(X, draws))[number]
+        return leaves, (leaves.own_features(own) if self.rows == "all" else leaves.unbiased(own))[number]
 
     def _ridge_of_folds(self, rows: Rows) -> float:
         """The ridge of least squared error on folds left out; equal rows are in one fold."""
@@ -325,8 +325,8 @@ class ForestVotes:
         cls, X: Any, targets: np.ndarray, Y: np.ndarray, counts: np.ndarray, **settings: Any
     ) -> tuple[ForestVotes, Any]:
         """The votes of a forest grown on ``targets``, and the out-of-bag shares of its rows."""
-        leaves, draws = grown(X, targets, counts, **settings)
-        votes, unseen = leaves.votes(X, draws, Y), leaves.unbiased(X, draws)
+        leaves, own = grown(X, targets, counts, **settings)
+        votes, unseen = leaves.votes(own, Y), leaves.unbiased(own)
         described = np.diff(unseen.indptr)[:, None] > 0  # else every tree has drawn the row
         return cls(leaves, votes), np.where(described, unseen @ votes, Y.mean(axis=0))
 

@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from proxembed.algebra.pencil.eigen import Solution
+from proxembed.algebra.shared import sharing
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import Prepared, SpectralEmbedder
 from proxembed.estimator.readout import ReadOut
@@ -497,12 +498,13 @@ class Views(LabelledFeatures, labels="multi"):
         known = np.arange(rows.n) if rows.labels is None else np.flatnonzero(rows.labels.rows_any)
         part = rows if len(known) == rows.n else rows.take(known)
         fitted, described = [], []
-        for view in views:
-            found, own = self._view(view, part, seed)
-            if len(known) < rows.n:
-                own = with_others(own, found, rows.X, known)
-            fitted.append(found)
-            described.append(own)
+        with sharing():  # leaves and scores have one forest
+            for view in views:
+                found, own = self._view(view, part, seed)
+                if len(known) < rows.n:
+                    own = with_others(own, found, rows.X, known)
+                fitted.append(found)
+                described.append(own)
         return fitted, described
 
     def _view(self, view: Any, rows: Rows, seed: int) -> tuple[Any, Any]:

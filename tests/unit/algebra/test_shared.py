@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from proxembed.algebra.arrays.blas import in_order
-from proxembed.algebra.shared import Shared, active, key_of, remembered, remembered_each
+from proxembed.algebra.shared import Shared, active, key_of, remembered, remembered_each, sharing
 
 
 def test_equal_facts_are_made_once_inside_alone():
@@ -27,6 +27,23 @@ def test_equal_facts_are_made_once_inside_alone():
             squares(X)[0] = 1.0
     assert active() is None and squares(X).flags.writeable and len(made) == 6
     assert pickle.loads(pickle.dumps(shared)).find(key_of("squares", X)) is None
+
+
+def test_a_block_shares_with_what_is_shared_there_else_alone():
+    made = []
+
+    def number():
+        return remembered(lambda: made.append(1) or np.arange(3.0), "number")
+
+    for block in (1, 2):
+        with sharing():
+            assert number() is number()
+        assert active() is None and len(made) == block
+    with Shared().active():
+        first = number()
+        with sharing():
+            assert number() is first
+        assert number() is first and len(made) == 3
 
 
 def test_only_what_is_missing_is_made():

@@ -9,6 +9,7 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.linear_model import Ridge
 
 from proxembed import FDA, MESD, OPLS, PCA, SSDR, ForestLeaves, Isomap, Kernelized
+from proxembed.algebra.shared import Shared
 from proxembed.features.leaves import column_unit, for_trees, grown
 from proxembed.methods.forest import RIDGES, averaged_rows
 from proxembed.splits.splits import stratified_folds
@@ -21,13 +22,13 @@ SETTINGS = {"n_estimators": 40, "min_samples_leaf": 2, "max_features": "sqrt", "
 
 def forest():
     """The map, the draws, and V with the rows of V_i = (T M)^-1/2 W_it at the leaves of row i."""
-    leaves, draws = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS)
+    leaves, own = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS)
     at = leaves.leaves(X)
     V = sp.csr_array(
-        ((leaves.entries[at] * draws).ravel(), at.ravel(), np.arange(0, at.size + 1, at.shape[1])),
+        ((leaves.entries[at] * own.draws).ravel(), at.ravel(), np.arange(0, at.size + 1, at.shape[1])),
         shape=(len(X), len(leaves.entries)),
     )
-    return leaves, draws, V
+    return leaves, own, V
 
 
 def test_the_forest_is_that_of_scikit_learn_and_its_vote_is_linear_in_the_leaves():
@@ -37,13 +38,30 @@ def test_the_forest_is_that_of_scikit_learn_and_its_vote_is_linear_in_the_leaves
     np.testing.assert_allclose(leaves.features(NEW) @ (V.T @ Y), expected, rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("rows", [X, np.column_stack([np.ones(len(X)), X[:, :3]]), sp.csr_array(np.maximum(X, 1) - 1)])
+def test_leaves_and_draws_are_kept_of_the_rows_that_a_forest_is_grown_on(rows):
+    counts = np.arange(1.0, len(X) + 1)
+    leaves, own = grown(rows, Y.astype(float), counts, **SETTINGS)
+    np.testing.assert_array_equal(own.leaves, leaves.leaves(rows))
+    np.testing.assert_allclose(
+        own.draws.sum(axis=0) / (own.draws / counts[:, None]).sum(axis=0), counts.mean(), rtol=0.2
+    )
+    np.testing.assert_array_equal((own.draws / counts[:, None]).sum(axis=0), len(X))
+    with Shared().active():
+        for _ in range(2):  # grown, and taken from what is shared
+            again, same = grown(rows, Y.astype(float), counts, **SETTINGS)
+            np.testing.assert_array_equal(again.entries, leaves.entries)
+            np.testing.assert_array_equal(same.draws, own.draws)
+            np.testing.assert_array_equal(same.leaves, own.leaves)
+
+
 def test_extra_trees_are_those_of_scikit_learn():
-    leaves, draws = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS, forest="extra")
+    leaves, own = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS, forest="extra")
     same = ExtraTreesRegressor(**SETTINGS, bootstrap=True, oob_score=True).fit(for_trees(X, column_unit(X)), Y)
-    votes = leaves.votes(X, draws, Y)
+    votes = leaves.votes(own, Y)
     new = same.predict(for_trees(NEW, column_unit(X)))
     np.testing.assert_allclose(leaves.features(NEW) @ votes, new, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(leaves.unbiased(X, draws) @ votes, same.oob_prediction_, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(leaves.unbiased(own) @ votes, same.oob_prediction_, rtol=0, atol=1e-14)
     model = ForestLeaves(forest="extra", n_estimators=40, random_state=3).fit(X, Y)
     np.testing.assert_array_equal(model.prepared_.leaves.threshold, leaves.threshold)
 
@@ -77,11 +95,11 @@ def test_the_ridge_of_folds_is_large_where_labels_are_noise():
 
 def test_a_row_that_every_tree_has_drawn_is_left_out_and_placed_at_the_mean():
     model = ForestLeaves(rows="oob", n_estimators=2, n_components=2, random_state=3).fit(X, Y)
-    leaves, draws = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS | {"n_estimators": 2})
-    drawn = (draws > 0).all(axis=1)
+    leaves, own = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS | {"n_estimators": 2})
+    drawn = (own.draws > 0).all(axis=1)
     assert 10 < drawn.sum() < 60
     assert np.all(model.transform(X)[drawn] == 0)
-    Q = leaves.unbiased(X, draws).toarray()[~drawn]
+    Q = leaves.unbiased(own).toarray()[~drawn]
     np.testing.assert_allclose(model.mean_, Q.mean(axis=0), rtol=0, atol=1e-14)
     alone = OPLS(n_components=2, ridge=1.0).fit(Q, Y[~drawn])
     np.testing.assert_allclose(model.transform(X)[~drawn], alone.transform(Q), rtol=0, atol=1e-10)
@@ -93,8 +111,8 @@ def test_rows_that_every_tree_has_drawn_are_refused_out_of_bag():
 
 
 def test_out_of_bag_leaves_give_out_of_bag_votes_and_the_rf_gap_weights():
-    leaves, draws, V = forest()
-    Q = leaves.unbiased(X, draws)
+    leaves, own, V = forest()
+    Q = leaves.unbiased(own)
     same = RandomForestRegressor(**SETTINGS, oob_score=True).fit(for_trees(X, column_unit(X)), Y)
     np.testing.assert_allclose(Q @ (V.T @ Y), same.oob_prediction_, rtol=0, atol=1e-14)
     gap = (Q @ V.T).toarray()
@@ -103,8 +121,8 @@ def test_out_of_bag_leaves_give_out_of_bag_votes_and_the_rf_gap_weights():
 
 
 def test_the_kernel_of_out_of_bag_leaves_counts_common_trees():
-    leaves, draws, _ = forest()
-    Q, at, unseen = leaves.unbiased(X, draws), leaves.leaves(X), draws == 0
+    leaves, own, _ = forest()
+    Q, at, unseen = leaves.unbiased(own), leaves.leaves(X), own.draws == 0
     i, j = 4, 9
     size = 1 / (leaves.n_trees * leaves.entries[at[i]] ** 2)
     common = unseen[i] & unseen[j] & (at[i] == at[j])
@@ -138,8 +156,8 @@ def test_rows_of_fit_keep_their_places_and_new_rows_are_enlarged(rows):
 
 
 def grown_out_of_bag():
-    leaves, draws = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS | {"n_estimators": 30, "random_state": 0})
-    return leaves.unbiased(X, draws).toarray()
+    leaves, own = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS | {"n_estimators": 30, "random_state": 0})
+    return leaves.unbiased(own).toarray()
 
 
 def test_equal_rows_are_one_row_to_the_forest():
@@ -249,9 +267,9 @@ def test_damaged_trees_are_refused():
 
 def test_effects_are_those_of_the_splits():
     """By hand on one tree: the mean value of the component on both sides of each split, weighted by the rows there."""
-    leaves, draws = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS | {"n_estimators": 1})
+    leaves, own = grown(X, Y.astype(float), np.ones(len(X)), **SETTINGS | {"n_estimators": 1})
     weights = np.random.default_rng(2).normal(size=(2, len(leaves.entries)))
-    rows = np.repeat(np.arange(len(X)), draws[:, 0].astype(int))
+    rows = np.repeat(np.arange(len(X)), own.draws[:, 0].astype(int))
     values, scaled = leaves.features(X[rows]) @ weights.T, X[rows] * leaves.unit
     expected, sign = np.zeros((2, X.shape[1])), np.zeros((2, X.shape[1]))
 

@@ -1,5 +1,7 @@
 """Views: blocks by their formula, scores that no row's own labels have a part in, weights, places of training rows."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,12 +10,15 @@ from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeRegressor
 
 from invariants.cases import in_feature_space
 from proxembed import FDA, MESD, OPLS, PCA, SSDR, ForestLeaves, Isomap, Kernelized, Layout, Views, load, save
+from proxembed.algebra.shared import active
 from proxembed.estimator.catalogue import method_named, name_of
 from proxembed.features import kernel
 from proxembed.features.scaling import Block, scaled
+from proxembed.methods import views as module
 from proxembed.methods.forest import distinct_folds
 from proxembed.methods.views import GRID, LabelModels, label_agreement, scores_out_of_fold
 from proxembed.targets.labels import LabelMatrix
@@ -29,6 +34,19 @@ KINDS = [
     ["features", "scores"],
     ["kernel", LogisticRegression(), Ridge()],
 ]
+
+
+def test_leaves_and_scores_of_one_fit_have_one_forest_and_are_those_of_two(monkeypatch):
+    views = Views(OPLS(), views=["leaves", "scores"], n_estimators=20)
+    with monkeypatch.context() as apart:
+        apart.setattr(module, "sharing", nullcontext)
+        two = views.fit_transform(X, Y), views.transform(NEW)
+    grown, fit = [], DecisionTreeRegressor.fit
+    monkeypatch.setattr(DecisionTreeRegressor, "fit", lambda self, *a, **k: grown.append(1) or fit(self, *a, **k))
+    one = views.fit_transform(X, Y), views.transform(NEW)
+    assert len(grown) == 20 and active() is None
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def standard(A, new, weight):
