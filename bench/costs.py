@@ -29,9 +29,11 @@ from proxembed.evaluate import costs  # noqa: E402
 from proxembed.evaluate.arms import Arm, entrants  # noqa: E402
 from proxembed.evaluate.evidence import LAID_OUT, places_on_layout, scored_places  # noqa: E402
 from proxembed.evaluate.part import Part  # noqa: E402
-from proxembed.evaluate.scoring import Readings, embed  # noqa: E402
+from proxembed.evaluate.results import RIDGE  # noqa: E402
+from proxembed.evaluate.scoring import Measures, Readings, embed  # noqa: E402
 from proxembed.features.scaling import scaling_apply  # noqa: E402
 from proxembed.features.table import features_fit  # noqa: E402
+from proxembed.measures.measures import MEASURES, NUMBERS  # noqa: E402
 from proxembed.measures.metrics import average_precision  # noqa: E402
 from proxembed.measures.neighbors import neighbor_weights  # noqa: E402
 from proxembed.measures.statistics import drawn_weights, precision_gain  # noqa: E402
@@ -112,7 +114,9 @@ def steps() -> dict:
     def decisions(part):
         readings = Readings(*embedding(part), part)
         _ = readings.scores
-        return lambda: (readings.labels, readings.probabilities)
+        pairs = tuple((measure, RIDGE) for measure in MEASURES.values() if measure.further and measure.takes != NUMBERS)
+        measures = Measures(pairs, (20,))
+        return lambda: readings.measured(measures, pairs)
 
     def redrawn(part):
         n = len(part.rows)

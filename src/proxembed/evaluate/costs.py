@@ -40,9 +40,14 @@ KERNEL_ROWS, PROTOTYPES = 6000, 1000
 LEFT_OUT = 6e-11  # seconds for each p^3 of leave-one-out of a kernel
 MAPPED = 2.2e-10  # seconds for each p^3 of the decomposition that maps a kernel, where a method needs its coordinates
 MOST_COORDINATES = 4500  # above, other routes are taken
-TREE = 6e-4  # seconds of a tree, however few its rows
+# Seconds of a tree: however few its rows; and for each row and halving of these, per target, per entry that the row
+# stores of the features that a split may choose from, and for both. Of ten real sets, dense and sparse, of 150 to 8,000
+# rows, they are within a factor of 2 of the time measured (bench/forests.py).
+TREE, TREE_TARGET, TREE_ENTRY, TREE_BOTH = 5e-4, 1.7e-8, 1e-8, 2e-10
 LABEL_MODEL = 2e-3  # seconds of a model of scikit-learn for one label
 LABEL_ENTRY = 2e-8  # and for each entry of its rows
+FOREST_VIEWS, FOREST = ("leaves", "scores"), "forest"
+USUAL_FOREST = FOREST, 2, "sqrt", "random"  # of ``TargetSpace``, of the views that are named, and of forest scores
 TERMS = ("1", "nw", "nwq", "q3", "nwc", "nc", "npw", "npp", "p3", "npc", "nnw", "nnc", "nn", "n3", "t3")
 LINEAR = TERMS[:6]
 KERNEL = (*LINEAR, *TERMS[6:10], "t3")  # t: the rows that width and ridge are chosen on
@@ -137,34 +142,42 @@ def fit_parts(estimator: Any, shape: Shape) -> dict[Any, float]:
         parts = fit_parts(estimator.member(), shape)
         return parts | {("weighted axes", *parts): label_work("readout", shape.n, shape.c, shape.c)}
     own, whole = (title_of(estimator), repr(settings(estimator))), fit_work(estimator, shape)
-    forest, times = _forest_of(estimator)
+    forest = forest_of(estimator)
     if forest is None:
         return {own: whole}
-    grown = _view_work("scores", int(estimator.n_estimators), shape)[0]
-    return {("forest", *forest): grown, own: max(whole - times * grown, 0.0)}
+    grown = forest_work(shape, int(estimator.n_estimators))
+    return {forest: grown, own: max(whole - grown, 0.0)}
 
 
-def _forest_of(estimator: Any) -> tuple[tuple[Any, ...] | None, int]:
-    """The settings of the forest that a method grows on the rows (None: of none), and how often it does so alone."""
-    usual: tuple[Any, ...] = (2, "sqrt", "random")  # of ``TargetSpace`` and of the views that are named
-    times = 0
+def forest_of(estimator: Any) -> tuple[Any, ...] | None:
+    """The settings of the forest that a method grows on the rows beside the number of its trees: of fewer trees it is
+    the first ones of a larger forest. None: it grows none."""
+    known: tuple[Any, ...] = USUAL_FOREST
     if isinstance(estimator, TargetSpace):
-        times = int(estimator.bases is None or "forest" in estimator.bases)
+        grows = estimator.bases is None or "forest" in estimator.bases
     elif isinstance(estimator, Views):
-        times = sum(isinstance(view, str) and view in ("leaves", "scores") for view in estimator.views)
-    elif type(estimator) is ForestLeaves:
-        usual, times = (estimator.min_samples_leaf, estimator.max_features, estimator.forest), 1
-    return ((estimator.n_estimators, *usual, estimator.random_state) if times else None), times
+        grows = any(isinstance(view, str) and view in FOREST_VIEWS for view in estimator.views)
+    else:
+        grows = type(estimator) is ForestLeaves
+        if grows:
+            known = FOREST, estimator.min_samples_leaf, estimator.max_features, estimator.forest
+    return (*known, estimator.random_state) if grows else None
 
 
 def fits_work(estimators: Iterable[Any], shape: Shape, kept: Iterable[Any] = ()) -> float:
     """Work of fits on the same rows, of which each part counts once; those of ``kept``, methods whose fits are there
     already, do not count."""
-    every: dict[Any, float] = {}
+    known, every = _parts_of(kept, shape), _parts_of(estimators, shape)
+    return sum(max(work - known.get(part, 0.0), 0.0) for part, work in every.items())
+
+
+def _parts_of(estimators: Iterable[Any], shape: Shape) -> dict[Any, float]:
+    """The parts of several fits, each at the largest of its works: of a forest that of the most trees."""
+    found: dict[Any, float] = {}
     for estimator in estimators:
-        every |= fit_parts(estimator, shape)
-    known = {part for method in kept for part in fit_parts(method, shape)}
-    return sum(work for part, work in every.items() if part not in known)
+        for part, work in fit_parts(estimator, shape).items():
+            found[part] = max(work, found.get(part, 0.0))
+    return found
 
 
 def tuning_work(estimator: Any, n: int) -> float:
@@ -181,11 +194,11 @@ def kernel_map_work(shape: Shape) -> float:
 def target_works(estimator: TargetSpace, shape: Shape) -> dict[str, float]:
     """Work of each base of ``TargetSpace`` by its name, and of joining them and placing the rows ("stack", with the
     neighbours, which are looked for in the same way)."""
-    trees, n = int(estimator.n_estimators), shape.n
+    n = shape.n
     every: dict[str, float] = {
         "ridge": step_work("OPLS", shape),
         "kernel": step_work("Kernelized(OPLS)", shape) + LEFT_OUT * shape.terms()["p3"],
-        "forest": TREE * trees + forest_seconds(n, shape.d, grown_labels(shape.c), trees),
+        "forest": forest_work(shape, int(estimator.n_estimators)),
         "neighbors": 0.0,
     }
     names = estimator.bases or [name for name, base in BASES.items() if base.fits(n, shape.d)]
@@ -195,6 +208,8 @@ def target_works(estimator: TargetSpace, shape: Shape) -> dict[str, float]:
 def views_work(estimator: Views, shape: Shape) -> float:
     """Work of learning views of rows, and of the method on them; on folds too, where these choose the weights."""
     learned, width, stored = 0.0, 0, 0.0
+    if forest_of(estimator) is not None:  # leaves and scores have one
+        learned = forest_work(shape, int(estimator.n_estimators))
     for view in estimator.views:
         work, d, w = _view_work(view, int(estimator.n_estimators), shape)
         learned, width, stored = learned + work, width + d, stored + w
@@ -207,23 +222,33 @@ def views_work(estimator: Views, shape: Shape) -> float:
 
 
 def _view_work(view: Any, trees: int, shape: Shape) -> tuple[float, int, float]:
-    """Work of one view, its columns, and the entries of a row that it stores."""
+    """Work of one view beside the forest of those that are named, its columns, and the entries of a row that it
+    stores."""
     n, d, c = shape.n, shape.d, shape.c
     if isinstance(view, str) and view == "features":
         return 0.0, d, shape.w
     if isinstance(view, Kernelized) or view == "kernel":
         p = min(n, getattr(view, "n_prototypes", None) or n)
         return step_work("Kernelized(OPLS)", shape._replace(p=p)) + kernel_map_work(shape._replace(p=p)), p, float(p)
-    if isinstance(view, ForestLeaves) or view in ("leaves", "scores"):
+    if view == "scores":
+        return 0.0, c, float(c)
+    if isinstance(view, ForestLeaves) or view == "leaves":
         trees = int(getattr(view, "n_estimators", trees))
-        grown = TREE * trees + forest_seconds(n, d, grown_labels(c), trees)
-        return (grown, c, float(c)) if view == "scores" else (grown, trees * max(n // 4, 1), float(trees))
+        return forest_work(shape, trees) * (view != "leaves"), trees * max(n // 4, 1), float(trees)
     return (SCORE_FOLDS + 1) * c * (LABEL_MODEL + LABEL_ENTRY * n * shape.w), c, float(c)
 
 
-def forest_seconds(n: int, d: int, c: int, trees: int) -> float:
-    """Forecast seconds of growing trees for c labels on n rows of d features."""
-    return float(trees * n * np.log2(n + 1) * np.sqrt(d) * (3e-8 + 8e-10 * c))
+def forest_work(shape: Shape, trees: int) -> float:
+    """Work of growing the forest of leaves: for the labels, or the leading scores of many."""
+    return forest_seconds(shape._replace(c=grown_labels(shape.c)), trees)
+
+
+def forest_seconds(shape: Shape, trees: int) -> float:
+    """Forecast seconds of growing trees for c targets. A split may choose from the root of the number of features, of
+    which a row stores w / d."""
+    entries = shape.w / np.sqrt(shape.d)
+    each = TREE_TARGET * shape.c + entries * (TREE_ENTRY + TREE_BOTH * shape.c)
+    return float(trees * (TREE + shape.n * np.log2(shape.n + 1) * each))
 
 
 def grown_labels(c: int) -> int:

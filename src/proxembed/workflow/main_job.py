@@ -436,7 +436,7 @@ def compare_leaders(job: Job) -> Results | None:
     """The best few that were found beside the rivals: folds inside the training rows, the test rows once."""
     found, plan = job.found, job.plan
     taken = {arm.name for arm in rivals_of(job)}
-    leaders = [embedding_arm(name, method) for name, method in found.leaders if name not in taken]
+    leaders = [embedding_arm(name, method) for name, method in found.leaders if name not in taken][: plan.cuts.leaders]
     sizes = plan.cuts.sizes if job.options.n_components else tuple(sorted({*plan.cuts.sizes, *found.sizes}))
     protocol = comparison_protocol(job, leaders, sizes)
     try:

@@ -17,12 +17,16 @@ from sklearn.base import clone
 from proxembed.estimator.catalogue import estimators, title_of
 from proxembed.evaluate.arms import Entrant, entrants, method_arms
 from proxembed.evaluate.costs import (
+    FOREST,
     PROTOTYPES,
+    USUAL_FOREST,
     Shape,
     all_features_work,
     decision_work,
+    fit_parts,
     fit_work,
     fits_work,
+    forest_of,
     label_work,
     last_work,
     layout_work,
@@ -39,6 +43,7 @@ from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.execute import clock
 from proxembed.execute.budget import WorkBudget
 from proxembed.execute.executor import in_this_process, workers
+from proxembed.features.leaves import MOST_LABELS
 from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.dependence import OPLS
 from proxembed.methods.layout import Layout, method_for
@@ -59,6 +64,7 @@ GAINS = 6  # gains whose interval is drawn for the verdict
 LAYOUTS = 3  # maps beside each other: PCA, the choice, shuffled labels
 HONEST, FORMS = "honest", 5  # a form of a map, and how many there are at other weights, of shuffled labels too
 HONEST_FITS = 10  # of honest maps of numbers, and of shuffled ones, by models of five folds
+TUNED = INNER_FOLDS * (1 - 1 / INNER_FOLDS)  # fits of all rows that those of inner folds are as dear as
 OVERHEAD = 3.0  # work of reading, drawing and writing the page
 WRITTEN = 5e-4  # work of each of thousands of labels in the record, the page and the model
 STARTING = 2.0  # work of a process that starts, which imports the libraries
@@ -281,7 +287,8 @@ class Plan:
         whole = last_work(self.shape)  # which is measured with OPLS, its fits for thresholds among it
         opls = self._fit(self._opls, self.shape.n) * (1 + self._refits(self._opls))
         fits = HONEST_FITS if self.numbers else 2
-        laid_out = cuts.layouts * (fits * dear + LAYOUTS * layout_work(min(n, LAID_OUT)) + self._forms(leaders, n))
+        again = fits * (dear if self.numbers else max((self._again(each, n, cuts) for each in leaders), default=0.0))
+        laid_out = cuts.layouts * (again + LAYOUTS * layout_work(min(n, LAID_OUT)) + self._forms(leaders, n))
         if nested:
             outer = n - n // OUTER_FOLDS
             search = self._opening(cuts, n) + cuts.outer * self._opening(cuts, outer)
@@ -316,17 +323,24 @@ class Plan:
         A method that predicts labels by models that have not seen the row has these by the one fit."""
         if cuts is not None and not cuts.decisions:
             return 0.0
-        return 0.0 if hasattr(estimator, "label_scores") and not self.grouped else INNER_FOLDS * (1 - 1 / INNER_FOLDS)
+        return 0.0 if hasattr(estimator, "label_scores") and not self.grouped else TUNED
 
-    def _fits_together(self, cuts: Cuts, n: int) -> float:
-        """Work of fits of the anchors on the same rows; one process keeps the latest, which the next may share."""
-        kept = self._kept(cuts)
-        key = *map(id, kept), n, cuts.prototypes
+    def _fits_together(self, methods: Sequence[Any], cuts: Cuts, n: int) -> float:
+        """Work of fits of methods on the same rows; one process keeps the latest, which the next may share. One that is
+        there several times stands for others of its cost."""
         if not in_this_process(self.options.n_jobs):
-            return sum(self._fit(each, n, cuts) for each in kept)
+            return sum(self._fit(each, n, cuts) for each in methods)
+        once = list({id(each): each for each in methods}.values())
+        key = *map(id, once), n, cuts.prototypes
         if key not in self._fits:
-            self._fits[key] = kept, fits_work([_capped(each, cuts) for each in kept], self.shape.rows(n))
-        return self._fits[key][1]
+            self._fits[key] = once, fits_work([_capped(each, cuts) for each in once], self.shape.rows(n))
+        repeated = sum(self._fit(each, n, cuts) for each in methods) - sum(self._fit(each, n, cuts) for each in once)
+        return self._fits[key][1] + repeated
+
+    def _again(self, estimator: Any, n: int, cuts: Cuts) -> float:
+        """Work of another fit of a method beside a first one on the same rows: all but a forest."""
+        parts = fit_parts(_capped(estimator, cuts), self.shape.rows(n))
+        return sum(work for part, work in parts.items() if part[0] != FOREST)
 
     def _kept(self, cuts: Cuts) -> list[Any]:
         """The anchors that the cuts leave."""
@@ -341,7 +355,7 @@ class Plan:
         reads = "neighbors" if self.options.goal in ("neighbours", "map") else "scores"
         read = sum(readout_work(rows, n - rows, size, self.shape.c, reads) for size in cuts.sizes)
         maps = min(folds, FOLDS) * self._maps(cuts, rows) if self.options.goal == "map" else 0.0
-        return folds * (self._fits_together(cuts, rows) + read * len(self._kept(cuts))) + maps
+        return folds * (self._fits_together(self._kept(cuts), cuts, rows) + read * len(self._kept(cuts))) + maps
 
     def _maps(self, cuts: Cuts, n: int) -> float:
         """Work of the maps of anchors on one fold, at every weight of the features."""
@@ -386,22 +400,28 @@ class Plan:
         return sum(each) + 2 * label_work("precision", m, k, self.shape.c)
 
     def _part(self, cuts: Cuts, leaders: list[Any], n: int, m: int) -> float:
-        """Work of all arms on one split."""
+        """Work of all arms on one split; a rival may have trees that one of the leaders has grown."""
         shape, c = self.shape.rows(n), self.shape.c
         work = self._features(n, m) + decision_work(n, c, max(cuts.sizes)) * cuts.decisions
-        for place, estimator in enumerate(leaders):
-            decided, fit = cuts.decisions and (not cuts.leading or place == 0), self._fit(estimator, shape.n, cuts)
-            work += fit * (1 + self._refits(estimator) * decided)
-            for size in cuts.sizes:
-                work += readout_work(n, m, size, c) + decided * decision_work(n, c, size)
-        decided = cuts.decisions and not cuts.leading
+        tuned = leaders[: 1 if cuts.leading else None] if cuts.decisions else []
+        refitted = [each for each in tuned if self._refits(each)]
+        work += self._fits_together(leaders, cuts, n) + TUNED * self._fits_together(refitted, cuts, n)
+        for size in cuts.sizes:
+            work += len(leaders) * readout_work(n, m, size, c) + len(tuned) * decision_work(n, c, size)
+        decided, grown = cuts.decisions and not cuts.leading, self._grown_by(leaders, cuts, n)
         for entrant in self.rivals:
             if entrant.arm.name not in cuts.left_out:
-                work += self._rival(entrant, shape, cuts)
+                work += 0.0 if grown and entrant.rival.first_trees else self._rival(entrant, shape, cuts)
                 sizes: Any = (c,) if entrant.arm.predicts else entrant.arm.sizes(cuts.sizes)
                 for size in sizes:
                     work += readout_work(n, m, size, c) + decided * decision_work(n, c, size)
         return work
+
+    def _grown_by(self, leaders: Sequence[Any], cuts: Cuts, n: int) -> bool:
+        """Whether the usual forest of all rows and labels is grown for a leader, in the process of the rivals."""
+        if n > cuts.forest or self.shape.c > MOST_LABELS or not in_this_process(self.options.n_jobs):
+            return False
+        return any(forest[:-1] == USUAL_FOREST for forest in map(forest_of, leaders) if forest is not None)
 
     def cut_of(self, entrant: Entrant) -> str:
         """When a rival is left out: of those that go early, supervised UMAP stays where a map is asked for."""

@@ -100,7 +100,7 @@ class ForestScores(GrowsForest, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     position = 50
     share = 0.4
     cut = "last"
-    label_wise = True
+    label_wise = first_trees = True
     lookup = "label lookup"
     n_estimators: int = param(default=100, low=1, high=100_000, integer=True, kw_only=False, doc="Trees.")
     min_samples_leaf: int = param(default=2, low=1, integer=True, doc="Rows that a leaf holds at least.")
@@ -112,7 +112,7 @@ class ForestScores(GrowsForest, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     @classmethod
     def forecast(cls, facts: DataFacts) -> float:
         s = facts.shape
-        return facts.splits * forest_seconds(min(s.n, facts.forest_rows), s.d, s.c, cls.n_estimators)
+        return facts.splits * forest_seconds(s.rows(min(s.n, facts.forest_rows)), cls.n_estimators)
 
     def _fit(self, X: Any, labels: LabelMatrix, w: np.ndarray | None = None) -> None:
         X, shares, row = self._grow(X, with_weighted_means(labels, w).Y, w)
@@ -188,7 +188,7 @@ class ForestProximity(RivalEmbedding):
         """Work of one fit: the forest grows on some rows and places all."""
         shape = shape._replace(c=grown_labels(shape.c))
         placed = step_work(cls.title, shape) - step_work(cls.title, shape.rows(min(shape.n, TABLE_ROWS)))
-        grown = forest_seconds(min(shape.n, forest_rows), shape.d, shape.c, estimator.n_estimators)
+        grown = forest_seconds(shape.rows(min(shape.n, forest_rows)), estimator.n_estimators)
         return max(placed, 0.0) + grown
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -362,7 +362,7 @@ class ForestNumbers(GrowsForest, WeighedNumbers):
     @classmethod
     def forecast(cls, facts: DataFacts) -> float:
         s = facts.shape
-        grown = forest_seconds(min(s.n, facts.forest_rows), s.d, s.c, cls.n_estimators)
+        grown = forest_seconds(s.rows(min(s.n, facts.forest_rows)), cls.n_estimators)
         return facts.splits * (2e-3 * cls.n_estimators + 1.8 * grown)
 
     def _fit(self, X: Any, y: Outputs, folds: np.ndarray | None, w: np.ndarray | None = None) -> None:

@@ -61,6 +61,7 @@ class Rival:
     predicts: ClassVar[bool] = False  # True: its own scores stand in place of a read-out's
     places_unseen: ClassVar[bool] = False  # True: it places a training row by models that have not seen it
     grid: ClassVar[tuple[str, tuple[Any, ...]] | None] = None  # a parameter and the values that inner folds choose from
+    first_trees: ClassVar[bool] = False  # True: its trees are the first ones of the forest that methods usually have
     lookup: ClassVar[str | None] = None  # title of a second rival: training rows at their labels, new rows at scores
     weighs_rows: ClassVar[bool] = False  # True: its fit takes weights of rows
     methods: ClassVar[tuple[str, ...]] = ()  # registered methods that searches leave out, because they stand here
