@@ -9,6 +9,7 @@ from proxembed.evaluate.costs import (
     Shape,
     fit_work,
     fits_work,
+    forest_work,
     layout_work,
     machine_speed,
     readout_work,
@@ -56,12 +57,26 @@ def test_what_methods_share_counts_once():
     views = Views(Kernelized(OPLS()), views=("features", "leaves", "scores"))
     forest, space, leaves = target_works(TargetSpace(), SHAPE)["forest"], TargetSpace(), ForestLeaves()
     alone = sum(fit_work(each, SHAPE) for each in (space, leaves, views))
-    assert fits_work([space, leaves, views], SHAPE) == pytest.approx(alone - 3 * forest)
+    assert fits_work([space, leaves, views], SHAPE) == pytest.approx(alone - 2 * forest)
     assert fits_work([ReadoutAxes(views)], SHAPE, [leaves]) == pytest.approx(
-        fit_work(ReadoutAxes(views), SHAPE) - 2 * forest
+        fit_work(ReadoutAxes(views), SHAPE) - forest
     )
-    for unlike in (ForestLeaves(n_estimators=50), ForestLeaves(random_state=1), TargetSpace(bases=["ridge"])):
+    for unlike in (ForestLeaves(min_samples_leaf=5), ForestLeaves(random_state=1), TargetSpace(bases=["ridge"])):
         assert fits_work([leaves], SHAPE, [unlike]) == pytest.approx(fit_work(leaves, SHAPE))
+    few = ForestLeaves(n_estimators=50)  # whose trees are the first ones of 300
+    assert fits_work([leaves], SHAPE, [few]) == pytest.approx(fit_work(leaves, SHAPE) - forest_work(SHAPE, 50))
+    assert fits_work([views, few], SHAPE) == pytest.approx(
+        fit_work(views, SHAPE) + fit_work(few, SHAPE) - forest_work(SHAPE, 50)
+    )
+
+
+def test_a_forest_of_leaves_and_scores_is_forecast_once_and_by_what_rows_store():
+    leaves, both = (Views(OPLS(), views=("features", *more)) for more in (("leaves",), ("leaves", "scores")))
+    one, two = (fit_work(each, SHAPE) for each in (leaves, both))
+    assert 0 < two - one < 0.1 * forest_work(SHAPE, 300) < one
+    wide, dense = SHAPE._replace(d=20_000, w=50.0), SHAPE._replace(d=20_000, w=20_000.0)
+    assert forest_work(wide, 300) < forest_work(SHAPE, 300) < 0.2 * forest_work(dense, 300)
+    assert forest_work(SHAPE._replace(c=3000), 300) == forest_work(SHAPE._replace(c=30), 300), "of leading scores"
 
 
 def test_the_speed_of_a_machine_is_a_power_of_the_square_root_of_two():

@@ -119,7 +119,7 @@ def test_anchors_go_from_the_end_of_the_list_among_those_that_cost_alike():
         and kept[-1] == names
         and all(set(a) < set(b) for a, b in zip(kept, kept[1:], strict=False))
     )
-    small = planned(60.0, n=593, d=72, c=6)
+    small = planned(25.0, n=593, d=72, c=6)
     assert (
         small.kept_anchors == (*names, f"ReadoutAxes({VIEWS})") and small.cuts.shuffles == 0 and small.cuts.rows is None
     )
@@ -141,8 +141,60 @@ def test_a_form_with_weighted_axes_beside_its_method_costs_its_read_out_and_a_fo
     )
     whole = sum(one._fit(each, 600) for name, each in anchors.items() if "Axes" not in name)
     forest = costs.target_works(anchors["TargetSpace"], one.shape.rows(600))["forest"]  # grown twice by Views alone
-    assert one._fits_together(one.cuts, 600) == pytest.approx(whole + shared - 3 * forest)
-    assert several._fits_together(several.cuts, 600) > 1.3 * (whole + shared), "other processes keep other fits"
+    kept = list(anchors.values())
+    assert one._fits_together(kept, one.cuts, 600) == pytest.approx(whole + shared - 2 * forest)
+    assert several._fits_together(kept, several.cuts, 600) > 1.3 * (whole + shared), "other processes keep other fits"
+
+
+def test_leaders_are_forecast_together_on_a_split_and_so_are_their_fits_for_thresholds():
+    found = planned(1e7, n=1000, d=72, c=6)
+    anchors, n, m = dict(found.anchors), 600, 200
+    leaders = [anchors[name] for name in ("TargetSpace", "ForestLeaves(OPLS)", VIEWS)]
+    _, leaves, views = (found._fit(each, n) for each in leaders)
+    forest = costs.forest_work(found.shape.rows(n), 300)
+    each = [found._part(found.cuts, [leader], n, m) for leader in leaders]
+    rest = found._part(found.cuts, [], n, m)
+    whole = found._part(found.cuts, leaders, n, m) - rest
+    assert sum(each) - 3 * rest - whole == pytest.approx(2 * forest + 2 * forest), "of fits, and of fits on inner folds"
+    plain = replace(found.cuts, decisions=False)
+    alone, together = found._part(plain, [], n, m), found._part(plain, leaders, n, m)
+    read = sum(costs.readout_work(n, m, size, 6) for size in plain.sizes)
+    assert together - alone == pytest.approx(sum(found._fit(each, n) for each in leaders) - 2 * forest + 3 * read)
+    leading = replace(found.cuts, leading=True)
+    assert found._part(leading, leaders[1:], n, m) - found._part(leading, leaders[2:], n, m) < leaves + views
+
+
+def test_the_first_trees_of_a_leader_are_those_of_a_rival(every_rival):
+    found = planned(1e7, n=1000, d=72, c=6)
+    space, other = proxembed.TargetSpace(), proxembed.TargetSpace(bases=["ridge"])
+    without = replace(found.cuts, left_out=("forest scores",))
+    scores = next(each for each in found.rivals if each.arm.name == "forest scores")
+    grown = found._rival(scores, found.shape.rows(600), found.cuts)
+    more = [
+        found._part(found.cuts, [each], 600, 200) - found._part(without, [each], 600, 200) for each in (space, other)
+    ]
+    assert more[1] - more[0] == pytest.approx(grown) and grown > 0
+    few = replace(found.cuts, forest=500)  # rows of the rival's forest alone
+    assert not found._grown_by([space], few, 600) and not planned(1e7, n=1000, c=60)._grown_by([space], few, 400)
+
+
+def test_the_choice_alone_is_compared_where_there_is_no_room_for_other_leaders(monkeypatch):
+    settle = plan.Plan.settle
+
+    def with_one(self, *given):
+        settle(self, *given)
+        self.cuts = replace(self.cuts, leaders=1)
+
+    given = {"methods": ["opls", "cca", "pls"], "folds": 3, "shuffles": 0, "max_seconds": None}
+    compared = []
+    for rule in (settle, with_one):
+        monkeypatch.setattr(plan.Plan, "settle", rule)
+        found = proxembed.search(drawn(600, 12, 4), **given, max_work=1e3, max_trials=3)
+        entries = found.record["summary"]["leaderboard"]
+        compared.append({entry["arm"] for entry in entries if not entry["rival"]})
+        chosen = found.record["search"]["chosen"]["method"]
+    assert len(compared[0]) > 1 and compared[1] == {chosen}
+    assert "only the choice is compared" in found.record["search"]["budget"]["cuts"]
 
 
 def test_drawn_configurations_wait_for_shuffles_maps_folds_and_sizes(every_rival):
@@ -151,7 +203,7 @@ def test_drawn_configurations_wait_for_shuffles_maps_folds_and_sizes(every_rival
         found.cuts = cuts
         whole = (cuts.shuffles, cuts.layouts, cuts.folds, cuts.sizes) == (20, True, 5, found.sizes)
         assert found.draws == (whole or cuts.share > 0)
-    assert found.draws and not planned(60.0, n=593, d=72, c=6).draws
+    assert found.draws and not planned(25.0, n=593, d=72, c=6).draws
 
 
 def test_a_method_that_predicts_labels_takes_no_more_fits_for_its_thresholds():
