@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
+from proxembed.algebra.pencil.linear import DENSE_LIMIT
 from proxembed.algebra.pencil.symmetric import descending
 from proxembed.estimator.catalogue import settings, title_of
 from proxembed.features.kernel import TUNING_ROWS
@@ -37,9 +38,9 @@ from proxembed.targets.labels import MANY_LABELS
 # at 5,000 rows and 24 at 10,000; 2,500 took 31 when each width was decomposed on all rows. 6,000: a buffer of 288 MB.
 # Fewer prototypes are neither cheaper below that nor as precise (tmc2007, 5,000 rows: .611, and .607 of 1,000).
 KERNEL_ROWS, PROTOTYPES = 6000, 1000
-LEFT_OUT = 6e-11  # seconds for each p^3 of leave-one-out of a kernel
+LEFT_OUT = 6e-11  # seconds for each p^3 of leave-one-out of a kernel, or of a ridge regression by its smaller side
 MAPPED = 2.2e-10  # seconds for each p^3 of the decomposition that maps a kernel, where a method needs its coordinates
-MOST_COORDINATES = 4500  # above, other routes are taken
+ITERATED = 3600  # side of a decomposition that takes as long as the routes above ``DENSE_LIMIT`` (reuters, 5,400 rows)
 # Seconds of a tree: however few its rows; and for each row and halving of these, per target, per entry that the row
 # stores of the features that a split may choose from, and for both. Of ten real sets, dense and sparse, of 150 to 8,000
 # rows, they are within a factor of 2 of the time measured (bench/forests.py).
@@ -76,7 +77,7 @@ class Shape(NamedTuple):
         """The value of every term."""
         n, d, w, c = self.n, self.d, self.w, self.c
         most = self.p or (PROTOTYPES if n > KERNEL_ROWS else n)
-        p, q = min(n, most), min(n, d, MOST_COORDINATES)
+        p, q = min(n, most), min(n, d) if min(n, d) <= DENSE_LIMIT else ITERATED
         chosen = n * p * w * (p < n)  # prototypes are chosen by k-means; all rows are none that are chosen
         values = (1, n * w, n * w * q, q**3, n * w * c, n * c, chosen, n * p * p, p**3, n * p * c)
         tuned = min(n, TUNING_ROWS) ** 3
@@ -196,7 +197,7 @@ def target_works(estimator: TargetSpace, shape: Shape) -> dict[str, float]:
     neighbours, which are looked for in the same way)."""
     n = shape.n
     every: dict[str, float] = {
-        "ridge": step_work("OPLS", shape),
+        "ridge": step_work("OPLS", shape) + LEFT_OUT * min(n, shape.d) ** 3,
         "kernel": step_work("Kernelized(OPLS)", shape) + LEFT_OUT * shape.terms()["p3"],
         "forest": forest_work(shape, int(estimator.n_estimators)),
         "neighbors": 0.0,
