@@ -3,7 +3,7 @@ won on other data sets."""
 
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -20,6 +20,9 @@ from proxembed.evaluate.rivals.rival import rival_methods
 from proxembed.measures.measures import AVERAGE_PRECISION, DEFAULT_NEIGHBORS, JACCARD
 from proxembed.methods.around import ComponentWrapper, ReadoutAxes, Scaled
 from proxembed.methods.dependence import PLS
+from proxembed.methods.out_of_fold import BASES
+from proxembed.methods.target_space import OF_NUMBERS as NUMBER_BASES
+from proxembed.methods.target_space import TargetSpace
 from proxembed.params import Integers, Log, Methods, declared, log, safe_repr
 
 
@@ -70,6 +73,7 @@ PREFERRED = ("TargetSpace", KERNEL_FORM)
 FOR_MAPS = ("TargetSpace", KERNEL_FORM, f"ReadoutAxes({VIEWS})", "ForestLeaves(OPLS)")
 RIDGES = log(1e-6, 1e2)
 SIZES = (2, 5, 10, 20, 50, 100)
+DEAR_BASES = ("kernel", "forest", "ridge")  # of TargetSpace, in the order in which they are left out of a search
 VARIANCE = (0.8, 0.9, 0.95, 0.99)  # shares that principal components keep before a kernel
 
 
@@ -266,6 +270,24 @@ def suited(estimator: Embedder, n_rows: int, seed: int | None, prototypes: int |
         if settings(inner) != settings(estimator.inner()):
             estimator.set_params(method=inner)
     return estimator
+
+
+def fewer_bases(n_rows: int, d: int, numbers: bool = False) -> Iterator[tuple[str, ...]]:
+    """What ``TargetSpace`` may be reduced to where all its bases are too dear: those that the sizes of X allow, one
+    after the other left out."""
+    left = [name for name, base in BASES.items() if base.fits(n_rows, d) and not (numbers and name not in NUMBER_BASES)]
+    for name in DEAR_BASES:
+        if name in left and len(left) > 1:
+            left.remove(name)
+            yield tuple(left)
+
+
+def lighter(estimator: Embedder, n_rows: int, d: int, numbers: bool = False) -> Iterator[Embedder]:
+    """A method, and what it may be reduced to where it is too dear."""
+    yield estimator
+    if isinstance(estimator, TargetSpace) and estimator.bases is None:
+        for bases in fewer_bases(n_rows, d, numbers):
+            yield clone(estimator).set_params(bases=bases)
 
 
 NEAREST = 3  # data sets whose winners are taken

@@ -148,12 +148,25 @@ class MethodStrategy(SearchStrategy):
         budget = study.evaluator.budget
         planned = None if budget is None else budget.anchors
         for number, candidate in enumerate(self.first[: study.max_trials]):
-            if opening := self.entered(study, candidate.default()):
-                unplanned = planned is not None and number >= len(planned)
-                yield from self.opened(study, opening, number == 0, final_share(study) if unplanned else 0.0)
+            keep = final_share(study) if planned is not None and number >= len(planned) else 0.0
+            form = candidate.default() if number == 0 else self.form(study, candidate.default(), keep)
+            if opening := self.entered(study, form):
+                yield from self.opened(study, opening, number == 0, keep)
         if budget is None or budget.draws:
             yield from self.after(study)
         yield from self.final(study)
+
+    def form(self, study: Study, estimator: Any, keep: float) -> Any:
+        """A first candidate, or, where work is counted and it is too dear, the first of its lighter forms that is not;
+        the candidate where all are."""
+        if study.work == math.inf:
+            return estimator
+        for each in study.evaluator.forms(estimator):
+            fresh = study.evaluator.trial(clone(each), study.seed)
+            left = study.work_left - keep
+            if study.evaluator.permits(fresh.config) and affordable(study, fresh, study.evaluator.rungs[-1], left):
+                return each
+        return estimator
 
     def opened(self, study: Study, opening: MethodTrial, owed: bool, keep: float = 0.0) -> Batches:
         """A first candidate: where work is counted, on all rows of every fold if its forecast fits, ``keep`` left over;

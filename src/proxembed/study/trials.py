@@ -2,7 +2,7 @@
 
 import math
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -26,7 +26,7 @@ from proxembed.params import declared
 from proxembed.splits.splits import Split
 from proxembed.targets.targets import Targets
 
-from .candidates import KERNEL_FORM, PREFERRED, family_of, suited
+from .candidates import KERNEL_FORM, PREFERRED, family_of, lighter, suited
 
 CACHED_FOLDS = 5
 
@@ -83,7 +83,7 @@ STEPS_BELOW = 2
 WHOLE_BELOW = 1000  # rows below which every configuration is scored on all rows of all folds
 FOLDS, RACE_FOLDS = 5, 3  # of a choice, and of a race
 FINALISTS = 8
-FREE = {"random_state", "n_prototypes", "n_components"}  # what a preferred method may have set
+FREE = {"random_state", "n_prototypes", "n_components", "bases"}  # what a preferred method may have set
 INNER_FREE = {f"method__{name}" for name in FREE}
 
 
@@ -363,6 +363,16 @@ class FoldScores(Evaluator):
         if not self.permits(config):  # a kernel of all rows may be too dear, and one of prototypes not
             config = suited(config, self.full, seed, min(prototypes or PROTOTYPES, PROTOTYPES))
         return MethodTrial(config, title_of(config), worst=worst, rungs=self.rungs, final=self.final)
+
+    def forms(self, estimator: Any) -> Iterator[Any]:
+        """A configuration, unless the budget leaves it fewer bases, and its lighter forms."""
+        rows, bases = (
+            (self.full, None) if self.budget is None else (self.budget.last_rows or self.full, self.budget.bases)
+        )
+        for each in lighter(estimator, rows, self.folds.shape(0)[0].d, self.folds.part(0).outputs is not None):
+            own = getattr(each, "bases", ())
+            if bases is None or (own is not None and {*own} <= {*bases}):
+                yield each
 
     def work(self, config: Any, step: tuple[int, int], kept: Iterable[Any] = ()) -> float:
         """Forecast work of a step, from the sizes alone; ``kept``: configurations whose fits on its rows are there."""

@@ -227,7 +227,7 @@ def _work(plan: Any) -> WorkBudget | None:
         return None
     if plan.searching is None:  # the same for the searches inside nested folds
         rows = len(plan.split.train) + len(plan.split.held_out)
-        bounds = rows, plan.dearest, plan.cuts.prototypes, plan.kept_anchors, plan.draws
+        bounds = rows, plan.dearest, plan.cuts.prototypes, plan.kept_anchors, plan.draws, plan.cuts.bases
         plan.searching = WorkBudget(plan.each_search, *bounds)
     return plan.searching
 

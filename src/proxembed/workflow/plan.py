@@ -47,8 +47,9 @@ from proxembed.features.leaves import MOST_LABELS
 from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.dependence import OPLS
 from proxembed.methods.layout import Layout, method_for
+from proxembed.methods.target_space import TargetSpace
 from proxembed.splits.splits import Split
-from proxembed.study.candidates import ANCHORS, FIRST, FOR_MAPS, candidates
+from proxembed.study.candidates import ANCHORS, FIRST, FOR_MAPS, candidates, fewer_bases
 from proxembed.study.method_strategies import WEIGHTS
 from proxembed.study.trials import FOLDS, RACE_FOLDS, WHOLE_BELOW
 from proxembed.targets.labels import MANY_LABELS
@@ -73,7 +74,7 @@ LEAST_SAVING = 0.02  # of the work; a cut after the search that saves less is no
 GROWTH = 5.0  # of a job by one more anchor, up to which this comes before other things
 SHARES = 0.3, 0.15  # of the work, for the search, whatever its anchors cost
 LEADERS = 3
-SEARCHED = "share", "rows", "test_rows", "prototypes", "anchors", "outer"  # what a search has rested on
+SEARCHED = "share", "rows", "test_rows", "prototypes", "bases", "anchors", "outer"  # what a search has rested on
 SEARCHED_AGAIN = "folds", "sizes"  # on which the searches inside nested folds rest, too
 LESS: dict[str, Any] = {"leaders": 1, "decisions": False}  # of few rows, before fewer of them are held out
 OUTER_FOLDS = 5  # of one repeat of nested folds
@@ -101,6 +102,7 @@ class Cuts:
     rows: int | None = None
     test_rows: int | None = None
     prototypes: int | None = None
+    bases: tuple[str, ...] | None = None  # of ``TargetSpace``; None: all
     left_out: tuple[str, ...] = ()
     anchors: tuple[str, ...] | None = None
     outer: int = 1  # splits that hold rows out: one quarter, or nested folds
@@ -188,7 +190,10 @@ class Plan:
         """Largest work of a fit on all rows that the search tries."""
         kept = self.kept_anchors or ()
         return max(
-            [self.work * DEAREST, *(self._fit(each, self.shape.n) for name, each in self.anchors if name in kept)]
+            [
+                self.work * DEAREST,
+                *(self._fit(each, self.shape.n, self.cuts) for name, each in self.anchors if name in kept),
+            ]
         )
 
     @property
@@ -311,8 +316,8 @@ class Plan:
         }
 
     def _fit(self, estimator: Any, n: int, cuts: Cuts | None = None) -> float:
-        """Work of a fit on some rows, with the prototypes that the cuts leave; each is forecast once."""
-        key = id(estimator), n, cuts and cuts.prototypes
+        """Work of a fit on some rows, with the prototypes and bases that the cuts leave; each is forecast once."""
+        key = id(estimator), n, cuts and (cuts.prototypes, cuts.bases)
         if key not in self._fits:
             capped = estimator if cuts is None else _capped(estimator, cuts)
             self._fits[key] = estimator, fit_work(capped, self.shape.rows(n))
@@ -331,7 +336,7 @@ class Plan:
         if not in_this_process(self.options.n_jobs):
             return sum(self._fit(each, n, cuts) for each in methods)
         once = list({id(each): each for each in methods}.values())
-        key = *map(id, once), n, cuts.prototypes
+        key = *map(id, once), n, cuts.prototypes, cuts.bases
         if key not in self._fits:
             self._fits[key] = once, fits_work([_capped(each, cuts) for each in once], self.shape.rows(n))
         repeated = sum(self._fit(each, n, cuts) for each in methods) - sum(self._fit(each, n, cuts) for each in once)
@@ -477,6 +482,8 @@ class Plan:
         if cuts.anchors is not None:
             lost = [name for name, _ in self.anchors if name not in cuts.anchors]
             found.append(f"the search begins without {', '.join(lost)}")
+        if cuts.bases is not None and "TargetSpace" in (self.kept_anchors or ()):
+            found.append(f"TargetSpace of {' and '.join(cuts.bases)} alone")
         if cuts.leaders < LEADERS:
             found.append("only the choice is compared")
         if cuts.outer < self.outer[0]:
@@ -602,7 +609,9 @@ def _processes(options: SearchOptions) -> float:
 
 
 def _capped(estimator: Any, cuts: Cuts) -> Any:
-    """A method with the prototypes that the plan leaves it."""
+    """A method with the prototypes, or bases, that the plan leaves it."""
+    if isinstance(estimator, TargetSpace):
+        return estimator if cuts.bases is None or estimator.bases else TargetSpace(bases=cuts.bases)
     own = getattr(estimator, "n_prototypes", 0)
     if cuts.prototypes is None or own == 0 or (own is not None and own <= cuts.prototypes):
         return estimator
@@ -703,16 +712,24 @@ def _more_left_out(gone: Sequence[str], names: Sequence[str]) -> Iterator[tuple[
 
 def _anchor_sets(plan: Plan) -> Iterator[dict[str, Any]]:
     """The anchors that a search may begin with, the fewest first. Of those that cost about as much as the dearest one,
-    the last of the list goes first; a kernel gets fewer prototypes before it goes."""
+    the last of the list goes first; before it goes, a kernel gets fewer prototypes and ``TargetSpace`` fewer bases."""
     left = {name: plan._fit(each, plan.shape.n) for name, each in plan.anchors}
+    spaces = {name: each for name, each in plan.anchors if isinstance(each, TargetSpace) and each.bases is None}
+    fewer = list(fewer_bases(plan.shape.n, plan.shape.d, plan.numbers))
     found: list[dict[str, Any]] = [{"anchors": None}]
     while len(left) > 1:
         further = list(left)[1:]
         dearest = max(left[name] for name in further)
         name = [name for name in further if left[name] >= ALIKE * dearest][-1]
+        present = {key: found[-1].get(key) for key in ("prototypes", "bases")}
+        if name in spaces and fewer:
+            present["bases"] = fewer.pop(0)
+            left[name] = plan._fit(spaces[name], plan.shape.n, Cuts(0, 0, (), bases=present["bases"]))
+            found.append({"anchors": tuple(left), **present})
+            continue
         if name.startswith(("Kernelized", "kernelized")):
             few = [each for each in FEWER_PROTOTYPES if plan.shape.n > each]
-            found += [{"anchors": tuple(left), "prototypes": each} for each in few]
+            found += [{"anchors": tuple(left), **present, "prototypes": each} for each in few]
         del left[name]
-        found.append({"anchors": tuple(left), "prototypes": found[-1].get("prototypes")})
+        found.append({"anchors": tuple(left), **present, "prototypes": found[-1].get("prototypes")})
     return reversed(found)

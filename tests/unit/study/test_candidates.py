@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from designs import WHOLE
-from proxembed import FDA, MESD, MMC, OPLS, Kernelized, Views
+from proxembed import FDA, MESD, MMC, OPLS, Kernelized, TargetSpace, Views
 from proxembed.estimator.base import Embedder
 from proxembed.estimator.catalogue import estimators
 from proxembed.params import Methods, declared, integers, log
@@ -159,3 +159,19 @@ def test_methods_for_unknown_labels_enter_where_labels_are_unknown():
 def test_what_names_no_methods_is_refused(methods):
     with pytest.raises(ValueError, match=r"methods=.* is not allowed; it must be a name, a sequence of names, or None"):
         candidates.candidates(methods)
+
+
+def test_target_space_is_reduced_base_by_base_of_those_that_sizes_and_targets_allow():
+    assert [*candidates.fewer_bases(500, 20)] == [
+        ("ridge", "forest", "neighbors"),
+        ("ridge", "neighbors"),
+        ("neighbors",),
+    ]
+    wide = [*candidates.fewer_bases(10_789, 23_484)]  # a ridge regression is factorised up to a side of 10,000
+    assert wide == [("forest", "neighbors"), ("neighbors",)]
+    assert [*candidates.fewer_bases(500, 20, numbers=True)] == [("ridge", "forest"), ("ridge",)]
+    forms = [*candidates.lighter(TargetSpace(random_state=3), 500, 20)]
+    assert [each.bases for each in forms] == [None, *candidates.fewer_bases(500, 20)]
+    assert all(each.random_state == 3 for each in forms)
+    for alone in (OPLS(), TargetSpace(bases=["ridge"])):
+        assert [*candidates.lighter(alone, 500, 20)] == [alone]

@@ -14,6 +14,7 @@ from proxembed import OPLS, EmbeddingSearch, Kernelized, TargetSpace, unlabelled
 from proxembed.estimator.catalogue import title_of
 from proxembed.evaluate import scoring
 from proxembed.evaluate.arms import Arm
+from proxembed.evaluate.costs import fit_work, shape_of, target_works
 from proxembed.evaluate.part import Part
 from proxembed.evaluate.results import RIDGE
 from proxembed.evaluate.scoring import Measures
@@ -131,6 +132,32 @@ def test_anchors_that_a_plan_has_left_out_are_tried_before_all_else_where_they_f
     assert tried(draws=False) == ["PLS", "OPLS", "MVMD", "Isomap"]
     assert tried(most=5)[:4] == tried(draws=False)
     assert tried(draws=False, last_rows=100_000, last_work=1000.0) == ["PLS", "OPLS", "MVMD"], "too dear at last"
+
+
+def test_target_space_has_the_bases_that_its_budget_has_room_for(made):
+    X, Y = made
+    shape = shape_of(X[:75], 3)
+    works = target_works(TargetSpace(), shape)
+    opls = 2 * fit_work(OPLS(), shape)
+
+    def tried(work, **bounds):
+        own = WorkBudget(work, anchors=("OPLS", "TargetSpace"), draws=False, **bounds)
+        study = EmbeddingSearch(max_seconds=None, max_work=own, cv=2, n_components=2, refit=False).fit(X, Y)
+        space = [t for t in study.trials_ if t["method"] == "TargetSpace" and t["complete"]]
+        return [tuple(t["params"].get("bases") or ("all",)) for t in space]
+
+    fewer = ("ridge", "forest", "neighbors"), ("ridge", "neighbors"), ("neighbors",)
+    enough = [opls + 2 * sum(works[name] for name in (*bases, "stack")) + 0.01 for bases in fewer]
+    assert [tried(work) for work in enough] == [[bases] for bases in fewer]
+    assert tried(enough[-1] - 0.08) == [] and tried(1e3)[0] == ("all",)
+    assert tried(1e3, bases=fewer[1])[0] == fewer[1], "no more than the plan has room for"
+    last = fit_work(TargetSpace(bases=fewer[0]), shape._replace(n=5000))
+    assert tried(1e3, last_rows=5000, last_work=1.01 * last)[0] == fewer[0], "nor than the last fit may cost"
+
+
+def test_a_target_space_of_fewer_bases_is_the_one_that_others_must_beat():
+    assert trials.untuned(TargetSpace(bases=("neighbors",), random_state=1), "TargetSpace")
+    assert not trials.untuned(TargetSpace(n_neighbors=3), "TargetSpace")
 
 
 class Clock:

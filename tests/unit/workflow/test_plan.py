@@ -125,6 +125,24 @@ def test_anchors_go_from_the_end_of_the_list_among_those_that_cost_alike():
     )
 
 
+def test_target_space_loses_bases_one_by_one_before_it_goes():
+    found = planned(1e7, n=9000, d=20_000, c=90)  # of all 9,000 rows a ridge regression is factorised
+    sets = [*plan._anchor_sets(found)]
+    with_space = [each for each in sets if each["anchors"] is None or "TargetSpace" in each["anchors"]]
+    bases = list(dict.fromkeys(each.get("bases") for each in with_space))
+    assert bases == [("neighbors",), ("ridge", "neighbors"), ("ridge", "forest", "neighbors"), None]
+    assert with_space == sets[-len(with_space) :], "and comes back before those after it"
+    cuts = [replace(found.cuts, **each) for each in with_space]
+    space = dict(found.anchors)["TargetSpace"]
+    works = list(dict.fromkeys(found._fit(space, 9000, each) for each in cuts))
+    assert works == sorted(works) and works[-1] == found._fit(space, 9000)
+    for work in (50.0, 150.0, 500.0, 2000.0, 5000.0):
+        some = planned(work, n=9000, d=20_000, c=90)
+        told = [line for line in some.lines if line.startswith("TargetSpace of ")]
+        reduced = some.cuts.bases is not None and "TargetSpace" in some.kept_anchors
+        assert told == ([f"TargetSpace of {' and '.join(some.cuts.bases)} alone"] if reduced else [])
+
+
 def test_what_every_leaderboard_has_is_missing_only_beside_opls_alone_and_is_named(every_rival):
     found = planned(60.0, n=593, d=72, c=6)
     assert not {"logistic regression", "forest scores", "PCA"} & set(found.cuts.left_out) and found.cuts.left_out
