@@ -135,6 +135,14 @@ class Part:
         return self.labels.take(self.known_rows)
 
     @cached_property
+    def label_rank(self) -> int:
+        """The rank of the labels of these rows about their means; their number where that takes too long, cells are
+        unknown, or y holds numbers."""
+        labels: Any = self.read.drop_empty()
+        plain = self.outputs is None and self.known_cells is None and not self.many_labels
+        return int(labels.rank) if plain else int(labels.c)
+
+    @cached_property
     def Y(self) -> Any:
         """Labels of these rows, 0 or 1, and 0 where unknown; of outputs their cells."""
         if self.outputs is not None:

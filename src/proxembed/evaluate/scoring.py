@@ -221,7 +221,8 @@ def _fitted(arm: Arm, part: Part, sizes: tuple[Any, ...], natural: bool) -> Embe
     limit = min(most, max(part.X.shape[1], own if isinstance(own, Integral) else 0), part.X.shape[0] - 1)
     if isinstance(estimator, LabelScores):
         limit = min(limit, labels)
-    if natural or (limit > labels and bounded_by_labels(estimator)):
+    by_rank = limit > part.label_rank and bounded_by_labels(estimator, by_rank=True)
+    if natural or by_rank or (limit > labels and bounded_by_labels(estimator)):
         return fit(None, bounded=True)
     try:
         return fit(limit)

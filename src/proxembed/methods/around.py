@@ -355,17 +355,20 @@ def _size_of(method: Any) -> str:
     return f"{method.steps[-1][0]}__n_components" if isinstance(method, Pipeline) else "n_components"
 
 
-def bounded_by_labels(method: Any) -> bool:
-    """Whether a method has at most as many components as there are labels. A method is asked once, by a fit on a few
-    rows of three labels; a kernel, leaves or a scaling are as the method on them."""
+def bounded_by_labels(method: Any, by_rank: bool = False) -> bool:
+    """Whether a method has at most as many components as there are labels, or as the rank of these about their means. A
+    method is asked once, by a fit on a few rows of three labels; a kernel, leaves or a scaling are as the method on
+    them."""
     while isinstance(method, TemplateWrapper | ComponentWrapper):
         method = method.member()
     if not isinstance(method, SpectralEmbedder | TargetSpace) or method.traits.labels is None:
         return False
-    model = clone(method).set_params(n_components=5)
+    model = clone(method).set_params(n_components=3 if by_rank else 5)
     if (name := repr(model)) not in _BOUNDED:
         draw = np.random.default_rng(0)
         y = np.arange(24) % 3 if method.traits.labels == "single" else draw.random((24, 3)) < 0.5
+        if by_rank and y.ndim == 2:
+            y[:, 2] = ~y[:, 0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

@@ -66,6 +66,22 @@ def test_a_forest_is_grown_once_for_all_sizes(monkeypatch):
     assert len(fits) == 1 and embedding.Z.shape[1] == 2 and embedding.bounded  # the same part keeps its last fit
 
 
+@pytest.mark.parametrize("labels", ["dependent", "classes"])
+def test_labels_of_a_lower_rank_than_their_number_are_fitted_once_too(labels, monkeypatch):
+    four = (
+        np.column_stack([Y, 1 - Y[:, 0], Y[:, 0] * Y[:, 1]]) if labels == "dependent" else np.eye(4)[np.arange(90) % 4]
+    )
+    part = make_part(X, LabelMatrix.of(four.astype(int)), np.arange(60), np.arange(60, 90), "standard")
+    expected = {"OPLS": OPLS().fit(part.X, part.labels).transform(part.X_held_out)}
+    fits, whole = [], OPLS.fit
+    monkeypatch.setattr(OPLS, "fit", lambda self, *given, **more: fits.append(1) or whole(self, *given, **more))
+    assert bounded_by_labels(OPLS(), by_rank=True) and not bounded_by_labels(MVMD(), by_rank=True)
+    fits.clear()
+    found = embed(Arm("OPLS", OPLS()), part, (1, 4))
+    assert part.label_rank == found.Z.shape[1] == 3 and found.bounded and len(fits) == 1
+    np.testing.assert_array_equal(found.Z_held_out, expected["OPLS"])
+
+
 def test_a_kernel_of_all_rows_that_is_too_dear_gets_prototypes():
     n = 5000
     many, labels = np.zeros((n, 2)), LabelMatrix.of(np.arange(n) % 2)
