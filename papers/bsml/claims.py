@@ -50,7 +50,8 @@ def _number(each: Published, found: Sequence[Mapping], own: bool = False) -> dic
     if not found:
         return claim(said, each.where, each.data, NONE_FINISHED)
     losses = [entry["scores"][HAMMING] for entry in found]
-    interval = f"{min(losses):.4f} to {max(losses):.4f} over {len(losses)} starts"
+    many = "1 start" if len(losses) == 1 else f"{len(losses)} starts"
+    interval = f"{min(losses):.4f} to {max(losses):.4f} over {many}"
     if each.method == RELEVANCE:
         losses = [_best(found)["scores"][HAMMING]]
         ours = f"largest bound {losses[0]:.4f}; median of {len(found)} starts {_median(found):.4f}"
