@@ -283,7 +283,11 @@ class Plan:
         n = min(self.shape.n if nested else len(self.split.train), cuts.rows or self.shape.n)
         m = min(len(self.split.held_out), cuts.test_rows or self.shape.n)
         fold = n - n // cuts.folds, n // cuts.folds
-        leaders = (self._likely(cuts) if leaders is None else leaders)[: cuts.leaders]
+        if leaders is None:
+            leaders = self._likely(cuts)
+        else:
+            cuts = replace(cuts, bases=None)  # methods that a search has found have theirs
+        leaders = leaders[: cuts.leaders]
         some = min(n, cuts.diagnosis)
         dear, shuffled = (max((self._fit(each, rows, cuts) for each in leaders), default=0.0) for rows in (n, some))
         shown = max((self._fit(each, n, cuts) * (2 + self._refits(each, cuts)) for each in leaders), default=0.0)

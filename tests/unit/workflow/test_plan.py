@@ -15,6 +15,7 @@ from proxembed.evaluate.rivals.maps import UMAP, SupervisedUMAP
 from proxembed.execute import clock
 from proxembed.execute.budget import WorkBudget
 from proxembed.methods.layout import Layout
+from proxembed.methods.out_of_fold import BASES
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job, plan
 from proxembed.workflow.engines import run_engine
@@ -87,12 +88,14 @@ def test_more_work_never_means_less_of_anything(every_rival):
     for n, d, c, options, grid in (
         (28_000, 500, 22, {}, (15, 60, 325, 450, 1000)),
         (2000, 300, 20, {"goal": "neighbours"}, (30, 150, 450)),
+        (9000, 20_000, 90, {}, (50, 150, 300, 500, 1000, 2000)),
     ):
         before = None
         for work in grid:
             found = planned(float(work), n, d, c, **options)
             out, anchors = set(found.cuts.left_out), set(found.kept_anchors)
-            known = (found.cuts.rows or n, found.cuts.folds, found.cuts.shuffles, len(found.cuts.sizes))
+            bases = len(found.cuts.bases or BASES) * ("TargetSpace" in anchors)
+            known = (found.cuts.rows or n, found.cuts.folds, found.cuts.shuffles, len(found.cuts.sizes), bases)
             if before is not None:
                 assert all(now >= then for now, then in zip(known, before[0], strict=True)), (n, work)
                 assert out <= before[1] and anchors >= before[2]
@@ -136,6 +139,9 @@ def test_target_space_loses_bases_one_by_one_before_it_goes():
     space = dict(found.anchors)["TargetSpace"]
     works = list(dict.fromkeys(found._fit(space, 9000, each) for each in cuts))
     assert works == sorted(works) and works[-1] == found._fit(space, 9000)
+    few = replace(found.cuts, bases=("neighbors",))
+    assert found._forecast(few, [proxembed.TargetSpace()]) == found._forecast(found.cuts, [proxembed.TargetSpace()])
+    assert found._forecast(few)["search"] < found._forecast(found.cuts)["search"]
     for work in (50.0, 150.0, 500.0, 2000.0, 5000.0):
         some = planned(work, n=9000, d=20_000, c=90)
         told = [line for line in some.lines if line.startswith("TargetSpace of ")]
