@@ -264,6 +264,10 @@ def print_files(summary: dict[str, Any], written: list[Path], cuts: Sequence[str
             else f"{count} notes (warnings, rivals left out) are"
         )
         console.print(Text(f"{listed} listed on the page."))
+    if (cut := summary["verdict"].get("cut")) is not None:
+        told = visible_texts(" ".join(filter(None, (cut[name] for name in ("what", "why", "undo")))))
+        console.print(Text.assemble(("What was cut: ", "bold"), told))
+        cuts = []
     for line in cuts:
         console.print(Text(f"cut for the budget: {line}"))
     if repeat:
@@ -286,9 +290,14 @@ def print_verdict(verdict: dict[str, Any]) -> None:
         console.print()
     for goal in verdict["goals"].values():
         word = f"bold {COLOURS_OF_WORDS.get(goal['word'], '')}"
-        plain = f"{'' if goal['plain'] in verdict['headline'] else goal['plain'] + ' '}{goal['advice']}\n"
-        title = (f"{goal['title']}: ", "bold"), (f"{goal['word']}{goal.get('than', '')}. ", word)
-        console.print(Text.assemble(*title, plain, (goal["sentence"], "dim")))
+        plain = "" if goal["plain"] in verdict["headline"] else goal["plain"]
+        title = (f"{goal['title']}: ", "bold"), (f"{goal['word']}{goal.get('than', '')}.", word)
+        console.print(Text.assemble(*title, f" {plain}" * bool(plain)))
+        console.print(Text(goal["advice"]))
+        if goal.get("command"):
+            console.print(Text(f"    {goal['command']}"), soft_wrap=True)
+        console.print(Text(goal["sentence"], "dim"))
+        console.print()
     console.print(Text(verdict["note"] or verdict["text"]))
 
 

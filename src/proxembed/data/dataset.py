@@ -52,6 +52,8 @@ class Dataset:
         Cells of Y whose value is not known; Y holds 0 there. None where all are known.
     ids : sequence of str, optional
         Names of the n rows.
+    found_ids : sequence of str, optional
+        Cells of the n rows in a column that was found to say which row it is, where no column of ids was named.
     groups : sequence of int of shape (n,), optional
         Group of each row, as codes from 0 up; rows of one group belong together and no split may part them.
     times : sequence of float of shape (n,), optional
@@ -109,6 +111,7 @@ class Dataset:
     values: Sequence[Any] | None = None
     outputs: Outputs | None = None
     sample_weight: NDArray[np.float64] | None = None
+    found_ids: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         masked = [name for name, value in vars(self).items() if isinstance(value, np.ma.MaskedArray)]
@@ -137,6 +140,7 @@ class Dataset:
             "test_idx": test,
             "unknown": _mask(self.unknown, Y),
             "ids": None if self.ids is None else _names("ids", self.ids, n, "", "row"),
+            "found_ids": None if self.found_ids is None else _names("found_ids", self.found_ids, n, "", "row"),
             "groups": None if self.groups is None else _one_a_row("groups", self.groups, n, "iu").astype(np.intp),
             "notes": tuple(self.notes),
             "columns": None if self.columns is None else tuple(tuple(column) for column in self.columns),
@@ -297,6 +301,7 @@ class Dataset:
             self.values,
             None if self.outputs is None else self.outputs.take(chosen),
             None if self.sample_weight is None else self.sample_weight[chosen],
+            None if self.found_ids is None else tuple(self.found_ids[row] for row in chosen),
         )
 
     def weighted(self, sample_weight: ArrayLike) -> Dataset:

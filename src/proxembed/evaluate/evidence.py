@@ -28,12 +28,12 @@ from proxembed.splits.splits import GroupFolds, Split, StratifiedFolds, as_split
 from proxembed.targets.labels import LabelMatrix
 from proxembed.targets.values import sparse_labels
 
-from .arms import ALL_FEATURES, rival_arms
+from .arms import ALL_FEATURES, Arm, rival_arms
 from .layouts import fitted_layout, map_of
 from .measured_classes import class_columns
 from .part import KEPT_ROWS, Part, make_part, prepare, units_of
 from .rivals.maps import TSNE_FEATURES, SupervisedUMAP
-from .scoring import OutputReadings, Readings, own_embedding, own_scores
+from .scoring import OutputReadings, Readings, embed, own_embedding, own_scores
 
 MOST_ROWS = 5000  # of either kind that figures are taken over
 HONEST_ABOVE = 0.1  # how much more alike the neighbours of training rows may be before the honest map leads
@@ -233,7 +233,7 @@ def always_made(_name: str, make: Callable[[], Arrays]) -> Arrays:
 class Evidence:
     """What a method, fitted on the training rows, does on the test rows. ``scores``: of one yes/no label per title the
     one score of the training rows, by models that have not seen them, and of the test rows; ``train_has``: which
-    training rows have the label."""
+    training rows have the label. ``judged``: the number of the panel whose map the verdict speaks of."""
 
     rows: np.ndarray
     panels: list[tuple[str, np.ndarray, float | None, list[dict[str, Any]] | None]]
@@ -247,6 +247,7 @@ class Evidence:
     laid_out: list["Laid"] = field(default_factory=list)
     scores: list[tuple[str, np.ndarray, np.ndarray]] | None = None
     train_has: np.ndarray | None = None
+    judged: int | None = None
 
 
 class Curve(NamedTuple):
@@ -391,10 +392,12 @@ def held_out_evidence(
     lay_out: bool = False,
     supervised_umap: bool = False,
     decided: bool = True,
+    judged: tuple[Arm, tuple[int, ...]] | None = None,
     keep: Keep = always_made,
 ) -> Evidence:
     """Fit a method, PCA, and the method on shuffled labels on the training rows, and look at the test rows; unless
-    ``decided``, the labels have no thresholds, calibration errors and reliability curve."""
+    ``decided``, the labels have no thresholds, calibration errors and reliability curve. ``judged``: the arm of the map
+    of the verdict, which gets a panel of its own, and the sizes at which it was compared."""
     labels = LabelMatrix.of(dataset.y)
     rows = split.held_out[labels.rows_any[split.held_out]]
     if len(rows) == 0:
@@ -413,9 +416,9 @@ def held_out_evidence(
             (title, (Z, Z_held_out), True),
             (f"{title} on shuffled labels", keep("shuffled", lambda: _embedded(method, shuffled)), False),
         ]
-        panels = [
-            _panel(name, pair[0], pair[1], part, dataset.label_names if ours else None) for name, pair, ours in pairs
-        ]
+        names = dataset.label_names
+        panels = [_panel(name, pair[0], pair[1], part, names if ours else None) for name, pair, ours in pairs]
+        panels += _judged_panels(judged, part, names, keep)
         raw = Readings(part.X, part.X_held_out, part, dtype=np.float64).scores
         unseen, scores = _scores(method, Z, Z_held_out, part, keep)
         cuts, calibration, curve = *np.full((2, part.labels.c), np.nan), np.empty((3, 0))
@@ -423,15 +426,30 @@ def held_out_evidence(
             cuts, calibration, curve = keep("decisions", lambda: _decided(method, scores, part, unseen))
         own = [pair for _, pair, _ in pairs[1:]]
         maps = _laid_out(method, title, own, (part, shuffled), plain, supervised_umap, keep) if lay_out else []
-    truth, whole = part.Y_held_out, [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
+    whole = [(name, held_out) for name, (_, held_out), _ in pairs[1:]]
     counted = part.known_held_out, part.weights_held_out
-    of_raw, of_embedding = (average_precision(truth, each, *counted) for each in (raw, scores))
+    of_raw, of_embedding = (average_precision(part.Y_held_out, each, *counted) for each in (raw, scores))
     shown = Curve(curve[0], curve[1], curve[2], int(frequent_labels(part).sum()), len(rows))
     found = Evidence(rows, panels, of_raw, of_embedding, cuts, calibration, shown, part.X_held_out, whole, maps)
     if not is_yes_no(part.Y_held_out):
-        return found
+        return replace(found, judged=len(pairs) if len(panels) > len(pairs) else None)
     of_method = None if unseen is None else (unseen[:, -1], scores[:, -1])
     return replace(found, scores=_histograms(pairs[1:], part, shuffled, of_method), train_has=part.indicator[:, -1])
+
+
+def _judged_panels(judged: tuple[Arm, tuple[int, ...]] | None, part: Part, names: Any, keep: Keep) -> list[Any]:
+    """The panel of the map of an arm as a comparison at some sizes has measured it; none of one yes/no label."""
+    if judged is None or is_yes_no(part.Y_held_out):
+        return []
+    arm, sizes = judged
+    alone = arm.each_size and not hasattr(arm.estimator, "at_size")
+
+    def made() -> Arrays:
+        Z, Z_held_out = embed(arm, part, (SHOWN,) if alone else arm.sizes(sizes)).at(SHOWN)
+        return np.asarray(Z), np.asarray(Z_held_out)
+
+    Z_map, new_map = keep("map", made)
+    return [_panel(f"{arm.name} at k = {SHOWN}", Z_map, new_map, part, names)]
 
 
 def _histograms(pairs: list[Any], part: Part, shuffled: Part, of_method: Any) -> list[tuple[str, Any, Any]]:

@@ -493,8 +493,11 @@ def fit_model(
     """Fit a pipeline of ``embedding_pipeline``, with cuts and probabilities tuned on rows that the embedding has not
     seen. A supervised embedding sets its own rows further apart than new ones, so that cuts tuned on them lie too high
     or too low for new rows, and probabilities too near 0 and 1. Here scaling, embedding and ridge are fitted again on
-    each of three folds' other rows. ``weights``: how often each row counts."""
-    labels, together = LabelMatrix.of(y), _groups_of(model, groups)
+    each of three folds' other rows. Rows of one group alone are taken like rows without groups. ``weights``: how often
+    each row counts."""
+    labels = LabelMatrix.of(y)
+    groups = groups_apart(groups, labels)
+    together = _groups_of(model, groups)
     if model._reads_itself() and groups is None:
         return model.fit(X, y, weights)  # its log odds of the rows of fit have not seen them
     try:
@@ -508,6 +511,12 @@ def fit_model(
     return model.fit(X, y, weights, readout__scores=scores, **together)
 
 
+def groups_apart(groups: Any, labels: LabelMatrix) -> np.ndarray | None:
+    """The groups of rows; None without groups, or if all rows with known labels are in one group."""
+    of_rows = None if groups is None else np.asarray(groups)
+    return None if of_rows is None or len(np.unique(of_rows[labels.rows_any])) < 2 else of_rows
+
+
 @own_configuration()
 def unseen_scores(
     method: Any, X: Any, labels: LabelMatrix, groups: Any = None, weights: np.ndarray | None = None
@@ -517,7 +526,7 @@ def unseen_scores(
     group alone are parted like rows without groups. ``weights``: how often each row counts."""
     known = np.flatnonzero(labels.rows_any)
     own = labels.take(known)
-    groups = None if groups is None or len(np.unique(np.asarray(groups)[known])) < 2 else np.asarray(groups)
+    groups = groups_apart(groups, labels)
     w = None if weights is None else weights[known]
     targets = sparse.csr_array(own.Y) if own.unknown is None else with_weighted_means(own, w).Y.toarray()
     fold = _cut_folds(own.Y, None if groups is None else groups[known])

@@ -168,7 +168,7 @@ def model_card(
     embedding = next((step for step in steps if hasattr(step, "n_components_")), steps[-1])
     size = f"{getattr(chosen, 'n_features_in_', '?')} features"
     if hasattr(embedding, "n_components_"):
-        size += f" to {embedding.n_components_} components"
+        size += f" to {embedding.n_components_} component{'s' * (embedding.n_components_ != 1)}"
     versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     sections = [
         _front_matter(embedding, dataset, summary) + f"\n# {_title(embedding)}: {size}",
@@ -281,7 +281,8 @@ def _evidence(summary: Mapping[str, Any] | None, numbers: bool) -> str:
         f"- **{_plain(goal['title'])}: {_plain(goal['word'])}.** {_plain(goal['sentence'])}"
         for goal in verdict["goals"].values()
     ]
-    lines = [*(goals or [_plain(verdict["text"])]), "", _plain(verdict["note"]), "", head]
+    answer = [_plain(verdict["headline"]), ""] if summary.get("saved") and verdict.get("headline") else []
+    lines = [*answer, *(goals or [_plain(verdict["text"])]), "", _plain(verdict["note"]), "", head]
     for entry in summary["best"]:
         means = [entry["scores"][name]["mean"] for name in names]
         scores = ["-" if mean is None or math.isnan(mean) else f"{mean:.3f}" for mean in means]

@@ -19,9 +19,10 @@ from .views import LABEL_COLOURS, RAMP
 
 COLOURS = (*LABEL_COLOURS, "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p")
-LINES = (*COLOURS, "#7f0000", "#332288")  # as far from the others, for colour-blind readers too, as these are
-DASHES: tuple[Any, ...] = ("--", "-.", (0, (7, 2, 1, 2, 1, 2)))  # of rivals, one per round of the colours
-DOTS: tuple[Any, ...] = ((0, (1, 3)), (0, (1, 6)))  # of rivals without an embedding, likewise
+LINES = (*LABEL_COLOURS, "#7f0000", "#332288")  # of methods, as far apart, for colour-blind readers too, as these are
+GREYS = ("#4d4d4d", "#949494", "#707070")  # of rivals, which share no colour with methods
+DASHES: tuple[Any, ...] = ("--", "-.", (0, (7, 2, 1, 2, 1, 2)), (0, (8, 3)))  # of rivals, one per round of the greys
+DOTS: tuple[Any, ...] = ((0, (1, 2)), (0, (1, 4)), (0, (1, 7)))  # of rivals without an embedding, likewise
 INK = "#1a1a1a"
 APART = 0.05  # of an axis, between two ticks with labels
 ROW = 0.21  # inches of a line of a legend
@@ -42,17 +43,22 @@ STYLE: dict[str, Any] = {
 
 
 def line_looks(arms: Sequence[tuple[str, bool]], flat: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Colour, dash and marker of each line, no two alike: methods solid, rivals dashed, lines without k dotted."""
-    bold: dict[str, Any] = {"color": "#333333", "linewidth": 1.6, "linestyle": ":"}
+    """Colour, dash and marker of each line, no two alike: methods coloured and solid, rivals grey, dashed with hollow
+    markers, or dotted without k; all features are a bold line of black dots."""
+    bold: dict[str, Any] = {"color": INK, "linewidth": 2.2, "linestyle": ":"}
     looks = {ALL_FEATURES: bold} if ALL_FEATURES in flat else {}
-    dotted = [arm for arm, _ in arms if arm in flat and arm != ALL_FEATURES]
-    for number, arm in enumerate(dotted):
-        turn, place = divmod(number, len(COLOURS) - 1)  # their black would look like all features
-        looks[arm] = {"color": COLOURS[place], "linewidth": 1.1, "linestyle": DOTS[turn % len(DOTS)]}
-    for number, (arm, rival) in enumerate((arm, rival) for arm, rival in arms if arm not in flat):
+    for number, arm in enumerate(arm for arm, _ in arms if arm in flat and arm != ALL_FEATURES):
+        turn, place = divmod(number, len(GREYS))
+        looks[arm] = {"color": GREYS[place], "linewidth": 1.1, "linestyle": DOTS[turn % len(DOTS)]}
+    for number, arm in enumerate(arm for arm, rival in arms if rival and arm not in flat):
+        turn, place = divmod(number, len(GREYS))
+        mark = MARKERS[(number + number // len(MARKERS)) % len(MARKERS)]
+        look = {"color": GREYS[place], "marker": mark, "markerfacecolor": "white"}
+        looks[arm] = look | {"linestyle": DASHES[turn % len(DASHES)]}
+    for number, arm in enumerate(arm for arm, rival in arms if not rival and arm not in flat):
         turn, place = divmod(number, len(LINES))
-        dash = DASHES[turn % len(DASHES)] if rival else "-"
-        looks[arm] = {"color": LINES[place], "marker": MARKERS[number % len(MARKERS)], "linestyle": dash}
+        mark = MARKERS[(number + turn) % len(MARKERS)]
+        looks[arm] = {"color": LINES[place], "marker": mark, "linestyle": "-"}
     return looks
 
 

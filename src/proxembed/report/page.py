@@ -79,7 +79,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "every": views.every_measure(summary, scored),
         "tiles": views.tiles(record),
         "queries": query_times(summary),
-        **_constant_words(summary),
+        **_constant_words(summary) | _map_and_labels(record),
         "maps": summary["verdict"].get("asked") == "map",
         "per_cent": per_cent,
         "null": views.null_view(record.get("diagnosis")),
@@ -117,6 +117,13 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "words": lambda value: "–" if value is None else json.dumps(value, ensure_ascii=False),
         "short": _heading,
     }
+
+
+def _map_and_labels(record: dict[str, Any]) -> dict[str, Any]:
+    """Which map is shown, and how many labels count in the average precision of every fold."""
+    summary = record["summary"]
+    counted = min((entry["labels"] for entry in summary["leaderboard"]), default=0)
+    return {"map_words": views.map_words(summary, record.get("map")), "counted_labels": counted}
 
 
 def _constant_words(summary: dict[str, Any]) -> dict[str, Any]:

@@ -188,25 +188,47 @@ def _nothing(goal: Mapping[str, Any]) -> str:
     return f"; {SAME_ROWS if is_near(goal['measure']) else CONSTANT} {short(chance)}"
 
 
+DOES = {"predict": "predict with", "neighbours": "find neighbours with", "map": "use the map of"}
+OURS, RIVAL, FEATURES, SAVED_RIVAL, NOBODY = "ours", "rival", "features", "saved rival", ""
+
+
+def who(name: str, goal: Mapping[str, Any]) -> str:
+    """Whom to take for a goal: our embedding, a rival, the features, the rival that is saved, or nobody for sure."""
+    said = goal["word"]
+    if goal.get("saved_rival"):
+        return SAVED_RIVAL
+    if said == CANNOT_TELL:  # what is safe to do, if that is known
+        return {"predict": FEATURES, "map": OURS}.get(name, NOBODY) if _loss(goal) else NOBODY
+    if name in ("predict", "neighbours"):
+        if place_of_rival(goal) == "ahead" and _above_base(goal):
+            return RIVAL
+        fewer = goal["components"] < goal.get("features", goal["components"] + 1)
+        return OURS if said == BETTER or said == LEVEL and fewer else FEATURES
+    if name == "map":
+        return NOBODY if said == WORSE else OURS
+    return OURS if said != WORSE and goal["components"] < goal["d"] else FEATURES
+
+
 def advice(name: str, goal: Mapping[str, Any]) -> str:
     """What to do about a goal, in one sentence."""
-    said, place = goal["word"], place_of_rival(goal)
-    if name in ("predict", "neighbours") and place == "ahead" and said != CANNOT_TELL and _above_base(goal):
-        return f"What to do: {'predict' if name == 'predict' else 'find neighbours'} with {goal['rival']['arm']}."
+    said, place, taken = goal["word"], place_of_rival(goal), who(name, goal)
+    if taken == SAVED_RIVAL:
+        return f"What to do: {DOES[name]} {goal['saved_rival']}{SAVED}."
+    if taken == RIVAL:
+        return f"What to do: {DOES[name]} {goal['rival']['arm']}."
     ours = _ours(name, goal)
     if name == "map":
-        other = goal["base"]["arm"] if goal["base"]["k"] else "no map"
+        other = goal["base"]["arm"] if goal["base"]["k"] else "use no map"
         or_other = f" or that of {other}" if goal["base"]["k"] else ""
         told = {BETTER: f"use the map of {ours}", LEVEL: f"use the map of {ours}{or_other}"}
-        told |= {WORSE: f"use {other}"}
+        told |= {WORSE: f"use the map of {other}" if goal["base"]["k"] else other}
     elif name == "compress":
-        fewer = goal["components"] < goal["d"]
-        told = {LEVEL: f"store the numbers of {ours} in place of the features" if fewer else "keep the features"}
+        stored = f"store the numbers of {ours} in place of the features"
+        told = {LEVEL: stored if taken == OURS else "keep the features"}
         told |= {BETTER: told[LEVEL], WORSE: "keep the features"}
     else:
         purpose = "to predict" if name == "predict" else "to find neighbours"
-        fewer = goal["components"] < goal.get("features", goal["components"] + 1)
-        level = f"use {ours} for speed or a map; otherwise keep the features" if fewer else "keep the features"
+        level = f"use {ours} for speed or a map; otherwise keep the features" if taken == OURS else "keep the features"
         told = {BETTER: f"use {ours} {purpose}", LEVEL: level, WORSE: f"keep the features {purpose}"}
         if place == "as good" and said in (BETTER, LEVEL):
             return f"What to do: {told[said]}, or take {goal['rival']['arm']}, which is as good."
@@ -219,14 +241,9 @@ def _ours(name: str, goal: Mapping[str, Any]) -> str:
     """The method that a goal is about, with its size where that matters, and which file has it."""
     alone = goal["k"] is None or (name == "predict" and goal.get("reads_features"))
     size, saved = "" if alone else f" at k = {goal['k']}", goal.get("saved")
-    file = "" if saved is None else SAVED if saved else f" (a search with --goal {name} saves it)"
+    option = "embedding" if goal.get("hidden") else f"goal {name}"
+    file = "" if saved is None else SAVED if saved else f" (a search with --{option} saves it)"
     return f"{goal['arm']}{size}{file}"
-
-
-def without_saved(goals: Mapping[str, dict[str, Any]]) -> None:
-    """Take back that a goal has the saved model, where a rival is saved in its place."""
-    for goal in goals.values():
-        goal["advice"] = goal.get("advice", "").replace(SAVED, "")
 
 
 def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:

@@ -11,7 +11,8 @@ from proxembed.evaluate.results import SAME_ROWS
 from proxembed.evaluate.verdict import AS_SHOWN, BETTER, CANNOT_TELL, LEVEL, WORSE, feature_count, share_of
 from proxembed.measures.measures import is_near
 
-from .plain_words import Subject, advice, headline, is_yes_no, place_of_rival, plain_sentence
+from .next_steps import Run, with_next_steps
+from .plain_words import Subject, headline, is_yes_no, place_of_rival, plain_sentence
 
 TITLES = {"predict": "Predict", "neighbours": "Neighbours", "map": "Map", "compress": "Compress"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
@@ -24,24 +25,22 @@ LACKS = {
 }
 
 
-def worded(summary: dict[str, Any], refitted: bool = False) -> dict[str, Any]:
+def worded(summary: dict[str, Any], refitted: bool = False, run: Run | None = None) -> dict[str, Any]:
     """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, a ``note`` and a
-    ``text``; ``refitted``: the saved model is fitted on all rows, not on those of the model that was judged."""
+    ``text``; ``refitted``: the saved model is fitted on all rows, not on those of the model that was judged; ``run``:
+    the search, whose commands tell what to do."""
     verdict = summary["verdict"]
     if verdict["lacks"]:
         return {**summary, "verdict": {**verdict, "headline": "", "text": LACKS[verdict["lacks"]], "note": ""}}
     features = feature_count(summary.get("best", []), summary["dataset"]["d"])
     subject, goals = Subject.of(summary["dataset"], features), {}
-    chosen = None if summary.get("nested") else summary.get("choice")  # the model of all rows is chosen anew
     for name in sorted(verdict["goals"], key=partial(_place, verdict.get("asked"))):
         goal = {**verdict["goals"][name], "yes_no": is_yes_no(summary["dataset"])}
-        saved = (goal["arm"], goal["k"]) == (chosen["method"], chosen["k"]) if chosen else None
         told = {"plain": plain_sentence(name, goal, subject), "sentence": _sentence(name, goal, features)}
-        told["advice"] = advice(name, {**goal, "features": features, "saved": saved})
-        beaten = place_of_rival(goal) == "ahead" and goal["word"] in (BETTER, LEVEL)
-        told["than"] = f" than {ALL_FEATURES}; a rival is ahead" if beaten and goal["word"] == BETTER else ""
-        told["than"] = "; a rival is ahead" if beaten and goal["word"] == LEVEL else told["than"]
+        than = f" than {ALL_FEATURES}" if goal["word"] == BETTER else ""
+        told["than"] = f"{than}; a rival is ahead" if place_of_rival(goal) == "ahead" else ""
         goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), **told}
+    with_next_steps(goals, summary, run)
     first = headline(goals)
     text = "\n".join([first, *(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())])
     note = _note(verdict, summary, refitted)
@@ -104,6 +103,8 @@ def _compared(goal: dict[str, Any], features: int) -> str:
     if place := place_of_rival(goal):
         rival = goal["rival"]
         sentences.append(f"A rival is {place}: {label(rival)} ({number(rival['value'])}).")
+    elif (rival := goal.get("rival")) and rival["value"] is not None and rival["arm"] not in goal.get("ties", ()):
+        sentences.append(f"Best rival: {label(rival)} ({number(rival['value'])}).")
     among = goal.get("new_rows")
     if among is not None:
         whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
@@ -126,7 +127,7 @@ def _against(goal: dict[str, Any], features: int) -> str:
         what = "Do not embed for this goal" if whole else f"Below {label(base)}"
         low, high = sorted(-end for end in goal["interval"])
         return f"{what}: it loses {number(-goal['gain'])} ({number(low)} to {number(high)}); {values}: {ours}."
-    kept = f"Keeps {_share(share_of(goal))}" if whole else f"{values}{_ends(goal)}"
+    kept = f"Keeps {_share(share_of(goal))} of the value of {ALL_FEATURES}" if whole else f"{values}{_ends(goal)}"
     size = f" with {count(goal['components'])} instead of {features:,}" if whole else ""
     if _only_alone(goal):
         return f"{values}{_ends(goal)}: {ours}. {_not_alone(goal)}"
@@ -212,7 +213,7 @@ def _share(share: dict[str, Any]) -> str:
     if share["interval"] is None:
         return f"{100 * share['share']:.1f} %"
     low, high = share["interval"]
-    return f"{100 * share['share']:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{100 * share['share']:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f})"
 
 
 def _chance(goal: dict[str, Any]) -> str:
@@ -251,15 +252,16 @@ def _ends(goal: dict[str, Any]) -> str:
     if not goal["interval"]:
         return ""
     low, high = goal["interval"]
-    return f" ({number(low, True)} to {number(high, True)})"
+    return f" (gain {number(goal['gain'], True)}, 95 % interval {number(low, True)} to {number(high, True)})"
 
 
 def label(entry: dict[str, Any]) -> str:
     """Name of an arm, with its size where it has one, and how many components the data gave where these are fewer."""
     if entry["k"] is None:
         return str(entry["arm"])
-    fewer = entry.get("components", entry["k"]) < entry["k"]
-    return f"{entry['arm']} at k = {entry['k']}" + f" ({entry.get('components')} components found)" * fewer
+    found = entry.get("components", entry["k"])
+    told = f" ({found} component{'s' * (found != 1)} found)" if found < entry["k"] else ""
+    return f"{entry['arm']} at k = {entry['k']}{told}"
 
 
 def equal_to(names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from proxembed.evaluate.arms import MAP_SIZE
 from proxembed.evaluate.diagnose import LEAST_DISTINCT
 from proxembed.evaluate.evidence import ALL_LAID_OUT, FREQUENT
 from proxembed.evaluate.verdict import AS_SHOWN, TOLERANCE, loss_margin, new_neighbor_measure
@@ -104,6 +105,8 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
         name, size = (chosen["method"], chosen.get("n_components")) if chosen else (best["arm"], best["k"])
         k = "all" if size is None else str(size)
         what = "Saved model" if chosen else "Best embedding"
+        if saved := summary.get("saved"):
+            found.append({"what": "Saved model", "value": saved["arm"], "note": "a rival, which is better"})
         found.append({"what": what, "value": name, "note": f"k = {k} component{'s' * (k != '1')}"})
         test = best["scores"][primary]["test"]
         if test is None:
@@ -118,7 +121,7 @@ def tiles(record: dict[str, Any]) -> list[dict[str, Any]]:
     searched = (record.get("search") or {}).get("seconds")
     if searched is not None:
         found.append({"what": "Time of the search", "value": seconds_text(searched), "note": ""})
-    folds = f"{len(summary['folds'])} fold{'s' * (len(summary['folds']) != 1)}"
+    folds = f"{len(summary['folds'])} fold{'s' * (len(summary['folds']) != 1)} of the comparison"
     found.append({"what": "Time of the comparison", "value": seconds_text(summary["seconds"]), "note": folds})
     return found
 
@@ -209,6 +212,7 @@ def label_view(table: list[dict[str, Any]] | None, tolerance: float = TOLERANCE)
         "left_out": len(rest),
         "worse": sum(row["worse"] for row in both),
         "compared": len(both),
+        "all": len(table),
         "tolerance": tolerance,
         "least": AS_SHOWN,
         "threshold": any(row.get("threshold") is not None for row in table),
@@ -369,9 +373,12 @@ def choice_text(summary: dict[str, Any]) -> str:
     several = choice["configurations"] > 1
     winner = f"the mean of the winner among {choice['configurations']} is" if several else "its mean is"
     kept = "; another was ahead by less than a standard error" if choice["anchored"] else ""
+    compared = len(summary.get("folds", ()))
+    beside = f" (other folds than the {compared} of the comparison)" if compared else ""
     return (
-        f"Chosen: {choice['method']}, k = {choice['k']}. Repeated without each of the {choice['folds']} folds, the "
-        f"choice scores {choice['score']:.3f} there; {'its mean is' if kept else winner} {choice['mean']:.3f}{kept}."
+        f"Chosen: {choice['method']}, k = {choice['k']}. Repeated without each of the {choice['folds']} folds of the "
+        f"search{beside}, the choice scores {choice['score']:.3f} there; {'its mean is' if kept else winner} "
+        f"{choice['mean']:.3f}{kept}."
     )
 
 
@@ -379,6 +386,7 @@ def map_view(found: dict[str, Any] | None, single_label: bool) -> dict[str, Any]
     """The map for the page: data for its script, and the same picture as paths for readers without one."""
     if not found or not found["panels"] or "scores" in found:
         return None
+    found = _judged_first(found)
     density = found.get("density")
     start = [] if density else list(range(min(len(found["labels"]), 6 if single_label else 3)))
     places = [_places(panel) for panel in found["panels"]]
@@ -397,8 +405,10 @@ def map_view(found: dict[str, Any] | None, single_label: bool) -> dict[str, Any]
     panels, forms = [], _forms(found["panels"])
     for i, panel in enumerate(found["panels"]):
         paths = _hexagons(density, i) if density else _dots(places[i], found["members"], start)
-        panels.append({"title": panel["title"], "score": panel.get("score"), "paths": paths,
-                       "kept": panel.get("kept"), "laid_out": bool(panel.get("laid_out")),
+        of = f" at k = {MAP_SIZE}" if panel.get("judged") and " at k = " not in panel["title"] else ""
+        panels.append({"title": panel["title"] + of, "score": panel.get("score"), "paths": paths,
+                       "judged": bool(panel.get("judged")), "kept": panel.get("kept"),
+                       "laid_out": bool(panel.get("laid_out")),
                        "places": _shown_at(panel, forms),
                        "arrows": _arrows(panel, found["labels"], start)})  # fmt: skip
     counts = found.get("counts") or _counts(found)
@@ -418,6 +428,39 @@ def map_view(found: dict[str, Any] | None, single_label: bool) -> dict[str, Any]
     }
 
 
+def _judged_first(found: dict[str, Any]) -> dict[str, Any]:
+    """The map, with the panel that the verdict speaks of in front."""
+    order = sorted(range(len(found["panels"])), key=lambda i: not found["panels"][i].get("judged"))
+    density = found.get("density")
+    density = density and {**density, "panels": [density["panels"][i] for i in order]}
+    return {**found, "panels": [found["panels"][i] for i in order], "density": density}
+
+
+def map_words(summary: dict[str, Any], found: dict[str, Any] | None) -> str:
+    """Which model the pictures of held-out rows show, and which one the map of the verdict is of, with its figure;
+    empty where the verdict has no map."""
+    goal, choice = summary["verdict"]["goals"].get("map"), summary.get("choice")
+    if not found or goal is None:
+        return ""
+    judged = f"{goal['arm']} at k = {goal['k']} ({goal['measure']} {number(goal['value'])})"
+    if "scores" in found:
+        return (
+            f"The verdict “Map” is of the two-dimensional map of {judged}, which is not drawn here: `map` draws it. "
+            "These histograms show the best embedding for the goal of this search."
+        )
+    if any(panel.get("judged") for panel in found["panels"]):
+        return (
+            f"The first picture is the map that the verdict “Map” is of: {judged}. The others show the best embedding "
+            "for the goal of this search, beside PCA and beside itself on shuffled labels."
+        )
+    if choice and (goal["arm"], goal["k"]) == (choice["method"], choice["k"]):
+        return f"The verdict “Map” is of the map of the model that is shown here, {judged}."
+    return (
+        f"The verdict “Map” is of another map than these pictures show, that of {judged}: they show the best embedding "
+        "for the goal of this search. A search with --goal map draws the other one."
+    )
+
+
 def _forms(panels: list[dict[str, Any]]) -> list[str]:
     """The forms of the maps that are laid out, in words."""
     laid_out = [panel for panel in panels if panel.get("laid_out")]
@@ -426,6 +469,8 @@ def _forms(panels: list[dict[str, Any]]) -> list[str]:
 
 def _shown_at(panel: dict[str, Any], forms: list[str]) -> str:
     """The places of the switch at which a panel is shown."""
+    if panel.get("judged"):
+        return " ".join([*map(str, range(len(forms))), "plane"])
     if not panel.get("laid_out"):
         return "plane"
     return " ".join(str(forms.index(form)) for form in panel.get("forms") or [ALL_LAID_OUT])

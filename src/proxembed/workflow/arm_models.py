@@ -19,8 +19,8 @@ from proxembed.methods.around import with_size
 from proxembed.methods.pipeline import fit_on
 from proxembed.methods.relation import Scaling
 from proxembed.params import safe_repr
-from proxembed.report.plain_words import without_saved
-from proxembed.report.verdict import label
+from proxembed.report.next_steps import Run, with_next_steps
+from proxembed.report.plain_words import measured, short
 
 from .labelled_data import has_whole_rows
 
@@ -68,7 +68,9 @@ class Predictor:
         return {"method": self.name}
 
 
-def predictor_ahead(summary: dict[str, Any], results: Results, own: tuple[str, int | None]) -> Predictor | None:
+def predictor_ahead(
+    summary: dict[str, Any], results: Results, own: tuple[str, int | None], run: Run | None = None
+) -> Predictor | None:
     """All features or the best rival that predicts, if the verdict's rule finds the chosen embedding worse than it; of
     two that which is better on the folds. There it must also lead the embedding that would be saved, ``own``, which may
     be a rival's, by more than counts as level (``leads``). The answer is written into the verdict."""
@@ -91,7 +93,8 @@ def predictor_ahead(summary: dict[str, Any], results: Results, own: tuple[str, i
     if any(not leads(best["scores"][measure], e["scores"][measure], margin, sign_of(measure)) for e in saved):
         return None
     value = rival["value"] if rival is not None and best["arm"] == rival["arm"] else goal["base"]["value"]
-    add_answer(summary, best["arm"], f"{measure} {value:.3f} instead of {goal['value']:.3f} of {label(goal)}")
+    figures = f"{measured(measure)} {short(value)} and {short(goal['value'])}, n = {goal['rows']:,}"
+    add_answer(summary, best["arm"], figures, own, run)
     numbers, seed = results.protocol["numbers"], results.protocol["seed"]
     method = arm_method(arms[best["arm"]], best["components"], numbers, seed=seed)
     return Predictor(best["arm"], method)
@@ -106,14 +109,19 @@ def leads(best: dict[str, Any], other: dict[str, Any], margin: float, sign: floa
     return choose(folds, [True, False]) == 1 and not (tested and sign * (best["test"] - other["test"]) <= margin)
 
 
-def add_answer(summary: dict[str, Any], name: str, figures: str) -> None:
-    """Put at the front of the verdict that another model predicts better, and is saved."""
+def add_answer(summary: dict[str, Any], name: str, figures: str, own: tuple[str, int | None], run: Run | None) -> None:
+    """Put at the front of the verdict that another model predicts better, and is saved in the place of the embedding
+    ``own``."""
     verdict = summary["verdict"]
-    told = "All features with a ridge read-out predict" if name == ALL_FEATURES else f"Use {name}: it predicts"
-    text = f"{told} better than every embedding that was tried ({figures}). The saved model is that."
+    told = "Use all features with a ridge: they predict" if name == ALL_FEATURES else f"Use {name}: it predicts"
+    option = "embedding=True" if run is not None and run.in_python else "--embedding"
+    text = (
+        f"{told} better than every embedding that was tried ({figures}). The saved model is that; {option} saves the "
+        "best embedding instead."
+    )
     verdict["headline"], verdict["text"] = text, f"{text}\n{verdict['text']}"
-    without_saved(verdict["goals"])
-    summary["saved"] = {"arm": name, "k": None, "rival": True}
+    summary["saved"] = {"arm": name, "k": None, "rival": True, "embedding": list(own)}
+    with_next_steps(verdict["goals"], summary, run)
 
 
 def check_kept(name: str, dataset: Any, methods: Sequence[str]) -> None:

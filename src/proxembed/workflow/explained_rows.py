@@ -252,7 +252,7 @@ class RowExplainer:
 
     def _nearest(self, apart: np.ndarray) -> tuple[Near, ...]:
         order = np.argsort(apart, kind="stable")[:NEAREST]
-        ids = self.dataset.ids
+        ids = self.dataset.found_ids if self.dataset.ids is None else self.dataset.ids
         return tuple(
             Near(int(row), None if ids is None else str(ids[row]), float(apart[row]), self._labels(row))
             for row in order

@@ -1,6 +1,5 @@
 """The main job: labelled rows in, the embedding that serves their labels best out, compared with honest rivals."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -35,15 +34,17 @@ from proxembed.execute.ledger import STUDY, Ledger, as_json, digest, read_header
 from proxembed.measures.measures import measure_for, neighbors_of
 from proxembed.measures.statistics import choose
 from proxembed.methods.around import with_size
+from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labels
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
-from proxembed.report.plain_words import without_saved
+from proxembed.report.next_steps import Run, with_next_steps
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 from proxembed.tables.notes import counted
 
 from .arm_models import predictor_ahead
 from .comparison import data_and_head, map_options
+from .cut_words import told_cuts, with_budget
 from .engines import SearchFindings, run_engine
 from .labelled_data import (
     check_row_weights,
@@ -466,11 +467,8 @@ def choice_facts(name: str, method: Any) -> dict[str, Any]:
 
 def repeat_command(command: str, plan: Plan) -> str:
     """The command that repeats a run whatever the machine does: its work in place of its seconds."""
-    if not plan.bounded or plan.options.engine == "defc":
-        return command
-    if command.startswith("proxembed.search("):
-        return re.sub(r", max_(seconds|work)=[^,)]*", "", command)[:-1] + f", max_work={plan.work:g})"
-    return re.sub(r" --max-(seconds|work)[ =]\S+", "", command) + f" --max-work {plan.work:g}"
+    whole = not plan.bounded or plan.options.engine == "defc"
+    return command if whole else with_budget(command, "--max-work", f"{plan.work:g}")
 
 
 def finish_search(job: Job, results: Results) -> SearchResult:
@@ -486,9 +484,9 @@ def finish_search(job: Job, results: Results) -> SearchResult:
         name, method, k = rival
         own = name, k
     may = options.goal == "predict" and not options.embedding and job.large is None
-    predictor = predictor_ahead(record.summary, results, own) if may else None
+    predictor = predictor_ahead(record.summary, results, own, run_of(job)) if may else None
     if rival is not None and predictor is None:
-        add_rival_note(record.summary, options.goal, name, k)
+        add_rival_note(record.summary, options.goal, name, k, run_of(job))
     fitted_on = rows_of_model(options, dataset)
     rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
 
@@ -517,6 +515,7 @@ def finish_search(job: Job, results: Results) -> SearchResult:
         record.add(search=section(), **model_section(model, stable))
     except KeyboardInterrupt:
         results.interrupted = True
+    tell_cuts(job, record.summary)
     name = name if predictor is None else predictor.name
     more = {"dataset": dataset, "fitted_on": fitted_on, "name": name, "model": model, "diagnosis": diagnosis}
     return SearchResult(record.finish(), results, place, **more, sampled=sampled)
@@ -529,14 +528,20 @@ def judged_summary(job: Job, results: Results) -> dict[str, Any]:
     by_size = options.goal == "compress"  # which takes the smallest size that keeps enough
     summary = summarise(results, job.dataset, options.tolerance, None if by_size else chooser, options.goal)
     nested = {} if job.nested is None else {"nested": job.nested.describe()}
-    return with_cuts(worded(summary | nested, refitted=options.refit_all), job.plan)
+    return worded(summary | nested, refitted=options.refit_all, run=run_of(job))
 
 
-def with_cuts(summary: dict[str, Any], plan: Plan) -> dict[str, Any]:
-    """The summary, whose verdict says what the budget has left out."""
-    verdict, lines = summary["verdict"], plan.verdict_notes
-    text, note = "\n".join([verdict["text"], *lines]), verdict["note"] and " ".join([verdict["note"], *lines])
-    return {**summary, "verdict": {**verdict, "text": text, "note": note}}
+def run_of(job: Job) -> Run:
+    """The command of a search and its folder."""
+    return Run(job.head["command"], None if job.place is None else str(job.place.folder))
+
+
+def tell_cuts(job: Job, summary: dict[str, Any]) -> None:
+    """Add to the verdict what was cut, as ``cut`` and as the last line of its text."""
+    told, verdict = told_cuts(job.plan, job.head["command"]), summary["verdict"]
+    verdict["cut"] = told
+    line = " ".join(filter(None, (told[name] for name in ("what", "why", "undo"))))
+    verdict["text"] += f"\nWhat was cut: {line}"
 
 
 def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tuple[Any, dict[str, Any]]:
@@ -588,13 +593,33 @@ def look_at_labels(job: Job, name: str, method: Any, k: int | None, record: RunR
     if (stored := job.comparison) is not None:
         key = [name, digest(sorted(method.get_params().items()), split, options.seed)]
         more["keep"] = lambda fit, make: stored.remember(["test rows", *key, fit], make)
-    evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name, **more)
+    judged = judged_map(job, record.summary, name, k)
+    evidence = held_out_evidence(method, dataset, split, seed=options.seed, name=name, judged=judged, **more)
+    if evidence.laid_out and not isinstance(method, Layout) and is_map_of(record.summary, name, k):
+        evidence = replace(evidence, judged=1)  # the panel of the choice
     known = {(entry["arm"], entry["k"]) for entry in record.summary["leaderboard"]}
     own = (name, k) if job.nested is None else (CHOICE, None)
     if own in known and (job.nested is not None or TEST in record.results.folds):
         raw, embedded = (held_out_precisions(record.results, dataset, *arm) for arm in ((ALL_FEATURES, None), own))
         evidence = replace(evidence, ap_raw=raw, ap_embedded=embedded)
     record.add(**evidence_sections(evidence, dataset, "cosine" if job.found.adaptive is None else "gaussian"))
+
+
+def is_map_of(summary: dict[str, Any], name: str, k: int | None) -> bool:
+    """Whether the map that the verdict speaks of is that of a choice."""
+    goal = summary["verdict"]["goals"].get("map")
+    return goal is not None and (goal["arm"], goal["k"]) == (name, k)
+
+
+def judged_map(job: Job, summary: dict[str, Any], name: str, k: int | None) -> tuple[Arm, tuple[int, ...]] | None:
+    """The arm of the map that the verdict speaks of, and the sizes of the comparison, where it is another than that of
+    a choice; None too of nested folds, whose maps are those of several models."""
+    goal = summary["verdict"]["goals"].get("map")
+    method = None if goal is None or job.nested is not None else dict(job.found.leaders).get(goal["arm"])
+    if goal is None or method is None or is_map_of(summary, name, k):
+        return None
+    sizes = {entry["k"] for entry in summary["leaderboard"] if entry["arm"] == goal["arm"] and entry["k"]}
+    return embedding_arm(goal["arm"], clone(method)), tuple(sorted(sizes))
 
 
 def shown_rows(job: Job) -> Split:
@@ -666,7 +691,7 @@ def rival_ahead(
     return best["arm"], with_size(known[best["arm"]], best["components"]), best["k"]
 
 
-def add_rival_note(summary: dict[str, Any], goal: str | None, name: str, k: int | None) -> None:
+def add_rival_note(summary: dict[str, Any], goal: str | None, name: str, k: int | None, run: Run) -> None:
     """Add to the verdict that the saved model is a rival."""
     verdict = summary["verdict"]
     size = "" if k is None else f" at k = {k}"
@@ -676,8 +701,8 @@ def add_rival_note(summary: dict[str, Any], goal: str | None, name: str, k: int 
     if goal in verdict["goals"]:
         verdict["goals"][goal]["sentence"] += f" {text}"
     verdict["text"] += f"\n{text}"
-    without_saved(verdict["goals"])
     summary["saved"] = {"arm": name, "k": k, "rival": True}
+    with_next_steps(verdict["goals"], summary, run)
 
 
 def run_diagnosis(job: Job, method: Any, scaling: str | None) -> Any:

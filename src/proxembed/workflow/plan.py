@@ -132,6 +132,7 @@ class Plan:
     leading: list[Any] = field(default_factory=list)  # the leaders where methods are named
     outer: tuple[int, ...] = (1,)  # numbers of outer splits to choose from, the most first
     searching: WorkBudget | None = None  # what each search may do, once the first one has begun
+    later: float = 0.0  # forecast of all that was asked for, once the leaders are known
     _fits: dict[Any, tuple[Any, float]] = field(default_factory=dict, init=False, repr=False)
     _layouts: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -184,6 +185,15 @@ class Plan:
     def planned(self) -> float:
         """The work that the phases share."""
         return self.work * (1 - RESERVE)
+
+    @property
+    def enough(self) -> float:
+        """Work of a budget that cuts nothing, as far as the forecasts tell: of the phases as planned, and with the
+        leaders as they were found."""
+        whole = self._whole
+        phases = self._forecast(whole)
+        each, room = sum(phases.values()), 1 - RESERVE
+        return max(each / room, (each - phases["search"]) / (room - whole.share), self.later / room)
 
     @property
     def dearest(self) -> float:
@@ -242,6 +252,7 @@ class Plan:
             return sum(self._forecast(cuts, methods, done).values())
 
         whole, searched = self._whole, self.cuts
+        self.later = work(whole)
         kept = {name: getattr(searched, name) for name in (*SEARCHED, *(SEARCHED_AGAIN if searched.outer > 1 else ()))}
         cuts = replace(whole, **kept)
         for step in (*_steps(self, searched=True), *_last_steps(self, searched=True)):
@@ -506,18 +517,6 @@ class Plan:
         return found + self.too_dear + [f"the clock decided: {text}" for text in self.by_clock]
 
     @property
-    def verdict_notes(self) -> list[str]:
-        """What a reader of the verdict must know of the cuts: rows that were not used, and rivals that are missing."""
-        found, cuts = [], self.cuts
-        if cuts.rows is not None:
-            saved = "all rows" if self.options.refit_all else "all training rows"
-            rows = f"{cuts.rows:,} of {len(self.split.train):,} rows"
-            found.append(f"Trained on {rows}; the saved model on {saved}.")
-        if cuts.left_out:
-            found.append(f"Not compared, as the budget has no room: {', '.join(cuts.left_out)}.")
-        return found
-
-    @property
     def forecast_line(self) -> str:
         """The forecast of every phase in words; where it is above the budget, what is done and what would suffice."""
         each = {phase: self.seconds(phase) for phase in self.phases}
@@ -530,7 +529,10 @@ class Plan:
         whole = sum(each.values())
         text = f"{text}: about {whole:.0f} of {asked:g} {unit}"
         if whole <= asked:
-            return text
+            rate = 1.0 if self.options.max_work is not None else self.rate
+            return (
+                text if self.cuts == self._whole else f"{text} after cuts; without any about {self.enough / rate:.0f}"
+            )
         option = "--max-seconds" if unit == "s" else "--max-work"
         return f"{text}; the cheapest whole job is done all the same, {option} {round_up(whole)} has room for it"
 

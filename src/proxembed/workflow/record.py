@@ -332,9 +332,11 @@ def evidence_sections(evidence: Evidence, dataset: Any, measure: str = "cosine",
     names, ids = dataset.label_names, None if dataset.ids is None else [dataset.ids[row] for row in evidence.rows]
     counts = dataset.Y.sum(axis=0).tolist()
     Y = dataset.Y.tocsr()[evidence.rows]
+    maps = map_section(evidence.panels, Y, names, ids, laid_out=evidence.laid_out)
+    if evidence.judged is not None:
+        maps["panels"][evidence.judged]["judged"] = True
     return {
-        "map": map_section(evidence.panels, Y, names, ids, laid_out=evidence.laid_out)
-        | _scores_section(evidence, Y, names),
+        "map": maps | _scores_section(evidence, Y, names),
         "proximity": proximity_section(evidence.features, evidence.embeddings, Y, names, measure=measure),
         "label_table": label_section(
             names,

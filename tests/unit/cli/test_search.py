@@ -109,7 +109,8 @@ def test_the_saved_model_the_verdict_and_the_board_have_the_choice_of_the_search
     assert next(entry["k"] for entry in summary["best"] if entry["arm"] == choice["method"]) == choice["k"]
     page = (tmp_path / "out" / "index.html").read_text()
     assert (
-        f"Repeated without each of the {choice['folds']} folds, the choice scores {choice['score']:.3f} there" in page
+        f"Repeated without each of the {choice['folds']} folds of the search (other folds than the "
+        f"{len(summary['folds'])} of the comparison), the choice scores {choice['score']:.3f} there" in page
     )
 
 

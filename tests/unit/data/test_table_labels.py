@@ -36,6 +36,14 @@ def test_one_column_of_classes_is_one_hot_in_order(tmp_path):
     assert labelled(tmp_path, ["2.0", "0", "2", "0"]).label_names == ("0", "2")
 
 
+def test_classes_are_returned_with_the_blanks_that_they_came_with(tmp_path):
+    """Unless a class has cells with and without them; numbers have none."""
+    assert labelled(tmp_path, [" red", "blue ", " red", "blue "]).values == ("blue ", " red")
+    assert labelled(tmp_path, [" red", "blue ", "red", "blue "]).values == ("blue ", "red")
+    assert labelled(tmp_path, [" 2", "10 ", " 3", " 2"]).values == (2, 3, 10)
+    assert labelled(tmp_path, [" no", "yes ", " no"]).values == (" no", "yes ")
+
+
 def test_joined_labels_are_split(tmp_path):
     data = labelled(tmp_path, ["sea; sun", "sun", ";", "", "sea;sea;"], separator=";")
     assert data.label_names == ("sea", "sun") and sets(data) == [{"sea", "sun"}, {"sun"}, set(), set(), {"sea"}]

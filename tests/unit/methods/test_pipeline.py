@@ -1,5 +1,7 @@
 """Models: which scaling suits X, the pipeline of scaling, embedding and read-out, and the labels to fit it on."""
 
+import warnings
+
 import numpy as np
 import pandas
 import polars
@@ -511,3 +513,17 @@ def test_one_label_with_values_has_a_column_of_probabilities_per_value():
     model.label_values_ = np.array(["no", "yes"])
     np.testing.assert_array_equal(model.predict_proba(X), np.hstack([1 - alone, alone]))
     assert model.classes_.tolist() == ["no", "yes"]
+
+
+def test_rows_of_one_group_are_fitted_like_rows_without_groups():
+    """No warning says that the scores have seen the rows: an embedding that predicts by itself has unseen ones."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    classes = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
+    space = TargetSpace(n_estimators=5, bases=["ridge"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        one, without = (
+            fit_model(embedding_pipeline(clone(space), X), X, classes, groups) for groups in (np.zeros(60, int), None)
+        )
+    assert np.array_equal(one.predict_proba(X), without.predict_proba(X))

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from proxembed.report import page_html
-from proxembed.report.figures import COLOURS, LINES, k_curve, line_looks, matrix_png
+from proxembed.report.figures import LINES, k_curve, line_looks, matrix_png
 from proxembed.report.matrices import unpacked
 from proxembed.report.record import SECTIONS
 from proxembed.report.sections import leak_warnings
@@ -232,17 +232,58 @@ def test_figures_parse_and_keep_their_text(summary, narrow):
     words = " ".join("".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text"))
     for word in ("number of components k", "n = 400 rows", "all features (no k)", "label scores", "PCA", "(0 to 1)"):
         assert word in words
-    assert len(set(LINES)) == len(LINES) > len(COLOURS)
+    assert len(set(LINES)) == len(LINES)
 
 
 def test_no_two_lines_look_alike_and_few_share_a_colour():
-    arms = [(f"method {i}", False) for i in range(3)] + [(f"rival {i}", True) for i in range(20)]
+    methods, rivals = [f"method {i}" for i in range(10)], [f"rival {i}" for i in range(20)]
+    arms = [*((arm, False) for arm in methods), *((arm, True) for arm in rivals)]
     flat = ["all features", *(f"flat {i}" for i in range(8))]
     looks = line_looks([*arms, *((arm, True) for arm in flat)], flat)
-    drawn = [(look["color"], look["linestyle"]) for look in looks.values()]
+    drawn = [(look["color"], str(look["linestyle"]), look.get("marker")) for look in looks.values()]
     assert len(looks) == len(arms) + len(flat) and len(set(drawn)) == len(drawn)
-    assert "#000000" not in [looks[arm]["color"] for arm in flat], "black dots would look like all features"
-    assert len({looks[arm]["color"] for arm, _ in arms[: len(LINES)]}) == len(LINES)
+    assert len({looks[arm]["color"] for arm in methods[: len(LINES)]}) == len(LINES)
+
+
+def test_every_count_of_labels_says_what_is_counted():
+    record = made_record(60, 3, hostile=False)
+    rows = [{"label": name, "n": 9, "ap_raw": value, "ap_embedded": value} for name, value in (("a", 0.5), ("b", None))]
+    page = page_html({**record, "label_table": rows})
+    assert "The data have 2 labels. 1 of them can be compared here, as some of the rows that are scored have " in page
+    assert "the other one has no figures. 1 of 1 label gains average precision" in page
+    whole = page_html({**record, "label_table": rows[:1]})
+    assert "can be compared here" not in whole
+
+
+def test_the_first_tile_adds_to_the_headline_and_commands_and_cuts_are_shown(record):
+    summary = record["summary"]
+    goals = {name: dict(goal) for name, goal in summary["verdict"]["goals"].items()}
+    first = next(iter(goals.values()))
+    first |= {"plain": "Five numbers are enough.", "command": "proxembed predict a/model.skops b.csv"}
+    cut = {
+        "what": "Left out: <PCA>.",
+        "why": "Why: it needs 9.",
+        "undo": "To cut nothing: --max-work 9.",
+        "command": "go 9",
+    }
+    verdict = {**summary["verdict"], "goals": goals, "headline": "Five numbers are enough.", "cut": cut}
+    page = page_html({**record, "summary": {**summary, "verdict": verdict}})
+    assert page.count("Five numbers are enough.") == 1
+    assert "<code>proxembed predict a/model.skops b.csv</code>" in page and "<code>go 9</code>" in page
+    shown = page[page.index("<b>What was cut</b>") :]
+    assert "Left out: &lt;PCA&gt;.</bdi> Why: it needs 9. To cut nothing: --max-work 9.</p>" in shown
+
+
+def test_rivals_share_no_colour_with_methods():
+    """They are grey, dashed or dotted; each grey has the contrast of 3 to 1 to the page that graphics need."""
+    arms = [*((f"method {i}", False) for i in range(9)), *((f"rival {i}", True) for i in range(9))]
+    looks = line_looks([*arms, ("forest", True), ("all features", True)], ["forest", "all features"])
+    for arm, rival in [*arms, ("forest", True)]:
+        red, green, blue = (int(looks[arm]["color"][i : i + 2], 16) for i in (1, 3, 5))
+        assert (red == green == blue) == rival and (looks[arm]["linestyle"] == "-") == (not rival)
+        linear = ((red / 255 + 0.055) / 1.055) ** 2.4
+        assert not rival or 1.05 / (linear + 0.05) >= 3
+    assert looks["all features"]["linewidth"] > looks["forest"]["linewidth"]
 
 
 def test_wide_tables_and_links_fit_the_screen(page, without_figures):

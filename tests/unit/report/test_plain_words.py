@@ -95,7 +95,7 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
     assert level.endswith("otherwise keep the features, or take logistic regression, which is as good.")
     behind = {**goal, "word": WORSE, "value": 0.5, "rival": {"arm": "PCA", "value": 0.6}}
     assert advice("predict", behind) == "What to do: keep the features to predict.", "the rival is below all features"
-    assert "use PCA" in advice("map", {**goal, "word": WORSE, "base": {"arm": "PCA", "k": 2}})
+    assert "use the map of PCA" in advice("map", {**goal, "word": WORSE, "base": {"arm": "PCA", "k": 2}})
     assert "in place of" in advice("compress", goal) and "rely on none" in advice("map", {**goal, "word": CANNOT_TELL})
 
 

@@ -22,6 +22,52 @@ def test_the_mean_of_one_configuration_is_not_that_of_a_winner():
     assert told[40].endswith("scores 0.690 there; the mean of the winner among 40 is 0.700.")
 
 
+def test_folds_of_search_and_comparison_are_told_apart():
+    choice = {"method": "OPLS", "k": 2, "mean": 0.7, "score": 0.69, "folds": 8, "anchored": False, "configurations": 3}
+    told = views.choice_text({"choice": choice, "folds": [*"12345"]})
+    assert "each of the 8 folds of the search (other folds than the 5 of the comparison), the choice" in told
+    scores = {"m": {"mean": 0.5, "standard_error": None, "test": 0.4}}
+    best = [{"arm": "OPLS", "k": 2, "rival": False, "scores": scores}]
+    found = views.tiles({"summary": {"measures": ["m"], "best": best, "folds": [*"12345"], "seconds": 1.0}})
+    assert found[-1]["note"] == "5 folds of the comparison"
+
+
+def panel(title, **more):
+    return {"title": title, "x": [0.0, 1.0], "y": [0.0, 1.0], "directions": [], **more}
+
+
+def test_the_map_of_the_verdict_comes_first_and_is_shown_beside_every_form():
+    found = {"panels": [panel("PCA"), panel("ours"), panel("judged", judged=True), panel("ours", laid_out=True)],
+             "labels": ["a"], "members": [[0], []], "shown": 2, "held_out": 2}  # fmt: skip
+    view = views.map_view(found, False)
+    assert [each["title"] for each in view["panels"]] == ["judged at k = 2", "PCA", "ours", "ours"]
+    assert [each["places"] for each in view["panels"]] == ["0 plane", "plane", "plane", "0"]
+    dense = {"across": 2, "sets": [[0]], "set": [0, 0], "rows": 2, "panels": [[0, 0], [0, 0], [5, 5], [0, 0]]}
+    first, second = views.map_view({**found, "density": dense}, False)["panels"][:2]
+    assert first["paths"] != second["paths"]
+
+
+def test_it_is_said_which_model_the_map_shows_and_which_the_verdict_judges():
+    goal = {"arm": "FDA", "k": 2, "measure": "Jaccard@10 (cosine kNN)", "value": 0.5581}
+    summary = {"verdict": {"goals": {"map": goal}}, "choice": {"method": "OPLS", "k": 5}}
+    judged = "FDA at k = 2 (Jaccard@10 (cosine kNN) 0.558)"
+    first = views.map_words(summary, {"panels": [panel("FDA", judged=True)]})
+    assert first.startswith(f"The first picture is the map that the verdict “Map” is of: {judged}.")
+    other = views.map_words(summary, {"panels": [panel("OPLS")]})
+    assert f"of another map than these pictures show, that of {judged}" in other and "--goal map" in other
+    scores = views.map_words(summary, {"panels": [panel("OPLS", judged=True)], "scores": {}})
+    assert f"map of {judged}, which is not drawn here" in scores
+    same = {**summary, "choice": {"method": "FDA", "k": 2}}
+    assert views.map_words(same, {"panels": [panel("FDA")]}).endswith(f"shown here, {judged}.")
+    assert views.map_words({"verdict": {"goals": {}}}, {"panels": []}) == ""
+
+
+def test_the_table_of_labels_says_how_many_labels_are_compared():
+    row = {"label": "a", "n": 3, "ap_raw": 0.5, "ap_embedded": 0.6}
+    view = views.label_view([row, {**row, "label": "b", "ap_raw": None}])
+    assert (view["all"], view["compared"]) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("raw", "embedded", "chance", "worse"),
     [

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
 
-from proxembed import OPLS, Kernelized, fit_on
+from proxembed import OPLS, Kernelized, fit_on, search
 from proxembed.data import Columns, Dataset, read
 from proxembed.methods.table_encoder import table_of
 from proxembed.workflow.explained_rows import RowExplainer, explainer_of
@@ -93,3 +93,18 @@ def test_ids_of_a_column_that_was_found_name_the_nearest_training_rows(tmp_path)
     model = fit_on(OPLS(), data)
     why = explainer_of(model, tmp_path / "train.csv", data.source).explain(data.X[[0]])[0]
     assert [near.id for near in why.nearest] == [IDS[near.row] for near in why.nearest]
+    assert [near.id for near in RowExplainer(model, data).explain(data.X[[0]])[0].nearest] == [
+        IDS[near.row] for near in why.nearest
+    ]
+    some = data.take([5, 3, 60])
+    assert some.found_ids == ("p5", "p3", "p60") and some.ids is None
+
+
+def test_a_search_names_the_nearest_rows_by_the_ids_that_it_found_in_a_table_of_any_kind():
+    """Numbers alone are a matrix, categories beside them a table: both keep the ids of the rows that the model has."""
+    numbers = pd.DataFrame(X, columns=list("abcde")).assign(patient=IDS, sick=np.where(Y[:, 0], "yes", "no"))
+    for table in (numbers, numbers.assign(plan=np.where(X[:, 3] > 2, "year", "month"))):
+        given = {"labels": "sick", "methods": "opls", "max_work": 4, "shuffles": 0}
+        found = search(table.iloc[10:70], **given, test=[0, 1])
+        assert {near.id for near in found.explain_row(table.iloc[[20]]).nearest} <= {*IDS[12:70]}
+        assert found.explain_row(table.iloc[[20]]).nearest[0].id == "p20"

@@ -1,6 +1,7 @@
 """search() from Python: what it returns, what an interruption leaves, what is saved later."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -188,7 +189,9 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     text = f"The saved model is the rival label scores at k = {k}, which is ahead of ours on the folds"
     assert text in found.verdict["text"] and text in found.verdict["goals"]["predict"]["sentence"]
     page = (tmp_path / "out" / "index.html").read_text().replace("\u00a0", " ")
-    assert text in page and "(the saved model)" not in page
+    assert text in page and set(re.findall(r"(\S+ \S+) \(the saved model\)", page.replace("<wbr>", ""))) == {
+        "label scores"
+    }
     model = proxembed.load(tmp_path / "out" / "model.skops")
     assert type(model.named_steps["embedding"]).__name__ == "LabelScores"
     assert np.array_equal(model.transform(X), found.embedding) and found.embedding.shape == (160, 3)
@@ -197,7 +200,7 @@ def test_a_rival_that_is_ahead_for_a_goal_is_what_is_saved(monkeypatch, tmp_path
     monkeypatch.setattr(main_job, "rival_arms", lambda *args, **options: (raw,))
     found = proxembed.search(X, Y, **quick, goal="predict")
     assert found.name == found.record["search"]["chosen"]["method"] == "all features"
-    assert found.verdict["text"].startswith("All features with a ridge read-out predict better than every embedding")
+    assert found.verdict["text"].startswith("Use all features with a ridge: they predict better than every embedding")
     assert (
         found.verdict["headline"] in found.report().replace("\u00a0", " ") and found.model.transform(X).shape == X.shape
     )
@@ -235,3 +238,21 @@ def test_compression_tells_of_no_other_choice_than_the_one_that_is_saved(data):
     goal = found.verdict["goals"]["compress"]
     assert (saved["method"], saved["n_components"]) == (goal["arm"], goal["components"])
     assert found.record["summary"]["choice"] is None and "Repeated without each" not in found.report()
+
+
+def test_the_first_picture_is_the_map_of_the_verdict_with_its_figure_and_its_cuts_are_told_once():
+    """Of five components the first two are judged as a map: that picture has the value of the verdict."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(240, 8))
+    Y = X[:, :5] + 0.3 * rng.normal(size=(240, 5)) > 0.4
+    quick = {**QUICK, "methods": ["opls"], "max_trials": 1, "n_components": (2, 5), "folds": 2}
+    found = proxembed.search(X, Y, **quick, test=np.arange(160, 240))
+    goal = found.verdict["goals"]["map"]
+    shown = [panel for panel in found.record["map"]["panels"] if panel.get("judged")]
+    assert (goal["arm"], goal["k"]) == ("OPLS", 2) and found.record["summary"]["choice"]["k"] == 5
+    assert [panel["score"] for panel in shown] == [pytest.approx(goal["value"])] and shown[0][
+        "title"
+    ] == "OPLS at k = 2"
+    assert "The first picture is the map that the verdict “Map” is of: OPLS at k = 2" in found.report()
+    assert found.verdict["text"].count("What was cut: ") == 1
+    assert found.verdict["cut"]["what"].startswith(("Nothing was cut", "Left out or made smaller: "))

@@ -18,6 +18,7 @@ from proxembed.methods.layout import Layout
 from proxembed.methods.out_of_fold import BASES
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job, plan
+from proxembed.workflow.cut_words import told_cuts
 from proxembed.workflow.engines import run_engine
 from proxembed.workflow.options import OptionError, SearchOptions
 from proxembed.workflow.plan import make_plan
@@ -152,9 +153,59 @@ def test_target_space_loses_bases_one_by_one_before_it_goes():
 def test_what_every_leaderboard_has_is_missing_only_beside_opls_alone_and_is_named(every_rival):
     found = planned(60.0, n=593, d=72, c=6)
     assert not {"logistic regression", "forest scores", "PCA"} & set(found.cuts.left_out) and found.cuts.left_out
-    assert found.verdict_notes == [f"Not compared, as the budget has no room: {', '.join(found.cuts.left_out)}."]
+    assert f"rivals ({', '.join(found.cuts.left_out)})" in told_cuts(found, "proxembed search a.csv")["what"]
     few = planned(15.0)
-    assert few.verdict_notes[0] == f"Trained on {few.cuts.rows:,} of 15,000 rows; the saved model on all training rows."
+    rows = f"search and comparison on {few.cuts.rows:,} of 15,000 rows (the saved model has all training rows)"
+    assert rows in told_cuts(few, "proxembed search a.csv")["what"]
+
+
+@pytest.mark.parametrize("size", [{"n": 593, "d": 72, "c": 6}, {"n": 3000, "d": 20, "c": 1}, {}])
+def test_the_budget_that_is_told_cuts_nothing_and_a_little_less_cuts(size):
+    found = planned(60.0, **size)
+    for share, whole in ((1.0001, True), (0.99, False)):
+        other = planned(share * found.enough, **size)
+        assert (other.cuts == other._whole) == whole == told_cuts(other, "a")["what"].startswith("Nothing was cut")
+
+
+def test_why_something_was_cut_follows_from_the_figures_beside_the_forecast():
+    found = planned(60.0, n=593, d=72, c=6)
+    told = told_cuts(found, "proxembed search a.csv --labels y --max-work 60 -o f")
+    value = plan.round_up(found.enough)
+    assert f"about {sum(found.phases.values()):.0f} of 60 units of work after cuts; without any about " in (
+        found.forecast_line
+    )
+    assert found.forecast_line.endswith(f" {found.enough:.0f}") and float(value) >= found.enough > 60
+    assert (
+        told["why"]
+        == f"Why: the whole job needs about {float(value):,g} units of work, and the budget was 60 units of work."
+    )
+    assert told["undo"] == f"To cut nothing: --max-work {value}."
+    assert told["command"] == f"proxembed search a.csv --labels y -o f --max-work {value}"
+    assert (
+        told_cuts(found, "proxembed.search(X, y, max_work=60)")["command"]
+        == f"proxembed.search(X, y, max_work={value})"
+    )
+    whole = planned(1e7, n=593, d=72, c=6)
+    assert "after cuts" not in whole.forecast_line
+    assert told_cuts(whole, "a") == {
+        "what": "Nothing was cut: the whole job fits into the budget of 1e+07 units of work.",
+        "why": "", "undo": "", "command": "",
+    }  # fmt: skip
+
+
+def test_seconds_that_cut_nothing_are_told_in_seconds_and_a_clock_in_work(monkeypatch):
+    set_clock(monkeypatch)
+    monkeypatch.setattr(plan, "machine_speed", lambda: 2.0)
+    found = planned(None, n=593, d=72, c=6, max_seconds=30.0)
+    told = told_cuts(found, "proxembed search a.csv")
+    seconds = float(told["undo"].removeprefix("To cut nothing: --max-seconds ").rstrip("."))
+    assert planned(None, n=593, d=72, c=6, max_seconds=seconds).cuts == found._whole
+    assert "and the budget was 30 seconds." in told["why"]
+    late = planned(None, n=593, d=72, c=6, max_seconds=1e6)
+    late.by_clock.append("no diagnosis on shuffled labels")
+    told = told_cuts(late, "proxembed search a.csv")
+    assert told["what"] == "Left out or made smaller: no diagnosis on shuffled labels." and "slower" in told["why"]
+    assert told["undo"].startswith("To cut nothing: --max-work ")
 
 
 def test_a_form_with_weighted_axes_beside_its_method_costs_its_read_out_and_a_forest_is_grown_once():

@@ -394,6 +394,7 @@ def _assembled(
         outputs=outputs,
         unknown=sparse.vstack([part.unknown for part in labels]),
         ids=_ids(parts, roles.id),
+        found_ids=_ids(parts, _found_beside(parts, roles), found=True),
         groups=None if roles.groups is None else _groups(parts, roles.groups, named=bool(columns.groups)),
         times=None if roles.time is None else np.concatenate([_times(part, roles.time) for part in parts]),
         source=_source(roles, columns, features, mixed, labels[0]) if features or mixed else None,
@@ -442,7 +443,7 @@ def _others(roles: Roles) -> dict[str, Sequence[str]]:
     """Columns that are read as cells, each with the texts of an empty cell; a row may be called NA."""
     others: dict[str, Sequence[str]] = dict.fromkeys((*roles.labels, *roles.targets), MISSING)
     others.update((name, MISSING) for name in (roles.time, roles.sample_weight) if name is not None)
-    others.update((name, ("",)) for name in (roles.id, roles.groups) if name is not None)
+    others.update((name, ("",)) for name in (roles.id, roles.groups, roles.found_id) if name is not None)
     return others
 
 
@@ -459,6 +460,12 @@ def _ids(parts: Sequence[Gathered], name: str | None, found: bool = False) -> tu
     if name is None or unnamed and any(part.cells[name].first_empty is not None for part in parts):
         return None
     return tuple(row for part in parts for row in _row_ids(part, name, found))
+
+
+def _found_beside(parts: Sequence[Gathered], roles: Roles) -> str | None:
+    """The column that was found to say which row it is, if all files have it and no other was named."""
+    found = roles.found_id if roles.id is None else None
+    return found if all(found in part.cells for part in parts) else None
 
 
 def _row_ids(part: Gathered, name: str, found: bool) -> tuple[str, ...]:

@@ -441,10 +441,16 @@ def _refuse_fractions(file: TableFile, name: str, cells: Cells) -> None:
 
 
 def _own_values(names: Sequence[str], values: Sequence[Any], typed: bool) -> tuple[Any, ...]:
-    """The cells of a column for each of its labels, as they came in; those of a file of text are read as numbers."""
+    """The cells of a column for each of its labels, as they came in; those of a file of text are read as numbers. A
+    word keeps its outer blanks, unless cells of the same label have it with and without them."""
     held = {name_of(value): value for value in reversed(values)}
-    found = [value.strip() if isinstance(value, str) else value for value in (held[name] for name in names)]
+    spellings = Counter(name_of(value) for value in set(values))
+    found = [
+        value.strip() if isinstance(value, str) and spellings[name] > 1 else value
+        for name, value in ((name, held[name]) for name in names)
+    ]
     if not typed and all(isinstance(value, str) and is_number(value) for value in found):
+        found = [value.strip() for value in found]
         if not any(map(LEADING_ZERO.match, found)):
             return tuple(int(value) if re.fullmatch(r"[+-]?\d+", value) else float(value) for value in found)
     return tuple(found)

@@ -1,0 +1,122 @@
+"""What to do next about each goal of a search: a sentence and a command that can be pasted as it is."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proxembed.evaluate.arms import ALL_FEATURES
+from proxembed.evaluate.rivals.rival import rivals
+from proxembed.evaluate.verdict import feature_count
+
+from .plain_words import FEATURES, OURS, RIVAL, SAVED_RIVAL, advice, who
+
+FLAGS = ("--resume", "--json", "--refit-all", "--embedding")  # options of a search without a value
+REPLACED = ("--goal", "--out", "-o", "--keep-rival", "--embedding", "--resume", "--json")  # by those of another run
+MODEL = "model.skops"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The command of a search, of the program or of Python, and the folder that it writes to."""
+
+    command: str
+    folder: str | None = None
+
+    @property
+    def in_python(self) -> bool:
+        """Whether the search was called from Python."""
+        return self.command.startswith("proxembed.search(")
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the command after ``proxembed search``, options and their values joined."""
+        found: list[str] = []
+        waits = False
+        for word in shlex.split(self.command)[2:]:
+            if waits:
+                found[-1] += f" {shlex.quote(word)}"
+                waits = False
+            else:
+                found.append(word if word.startswith("-") and "=" not in word else shlex.quote(word))
+                waits = word.startswith("-") and "=" not in word and word not in FLAGS and not word.startswith("--no-")
+        return found
+
+    @property
+    def data(self) -> str:
+        """The data as the command names them."""
+        return next((word for word in self.words if not word.startswith("-")), "DATA")
+
+    def use(self, verb: str) -> str:
+        """The command that uses the saved model on the rows of the data."""
+        if self.in_python:
+            return f"found.model.{verb}(found.dataset.X)"
+        return f"proxembed {verb} {shlex.quote(f'{self.folder}/{MODEL}')} {self.data}"
+
+    def again(self, suffix: str, *more: str) -> str:
+        """The command of the same search with other options, into a folder of its own."""
+        kept = [word for word in self.words if word.split("=")[0].split()[0] not in REPLACED]
+        return " ".join(["proxembed search", *kept, *more, "-o", shlex.quote(f"{self.folder}-{suffix}")])
+
+    def for_goal(self, name: str) -> str:
+        """The search that saves the embedding of a goal."""
+        if not self.in_python:
+            return self.again(name, "--goal", name)
+        call = re.sub(r", (goal='[a-z]*'|embedding=True)", "", self.command).removesuffix(")")
+        return f"{call}, goal={name!r})"
+
+    def for_embedding(self) -> str:
+        """The search that saves its best embedding."""
+        if not self.in_python:
+            goal = [word for word in self.words if word.split("=")[0].split()[0] == "--goal"]
+            return self.again("embedding", *goal, "--embedding")
+        return f"{self.command.removesuffix(')')}, embedding=True)"
+
+    def for_rival(self, name: str) -> str:
+        """What gives the model of a rival; empty where it cannot be saved."""
+        if name not in kept_rivals():
+            return ""
+        if self.in_python:
+            return f"found.compare_model({name!r}).predict(found.dataset.X)"
+        return self.again("rival", "--keep-rival", shlex.quote(name))
+
+
+def kept_rivals() -> set[str]:
+    """All features, and the rivals whose models can be saved."""
+    able = [rival for rival in rivals() if rival.library is None]
+    return {ALL_FEATURES, *(rival.title for rival in able), *(rival.lookup for rival in able if rival.lookup)}
+
+
+def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, Any], run: Run | None) -> None:
+    """Give each goal of a summary its ``advice``, and its ``command`` where a ``run`` is known. What is saved is the
+    choice, unless the summary names another arm under ``saved``, which may hide an ``embedding``; of nested folds it is
+    chosen anew on all rows."""
+    features = feature_count(summary.get("best", []), summary["dataset"]["d"])
+    chosen = None if summary.get("nested") else summary.get("choice")
+    asked, saved = summary["verdict"].get("asked") or "predict", summary.get("saved") or {}
+    for name, goal in goals.items():
+        ours = goal["arm"], goal["k"]
+        own = ours == (chosen["method"], chosen["k"]) if chosen else None
+        others = [each["arm"] for each in (goal.get("rival"), goal.get("base")) if each]
+        best = saved.get("arm") if name == asked and saved.get("arm") in others else None
+        facts = {**goal, "features": features, "hidden": ours == tuple(saved.get("embedding", ()))}
+        facts |= {"saved": own and not saved if chosen else None, "saved_rival": best}
+        if summary.get("nested") and goal["k"] is None and not saved:
+            facts |= {"arm": "what the search chooses", "saved": True}
+        goal["advice"] = advice(name, facts)
+        goal["command"] = "" if run is None else command_of(name, facts, run)
+
+
+def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:
+    """The command that does what the advice says; empty where there is nothing to run."""
+    taken = who(name, goal)
+    if taken == RIVAL:
+        return run.for_rival(goal["rival"]["arm"])
+    if taken == FEATURES:
+        return run.for_rival(ALL_FEATURES) if name == "predict" else ""
+    if taken not in (OURS, SAVED_RIVAL):
+        return ""
+    if taken == SAVED_RIVAL or goal["saved"]:
+        return run.use("predict" if name == "predict" else "transform")
+    return run.for_embedding() if goal["hidden"] else run.for_goal(name)

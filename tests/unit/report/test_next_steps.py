@@ -1,0 +1,90 @@
+"""What to do next: commands that can be pasted, of the files of the run, for every state of a goal."""
+
+import pytest
+
+from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
+from proxembed.report.next_steps import Run, with_next_steps
+
+AP = "macro average precision (ridge)"
+RUN = Run("proxembed search --json 'my data.csv' --labels=y --goal predict --max-work 60 -o 'a b'", "a b")
+CALL = Run("proxembed.search('a.csv', labels='y', goal='predict', max_work=60.0)")
+
+
+def told(name, word, run=RUN, choice=("OPLS", 5), rival=None, saved=None, nested=None, k=5):
+    goal = {
+        "word": word, "measure": AP, "arm": "OPLS", "k": k, "components": 5, "d": 72, "value": 0.77, "margin": 0.01,
+        "base": {"arm": "PCA" if name == "map" else "all features", "k": 2 if name == "map" else None, "value": 0.7},
+        "rival": rival, "interval": (-0.1, 0.1), "shares": {},
+    }  # fmt: skip
+    if name != "compress":
+        del goal["shares"]
+    summary = {"dataset": {"d": 72}, "choice": dict(zip(("method", "k"), choice, strict=True)), "verdict": {}}
+    summary |= {"saved": saved and {"arm": saved, "embedding": ["OPLS", 5]}, "nested": nested}
+    with_next_steps({name: goal}, summary, run)
+    return goal["advice"], goal["command"]
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "command"),
+    [
+        ("predict", BETTER, "proxembed predict 'a b/model.skops' 'my data.csv'"),
+        ("predict", WORSE, "proxembed search 'my data.csv' --labels=y --max-work 60 --keep-rival 'all features' -o "
+                           "'a b-rival'"),
+        ("predict", CANNOT_TELL, "proxembed search 'my data.csv' --labels=y --max-work 60 --keep-rival 'all features' "
+                                 "-o 'a b-rival'"),
+        ("map", CANNOT_TELL, "proxembed transform 'a b/model.skops' 'my data.csv'"),
+        ("neighbours", CANNOT_TELL, ""),
+        ("neighbours", BETTER, "proxembed transform 'a b/model.skops' 'my data.csv'"),
+        ("neighbours", WORSE, ""),
+        ("map", LEVEL, "proxembed transform 'a b/model.skops' 'my data.csv'"),
+        ("map", WORSE, ""),
+        ("compress", LEVEL, "proxembed transform 'a b/model.skops' 'my data.csv'"),
+        ("compress", WORSE, ""),
+    ],
+)  # fmt: skip
+def test_a_goal_has_a_command_where_there_is_something_to_run(name, word, command):
+    assert told(name, word)[1] == command
+
+
+def test_another_embedding_than_the_saved_one_takes_another_search_in_a_folder_of_its_own():
+    advice, command = told("map", BETTER, choice=("OPLS", 7))
+    assert command == "proxembed search 'my data.csv' --labels=y --max-work 60 --goal map -o 'a b-map'"
+    assert "(a search with --goal map saves it)" in advice
+
+
+def test_a_rival_that_is_saved_is_what_to_predict_with_and_the_embedding_takes_the_option():
+    ahead = {"arm": "logistic regression", "k": None, "value": 0.9}
+    advice, command = told("predict", LEVEL, saved="logistic regression", rival=ahead)
+    assert advice == "What to do: predict with logistic regression (the saved model)."
+    assert command == "proxembed predict 'a b/model.skops' 'my data.csv'"
+    other = told("predict", LEVEL, saved="forest proximity", rival=ahead)
+    assert other[0] == "What to do: predict with logistic regression." and "--keep-rival" in other[1]
+    advice, command = told("compress", LEVEL, saved="logistic regression")
+    assert "(a search with --embedding saves it)" in advice and "(the saved model)" not in advice
+    assert command == (
+        "proxembed search 'my data.csv' --labels=y --max-work 60 --goal predict --embedding -o 'a b-embedding'"
+    )
+
+
+def test_a_rival_that_is_ahead_is_kept_if_its_model_can_be_saved():
+    ahead = {"arm": "logistic regression", "k": None, "value": 0.9}
+    assert "--keep-rival 'logistic regression'" in told("predict", BETTER, rival=ahead)[1]
+    assert "--keep-rival 'label lookup'" in told("neighbours", BETTER, rival={**ahead, "arm": "label lookup"})[1]
+    assert told("neighbours", BETTER, rival={**ahead, "arm": "supervised UMAP", "k": 2})[1] == ""
+
+
+def test_what_nested_folds_chose_anew_is_the_saved_model_at_no_size_and_else_takes_a_search():
+    nested = {"folds": 5}
+    advice, command = told("predict", BETTER, nested=nested, k=None)
+    assert advice == "What to do: use what the search chooses (the saved model) to predict."
+    assert command.startswith("proxembed predict ")
+    assert "--goal map" in told("map", BETTER, nested=nested)[1]
+
+
+def test_in_python_the_next_step_is_a_call():
+    assert told("predict", BETTER, CALL)[1] == "found.model.predict(found.dataset.X)"
+    again = "proxembed.search('a.csv', labels='y', max_work=60.0, goal='map')"
+    assert told("map", BETTER, CALL, choice=("OPLS", 7))[1] == again
+    assert told("compress", LEVEL, CALL, saved="all features")[1].endswith("max_work=60.0, embedding=True)")
+    kept = "found.compare_model('all features').predict(found.dataset.X)"
+    assert told("predict", WORSE, CALL)[1] == kept
