@@ -44,6 +44,9 @@ ONE_ROOM = {
     "umap": "features",
     "openTSNE": "features",
     "optuna": "study",
+    "jscatter": "workflow",
+    "mlflow": "workflow",
+    "skore": "workflow",
     "dask": "blocks",
     "distributed": "blocks",
 }

@@ -18,17 +18,9 @@ from designs import WHOLE
 from proxembed import CCA, OPLS, SELF, ForestLeaves, Kernelized, TargetSpace
 from proxembed.methods.pipeline import embedding_pipeline
 
-NAMED_CCA = (
-    "scikit-learn takes the class name for its own regression estimator CCA, whose transform takes y as well; the "
-    "check runs on _CanonicalCorrelation, the same class under another name"
-)
 UNROUTED = (
     "under metadata routing the Pipeline of scikit-learn passes sample_weight to every score, also to that of its own "
     "PCA, which takes none"
-)
-NAMED_SELF = (
-    'make_pipeline calls the step "self", which scikit-learn then passes as a keyword argument to a method; the check '
-    "runs on _LocalFisher, the same class under another name"
 )
 OF_EITHER = "it takes numbers too, is a regressor then, and no error is due"
 DRAWN = (
@@ -45,12 +37,10 @@ SEARCHED = "labels are those that the searched classifier predicts, here of the 
 FEW_DISTINCT = "four of the rows of the check are distinct, and the five neighbours of a row are distinct rows"
 # Class name -> {check name: why it may fail}. Nothing else is excused.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
-    "CCA": dict.fromkeys(["check_transformer_general", "check_transformer_data_not_an_array"], NAMED_CCA),
     "DEFC": {
         "check_classifier_multioutput": SEARCHED,
         **({"check_pipeline_consistency": UNROUTED} if NAMED == "routing" else {}),
     },
-    **({} if NAMED == "routing" else {"SELF": {"check_pipeline_consistency": NAMED_SELF}}),
     **dict.fromkeys(
         ("ForestLeaves", "Views"),
         dict.fromkeys(EQUIVALENCE, DRAWN),
@@ -70,16 +60,8 @@ EXPECTED_SKIPS: dict[tuple[str, str], str] = {
 } | {("DEFC", "check_classifiers_multilabel_output_format_decision_function"): "the nearest row has no scores"}
 
 
-class _CanonicalCorrelation(CCA):
-    """CCA under a name that scikit-learn's checks do not treat apart."""
-
-
-class _LocalFisher(SELF):
-    """SELF under a name that can be that of a step in a pipeline."""
-
-
 def estimators() -> list[BaseEstimator]:
-    return [build(cls) for cls in [*public(), _CanonicalCorrelation, _LocalFisher]]
+    return [build(cls) for cls in public()]
 
 
 def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
@@ -89,12 +71,19 @@ def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
     return {check: why for check, why in found.items() if check not in passes}
 
 
+NAMED_LIKE_OTHERS = [CCA(), SELF()]  # scikit-learn has a CCA, and "self" is no name for a step of a pipeline
+
+
+@parametrize_with_checks(NAMED_LIKE_OTHERS)
+def test_every_check_of_names_that_scikit_learn_takes_apart(estimator, check):
+    run_check(estimator, check)
+
+
 def test_there_are_estimators_to_check():
     assert {"PCA", "OPLS", "MESD"} <= {type(estimator).__name__ for estimator in estimators()}
 
 
 SHARE, SHARE_OF_A_ROLE = 40, 3
-RENAMED = {_CanonicalCorrelation: CCA, _LocalFisher: SELF}
 
 
 def with_checks(of: list[BaseEstimator]) -> pytest.MarkDecorator:
@@ -105,7 +94,7 @@ def with_checks(of: list[BaseEstimator]) -> pytest.MarkDecorator:
     def kept(estimator, check) -> bool:
         kind = f"{check.func.__name__} {check.keywords}"
         turn = kinds.setdefault(kind, len(kinds)) + of.index(estimator)
-        excused = EXPECTED_FAILURES.get(RENAMED.get(type(estimator), type(estimator)).__name__, {})
+        excused = EXPECTED_FAILURES.get(type(estimator).__name__, {})
         often = type(estimator) in REPRESENTATIVES or check.func.__name__ in excused
         return WHOLE or turn % (SHARE_OF_A_ROLE if often else SHARE) == 0
 

@@ -16,6 +16,7 @@ from typing import Any
 import proxembed
 from proxembed.estimator.catalogue import SHOWN, estimators, need_of, sentence_of
 from proxembed.estimator.explain import cited_keys
+from proxembed.estimator.online import public_path
 
 # What is no estimator, by group: dotted names below ``proxembed``.
 FUNCTIONS = {
@@ -96,6 +97,7 @@ MEMBERS = (
     "merge",
     "transform",
     "fit_transform",
+    "inverse_transform",
     "truncate",
     "explain",
     "predict",
@@ -179,18 +181,11 @@ def thing_of(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def path_of(name: str, cls: type) -> str:
-    """Where a class is imported from: the package, its room, or its module."""
-    room = ".".join(cls.__module__.split(".")[:2])
-    places = ["proxembed"] if name in proxembed.__all__ else [room] if hasattr(import_module(room), name) else []
-    return f"{(places or [cls.__module__])[0]}.{name}"
-
-
 def groups() -> dict[str, list[Entry]]:
     """The public names by group: the main job first, then the estimators by need, then what serves them."""
     found: dict[str, list[Entry]] = {need: [] for need in SHOWN}
-    for name, cls in estimators().items():
-        found[need_of(cls)].append(Entry(path_of(name, cls), cls, True))
+    for cls in estimators().values():
+        found[need_of(cls)].append(Entry(public_path(cls), cls, True))
     written = {
         title: [Entry(f"proxembed.{name}", thing_of(f"proxembed.{name}")) for name in names]
         for title, names in FUNCTIONS.items()

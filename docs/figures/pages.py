@@ -25,6 +25,7 @@ from proxembed import (
     PCA,
     SSDR,
     Isomap,
+    Layout,
     MultiOutputRidge,
     RowBlocks,
     Scaling,
@@ -293,6 +294,24 @@ def preprocessing() -> Figure:
     return figure
 
 
+def notebook() -> Figure:
+    data, first = digits().take(range(400)), 300
+    old = Layout(OPLS()).fit(data.X[:first], data.Y[:first])
+    anew, again = (Layout(OPLS(), start=start).fit(data.X, data.Y) for start in (None, old))
+    figure, axes = panels(3)
+    before = old.places_
+    radius = np.sqrt(((before - before.mean(axis=0)) ** 2).sum(axis=1).mean())
+    for each, layout, title in zip(axes, (old, anew, again), ("first map", "again", "again, start="), strict=True):
+        Z, prime = layout.places_, data.Y.toarray()[: len(layout.places_), 1]
+        moved = np.linalg.norm(Z[:first] - before, axis=1).mean() / radius
+        words = "" if layout is old else f", moved by {moved:.2f}"
+        each.plot(*np.stack([before, Z[:first]]).T.swapaxes(1, 2), color="#8a949e", linewidth=0.4, zorder=0)
+        rows_on(each, Z, prime, f"{title}, n = {len(Z)}{words}", ("not prime", "prime"))
+        each.scatter(*Z[first:].T, s=22, facecolors="none", edgecolors="#1a1a1a", linewidths=0.7)
+        each.set(xlabel="first axis of the map", ylabel="second axis of the map")
+    return figure
+
+
 PAGES: tuple[Callable[[], Figure], ...] = (
     first_embedding,
     labels,
@@ -308,6 +327,7 @@ PAGES: tuple[Callable[[], Figure], ...] = (
     from_drtoolbox,
     from_ropls,
     preprocessing,
+    notebook,
 )
 
 

@@ -29,7 +29,10 @@ def map(
     ),
     test: Path | None = TEST,
     out: list[Path] = typer.Option(
-        [Path("map.html")], "--out", "-o", help="A .html, .png or .svg file; may be repeated."
+        [Path("map.html")],
+        "--out",
+        "-o",
+        help="A .html, .png or .svg file, or a .parquet table for embedding-atlas; may be repeated.",
     ),
     json_output: bool = JSON,
     **given: Any,
@@ -44,6 +47,7 @@ def map(
         dataset = dataset_from(file, **table_options(given), test=test)
         with notes(), progress_bar(json_output) as progress:
             asked = {name: given[name] for name in ("seed", "max_seconds", "max_work")}
+            asked["table"] = any(path.suffix == ".parquet" for path in out)
             record = draw_map(dataset, method, layout, **asked, command=command(), progress=progress)
             for path in out:
                 write_map(record, path)

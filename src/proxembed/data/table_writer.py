@@ -122,14 +122,19 @@ def _plain_column(values: Any) -> Any:
     return None if pc.any(pc.match_substring_regex(texts, SPECIAL)).as_py() else texts
 
 
+def check_parquet() -> None:
+    """Raise a ValueError where Parquet files cannot be written."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as error:
+        raise ValueError(PARQUET) from error
+
+
 class _ParquetTable:
     """A row group for each part."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            import pyarrow.parquet  # noqa: F401
-        except ImportError as error:
-            raise ValueError(PARQUET) from error
+        check_parquet()
         self._path = path
         self._writer: Any = None
 

@@ -46,11 +46,14 @@ from proxembed.targets.outputs import OutputReading, Outputs
 from proxembed.targets.reading import read_targets
 from proxembed.targets.targets import Output, Targets
 
+from .callbacks import TakesCallbacks
 from .explain import Explanation, citation, cited_keys, explanation, label_loadings
 from .missing import missing_attribute
 from .nested import Nested
+from .online import DocumentedOnline
 from .partial_fits import PartialFits
 from .readout import ReadOut, projected_rows
+from .reconstruct import Reconstructs
 from .rows import Origin, Rows
 from .sums import summed_rows
 from .traits import Traits
@@ -64,13 +67,7 @@ from .validation import (
     refuse_not_finite,
     refuse_numbers_for,
 )
-from .weights import (
-    WeightedRows,
-    checked_weights,
-    present_rows,
-    refuse_weights,
-    weighted_rows,
-)
+from .weights import WeightedRows, checked_weights, present_rows, refuse_weights, weighted_rows
 
 ROOMS = ("methods", "classify", "evaluate", "study")  # with estimators
 ROLES = ("method", "model", "features", "rival", "classifier", "search")
@@ -95,7 +92,7 @@ def registry(modules: Iterable[str] | None = None) -> dict[str, type[Estimator]]
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(param, constant, field))
 @dataclass(kw_only=True, eq=False, repr=False)
-class Estimator(BaseEstimator):
+class Estimator(DocumentedOnline, TakesCallbacks, BaseEstimator):
     """Base of every estimator that a user builds: constructor and documentation from declared parameters, registry. Its
     ``role`` is one of "method" (an embedding), "model" (an assembled embedding), "features" (what other estimators
     embed), "rival" (what an embedding must beat), "classifier" and "search"."""
@@ -356,7 +353,7 @@ class Prepared:
         return Prepared(None, self.width, self.n_components, self.ridge, self.ridge_scale, self.criterion)
 
 
-class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=True):
+class SpectralEmbedder(PartialFits, Reconstructs, Nested, WithoutRidge, Embedder, abstract=True):
     """A method that is its template: max tr P'ApP subject to P'BpP = I. [mu2012mesd]
 
     ``fit`` is prepare, template, lift, solve, finish. A method defines ``template`` and, where it needs them, others of
@@ -643,8 +640,7 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
         """What ``transform`` makes of (X - mean) / std, in one product with all factors. ``readout`` (W, level): of
         this embedding Z the scores Z W - 1 level', in float64, where their product takes no more time than Z. None
         where the embedding is no product, or ``transform`` or the scores may raise an error."""
-        own = type(self).transform is SpectralEmbedder.transform and self.multiplies_rows
-        if not own or len(self.mean_) != X.shape[1]:
+        if not (self.transforms_plainly and self.multiplies_rows) or len(self.mean_) != X.shape[1]:
             return None
         V, dtype = self.components_.T, X.dtype
         with np.errstate(over="ignore", invalid="ignore"):
@@ -659,6 +655,11 @@ class SpectralEmbedder(PartialFits, Nested, WithoutRidge, Embedder, abstract=Tru
                 return None
             Z = tall_dot(X, V, level, dtype, mean)
         return Z if all_finite(Z) else None
+
+    @property
+    def transforms_plainly(self) -> bool:
+        """Whether ``transform`` is that of this class, not one of a subclass."""
+        return type(self).transform is SpectralEmbedder.transform
 
     @property
     def multiplies_rows(self) -> bool:

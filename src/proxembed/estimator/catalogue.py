@@ -132,7 +132,7 @@ def method_names() -> dict[str, str]:
 
 def title_of(estimator: Any) -> str:
     """Class name of an estimator, with that of the method it wraps."""
-    title = type(estimator).__name__
+    title = str(type(estimator).__name__)
     if "method" not in estimator.get_params(deep=False):
         return title
     return f"{title}({title_of(estimator.method or estimator.default_method())})"

@@ -27,7 +27,7 @@ class Nested:
             )
         short = copy.copy(self)
         short.n_components = short.n_components_ = k
-        for name in ("components_", "eigenvalues_", "label_loadings_"):
+        for name in ("components_", "eigenvalues_", "label_loadings_", "explained_variance_ratio_"):
             if hasattr(self, name):
                 setattr(short, name, getattr(self, name)[:k])
         self.shorten(short, k)

@@ -19,6 +19,8 @@ from proxembed.targets.outputs import OutputReading
 from proxembed.targets.targets import Targets
 from proxembed.targets.values import MOMENTS
 
+from .callbacks import fit_task
+
 FILL = (
     ", and no method has a rule for unknown features. Fill them in, such as by sklearn.impute.SimpleImputer on "
     "X.filled(numpy.nan)."
@@ -48,7 +50,7 @@ def learning(estimator: Any, failure: type[BaseException] = BaseException) -> It
     keeps what it had found by an interruption."""
     forget(estimator)
     try:
-        with own_configuration():
+        with own_configuration(), fit_task(estimator):
             yield
     except failure:
         forget(estimator)

@@ -152,7 +152,8 @@ class TemplateWrapper(
     def multiplies_rows(self) -> bool:
         own = type(self)
         plain = own.lift is TemplateWrapper.lift and own.embed is SpectralEmbedder.embed
-        return plain and self.method_.multiplies_rows
+        method = vars(self).get("method_")
+        return plain and (self.inner() if method is None else method).multiplies_rows
 
     def feature_effects(self, weights: np.ndarray) -> np.ndarray:
         return self.method_.feature_effects(weights)

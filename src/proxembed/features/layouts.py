@@ -21,6 +21,7 @@ from proxembed.algebra.pencil.symmetric import descending, fix_signs, lead_signs
 from proxembed.algebra.template import Template
 from proxembed.execute.executor import own_configuration
 from proxembed.proximity.backends import nearest
+from proxembed.splits.splits import procrustes_frame
 
 COMPONENTS = "components"
 TITLES = {
@@ -36,6 +37,7 @@ MOST_FEATURES = 30  # principal scores of the features that are laid out beside 
 PLACED_BY = 15  # neighbours that place a new row
 WIDTH, SPACING = 3.0, 5  # the unit of distances on the map, in median distances of the 5th neighbour
 STEPS, BLOCK = 25, 4096
+STEPS_ON = 250  # of t-SNE from places of an earlier map
 ONE_THREAD = 2000  # rows up to which the threads of scikit-learn's t-SNE, on a busy machine, wait more than they work
 
 
@@ -79,8 +81,11 @@ def perplexity_of(n: int, wanted: float = PERPLEXITY) -> float:
     return max(1.0, min(wanted, (n - 1) / 3))
 
 
-def opentsne_map(rows: Any, n_components: int, perplexity: float, seed: Any, n_jobs: int | None = 1) -> Any:
-    """The fitted ``openTSNE.TSNEEmbedding`` of rows.  [vandermaaten2008tsne]"""
+def opentsne_map(
+    rows: Any, n_components: int, perplexity: float, seed: Any, n_jobs: int | None = 1, begun: np.ndarray | None = None
+) -> Any:
+    """The fitted ``openTSNE.TSNEEmbedding`` of rows; without exaggeration from where they have ``begun``.
+    [vandermaaten2008tsne]"""
     tsne = import_module("openTSNE").TSNE(
         n_components=n_components,
         perplexity=perplexity_of(rows.shape[0], perplexity),
@@ -88,7 +93,11 @@ def opentsne_map(rows: Any, n_components: int, perplexity: float, seed: Any, n_j
         random_state=seed,
         n_jobs=1 if n_jobs is None else min(effective_n_jobs(n_jobs), cpu_count()),
     )
-    return tsne.fit(rows)
+    if begun is None:
+        return tsne.fit(rows)
+    found = tsne.prepare_initial(rows)
+    found[:] = begun
+    return found.optimize(STEPS_ON, momentum=tsne.final_momentum)
 
 
 def _start(rows: Any, n_components: int) -> str:
@@ -104,6 +113,21 @@ def umap_model(n: int, n_components: int, n_neighbors: int, seed: Any, **options
 
 
 @dataclass(frozen=True)
+class Begun:
+    """Where the rows of a map are at its start, and which of them are ``known`` from an earlier map, onto whose places
+    the map is carried in the end."""
+
+    places: np.ndarray
+    known: np.ndarray
+
+    def carried(self, places: np.ndarray) -> np.ndarray:
+        """A map of these rows, turned, scaled and shifted so that known rows are nearest to where they were."""
+        if not self.known.any():
+            return places
+        return procrustes_frame(places[self.known], self.places[self.known]).carry(places)
+
+
+@dataclass(frozen=True)
 class NeighborMap:
     """A map of the rows of an embedding, into which new rows are placed one by one. ``Z`` is the embedding as it was
     laid out: less its ``mean``, times ``factors`` (signs over one scale), in single precision. ``places`` are the
@@ -116,14 +140,26 @@ class NeighborMap:
     unit: float
 
     @classmethod
-    def of(cls, Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: int | None = None) -> NeighborMap:
+    def of(
+        cls,
+        Z: np.ndarray,
+        layout: str,
+        n_components: int,
+        seed: int,
+        n_jobs: int | None = None,
+        begun: Begun | None = None,
+    ) -> NeighborMap:
         """The map of the rows of Z; parameters as of ``lay_out``. Rounding, the signs of the components and the order
-        of the rows do not change it."""
+        of the rows do not change it. ``begun``: the rows at the start."""
         mean = Z.mean(axis=0)
         factors = lead_signs(Z - mean) / (float(np.sqrt(np.mean((Z - mean) ** 2))) or 1.0)
         Z = ((Z - mean) * factors).astype(np.float32).astype(np.float64)
         order, places = np.lexsort(Z.T[::-1]), np.empty((len(Z), n_components))
-        places[order] = lay_out(Z[order], layout, n_components, seed, n_jobs)
+        if begun is None:
+            places[order] = lay_out(Z[order], layout, n_components, seed, n_jobs)
+        else:
+            places[order] = lay_out(Z[order], layout, n_components, seed, n_jobs, begun.places[order])
+            places = begun.carried(places)
         return cls(mean, factors, Z, places, spacing(places))
 
     def place(self, Z: np.ndarray) -> np.ndarray:
@@ -179,23 +215,31 @@ class FirstComponents:
 
 
 @own_configuration()
-def lay_out(Z: np.ndarray, layout: str, n_components: int, seed: int, n_jobs: int | None = None) -> np.ndarray:
-    """Places of the rows of an embedding by their neighbours in it."""
+def lay_out(
+    Z: np.ndarray,
+    layout: str,
+    n_components: int,
+    seed: int,
+    n_jobs: int | None = None,
+    begun: np.ndarray | None = None,
+) -> np.ndarray:
+    """Places of the rows of an embedding by their neighbours in it; from where they have ``begun``, (n, q)."""
     n = len(Z)
     if n < FEW:
         return principal_scores(Z, n_components)
     if layout == "opentsne":
-        return np.asarray(opentsne_map(Z, n_components, PERPLEXITY, seed, n_jobs), dtype=np.float64)
+        return np.asarray(opentsne_map(Z, n_components, PERPLEXITY, seed, n_jobs, begun), dtype=np.float64)
     if layout == "umap":
-        model = umap_model(
-            n, n_components, UMAP_NEIGHBORS, seed, init="spectral" if n > 10 * n_components else _start(Z, n_components)
-        )
+        init: Any = "spectral" if n > 10 * n_components else _start(Z, n_components)
+        model = umap_model(n, n_components, UMAP_NEIGHBORS, seed, init=init if begun is None else begun)
         return np.asarray(model.fit_transform(Z), dtype=np.float64)
     from sklearn.manifold import TSNE
 
-    start = principal_scores(Z, n_components)
-    start *= 1e-4 / (start[:, 0].std() or 1.0)
-    tsne = TSNE(n_components, perplexity=perplexity_of(n), init=start, random_state=seed, n_jobs=n_jobs)
+    settings: dict[str, Any] = {"init": begun, "early_exaggeration": 1.0, "learning_rate": max(n / 48, 50.0)}
+    if begun is None:
+        start = principal_scores(Z, n_components)
+        settings = {"init": start * (1e-4 / (start[:, 0].std() or 1.0))}
+    tsne = TSNE(n_components, perplexity=perplexity_of(n), random_state=seed, n_jobs=n_jobs, **settings)
     with threadpool_limits(1 if n <= ONE_THREAD else None, "openmp"):
         return tsne.fit_transform(Z).astype(np.float64)
 

@@ -76,6 +76,25 @@ class CCA(
             A = LowRank(labels.Y, pseudo_inverse(labels.centred_gram, ridge), center=rows.ones)
         return Template(A, Centering(), b=0, offset=rows.ones, target=labels.Y)
 
+    def transform(self, X: Any, y: Any = None) -> Any:
+        """The embedding of rows X, (m, d) to (m, k), in X's float type; of a dask collection a lazy one.
+
+        Parameters
+        ----------
+        X : (m, d) array or CSR, or dask array or DataFrame
+        y : ignored
+            Taken for callers that know scikit-learn's ``CCA``, which embeds y too; this one embeds X alone.
+
+        Returns
+        -------
+        (m, k) array
+        """
+        return super().transform(X)
+
+    @property
+    def transforms_plainly(self) -> bool:
+        return type(self).transform is CCA.transform
+
 
 class PLS(OfLowRank, PredictsOutputs, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Partial least squares by SVD: A = Yc Yc', Bp = I.  [wegelin2000pls]

@@ -16,6 +16,7 @@ from proxembed.estimator.wrapper import FitWrapper
 from proxembed.features.layouts import (
     COMPONENTS,
     LAYOUTS,
+    Begun,
     BesideFeatures,
     FirstComponents,
     NeighborMap,
@@ -83,6 +84,13 @@ class Layout(FitWrapper):
     cross-fitted predictions (its ``honest=True``), without refits. Principal scores know no labels. t-SNE and UMAP
     amplify rounding: maps made with other processors or libraries show the same neighbours in other places.
 
+    A map that is fitted again, to more rows or other labels, is another one: ``start=`` keeps it comparable. Rows that
+    are equal to a training row of ``start`` (in X, as it was passed to both fits) begin at their old places, and other
+    rows where ``start.transform`` puts them. t-SNE then takes 250 steps without exaggeration, UMAP all of its own; in
+    the end the map is turned, scaled and shifted so that known rows are nearest to their old places. The features must
+    be the same, and so must their scaling: pass X scaled as before. A layout holds its ``start`` (also in copies by
+    scikit-learn's ``clone``); ``set_params(start=None)`` lets go of it.
+
     Attributes
     ----------
     method_ : the fitted method.
@@ -113,6 +121,9 @@ class Layout(FitWrapper):
     >>> layout = Layout(OPLS(), layout="sklearn").fit(data.X[:300], data.Y[:300])
     >>> layout.transform(data.X[300:]).shape
     (1497, 2)
+    >>> more = Layout(OPLS(), layout="sklearn", start=layout).fit(data.X[:400], data.Y[:400])
+    >>> more.places_.shape
+    (400, 2)
     """
 
     method: Embedder | None = param(
@@ -134,6 +145,13 @@ class Layout(FitWrapper):
         low=0,
         choices=(None,),
         doc="Weight w of the features beside the components; None: 1, or 0 for a method without labels.",
+    )
+    start: Any = param(
+        default=None,
+        choices=(None,),
+        words="a fitted Layout",
+        test=lambda value: isinstance(value, Layout),
+        doc="An earlier map of the same features, in whose places known rows begin; None: begin anew.",
     )
     honest: bool = param(
         default=False, kind=bool, doc="Lay out training rows by models of folds that have not seen them."
@@ -160,6 +178,7 @@ class Layout(FitWrapper):
         """Fit the method, and lay out its embedding."""
         self.layout_ = layout_named(self.layout)
         check_installed(f"layout={self.layout!r}", self.layout_)
+        self._check_start(rows.X.shape[1])
         seed = self._drawn_seed()
         rows = merged_rows(rows) if self.weighs_rows else rows
         self._set_method(rows)
@@ -182,7 +201,34 @@ class Layout(FitWrapper):
         X, Z = rows.X[self._seen.first].astype(np.float64), Z[self._seen.first]
         several = self.features_ > 0 and len(Z) > 1
         self._beside = BesideFeatures.of(X, Z, self.features_) if several else None
-        self.map_ = NeighborMap.of(self._laid(X, Z), self.layout_, self.n_components_, seed, self.n_jobs)
+        begun = None if self.start is None else self._begun(rows.X[self._seen.first])
+        self.map_ = NeighborMap.of(self._laid(X, Z), self.layout_, self.n_components_, seed, self.n_jobs, begun)
+
+    def _begun(self, X: Any) -> Begun:
+        """Where distinct rows are on the map of ``start``."""
+        places = np.asarray(self.start.transform(X), dtype=np.float64)
+        return Begun(places, self.start._seen.find(X) >= 0)
+
+    def _check_start(self, d: int) -> None:
+        """Raise a ValueError for a ``start`` from which this map of d features cannot begin."""
+        start = self.start
+        if start is None:
+            return
+        if not hasattr(start, "map_"):
+            raise ValueError("start must be a fitted Layout; fit it first, or pass start=None.")
+        if COMPONENTS in (self.layout_, start.layout_):
+            raise ValueError(f"start is not allowed with layout={COMPONENTS!r}, which lays nothing out.")
+        if start.n_components_ != self.n_components or start.n_features_in_ != d:
+            raise ValueError(
+                f"start has {start.n_components_} dimensions of rows of {start.n_features_in_} features; this map is "
+                f"to have {self.n_components} of {d}. Fit both on the same features, with the same n_components."
+            )
+
+    def __sklearn_clone__(self) -> Any:
+        """An unfitted copy, with ``start`` as it was fitted."""
+        found = super().__sklearn_clone__()
+        found.start = self.start
+        return found
 
     def fit_around(self, placed: PlacedRows, X: Any, y: Any) -> Self:
         """As ``fit``, with the components of these rows and of new ones as ``method``, fitted to them, has placed them

@@ -27,8 +27,7 @@ class SELF(PartlyLabelled, labels="single"):
     beta) Slw + beta I. With ``base="lpp"`` the unsupervised part is LPP, Ap = (1 - beta) Slb + beta X'DX, Bp = (1 -
     beta) Slw + beta X'LX. One class per row, NaN if unknown; ``MESD(SELF())`` takes several.
 
-    In a pipeline give the step a name, as in ``Pipeline([("local", SELF())])``: scikit-learn's ``make_pipeline`` would
-    call it "self", which it cannot pass on as a parameter.
+    scikit-learn's ``make_pipeline`` calls the step "self_lfda".
 
     Attributes
     ----------
@@ -104,6 +103,17 @@ class SELF(PartlyLabelled, labels="single"):
         rows = counted_for(self._base, rows)
         template = rows.weighted(self._base.template(rows))
         return template if self.base == "pca" else template.flipped()
+
+
+class _ClassName(str):
+    """The name of SELF, for scikit-learn: its ``make_pipeline`` calls a step by the class in lower case and passes that
+    on as a keyword argument, which "self" cannot be."""
+
+    def lower(self) -> str:
+        return "self_lfda"
+
+
+SELF.__name__ = _ClassName("SELF")
 
 
 class _Graphed(PartlyLabelled, NeighborProjection, abstract=True):

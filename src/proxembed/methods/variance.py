@@ -4,6 +4,7 @@ import numpy as np
 
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.algebra.operators.structured import Centering, Identity, LowRank
+from proxembed.algebra.pencil.eigen import Solution
 from proxembed.algebra.pencil.problem import ROUNDING
 from proxembed.algebra.template import Template
 from proxembed.estimator.base import SpectralEmbedder
@@ -11,7 +12,20 @@ from proxembed.estimator.rows import Rows
 from proxembed.params import param
 
 
-class PCA(SpectralEmbedder, from_sums="rows"):
+class KeepsVariance(SpectralEmbedder, abstract=True):
+    """A method of orthonormal directions of centred rows, each of which keeps a share of their variance."""
+
+    def learn(self, rows: Rows, found: Solution) -> None:
+        R = found.problem.rows
+        total = rows.squared_norm(rows.ones) if rows.summed else R.squared_norm(R.repeats) * R.unit**2
+        self.explained_variance_ratio_ = self.kept_scatter(rows, found) / total
+
+    def kept_scatter(self, rows: Rows, found: Solution) -> np.ndarray:
+        """The scatter of the rows along each direction."""
+        return np.diag(rows.score_scatter(found.problem.rows, found.P))
+
+
+class PCA(KeepsVariance, from_sums="rows"):
     """Principal component analysis: A = I - 11'/n, Bp = I.  [pearson1901pca]
 
     The directions of largest variance. P'P = I, and with ``whiten`` the scores have unit variance. Sparse X stays
@@ -20,6 +34,7 @@ class PCA(SpectralEmbedder, from_sums="rows"):
     Attributes
     ----------
     eigenvalues_ : (k,) array, the scatter (n - 1 times the variance) along each component.
+    explained_variance_ratio_ : (k,) array, the share of the variance of X along each component.
 
     Raises
     ------
@@ -43,6 +58,9 @@ class PCA(SpectralEmbedder, from_sums="rows"):
 
     def template(self, rows: Rows) -> Template:
         return Template(Centering(), offset=rows.ones)
+
+    def kept_scatter(self, rows: Rows, found: Solution) -> np.ndarray:
+        return np.asarray(found.eigenvalues)
 
     def finish(self, P: np.ndarray, R: CentredMatrix, eigenvalues: np.ndarray) -> np.ndarray:
         return P * np.sqrt((R.count - 1) / eigenvalues) if self.whiten else P
@@ -81,7 +99,7 @@ class LSI(SpectralEmbedder, from_sums="rows"):
         return Template(Identity(rows.n))
 
 
-class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
+class MVMD(KeepsVariance, labels="multi", takes_shares=True, takes_numbers=True, from_sums="rows"):
     """Maximal variance and dependence: A = (1 - beta) H + beta H YY' H, H = I - 11'/n, Bp = I.  [xu2016mvmd]
 
     Between PCA (beta = 0) and MDDM (beta = 1). It preserves the variance of the rows and their dependence on the
@@ -90,6 +108,7 @@ class MVMD(SpectralEmbedder, labels="multi", takes_shares=True, takes_numbers=Tr
     Attributes
     ----------
     eigenvalues_ : (k,) array of the objective.
+    explained_variance_ratio_ : (k,) array, the share of the variance of X along each component.
 
     Raises
     ------

@@ -10,6 +10,7 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
@@ -514,12 +515,19 @@ def _packed(model: Any, facts: str) -> bytes:
 
     buffer = io.BytesIO()
     try:
-        skops_io.dump(model, buffer)
+        skops_io.dump(_without_callbacks(model), buffer)
     except (TypeError, AttributeError, NotImplementedError) as error:  # by skops, or by the state of a member object
         raise ValueError(f"{type(model).__name__} holds what a .skops file cannot: {error}.") from error
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(FACTS, facts)
     return buffer.getvalue()
+
+
+def _without_callbacks(model: Any) -> Any:
+    """The model less the callbacks of its fits, which belong to the session that set them."""
+    if "_skl_callbacks" not in vars(model):
+        return model
+    return copy(model).set_callbacks()
 
 
 def _read_facts(content: bytes, path: Path) -> dict[str, Any]:

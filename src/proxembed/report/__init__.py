@@ -5,7 +5,7 @@ from .decision_lines import Plane, decision_lines
 from .map_page import map_axes
 from .matrices import proximity_section
 from .measured import measured_axes
-from .page import page_html, verdict_card
+from .page import page_html, table_card, verdict_card
 from .record import leaderboard_csv, make_record, make_unfinished, read_record, versions
 from .sections import component_section, data_card, label_section, map_section, reliability_section
 from .verdict import worded
@@ -30,6 +30,7 @@ __all__ = [
     "read_record",
     "reliability_section",
     "score_text",
+    "table_card",
     "verdict_card",
     "versions",
     "worded",

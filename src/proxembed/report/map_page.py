@@ -26,7 +26,8 @@ UNITS = 65535  # places on the page are whole numbers up to it
 SWITCHES = 200
 LIT_AT_FIRST = 3
 FIGURES = ("inside", "outside", "among", "on_ranks", "kept")
-VALUES = 2_000_000  # of all outputs that the page holds; of more only the first outputs have a switch
+VALUES = 2_000_000  # of all outputs that the page holds; of more only the first outputs have a switch; of features too
+LEVELS = 256  # of a feature on the page
 DRAWN = 4  # outputs of a picture, one line of panels each
 REST = "#7d8894"  # of classes without a colour of their own
 NO_HONEST = "no honest map"  # a cut for the budget
@@ -43,6 +44,8 @@ def map_record(
     flat = maps[0][0].train.shape[1] == 1
     has = sp.csr_array(Y).toarray()[:, -1] > 0 if flat and not numbers and is_yes_no(Y) else None
     return {
+        "features": [],
+        "all_features": 0,
         **facts,
         "name": dataset.name,
         "train": len(split.train),
@@ -100,6 +103,27 @@ def _outputs_of(outputs: Any, rows: np.ndarray) -> dict[str, Any]:
     return {"outputs": found, "all_outputs": len(columns)}
 
 
+def feature_levels(names: Sequence[str], X: Any) -> dict[str, Any]:
+    """The features X (n, d) that the page can compare, each as the number of its level: its values in ascending order,
+    or of more than 256 the means of 256 parts of its ranks. Of more than fit the page the first, of sparse ones those
+    that most rows have."""
+    n, d = X.shape
+    shown = np.arange(min(d, max(1, VALUES // max(n, 1))))
+    if sp.issparse(X):
+        X = sp.csc_array(X)
+        shown = np.sort(np.argsort(-np.diff(X.indptr), kind="stable")[: len(shown)])
+    found = []
+    for j in shown:
+        column = X[:, [j]].toarray()[:, 0] if sp.issparse(X) else X[:, j]
+        values, codes = np.unique(np.asarray(column, dtype=np.float64), return_inverse=True)
+        if len(values) > LEVELS:
+            parts = (np.cumsum(np.bincount(codes)) - 1)[codes] * LEVELS // n
+            codes = np.unique(parts, return_inverse=True)[1]
+            values = np.bincount(codes, column) / np.bincount(codes)
+        found.append({"name": str(names[j]), "codes": codes.astype(np.uint8), "levels": values.astype(np.float32)})
+    return {"features": found, "all_features": d}
+
+
 def _output_of(column: Any, values: np.ndarray) -> dict[str, Any]:
     """One output: numbers by the rank of the value, classes by their frequency."""
     known = np.isfinite(values)
@@ -143,6 +167,7 @@ def map_page_html(record: dict[str, Any]) -> str:
     record = visible_texts(record)
     return render_page(
         "map",
+        scripts=("differences",),
         r=record,
         data=_page_data(record),
         lead=lead_sentence(record),
@@ -221,6 +246,14 @@ def _page_data(record: dict[str, Any]) -> dict[str, Any]:
         "rows": _base64(record["rows"], "<u4"),
         "ids": None if record["ids"] is None else [short_name(name) for name in record["ids"]],
         "pairs": [[_base64(pair[each]["xy"], "<u2") for each in ("map", "null")] for pair in record["pairs"]],
+        "features": [
+            {
+                "name": short_name(each["name"]),
+                "codes": _base64(each["codes"], "u1"),
+                "levels": _base64(each["levels"], "<f4"),
+            }
+            for each in record["features"]
+        ],
     }
     if record["outputs"] is not None:
         outputs = [

@@ -3,7 +3,8 @@
 import base64
 import hashlib
 import json
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, partial
 from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
@@ -37,12 +38,13 @@ def page_html(record: dict[str, Any]) -> str:
     return render_page("page", **_context(record), curves=figures, convergence=steps)
 
 
-def render_page(name: str, /, **context: Any) -> str:
-    """A page as HTML text, from the template, the style and the script of a name."""
+def render_page(name: str, /, scripts: Sequence[str] = (), **context: Any) -> str:
+    """A page as HTML text, from the template, the style and the script of a name, behind other ``scripts``."""
     from markupsafe import Markup
 
     environment = templates()
-    script, style = (environment.loader.get_source(environment, f"{name}.{kind}")[0] for kind in ("js", "css"))
+    read = partial(environment.loader.get_source, environment)
+    script, style = "".join(read(f"{each}.js")[0] for each in (*scripts, name)), read(f"{name}.css")[0]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     page = environment.get_template(f"{name}.html").render(
         **context, style=Markup(style), script=Markup(script), script_hash=f"sha256-{digest}"
@@ -53,6 +55,12 @@ def render_page(name: str, /, **context: Any) -> str:
 def verdict_card(verdict: dict[str, Any]) -> str:
     """The verdict as a piece of HTML that stands for itself, such as in a notebook."""
     return templates().get_template("verdict.html").render(verdict=visible_texts(verdict), queries="", explained=False)
+
+
+def table_card(title: str, head: Sequence[str], lines: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
+    """A table of cells as a piece of HTML that stands for itself; the first two columns are words, the others
+    numbers."""
+    return templates().get_template("differing.html").render(title=title, head=head, lines=lines, notes=notes)
 
 
 @cache

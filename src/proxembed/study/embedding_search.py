@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from proxembed.classify.label_classifier import ExactMatch
 from proxembed.estimator.base import Estimator
+from proxembed.estimator.callbacks import also_reported
 from proxembed.estimator.catalogue import settings
 from proxembed.estimator.validation import checked_features, learning
 from proxembed.estimator.weights import check_takes_weights, checked_weights, present_rows, takes_weights
@@ -138,7 +139,7 @@ class SearchEstimator(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, Transfor
     ) -> Study:
         """The study, carried out; with ``storage`` it goes on where an earlier one of the same ``data`` has ended."""
         seconds = None if self.max_seconds == math.inf else self.max_seconds
-        bounds |= {"max_seconds": seconds, "n_jobs": self.n_jobs, "progress": self.progress}
+        bounds |= {"max_seconds": seconds, "n_jobs": self.n_jobs, "progress": also_reported(self, self.progress)}
         with opened(self.storage) as ledger:
             if ledger is not None:
                 options = self.get_params(deep=False).items()

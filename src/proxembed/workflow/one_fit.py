@@ -39,10 +39,12 @@ from proxembed.targets.labels import LabelMatrix
 from .budget import Budget, check_fit, cut_diagnosis, cut_map
 from .labelled_data import check_labels, with_test_rows
 from .large_fit import LargeFit
+from .map_table import SUFFIX as TABLE
+from .map_table import check_map_table, columns_of_split, shown_features, write_map_table
 from .options import LEAST_SHUFFLES, OptionError
 from .record import named_labels
 
-MAP_SUFFIXES = (".html", ".png", ".svg")
+MAP_SUFFIXES = (".html", ".png", ".svg", TABLE)
 MAP_SIZE = 2  # outputs up to which their components are the map
 
 
@@ -244,9 +246,11 @@ def draw_map(
     progress: Progress | None = None,
     max_seconds: float | None = None,
     max_work: float | None = None,
+    table: bool = False,
 ) -> dict[str, Any]:
     """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows. A budget
-    cuts the honest map, the method, unless one is named, and training rows (``cuts``)."""
+    cuts the honest map, the method, unless one is named, and training rows (``cuts``). With ``table`` also the columns
+    of its table."""
     check_labels(dataset, dataset.name)
     if dataset.sample_weight is not None:
         raise ValueError(f"{dataset.name}: sample_weight is not allowed for a map, whose layouts take no weights.")
@@ -273,6 +277,11 @@ def draw_map(
         "command": command,
         "cuts": cuts,
     }
+    order = np.concatenate([rows.train, rows.held_out])
+    facts |= shown_features(dataset, order)
+    if table:
+        places = np.concatenate([maps[0][0].train, maps[0][0].new])
+        facts["columns"] = columns_of_split(dataset, order, places, len(rows.train))
     if dataset.outputs is not None:
         return map_record(maps, None, dataset, rows, facts)
     Y = sp.vstack([sp.csr_array(dataset.Y)[rows.train], sp.csr_array(part.Y_held_out.astype(np.uint8))])
@@ -296,11 +305,14 @@ def check_map_path(path: Path) -> Path:
     if path.suffix not in MAP_SUFFIXES:
         *most, last = MAP_SUFFIXES
         raise ValueError(f"-o {str(path)!r} must end in {', '.join(most)} or {last}.")
-    return path
+    return check_map_table(path) if path.suffix == TABLE else path
 
 
 def write_map(record: dict[str, Any], path: Path) -> None:
-    """Write the page or the picture of a map, by the end of the name."""
+    """Write the page, the picture or the table of a map, by the end of the name."""
+    if path.suffix == TABLE:
+        write_map_table(path, record["columns"])
+        return
     html = path.suffix == ".html"
     write_whole({path: map_page_html(record).encode() if html else map_image(record, path.suffix[1:])})
 

@@ -10,11 +10,25 @@ import numpy as np
 from proxembed.evaluate.results import Results
 from proxembed.params import safe_repr
 from proxembed.report import map_axes, measured_axes, page_html, verdict_card
+from proxembed.tables import RawRows, TableRows
+from proxembed.tables.notes import few_names
 
 from .arm_models import arm_model
+from .differing_rows import DifferingRows, differing_rows, selected_rows
 from .explained_rows import ExplainedRow, RowExplainer
+from .map_table import (
+    check_map_table,
+    first_colour,
+    map_columns,
+    map_places,
+    map_widget,
+    row_columns,
+    write_map_table,
+)
 from .record import EVIDENCE, SAVED, RunFolder, evidence_files, kept_model, run_folder, saved_model, unfinished_file
+from .tracking import log_search
 
+NO_MODEL = "there is no model: the search was interrupted before its last fit; let it run longer."
 NO_VERDICT = {
     "lacks": "comparison",
     "goals": {},
@@ -311,7 +325,7 @@ class SearchResult(Comparison):
         (10, False)
         """
         if self.model is None:
-            raise ValueError("there is no model: the search was interrupted before its last fit; let it run longer.")
+            raise ValueError(NO_MODEL)
         rows = np.reshape(x, (1, -1)) if np.ndim(x) == 1 and not hasattr(x, "columns") else x
         if getattr(rows, "shape", (1,))[0] != 1:
             raise ValueError(f"x must be one row; got {rows.shape[0]}.")
@@ -320,6 +334,168 @@ class SearchResult(Comparison):
     @cached_property
     def _explainer(self) -> RowExplainer:
         return RowExplainer(self.model, self.fitted_on)
+
+    @cached_property
+    def _places(self) -> Any:
+        """The places of all rows on a map, and whether the model has not seen them."""
+        if self.model is None:
+            raise ValueError(NO_MODEL)
+        return map_places(self.embedding), self._held_out
+
+    @property
+    def _held_out(self) -> Any:
+        """Which rows of the data set the model has not seen (mask)."""
+        held_out = np.zeros(self.dataset.X.shape[0], dtype=bool)
+        if self.fitted_on is not self.dataset:
+            held_out[:] = True
+            held_out[self.dataset.train_idx] = False
+        return held_out
+
+    def map(self, color: str | None = None) -> Any:
+        """An interactive map of all rows for notebooks: zoom, tooltips, and a lasso (hold Shift, or long press).
+
+        Places are the embedding where it has two components, else its layout by t-SNE or UMAP, as ``Layout`` draws it.
+        Rows that the model was fitted on look better on it than new rows do.
+
+        Parameters
+        ----------
+        color : str, optional
+            The column that colours the rows: "labels", "held_out", a label or an output; None: the class, of several
+            labels per row the most frequent one, or the first output.
+
+        Returns
+        -------
+        jscatter.Scatter
+            ``selection()`` returns the numbers of the rows in the lasso, which `explain_rows` takes.
+
+        Raises
+        ------
+        ValueError
+            There is no model, or no such column.
+        ImportError
+            jupyter-scatter is not installed.
+        """
+        places, held_out = self._places
+        columns = row_columns(self.dataset, held_out)
+        known = [name for name in columns if name != "id"]
+        if color is not None and color not in known:
+            raise ValueError(f"color={safe_repr(color)} is no column of the map, which has {few_names(known)}.")
+        return map_widget(places, columns, first_colour(self.dataset, columns) if color is None else color)
+
+    def write_map(self, path: str | Path) -> Path:
+        """Write the map as a Parquet file, which `embedding-atlas` opens: `embedding-atlas map.parquet --x x --y y
+        --neighbors neighbors`.
+
+        Parameters
+        ----------
+        path : str or Path
+            A name that ends in .parquet.
+
+        Returns
+        -------
+        Path
+            Of columns id (if rows have ids), x, y, held_out, labels with a column of 0 and 1 per label (at most 50), or
+            the outputs, and the ten nearest rows in the embedding.
+
+        Raises
+        ------
+        ValueError
+            There is no model, the name ends otherwise, or pyarrow is not installed.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import proxembed
+        >>> from proxembed.data import digits
+        >>> data = digits().take(range(100))
+        >>> found = proxembed.search(data, methods="opls", n_components=2, max_trials=1, folds=2, shuffles=0,
+        ...                          max_work=5)
+        >>> found.write_map(pathlib.Path(tempfile.mkdtemp(), "map.parquet")).name
+        'map.parquet'
+        """
+        place = check_map_table(Path(path))
+        places, held_out = self._places
+        return write_map_table(place, map_columns(self.dataset, places, held_out, self.embedding))
+
+    def log(self, to: Any, name: str | None = None, arms: int = 3) -> Any:
+        """Log the search to MLflow or skore.
+
+        MLflow is given the parameters and values of the chosen method, the leaderboard as a table, the files that
+        `save` writes, and the model, which `mlflow.sklearn.load_model` loads. A project of skore is given a report
+        (`skore.EstimatorReport`) of the model and of those of the first rows of the leaderboard, on rows that the model
+        has not seen; `project.summarize()` compares them. (skore 0.28 cannot `get` a report of a fitted estimator from
+        a local project, whoever made it.)
+
+        Parameters
+        ----------
+        to : "mlflow" or skore.Project
+            MLflow: the active run, else a new one of the active experiment.
+        name : str, optional
+            Of the new run, or the key of the report of the model; None: the name of the method.
+        arms : int, default=3
+            Rows of the leaderboard whose models are fitted and put beside it in a project of skore.
+
+        Returns
+        -------
+        str or list of str
+            The id of the run, or the keys of the reports.
+
+        Raises
+        ------
+        ValueError
+            There is no model; for skore also where the model has seen all rows.
+        ImportError
+            The package is not installed.
+        """
+        if self.model is None or not self.compared:
+            raise ValueError(NO_MODEL)
+        rows = leaderboard_rows(self.record["summary"])
+        return log_search(self, to, self.name if name is None else name, rows, arms)
+
+    def explain_rows(self, selection: Any) -> DifferingRows:
+        """What the rows of a selection have in common: the labels, or outputs, and features that differ between them
+        and the other rows.
+
+        Each has an effect, Cliff's delta (of two values the difference of their shares), and a p of Fisher's exact test
+        for two values, else of the rank sum test, corrected by Holm's rule for all of them [cliff1993dominance]. Where
+        the model has not seen at least 5 of the rows inside and 5 outside (`held_out`), these alone are compared, since
+        labels help to place the rows of a fit. Features place all rows, so that some differ wherever a selection is
+        drawn on a map: their p tells less than their effect.
+
+        Parameters
+        ----------
+        selection : array of int, or of bool of shape (n,)
+            Rows of ``dataset``, such as ``widget.selection()`` of a map.
+
+        Returns
+        -------
+        DifferingRows
+            A table that prints; ``to_frame()`` gives all of it, ``entries`` its lines.
+
+        Raises
+        ------
+        ValueError
+            For numbers of no rows, a selection of none or all rows, or rows of a table without a model that reads them.
+
+        Examples
+        --------
+        >>> import proxembed
+        >>> from proxembed.data import digits
+        >>> data = digits().take(range(200))
+        >>> found = proxembed.search(data, methods="opls", n_components=2, max_trials=1, folds=2, shuffles=0,
+        ...                          max_work=5)
+        >>> odd = found.explain_rows(data.Y[:, [0]].toarray()[:, 0] > 0)
+        >>> odd.inside, odd.outside, odd[0].name, odd[0].effect
+        (100, 100, 'even', 1.0)
+        """
+        data = self.dataset
+        selected = selected_rows(selection, data.X.shape[0])
+        X, names = data.X, list(data.feature_names)
+        if isinstance(X, TableRows | RawRows):
+            if self.model is None:
+                raise ValueError(NO_MODEL)
+            X, names = self._explainer._features(X), self._explainer.feature_names
+        return differing_rows(data, X, names, selected, self._held_out)
 
     @property
     def cuts(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def test_json_is_for_machines(file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["-o", "map.pdf"], "-o 'map.pdf' must end in .html, .png or .svg."),
+        (["-o", "map.pdf"], "-o 'map.pdf' must end in .html, .png, .svg or .parquet."),
         (["-m", "nothing"], "unknown method 'nothing'"),
         (["--max-work", "-1"], "--max-work -1 is not above 0."),
         (

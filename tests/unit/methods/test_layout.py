@@ -25,7 +25,7 @@ from proxembed import (
     load,
     save,
 )
-from proxembed.features.layouts import NeighborMap
+from proxembed.features.layouts import NeighborMap, spacing
 from proxembed.measures.metrics import jaccard_at_k
 from proxembed.methods.layout import method_for
 from proxembed.proximity.backends import nearest
@@ -34,6 +34,7 @@ X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_st
 X = X + np.random.default_rng(0).normal(size=X.shape) / 10
 NEW = X[:40] + np.random.default_rng(1).normal(size=(40, 8))
 LAYOUT = Layout(OPLS(), layout="sklearn")
+TURN = np.array([[0.6, -0.8], [0.8, 0.6]])
 
 
 def among(Z, Y) -> float:
@@ -203,6 +204,71 @@ def test_without_features_the_map_is_that_of_the_components_alone():
     np.testing.assert_allclose(plain.transform(NEW), alone.place(method.transform(NEW)), rtol=0, atol=1e-12)
     assert Layout(PCA(n_components=4), layout="sklearn").fit(X[:15]).features_ == 0
     assert Layout(OPLS(), layout="components").fit(X, Y).features_ == 0
+
+
+def moved(places, old):
+    """The mean displacement of rows, in units of the old map: the root mean squared distance of its rows from their
+    mean."""
+    unit = np.sqrt(((old - old.mean(axis=0)) ** 2).sum(axis=1).mean())
+    return np.linalg.norm(places - old, axis=1).mean() / unit
+
+
+def kept(layout):
+    """The share of the ten nearest rows of what is laid out that are nearest on the map."""
+    near = [nearest(each, 10).index for each in (layout.map_.Z, layout.map_.places)]
+    return np.mean([len(np.intersect1d(*pair)) / 10 for pair in zip(*near, strict=True)])
+
+
+def check_known_rows_stay(layout):
+    old = Layout(OPLS(), layout=layout).fit(X[:90], Y[:90])
+    anew = Layout(OPLS(), layout=layout).fit(X, Y)
+    again = Layout(OPLS(), layout=layout, start=old).fit(X, Y)
+    before = old.transform(X[:90])
+    assert moved(again.transform(X[:90]), before) < 0.5 * moved(anew.transform(X[:90]), before)
+    assert kept(again) > 0.95 * kept(anew)
+
+
+def test_known_rows_stay_where_they_were(whole_steps):
+    check_known_rows_stay("sklearn")
+
+
+def test_rows_begin_where_the_earlier_map_puts_them(monkeypatch):
+    old = Layout(OPLS(), layout="sklearn").fit(X[:90], Y[:90])
+    monkeypatch.setattr("proxembed.features.layouts.lay_out", lambda Z, *given: 2.0 * given[-1] @ TURN + 5.0)
+    again = Layout(OPLS(), layout="sklearn", start=old).fit(X, Y)
+    np.testing.assert_allclose(again.places_, old.transform(X), rtol=0, atol=1e-8)
+    assert again.map_.unit == pytest.approx(spacing(again.places_))
+
+
+def test_no_known_row_leaves_the_map_as_it_is_laid_out(monkeypatch):
+    old = Layout(OPLS(), layout="sklearn").fit(X[:60], Y[:60])
+    monkeypatch.setattr("proxembed.features.layouts.lay_out", lambda Z, *given: 2.0 * given[-1])
+    again = Layout(OPLS(), layout="sklearn", start=old).fit(X[60:], Y[60:])
+    np.testing.assert_allclose(again.places_, 2.0 * old.transform(X[60:]), rtol=1e-12)
+
+
+def test_copies_keep_the_fitted_start(fitted, tmp_path):
+    copied = clone(Layout(OPLS(), layout="sklearn", start=fitted))
+    assert copied.start is fitted and not hasattr(copied, "map_")
+    again = copied.fit(X[:100], Y[:100])
+    save(again, tmp_path / "map.skops")
+    np.testing.assert_array_equal(load(tmp_path / "map.skops").transform(NEW), again.transform(NEW))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"start": LAYOUT}, "start must be a fitted Layout; fit it first"),
+        ({"start": OPLS()}, "start=OPLS.* is not allowed; start must be None or a fitted Layout"),
+        ({"layout": "components"}, "start is not allowed with layout='components'"),
+        ({"n_components": 1}, "start has 2 dimensions of rows of 8 features; this map is to have 1 of 8"),
+    ],
+)
+def test_a_start_that_does_not_fit_is_refused(fitted, settings, message):
+    with pytest.raises(ValueError, match=message):
+        Layout(OPLS(), **({"layout": "sklearn", "start": fitted} | settings)).fit(X, Y)
+    with pytest.raises(ValueError, match="of 8 features; this map is to have 2 of 7"):
+        Layout(OPLS(), layout="sklearn", start=fitted).fit(X[:, :7], Y)
 
 
 def test_one_fit_serves_several_weights_of_the_features():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
 import proxembed
 import strategies
@@ -375,8 +375,10 @@ def test_aliases_nested_parameters_and_pipelines():
     model = SSDR(MESD(FDA()), OLPP())
     model.set_params(supervised__method__ridge=0.5, unsupervised__n_neighbors=7)
     assert model.supervised.method.ridge == 0.5 and model.unsupervised.n_neighbors == 7
-    Z = Pipeline([("local", SELF(n_components=2))]).fit_transform(X, y)
-    np.testing.assert_array_equal(Z, SELF(n_components=2).fit_transform(X, y))
+    for model in (Pipeline([("local", SELF(n_components=2))]), make_pipeline(SELF(n_components=2))):
+        np.testing.assert_array_equal(model.fit_transform(X, y), SELF(n_components=2).fit_transform(X, y))
+    assert model.set_params(self_lfda__n_components=1).fit_transform(X, y).shape[1] == 1
+    assert model.get_feature_names_out().tolist() == ["self_lfda0"]
     assert SSMOPE().fit(X, Y).supervised_.scheme == "classes"
 
 

@@ -1,11 +1,13 @@
-"""MVMD with balanced terms: what cannot be balanced is refused."""
+"""MVMD with balanced terms: what cannot be balanced is refused; the variance that PCA and MVMD keep."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn.decomposition
+from scipy.sparse import csr_array
 
-from proxembed import MVMD
+from proxembed import MVMD, OPLS, PCA, RowBlocks
 
 
 def test_a_term_without_trace_cannot_be_balanced():
@@ -24,3 +26,48 @@ def test_balanced_terms_of_extreme_rows(size):
     X, Y = rng.standard_normal((12, 4)), rng.integers(0, 2, (12, 3))
     one, other = (MVMD(balance="trace", n_components=2).fit(factor * X, Y) for factor in (1.0, size))
     np.testing.assert_allclose(other.components_, one.components_, rtol=0, atol=1e-9)
+
+
+rng = np.random.default_rng(1)
+X = rng.standard_normal((90, 6)) * np.arange(1, 7) + 2.0
+Y = (X[:, :3] + rng.standard_normal((90, 3)) > 2).astype(int)
+
+
+def shares(P):
+    """What each of the orthonormal columns of P keeps of the variance, by definition."""
+    centred = X - X.mean(axis=0)
+    return np.diag(P.T @ centred.T @ centred @ P) / np.sum(centred**2)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+def test_explained_variance_is_that_of_scikit_learn(whiten):
+    ours = PCA(n_components=4, whiten=whiten).fit(X)
+    theirs = sklearn.decomposition.PCA(4, svd_solver="full").fit(X)
+    np.testing.assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-12)
+    np.testing.assert_array_equal(ours.truncate(2).explained_variance_ratio_, ours.explained_variance_ratio_[:2])
+
+
+@pytest.mark.parametrize("scaling", ["template", "eigenvalue"])
+def test_explained_variance_is_that_of_the_reconstruction(scaling):
+    model = MVMD(n_components=4, scaling=scaling).fit(X, Y)
+    Q = model.components_.T / np.linalg.norm(model.components_, axis=1)
+    np.testing.assert_allclose(model.explained_variance_ratio_, shares(Q), rtol=1e-10)
+    lost = np.sum((X - model.inverse_transform(model.transform(X))) ** 2) / np.sum((X - X.mean(axis=0)) ** 2)
+    assert model.explained_variance_ratio_.sum() == pytest.approx(1 - lost, rel=1e-10)
+
+
+def test_explained_variance_of_blocks_sparse_and_weighted_rows():
+    whole = MVMD(n_components=3).fit(X, Y).explained_variance_ratio_
+    blocks = MVMD(n_components=3).fit(RowBlocks.from_arrays(X, Y))
+    parts = MVMD(n_components=3).partial_fit(X[:40], Y[:40]).partial_fit(X[40:], Y[40:])
+    sparse = MVMD(n_components=3).fit(csr_array(X), Y)
+    for model in (blocks, parts, sparse):
+        np.testing.assert_allclose(model.explained_variance_ratio_, whole, rtol=1e-10)
+    w = rng.integers(0, 3, len(X))
+    weighted = MVMD(n_components=3).fit(X, Y, sample_weight=w.astype(float))
+    repeated = MVMD(n_components=3).fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
+    np.testing.assert_allclose(weighted.explained_variance_ratio_, repeated.explained_variance_ratio_, rtol=1e-10)
+
+
+def test_other_methods_explain_no_variance():
+    assert not hasattr(OPLS().fit(X, Y), "explained_variance_ratio_")

@@ -7,6 +7,7 @@ import pytest
 from proxembed import MESD, OPLS, Kernelized, TargetSpace
 from proxembed.data import Dataset
 from proxembed.report.map_page import lead_sentence
+from proxembed.workflow.labelled_data import frame_dataset
 from proxembed.workflow.one_fit import about, draw_map, map_facts, map_layout, write_map
 from proxembed.workflow.options import OptionError
 
@@ -134,3 +135,18 @@ def test_training_and_held_out_rows_are_compared_in_the_right_direction():
     ):
         plain.update(inside=inside, outside=0.5)
         assert words in lead_sentence({**record, "pairs": [{**record["pairs"][0], "form": "plain", "honest": False}]})
+
+
+def test_the_page_holds_features_and_the_table_is_written(tmp_path):
+    colour = np.where(X[:, 0] > 0, "red", "blue")
+    table = pd.DataFrame({"colour": colour, "size": X[:, 1], "y": np.where(Y[:, 0], "yes", "no")})
+    data = frame_dataset(table, labels="y")
+    record = draw_map(data, "opls", "components", table=True)
+    assert {each["name"] for each in record["features"]} == {"colour=red", "colour=blue", "size"}
+    write_map(record, tmp_path / "map.parquet")
+    found = pd.read_parquet(tmp_path / "map.parquet")
+    rows = record["rows"]
+    assert found["row"].tolist() == sorted(rows) and (found["held_out"].sum(), len(found)) == (record["held_out"], 100)
+    assert found["labels"].tolist() == table["y"].tolist() and set(found["neighbors"][0]) == {"ids", "distances"}
+    assert set(found.loc[found["held_out"], "row"]) == set(rows[record["train"] :])
+    assert "columns" not in draw_map(data, "opls", "components")

@@ -13,7 +13,7 @@ from scipy import linalg, sparse
 
 from proxembed.algebra.arrays.blas import gram, matmul
 from proxembed.algebra.arrays.centred import EPS, CentredMatrix, block_rows, weighted_mean
-from proxembed.algebra.arrays.matrix import over, unit_of
+from proxembed.algebra.arrays.matrix import over, row_norms, unit_of
 from proxembed.algebra.operators.structured import Repeats
 
 from .conjugate import conjugate_gradients
@@ -418,6 +418,15 @@ def _weighted_blocks(
         else:
             left = coordinates.left(part)
         yield part, left, Goal(target[part], level, root)
+
+
+def rows_of_least_norm(C: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """X (m, d) of least norm with XC' = Z, of components C (k, d) and Z (m, k): Z (CC')^-1 C; by least squares where
+    components depend on each other. Components of zeros are left out."""
+    length = row_norms(C)
+    used = length > 0
+    unit = length[used][:, None]
+    return linalg.lstsq(C[used] / unit, Z.T[used] / unit, cond=1e-12, check_finite=False)[0].T
 
 
 def left_factor(B: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Sweeps to convergence, and their extrapolation: the lower bound is recorded after each and never falls."""
 
 import warnings
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -92,8 +93,17 @@ class Extrapolation:
         self.products[place, :used] = self.products[:used, place] = self.changes[:used] @ change
 
 
-def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: bool) -> Ascent:
-    """Sweep from a state at most ``max_iter`` times; tol 0 sweeps exactly so often and is never converged. With
+def ascend(
+    model: Model,
+    state: Any,
+    *,
+    max_iter: int,
+    tol: float,
+    accelerate: bool,
+    turns: Callable[[int], Iterable[int]] = range,
+) -> Ascent:
+    """Sweep from a state at most ``max_iter`` times, in ``turns(max_iter)``; tol 0 sweeps in all of them and is never
+    converged. With
     ``accelerate`` the coordinates and the classifiers are extrapolated between sweeps (never the bound's own
     evaluation); a sweep that ends below the best bound is undone and the next one starts plainly from there. ValueError
     where the bound of a plain sweep is not finite."""
@@ -102,7 +112,7 @@ def ascend(model: Model, state: Any, *, max_iter: int, tol: float, accelerate: b
     best, origin, since = state, state, model.refresh
     window = max(WINDOW if accelerate else 2, model.refresh)
     plain, point = True, None
-    for _ in range(max_iter):
+    for _ in turns(max_iter):
         renew = since >= model.refresh
         work = copy(origin)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the bound shows it

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from proxembed.algebra.pencil.eigen import MAX_COMPONENTS
 from proxembed.blocks import lazily
 from proxembed.classify.label_classifier import LabelsOrNumbers, fitted_to_labels
 from proxembed.estimator.base import Embedder
+from proxembed.estimator.callbacks import steps
 from proxembed.estimator.explain import Explanation, explanation
 from proxembed.estimator.predicts import EXTRAPOLATE_DOC
 from proxembed.estimator.rows import Rows
@@ -185,7 +187,8 @@ class Coupling(ProbitClassifier, Embedder, keeps_unknown=True, abstract=True):
 
         def run(i: int) -> Ascent:
             state = start(self.init if i == 0 else "random", model.X, model.targets, R, hyper.shared, rng)
-            return ascend(model, state, max_iter=int(self.max_iter), tol=float(self.tol), accelerate=accelerate)
+            turns, most = partial(steps, self, "sweep"), int(self.max_iter)
+            return ascend(model, state, max_iter=most, tol=float(self.tol), accelerate=accelerate, turns=turns)
 
         best = max(map(run, range(1 if fixed else int(self.n_init))), key=lambda found: found.bounds[-1])
         warn_unsettled(self, best, stacklevel=3)

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length
 from proxembed.algebra.arrays.blas import one_pool, one_thread
 from proxembed.algebra.arrays.centred import CentredMatrix
 from proxembed.classify.label_classifier import LabelClassifier
+from proxembed.estimator.callbacks import steps
 from proxembed.estimator.validation import checked_features, learning
 from proxembed.params import Param, check_params, param, safe_repr
 from proxembed.targets.known import known_columns, known_rows
@@ -228,6 +230,7 @@ class VariationalProbit(ProbitClassifier, keeps_unknown=True):
                     max_iter=int(self.max_iter),
                     tol=float(self.tol),
                     accelerate=bool(self.accelerate),
+                    turns=partial(steps, self, "sweep"),
                 )
             warn_unsettled(self, found, stacklevel=2)
             self.coef_, self.intercept_ = labels.expand(found.state.B[1:]), labels.expand(found.state.B[0])

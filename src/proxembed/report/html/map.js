@@ -15,7 +15,7 @@
     return { x: xy.subarray(0, n), y: xy.subarray(n) };
   }));
   const nameOf = (row) => (data.ids ? data.ids[row] : "row " + rows[row]);
-  const state = { pair: 0, on: outputs ? [0] : data.start.slice(), show: "all", chosen: -1 };
+  const state = { pair: 0, on: outputs ? [0] : data.start.slice(), show: "all", chosen: -1, boxing: false, box: null };
   document.documentElement.classList.add("live");
 
   /* Colours: of a row the slot of the label that is on, one more for several, 0 for none; or that of the output that is
@@ -117,6 +117,14 @@
       pen.arc(left + x[state.chosen] * scale, top + y[state.chosen] * scale, Math.max(8 * ratio, 2.2 * radius), 0, 7);
       pen.stroke();
     }
+    if (state.box && state.box.panel === panel.i) {
+      const [a, b, c, d] = state.box.ends;
+      pen.strokeStyle = css("--edge");
+      pen.lineWidth = 1.5 * ratio;
+      pen.setLineDash([6 * ratio, 4 * ratio]);
+      pen.strokeRect(left + Math.min(a, c) * scale, top + Math.min(b, d) * scale, Math.abs(c - a) * scale, Math.abs(d - b) * scale);
+      pen.setLineDash([]);
+    }
   };
   const waiting = new Set();
   const later = (...some) => {
@@ -151,9 +159,18 @@
       event.preventDefault();
       zoomAt(panel, Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)), ...local(event));
     }, { passive: false });
+    const placeOf = (px, py) => {
+      const scale = scaleOf(panel), half = canvas.width / 2;
+      return [panel.view.x + (px - half) / scale, panel.view.y + (py - half) / scale];
+    };
+    let drawing = false;
     canvas.addEventListener("pointerdown", (event) => {
-      fingers.set(event.pointerId, local(event));
       canvas.setPointerCapture(event.pointerId);
+      drawing = state.boxing || event.shiftKey;
+      if (!drawing) return fingers.set(event.pointerId, local(event));
+      const place = placeOf(...local(event));
+      state.box = { panel: panel.i, ends: [...place, ...place] };
+      later();
     });
     const middle = () => {
       const points = Array.from(fingers.values()), sum = points.reduce((a, p) => [a[0] + p[0], a[1] + p[1]], [0, 0]);
@@ -161,6 +178,10 @@
       return [sum[0] / points.length, sum[1] / points.length, spread];
     };
     canvas.addEventListener("pointermove", (event) => {
+      if (drawing) {
+        state.box.ends = [...state.box.ends.slice(0, 2), ...placeOf(...local(event))];
+        return later(panel);
+      }
       if (!fingers.has(event.pointerId)) return tell(panel, event, ...local(event));
       const before = middle();
       fingers.set(event.pointerId, local(event));
@@ -170,7 +191,10 @@
       if (fingers.size > 1) zoomAt(panel, after[2] / Math.max(1, before[2]), after[0], after[1]);
       later(panel);
     });
-    ["pointerup", "pointercancel"].forEach((name) => canvas.addEventListener(name, (event) => fingers.delete(event.pointerId)));
+    ["pointerup", "pointercancel"].forEach((name) => canvas.addEventListener(name, (event) => {
+      fingers.delete(event.pointerId);
+      if (drawing) { drawing = false; compareBox(); }
+    }));
     canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
     canvas.addEventListener("dblclick", () => showAll(panel));
     canvas.addEventListener("keydown", (event) => {
@@ -183,6 +207,10 @@
       } else if (event.key === "+" || event.key === "=") zoomAt(panel, 1.6, half, half);
       else if (event.key === "-") zoomAt(panel, 0.625, half, half);
       else if (event.key === "0") showAll(panel);
+      else if (event.key === "b") {
+        state.box = { panel: panel.i, ends: [...placeOf(0, 0), ...placeOf(canvas.width, canvas.width)] };
+        compareBox();
+      } else if (event.key === "Escape") unbox();
       else return;
       event.preventDefault();
     });
@@ -191,6 +219,85 @@
       if (factor) zoomAt(panel, factor, half, half); else showAll(panel);
     }));
   });
+
+  /* What differs between the rows in the box and the others. */
+  const boxSection = document.getElementById("box"), ENOUGH = 5, LISTED = 20;
+  const levelsOf = (values) => {
+    const known = Array.from(new Set(Array.from(values).filter((value) => !Number.isNaN(value)))).sort((a, b) => a - b);
+    const place = new Map(known.map((value, i) => [value, i]));
+    return { levels: Float64Array.from(known), codes: Int32Array.from(values, (value) => (Number.isNaN(value) ? -1 : place.get(value))) };
+  };
+  let columns = null;
+  const columnsOf = () => {
+    const features = data.features.map((each) => ({ name: each.name, kind: "feature", levels: new Float32Array(bytes(each.levels)), codes: new Uint8Array(bytes(each.codes)) }));
+    if (!outputs) {
+      const yesNo = Float64Array.of(0, 1);
+      return [...data.labels.map((name, label) => {
+        const has = data.sets.map((labels) => (labels.includes(label) ? 1 : 0));
+        return { name, kind: "label", levels: yesNo, codes: Uint8Array.from(setOf, (set) => has[set]) };
+      }), ...features];
+    }
+    const each = outputs.flatMap((output) => {
+      if (!output.classes) return [{ name: output.name, kind: "output", ...levelsOf(output.values) }];
+      return output.names.map((name, code) => ({ name: output.name + "=" + name, kind: "output", ...levelsOf(output.values.map((value) => (Number.isNaN(value) ? NaN : value === code ? 1 : 0))) }));
+    });
+    return [...each, ...features];
+  };
+  const boxedRows = () => {
+    const [a, b, c, d] = state.box.ends, { x, y } = places(panels[state.box.panel]), inside = new Uint8Array(n);
+    for (let row = 0; row < n; row++) inside[row] = x[row] >= Math.min(a, c) && x[row] <= Math.max(a, c) && y[row] >= Math.min(b, d) && y[row] <= Math.max(b, d);
+    return inside;
+  };
+  const comparedRows = (inside) => {
+    const count = (from, to, side) => inside.subarray(from, to).reduce((sum, each) => sum + (each === side), 0);
+    const enough = count(train, n, 1) >= ENOUGH && count(train, n, 0) >= ENOUGH;
+    const from = state.show === "new" || (state.show === "all" && enough) ? train : 0, to = state.show === "train" ? train : n;
+    return { from, to, inside: count(from, to, 1), outside: count(from, to, 0) };
+  };
+  const differing = (inside, { from, to }) => {
+    columns = columns || columnsOf();
+    const found = columns.map((column) => {
+      const counts = [new Uint32Array(column.levels.length), new Uint32Array(column.levels.length)];
+      for (let row = from; row < to; row++) if (column.codes[row] >= 0) counts[inside[row]][column.codes[row]]++;
+      const means = counts.map((each) => each.reduce((sum, count, i) => sum + count * column.levels[i], 0) / each.reduce((a, b) => a + b, 0));
+      return { name: column.name, kind: column.kind, inside: means[1], outside: means[0], ...differences.compare(counts[1], counts[0]) };
+    }).filter((each) => each.p !== undefined);
+    const holm = differences.holm(found.map((each) => each.p));
+    found.forEach((each, i) => { each.holm = holm[i]; });
+    return found.sort((a, b) => a.holm - b.holm || a.p - b.p || Math.abs(b.effect) - Math.abs(a.effect));
+  };
+  const compareBox = () => {
+    const inside = boxedRows(), compared = comparedRows(inside), body = boxSection.querySelector("tbody");
+    const found = compared.inside && compared.outside ? differing(inside, compared) : [];
+    const kind = compared.from ? "held-out rows" : compared.to < n ? "training rows" : "rows";
+    const title = compared.inside.toLocaleString("en") + " " + kind + " inside, " + compared.outside.toLocaleString("en") + " outside";
+    boxSection.hidden = false;
+    boxSection.querySelector(".title").textContent = found.length ? title : title + ": draw a box around some of the rows, but not all.";
+    body.replaceChildren(...found.slice(0, LISTED).map((each) => {
+      const line = document.createElement("tr"), figure = (value) => String(Number(value.toPrecision(3)));
+      const p = each.holm < 1e-300 ? "below 1e-300" : each.holm.toPrecision(2);
+      [each.name, each.kind, figure(each.inside), figure(each.outside), (each.effect >= 0 ? "+" : "−") + Math.abs(each.effect).toFixed(2), p].forEach((text, i) => {
+        const cell = document.createElement("td"), shown = document.createElement("bdi");
+        shown.textContent = text;
+        cell.append(i ? text : shown);
+        line.append(cell);
+      });
+      return line;
+    }));
+    boxSection.querySelector(".rest").textContent = found.length > LISTED ? "The " + LISTED + " with the least p of " + found.length.toLocaleString("en") + "." : "";
+    later();
+  };
+  const unbox = () => {
+    state.box = null;
+    boxSection.hidden = true;
+    later();
+  };
+  document.getElementById("unbox").addEventListener("click", unbox);
+  all("[data-box]").forEach((button) => button.addEventListener("click", () => {
+    state.boxing = !state.boxing;
+    all("[data-box]").forEach((each) => each.setAttribute("aria-pressed", state.boxing));
+    panels.forEach((panel) => { panel.canvas.style.cursor = state.boxing ? "crosshair" : ""; });
+  }));
 
   /* What a row is, beside the pointer. */
   const tip = document.querySelector(".tip"), frame = document.querySelector(".panels");
@@ -306,10 +413,15 @@
   });
   all("input[name=pair]").forEach((input) => input.addEventListener("change", () => {
     state.pair = Number(input.value);
+    unbox();
     panels.forEach(showAll);
     title();
   }));
-  all("input[name=rows]").forEach((input) => input.addEventListener("change", () => { state.show = input.value; later(); }));
+  all("input[name=rows]").forEach((input) => input.addEventListener("change", () => {
+    state.show = input.value;
+    if (state.box) compareBox();
+    later();
+  }));
   const restyle = () => { readColours(); paintChips(); later(); };
   all("input[name=theme]").forEach((input) => input.addEventListener("change", () => {
     if (input.value) document.documentElement.dataset.theme = input.value;

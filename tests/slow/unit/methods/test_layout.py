@@ -9,7 +9,7 @@ from proxembed import OPLS, Layout, load, save
 from proxembed.data import read
 from proxembed.measures.metrics import jaccard_at_k
 from proxembed.measures.neighbors import neighbor_weights
-from unit.methods.test_layout import NEW, X, Y, among, chance
+from unit.methods.test_layout import NEW, X, Y, among, chance, check_known_rows_stay, kept, moved
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +61,20 @@ def test_layouts_of_the_real_packages(layout, module, honest, emotions, tmp_path
     assert other.places_.shape == (12, 1) and np.isfinite(other.transform(NEW)).all()
     narrow = Layout(OPLS(n_components=1), layout=layout, honest=honest).fit(X[:12], Y[:12])
     assert narrow.places_.shape == (12, 2) and np.isfinite(narrow.places_).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("layout", "module"), [("opentsne", "openTSNE"), ("umap", "umap")])
+def test_known_rows_stay_on_maps_of_the_real_packages(layout, module):
+    pytest.importorskip(module)
+    check_known_rows_stay(layout)
+
+
+def test_known_rows_of_emotions_stay_where_they_were(emotions):
+    """A fifth of the rows is new."""
+    pytest.importorskip("openTSNE")
+    rows, labels = emotions
+    old = Layout(OPLS(), layout="opentsne").fit(rows[:475], labels[:475])
+    anew, again = (Layout(OPLS(), layout="opentsne", start=start).fit(rows, labels) for start in (None, old))
+    assert moved(again.transform(rows[:475]), old.places_) < 0.5 * moved(anew.transform(rows[:475]), old.places_)
+    assert kept(again) > 0.95 * kept(anew)
