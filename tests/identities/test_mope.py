@@ -301,7 +301,7 @@ def test_features_alone_are_olpp(graph, objective):
     assert_same_embedding(one, other, X, eigenvalues=False)
     ratio = other.eigenvalues_ / one.eigenvalues_
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
-    assert ratio[0] <= 1.0
+    assert ratio[0] <= 1.0 + 1e-9  # 1 where a row has a weight with itself, the largest of all
     assert_different_span(MOPE(gamma=1.0, objective=objective, **options).fit(X, Y), other)
 
 

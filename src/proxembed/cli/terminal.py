@@ -142,7 +142,7 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
 
     from proxembed.evaluate.verdict import rows_of_folds
     from proxembed.report import score_text
-    from proxembed.report.page import target_words
+    from proxembed.report.page import feature_words, target_words
     from proxembed.report.plain_words import BOTH_CLASSES, is_yes_no
     from proxembed.report.verdict import per_cent
     from proxembed.report.views import shown_measures, with_values
@@ -152,7 +152,7 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     facts = summary["dataset"]
     names = with_values(shown_measures(summary), summary["best"], ("mean",))
     words = target_words(facts)
-    size = f"{facts['n']:,} rows, {counted(facts['d'], 'feature')}, {counted(words['count'], words['what'])}"
+    size = f"{facts['n']:,} rows, {feature_words(summary)}, {counted(words['count'], words['what'])}"
     folds = f"{counted(len(summary['folds']), 'fold')} of {rows_of_folds(summary):,} rows together"
     title = f"{facts['name']}: {size}; mean ± s.e. over {folds}"
     table = Table(

@@ -10,8 +10,8 @@ from typing import Any
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.results import sign_of
 from proxembed.evaluate.rivals.rival import rivals
-from proxembed.evaluate.verdict import TOLERANCE
-from proxembed.tables.notes import visible_texts
+from proxembed.evaluate.verdict import TOLERANCE, feature_count
+from proxembed.tables.notes import counted, visible_texts
 
 from . import views
 from .adaptive import adaptive_view, convergence
@@ -97,6 +97,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "measured": measured_view(record.get("measured")),
         "figure_number": figure_number,
         "of": target_words(summary["dataset"]),
+        "features": feature_words(summary),
         "labels": views.label_view(record.get("label_table"), summary["verdict"].get("tolerance", TOLERANCE)),
         "reliability": views.reliability_view(record.get("reliability")),
         "parts": views.component_view(record.get("components")),
@@ -155,6 +156,17 @@ def target_words(facts: dict[str, Any]) -> dict[str, Any]:
         return {**words, "numbers": False, "count": facts["labels"]}
     words = {"what": "output", "shuffled": "shuffled outputs", "shuffles": "shuffles of the outputs"}
     return {**words, "numbers": True, "count": len(outputs)}
+
+
+def feature_words(summary: dict[str, Any]) -> str:
+    """The features of a data set, and the columns of a table that they come from where these are fewer.
+
+    >>> feature_words({"dataset": {"d": 8}, "best": [{"arm": ALL_FEATURES, "components": 19}]})
+    '8 columns as 19 features'
+    """
+    d = summary["dataset"]["d"]
+    features = feature_count(summary.get("best", []), d)
+    return counted(d, "feature") if features == d else f"{counted(d, 'column')} as {counted(features, 'feature')}"
 
 
 def _heading(name: str) -> str:

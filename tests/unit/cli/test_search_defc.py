@@ -57,7 +57,9 @@ def test_the_folder_tells_of_the_models_and_holds_the_best(whole, made):
     arms = [entry["arm"] for entry in record["summary"]["best"] if not entry["rival"]]
     named = [f"DEFC [{','.join(map(str, model['switches']))}]" for model in found["models"][:3]]
     assert sorted(arms) == sorted(named) and chosen["method"] == arms[0] and record["diagnosis"]["n_shuffles"] == 19
-    assert [panel["title"] for panel in record["map"]["panels"]] == ["PCA", arms[0], f"{arms[0]} on shuffled labels"]
+    judged = record["summary"]["verdict"]["goals"]["map"]
+    panels = ["PCA", arms[0], f"{arms[0]} on shuffled labels", f"{judged['arm']} at k = {judged['k']}"]
+    assert [panel["title"] for panel in record["map"]["panels"]] == panels
     assert record["proximity"]["measure"] == "gaussian" and record["map"]["held_out"] == 30
     model, Z = load(out / "model.skops"), np.load(out / "embedding.npz")["Z"]
     assert list(model["embedding"].switches_) == [int(i) for i in chosen["method"][6:-1].split(",")]
