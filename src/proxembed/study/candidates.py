@@ -292,7 +292,7 @@ def lighter(estimator: Embedder, n_rows: int, d: int, numbers: bool = False) -> 
 
 NEAREST = 3  # data sets whose winners are taken
 SCORES, NEIGHBORS = AVERAGE_PRECISION, JACCARD.format(DEFAULT_NEIGHBORS)  # the measures by which they have won
-OWN = ("n_components", "random_state", "n_prototypes")  # what each search sets itself
+OWN = ("n_components", "random_state", "n_prototypes", "bases")  # what each search sets itself
 DIGITS = 3
 
 

@@ -172,6 +172,6 @@ def test_target_space_is_reduced_base_by_base_of_those_that_sizes_and_targets_al
     assert [*candidates.fewer_bases(500, 20, numbers=True)] == [("ridge", "forest"), ("ridge",)]
     forms = [*candidates.lighter(TargetSpace(random_state=3), 500, 20)]
     assert [each.bases for each in forms] == [None, *candidates.fewer_bases(500, 20)]
-    assert all(each.random_state == 3 for each in forms)
+    assert all(each.random_state == 3 and candidates.plain_name(each) == "TargetSpace" for each in forms)
     for alone in (OPLS(), TargetSpace(bases=["ridge"])):
         assert [*candidates.lighter(alone, 500, 20)] == [alone]
