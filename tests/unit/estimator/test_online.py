@@ -37,10 +37,10 @@ def test_a_class_of_a_room_is_under_its_room():
 
 
 def test_a_class_of_a_user_has_no_page():
-    class Mine(CCA):
+    class _Mine(CCA):
         """Mine."""
 
-    assert Mine()._get_doc_link() == ""
+    assert _Mine()._get_doc_link() == ""
 
 
 def test_the_diagram_of_a_pipeline_links_to_the_page():

@@ -12,6 +12,7 @@ X = rng.standard_normal((60, 5))
 Y = (X[:, :3] + rng.standard_normal((60, 3)) > 0).astype(int)
 
 
+@pytest.mark.default_configuration
 def test_y_in_transform_changes_nothing():
     model = CCA().fit(X, Y)
     np.testing.assert_array_equal(model.transform(X, Y), model.transform(X))
@@ -27,13 +28,13 @@ def test_its_rows_are_still_scaled_and_projected_in_one_product():
     found = model.transform_blockwise(3 * X + 1, 3 * mean + 1, 3 * std)
     np.testing.assert_allclose(found, model.transform((X - mean) / std), rtol=0, atol=1e-12)
 
-    class Mine(CCA):
+    class _Mine(CCA):
         """With a transform of its own."""
 
         def transform(self, X, y=None):
             return 2 * super().transform(X)
 
-    assert Mine().fit(X, Y).transform_blockwise(X, mean, std) is None
+    assert _Mine().fit(X, Y).transform_blockwise(X, mean, std) is None
 
 
 def test_a_saved_model_of_cca_transforms(tmp_path):
