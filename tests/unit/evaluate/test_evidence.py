@@ -1,13 +1,18 @@
 """What the test rows say: panels of test rows alone, scores against a plain computation, shuffled labels."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 
-from proxembed import OPLS, PCA, Layout, TargetSpace
+from proxembed import OPLS, PCA, ForestLeaves, Layout, TargetSpace
+from proxembed.algebra.shared import Shared
 from proxembed.classify import MultiOutputRidge
 from proxembed.data import Dataset
+from proxembed.evaluate import evidence
 from proxembed.evaluate.evidence import held_out_evidence
 from proxembed.evaluate.part import make_part
 from proxembed.measures import kept_neighbors
@@ -76,6 +81,22 @@ def test_a_method_that_predicts_labels_is_fitted_once_for_its_embedding_and_its_
     scores, Y = own.label_scores(test), data.Y.toarray()[split.held_out]
     each = [average_precision_score(Y[:, j], scores[:, j]) for j in range(3)]
     assert found.ap_embedded == pytest.approx(each, abs=1e-6)
+
+
+def test_the_plane_and_the_layout_of_a_method_have_one_forest(made, monkeypatch):
+    data, split = made
+    monkeypatch.setattr(evidence, "places_on_layout", lambda Z, Z_new, part: (Z[:, :2], Z_new[:, :2]))
+    monkeypatch.setattr(evidence, "scored_places", lambda places, new, part: (new, 0.0))
+    grown, fit = [], DecisionTreeRegressor.fit
+    monkeypatch.setattr(DecisionTreeRegressor, "fit", lambda self, *a, **k: grown.append(1) or fit(self, *a, **k))
+    given = {"lay_out": True, "decided": False}
+    found = held_out_evidence(ForestLeaves(n_components=2, n_estimators=8), data, split, **given)
+    assert len(grown) == 2 * 8, "of true and of shuffled labels"
+    monkeypatch.setattr(Shared, "active", lambda self: nullcontext())
+    apart = held_out_evidence(ForestLeaves(n_components=2, n_estimators=8), data, split, **given)
+    assert len(grown) == (2 + 4) * 8
+    for one, other in zip(found.panels, apart.panels, strict=True):
+        np.testing.assert_array_equal(one[1], other[1])
 
 
 def test_whole_embeddings_of_the_test_rows_come_with_their_planes(made):
