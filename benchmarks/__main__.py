@@ -1,13 +1,14 @@
-"""`python -m benchmarks run|splits|page`: the living benchmark."""
+"""`python -m benchmarks run|splits|page|madjarov`: the living benchmark."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
-from benchmarks import HOME, N_FOLDS, PAGE, PROTOCOLS, TRACKS
+from benchmarks import HOME, LAST_SECONDS, N_FOLDS, PAGE, PROTOCOLS, RESULTS, TRACKS
 from proxembed.cli.refusal import refusals
 from proxembed.cli.terminal import leave_interrupted
 from proxembed.workflow.options import RunOptions, check_option
@@ -29,18 +30,38 @@ def run(
     folds: int = typer.Option(N_FOLDS, "--folds", min=1, max=N_FOLDS, help="The first folds only."),
     jobs: int = typer.Option(1, "--jobs", "-j", help="Processes, each with one BLAS thread; -1 is one per core."),
     force: bool = typer.Option(False, "--force", help="Run again what is stored."),
+    lines: Path = typer.Option(
+        None,
+        "--lines",
+        help="File for the lines of one METHOD; of MODULE:NAME without it a file in this folder.",
+    ),
+    max_seconds: float = typer.Option(
+        LAST_SECONDS, "--max-seconds", min=0.001, help="CPU seconds of the last fit on a fold, of MODULE:NAME alone."
+    ),
 ) -> None:
-    """Run methods on every stored fold, at equal budgets; a stored fold is not run again."""
+    """Run methods on every stored fold, at equal budgets; a stored fold is not run again.
+
+    METHOD is a name that `proxembed search -m` takes, or MODULE:NAME of any transformer with fit and transform, such as
+    sklearn.decomposition:PCA or my_module:make(depth=3). Of such a one its ranks among the stored methods are shown,
+    and its lines stay out of the stored ones.
+    """
     with refusals():
         check_option(RunOptions, "n_jobs", jobs)
+        from benchmarks.cell import Effort
+        from benchmarks.entrants import entrant
         from benchmarks.runs import Plan, execute
+        from benchmarks.standing import standing
+        from benchmarks.store import read_file
 
+        lines = lines_of(methods or (), lines, max_seconds, home)
         chosen = (_names(protocols, PROTOCOLS, "--protocols"), _names(tracks, TRACKS, "--tracks"))
-        plan = Plan.of(methods or None, _sets(sets, home), *chosen, folds, data_folder(data), home, force)
+        plan = Plan.of(methods or None, _sets(sets, home), *chosen, folds, data_folder(data), home, force, lines)
         try:
-            execute(plan, jobs, typer.echo)
+            execute(plan, jobs, typer.echo, Effort(last=max_seconds))
         except KeyboardInterrupt:
             leave_interrupted("what is finished is stored, and the same command goes on from there.")
+        if lines is not None and (rows := read_file(lines, entrant(methods[0]).name)):
+            typer.echo(f"\n{standing(rows, home)}\n\nlines: {lines}")
 
 
 @app.command()
@@ -78,6 +99,43 @@ def page(
 
         write_page(home, out)
         typer.echo(f"written: {out / 'README.md'}")
+
+
+@app.command()
+def madjarov(
+    data: Path = DATA,
+    sets: str = typer.Option(None, "--sets", help="Data sets, separated by commas; without it all six."),
+) -> None:
+    """Run what is missing beside Madjarov et al. (2012), on the train and test files of Mulan, and make its page."""
+    with refusals():
+        from benchmarks.madjarov import LINES, ON, PAGE, execute, write
+
+        chosen = ON if sets is None else _names(sets, ON, "--sets")
+        try:
+            execute(chosen, data_folder(data), LINES, typer.echo)
+        except KeyboardInterrupt:
+            leave_interrupted("what is finished is stored, and the same command goes on from there.")
+        write(LINES, PAGE)
+        typer.echo(f"written: {PAGE / 'README.md'}")
+
+
+def lines_of(methods: Sequence[str], lines: Path | None, max_seconds: float, home: Path) -> Path | None:
+    """The file of the lines of one method; None where those of methods go among the stored ones."""
+    from benchmarks.entered import is_outside
+    from benchmarks.store import file_name
+
+    outside = [name for name in methods if is_outside(name)]
+    if (outside or lines is not None) and len(methods) != 1:
+        raise ValueError(
+            f"{outside[0] if outside else '--lines'} needs a run of its own, with one METHOD; {len(methods)} are named."
+        )
+    among = not outside or (lines is not None and lines.resolve().parent == (home / RESULTS).resolve())
+    if among and max_seconds != LAST_SECONDS:
+        raise ValueError(
+            f"--max-seconds {max_seconds:g} would give other seconds than those of the stored methods; leave it out, "
+            "or name a transformer from outside and another file."
+        )
+    return lines if lines is not None or not outside else Path(file_name(outside[0]))
 
 
 def data_folder(given: Path | None) -> Path | None:

@@ -17,24 +17,32 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import proxembed
+from benchmarks import LAST_SECONDS, MOST_COMPONENTS, OUTPUTS, VERSION
 from benchmarks.entrants import Entrant, entrant, words_of
 from benchmarks.folds import read_folds
 from benchmarks.own_scores import OWN, run_own, try_own
 from benchmarks.sets import read_set
 from proxembed.evaluate.part import Part, make_part, prepare, rows_scored
-from proxembed.evaluate.results import NEIGHBORS, RIDGE
+from proxembed.evaluate.results import NEAREST, NEIGHBORS, RIDGE
 from proxembed.evaluate.rivals.maps import UMAP
 from proxembed.evaluate.run import Protocol
 from proxembed.evaluate.scoring import Measures, Scores, lost, score
 from proxembed.execute.budget import CpuSeconds
-from proxembed.measures.measures import AVERAGE_PRECISION, JACCARD, MACRO_F1, MICRO_F1, measure_of
+from proxembed.measures.measures import (
+    AGREEMENT,
+    AVERAGE_PRECISION,
+    JACCARD,
+    MACRO_F1,
+    MICRO_F1,
+    Q2,
+    measure_of,
+    measures_of_kind,
+)
 from proxembed.splits.splits import Split, Splitting, holdout_split, make_splits, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.study.trials import MethodTrial, Rung
-from proxembed.targets.labels import LabelMatrix
 
 K = 10  # neighbours
-MOST_COMPONENTS = 50
 FEW, FOLDS, SHARE = 300, 3, 0.25
 SEED = 0
 KEY = ("set", "protocol", "track", "fold")
@@ -45,6 +53,9 @@ MEASURES = {
     "macro_f1": (MACRO_F1, (RIDGE, OWN)),
     "micro_f1": (MICRO_F1, (RIDGE, OWN)),
 }
+OF_NUMBERS = {"q2": (Q2, (RIDGE,)), "agreement": (AGREEMENT.format(K), (NEAREST,))}
+KEPT = "kept"  # measured of the embedding itself, without a read-out
+VALUES = (*MEASURES, *OF_NUMBERS, KEPT)
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,7 @@ class Effort:
 
     configurations: int = 5
     tuning: float = 4.0
-    last: float = 12.0
+    last: float = LAST_SECONDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +85,21 @@ class Task:
     inner: tuple[Part, ...]
     sizes: tuple[int, ...]
 
+    @property
+    def numbers(self) -> bool:
+        """Whether outputs are numbers."""
+        return self.outer.outputs is not None
 
-def run_cell(name: str, protocol: str, track: str, fold: int, method: str, home: str, data: str | None) -> dict:
+    @property
+    def measure(self) -> str:
+        """The measure by which configurations are chosen, and methods ranked first."""
+        return measures_of_kind(self.numbers).predict
+
+
+def run_cell(
+    name: str, protocol: str, track: str, fold: int, method: str, home: str, data: str | None,
+    effort: Effort | None = None,
+) -> dict:  # fmt: skip
     """The results of one method on one fold.
 
     Parameters
@@ -85,13 +109,14 @@ def run_cell(name: str, protocol: str, track: str, fold: int, method: str, home:
         As ``entrant`` takes it.
     home, data : str
         Folders of the benchmark and of the data files.
+    effort : Effort, optional
 
     Returns
     -------
     dict
         As ``compete`` returns them.
     """
-    return compete(entrant(method), shared_task(name, protocol, track, fold, home, data))
+    return compete(entrant(method, track == OUTPUTS), shared_task(name, protocol, track, fold, home, data), effort)
 
 
 @lru_cache(maxsize=2)
@@ -112,10 +137,11 @@ def _sample(name: str, home: str, data: str | None) -> tuple:
 def make_task(dataset: Any) -> Task:
     """The task of a data set with its training and held-out rows."""
     outer = prepare(dataset, standard_split(dataset), SEED)
-    labels = LabelMatrix.of(dataset.y)
+    labels = dataset.targets
     inner = tuple(make_part(dataset.X, labels, s.train, s.held_out, outer.scaling) for s in inner_splits(dataset))
     most = min(MOST_COMPONENTS, outer.X.shape[1])
-    return Task(outer, inner, tuple(k for k in component_sizes(dataset.Y.shape[1]) if k <= most) or (most,))
+    sizes = component_sizes(labels.c, dataset.outputs is not None)
+    return Task(outer, inner, tuple(k for k in sizes if k <= most) or (most,))
 
 
 def inner_splits(dataset: Any) -> list[Split]:
@@ -134,35 +160,46 @@ def inner_splits(dataset: Any) -> list[Split]:
 def compete(entrant: Entrant, task: Task, effort: Effort | None = None) -> dict:
     """Tune one method on the inner splits, fit the best configuration on the training part, score the held-out rows.
 
-    The configuration and the number of components are those of the largest macro average precision on the inner splits
-    (the first and smallest of equal ones). Whatever fails, or is ended by the clock, has the worst value of each
+    Whatever fails, or is ended by the clock, has the worst value of each
     measure, and its reason.
 
     Returns
     -------
     dict
-        ``kind, k, components, parameters, tried``, the measures, ``seconds`` (CPU), ``failure``, ``version``.
+        ``kind, k, components, parameters, tried``, the measures, ``kept`` (the share of the ten nearest training rows
+        of each held-out row that the embedding keeps; None without one), ``seconds`` (CPU), ``failure``, ``version`` of
+        the package and of the ``benchmark``.
     """
     if isinstance(entrant.arm.estimator, UMAP):
         _compile_umap(entrant.name, task.outer.labels.one_hot, sp.issparse(task.outer.X))
     effort, started = effort or Effort(), time.process_time()
-    configurations = entrant.configurations(effort.configurations, task.outer.X.shape[0], SEED)
-    trials = _tried(entrant, configurations, task, effort) if entrant.tuned else []
-    best, k = _best(trials, task.sizes)
-    estimator = configurations[best]
-    rows = _last(entrant, estimator, task, k, effort)
-    own = [row for row in rows if row["measure"] == AVERAGE_PRECISION and row["readout"] != NEIGHBORS]
+    estimator, k, tried = choose(entrant, task, effort)
+    rows, kept = _last(entrant, estimator, task, k, effort)
+    own = [row for row in rows if row["measure"] == task.measure and row["readout"] != NEIGHBORS]
+    measures = OF_NUMBERS if task.numbers else MEASURES
     return {
         "kind": entrant.kind,
-        "k": k if entrant.tuned and not entrant.own else None,
+        "k": (own[0]["components"] if entrant.outside else k) if entrant.tuned and not entrant.own else None,
         "components": own[0]["components"] or None,
         "parameters": words_of(estimator),
-        "tried": len(trials),
-        **{column: _value(rows, *of) for column, of in MEASURES.items()},
+        "tried": tried,
+        **{column: _value(rows, *of) for column, of in measures.items()},
+        KEPT: kept,
         "seconds": round(time.process_time() - started, 3),
         "failure": own[0]["failure"],
         "version": proxembed.__version__,
+        "benchmark": VERSION,
     }
+
+
+def choose(entrant: Entrant, task: Task, effort: Effort) -> tuple[Any, int, int]:
+    """The configuration and size of the largest macro average precision on the inner splits (the first and smallest of
+    equal ones), and how many configurations were tried."""
+    sizes = (MOST_COMPONENTS,) if entrant.outside else task.sizes  # from outside: whole, as a configuration has it
+    configurations = entrant.configurations(effort.configurations, task.outer.X.shape[0], SEED, task.sizes)
+    trials = _tried(entrant, configurations, replace(task, sizes=sizes), effort) if entrant.tuned else []
+    best, k = _best(trials, sizes)
+    return configurations[best], k, len(trials)
 
 
 @cache
@@ -189,7 +226,7 @@ def _tried(entrant: Entrant, configurations: list[Any], task: Task, effort: Effo
         trial = MethodTrial(estimator, entrant.name, rungs=(rung,), final=rung)
         for fold, part in enumerate(task.inner):
             left = CpuSeconds(effort.tuning - (time.process_time() - started))
-            outcome = _outcome(entrant, estimator, part, task.sizes, bounded, left)
+            outcome = _outcome(entrant, estimator, part, task, bounded, left)
             bounded = outcome.bounded and not outcome.failure
             trial.outcomes[0, fold] = outcome
             if outcome.failure:
@@ -200,13 +237,11 @@ def _tried(entrant: Entrant, configurations: list[Any], task: Task, effort: Effo
     return found
 
 
-def _outcome(
-    entrant: Entrant, estimator: Any, part: Part, sizes: tuple[int, ...], bounded: bool, limit: float
-) -> Scores:
+def _outcome(entrant: Entrant, estimator: Any, part: Part, task: Task, bounded: bool, limit: float) -> Scores:
     """The scores of a configuration on an inner split."""
     if entrant.own:
         return try_own(estimator, part, limit)
-    measures = Measures(((measure_of(AVERAGE_PRECISION), RIDGE),), sizes, max_seconds=limit)
+    measures = Measures(((measure_of(task.measure), RIDGE),), task.sizes, max_seconds=limit)
     return score(replace(entrant.arm, estimator=estimator), part, measures, bounded)
 
 
@@ -220,10 +255,13 @@ def _best(trials: list[MethodTrial], sizes: tuple[int, ...]) -> tuple[int, int]:
     return best, k
 
 
-def _last(entrant: Entrant, estimator: Any, task: Task, k: int, effort: Effort) -> list[dict]:
-    """The rows of the held-out part: fitted on the whole training part, scored once."""
+def _last(entrant: Entrant, estimator: Any, task: Task, k: int, effort: Effort) -> tuple[list[dict], float | None]:
+    """The rows of the held-out part: fitted on the whole training part, scored once; and the neighbours kept."""
     arm = replace(entrant.arm, estimator=estimator)
-    options = {"n_neighbors": K, "seed": SEED, "contrasts": (), "keep_predictions": False}
+    options = {"n_neighbors": K, "seed": SEED, "contrasts": (), "keep_predictions": False, "numbers": task.numbers}
     measures = Protocol((arm,), (k,), max_seconds=CpuSeconds(effort.last), **options).measures_of(arm)
-    found = (run_own if entrant.own else score)(arm, task.outer, measures)
-    return found.rows or lost(arm, task.outer, measures, "it gave no row").rows
+    if entrant.own:
+        return run_own(arm, task.outer, measures).rows, None
+    found = score(arm, task.outer, replace(measures, kept=True))
+    rows = found.rows or lost(arm, task.outer, measures, "it gave no row").rows
+    return rows, None if arm.predicts else round(next(iter(found.kept.values()), 0.0), 6)

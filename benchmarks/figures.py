@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.entrants import OWN, RIVAL, SEMI, SUPERVISED, UNSUPERVISED
+from benchmarks.entrants import OUTSIDE, OWN, RIVAL, SEMI, SUPERVISED, UNSUPERVISED
 from benchmarks.findings import Interval
 from proxembed.report.figures import COLOURS, svg_text
 
@@ -16,6 +16,7 @@ LOOKS = {
     OWN: (COLOURS[3], "^"),
     UNSUPERVISED: (COLOURS[2], "s"),
     RIVAL: (COLOURS[6], "X"),
+    OUTSIDE: (COLOURS[4], "P"),
 }
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from benchmarks import N_FOLDS
+from benchmarks import N_FOLDS, OUTPUTS
 from proxembed.measures.statistics import ROPE, bayesian_signed_rank, nadeau_bengio, wilcoxon_holm
 
 MEASURE = "average_precision"
+MEASURES = {"all": MEASURE, "fifth": MEASURE, OUTPUTS: "q2"}  # by which the methods of a track are ranked first
 REFERENCES = ("all features", "OPLS")
 LEVEL, CERTAIN = 0.05, 0.95
 DRAWS = 2000
@@ -32,9 +33,9 @@ PAIRS = {
         ("MESD(SELF)", "MESD(LFDA)"),
         ("MESD(SSFDA)", "MESD(FDA)"),
         ("SSDR(supervised=MDDM, unsupervised=PCA)", "PCA"),
-        ("BSSML", "BSML"),
         ("MLLGC", "all features"),
     ),
+    OUTPUTS: (),
 }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks import N_FOLDS, SPLITS
+from benchmarks import N_FOLDS, OUTPUTS, SPLITS, TRACKS
 from proxembed.data import Dataset
 from proxembed.execute.atomic_files import write_whole
 from proxembed.splits.splits import stratified_folds
@@ -30,7 +30,8 @@ class Folds:
     Parameters
     ----------
     facts : dict
-        ``hash`` of the whole data; numbers of its rows, features and labels; ``kept``, the labels that take part.
+        ``hash`` of the whole data; numbers of its rows, features and labels or outputs; ``kept``, the labels that take
+        part.
     rows : int array of shape (n,)
         Rows that take part, by number in the whole data.
     iterative, random : int arrays of shape (n,)
@@ -46,8 +47,10 @@ class Folds:
     labelled: np.ndarray
 
     def sample(self, dataset: Dataset) -> Dataset:
-        """The rows and labels that take part."""
+        """The rows and labels, or outputs, that take part."""
         part = dataset.take(self.rows)
+        if part.outputs is not None:
+            return part
         kept = np.flatnonzero(np.isin(part.label_names, self.facts["kept"]))
         names = [part.label_names[j] for j in kept]
         return replace(part, Y=sp.csc_array(part.Y)[:, kept], label_names=names)
@@ -65,7 +68,7 @@ class Folds:
 
 
 def data_hash(dataset: Dataset) -> str:
-    """SHA-256 of features and labels, the same for dense and sparse arrays of equal values.
+    """SHA-256 of features and labels or outputs, the same for dense and sparse arrays of equal values.
 
     Examples
     --------
@@ -75,7 +78,7 @@ def data_hash(dataset: Dataset) -> str:
     'sha256:f73ca5131785'
     """
     digest = hashlib.sha256()
-    for values in (dataset.X, dataset.Y):
+    for values in (dataset.X, dataset.Y if dataset.outputs is None else dataset.outputs.raw):
         A = sp.csr_array(values, dtype=np.float64, copy=True)
         A.sum_duplicates()
         A.eliminate_zeros()
@@ -95,7 +98,7 @@ def make_folds(dataset: Dataset, most_rows: int = MOST_ROWS, least: int = LEAST)
     most_rows : int, default=1000
         Rows that take part at most, drawn at random.
     least : int, default=20
-        Labels with fewer rows, or fewer rows without it, in the sample are left out.
+        Labels with fewer rows, or fewer rows without it, in the sample are left out. Outputs all take part.
 
     Raises
     ------
@@ -111,28 +114,49 @@ def make_folds(dataset: Dataset, most_rows: int = MOST_ROWS, least: int = LEAST)
     (178, [1, 2, 3, 4, 5], ['class_0', 'class_1', 'class_2'])
     """
     rng = np.random.default_rng(SEED)
-    (n, d), c = dataset.X.shape, dataset.Y.shape[1]
+    (n, d), c = dataset.X.shape, dataset.targets.c
     rows = np.sort(rng.permutation(n)[:most_rows])
+    facts = {"hash": data_hash(dataset), "rows": n, "features": d}
+    last = {"licence": dataset.licence, "seed": SEED}
+    if dataset.outputs is not None:
+        F = dataset.outputs.raw[rows]
+        facts |= {OUTPUTS: c, "sample": len(rows), **last}
+        return Folds(facts, rows, _balanced(F, SEED), _at_random(len(rows), rng), _balanced(F, SEED + 1))
     Y = sp.csr_array(dataset.Y)[rows].toarray()
     positive = Y.sum(axis=0, dtype=np.int64)
     kept = np.flatnonzero((positive >= least) & (len(rows) - positive >= least))
     if len(kept) == 0:
         raise ValueError(f"{dataset.name} has no label with {least} rows and {least} others among {len(rows)} rows.")
     Y = Y[:, kept]
-    random = np.empty(len(rows), dtype=int)
-    random[rng.permutation(len(rows))] = np.arange(len(rows)) % N_FOLDS + 1
-    facts = {
-        "hash": data_hash(dataset),
-        "rows": n,
-        "features": d,
+    random = _at_random(len(rows), rng)
+    facts |= {
         "labels": c,
         "kept": [str(dataset.label_names[j]) for j in kept],
         "sample": len(rows),
         "labels_per_row": round(float(Y.sum() / len(rows)), 3),
-        "licence": dataset.licence,
-        "seed": SEED,
+        **last,
     }
     return Folds(facts, rows, _stratified(Y, SEED), random, _stratified(Y, SEED + 1))
+
+
+def _at_random(n: int, rng: np.random.Generator) -> np.ndarray:
+    """The fold of each row, from 1."""
+    found = np.empty(n, dtype=int)
+    found[rng.permutation(n)] = np.arange(n) % N_FOLDS + 1
+    return found
+
+
+def _balanced(F: np.ndarray, seed: int) -> np.ndarray:
+    """The fold of each row, from 1, where outputs are numbers: of every five rows that follow each other along the
+    first principal component of the standardised outputs, one is in each fold."""
+    rng, varies = np.random.default_rng(seed), F.std(axis=0) > 0
+    Z = (F[:, varies] - F[:, varies].mean(axis=0)) / F[:, varies].std(axis=0)
+    order = np.argsort(Z @ np.linalg.svd(Z, full_matrices=False)[2][0], kind="stable")
+    found = np.empty(len(F), dtype=int)
+    for start in range(0, len(F), N_FOLDS):
+        block = order[start : start + N_FOLDS]
+        found[block] = rng.permutation(N_FOLDS)[: len(block)] + 1
+    return found
 
 
 def _stratified(Y: np.ndarray, seed: int) -> np.ndarray:
@@ -159,6 +183,11 @@ def write_folds(name: str, folds: Folds, home: Path) -> None:
             place / f"{name}.json": (json.dumps(folds.facts, indent=1, ensure_ascii=False) + "\n").encode(),
         }
     )
+
+
+def tracks_of(facts: dict) -> tuple[str, ...]:
+    """The tracks of a set, from its stored facts: one of its own where outputs are numbers."""
+    return (OUTPUTS,) if OUTPUTS in facts else tuple(track for track in TRACKS if track != OUTPUTS)
 
 
 def stored_facts(home: Path) -> dict[str, dict]:

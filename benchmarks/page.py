@@ -10,13 +10,14 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks import N_FOLDS, PROTOCOLS, RESULTS, TRACKS
-from benchmarks.cell import FEW, FOLDS, MOST_COMPONENTS, SHARE, Effort, K
-from benchmarks.entrants import DEFAULTS
+from benchmarks import MOST_COMPONENTS, N_FOLDS, NAME, OUTPUTS, PROTOCOLS, RESULTS, TRACKS, VERSION
+from benchmarks.cell import FEW, FOLDS, KEPT, SHARE, Effort, K
+from benchmarks.entrants import DECLARED, LEFT_OUT
 from benchmarks.figures import cost_figure, rank_figure
 from benchmarks.findings import (
     CERTAIN,
     LEVEL,
+    MEASURES,
     PAIRS,
     REFERENCES,
     Interval,
@@ -27,7 +28,7 @@ from benchmarks.findings import (
     ranks,
     within,
 )
-from benchmarks.folds import LEAST, MOST_ROWS, stored_facts
+from benchmarks.folds import LEAST, MOST_ROWS, stored_facts, tracks_of
 from benchmarks.load import load
 from benchmarks.sets import ON_OPENML, SETS
 from papers.markdown import DASH, REASON, table
@@ -35,7 +36,14 @@ from proxembed.estimator.catalogue import estimators
 from proxembed.execute.atomic_files import write_whole
 from proxembed.measures.statistics import ROPE
 
-TITLES = {"all": "All labels known", "fifth": "A fifth of the training rows labelled"}
+TITLES = {
+    "all": "All labels known", "fifth": "A fifth of the training rows labelled", OUTPUTS: "Outputs that are numbers",
+}  # fmt: skip
+WORDS = {"average_precision": "macro average precision", "q2": "Q2"}
+FURTHER = {  # ranked beside the first measure: column -> words
+    "average_precision": {"jaccard": f"Jaccard@{K}", "micro_f1": "micro F1"},
+    "q2": {"agreement": f"A@{K}"},
+}
 SIDES = {1: " ▲", -1: " ▼", 0: ""}
 CLOCK = "OutOfBudget"
 INTERVALS = "intervals.csv"
@@ -63,7 +71,7 @@ def figures(rows: pd.DataFrame) -> dict[str, str]:
     kinds, found = dict(zip(rows["method"], rows["kind"], strict=True)), {}
     for track in TRACKS:
         part = part_of(rows, track, PROTOCOLS[0])
-        ranked = ranks(means(by_fold(part))) if len(part) else pd.DataFrame()
+        ranked = ranks(means(by_fold(part, MEASURES[track]))) if len(part) else pd.DataFrame()
         if ranked.empty:
             continue
         placed, seconds = mean_ranks(ranked), part.groupby("method")["seconds"].median().to_dict()
@@ -81,7 +89,7 @@ def intervals(rows: pd.DataFrame, facts: Mapping[str, dict]) -> str:
     lines.writerow(("track", "protocol", "method", "reference", "set", "difference", "low", "high"))
     for track in TRACKS:
         for protocol in PROTOCOLS:
-            values = by_fold(part_of(rows, track, protocol))
+            values = by_fold(part_of(rows, track, protocol), MEASURES[track])
             for method in sorted(values):
                 for reference in REFERENCES:
                     if method != reference:
@@ -114,10 +122,11 @@ def _head(rows: pd.DataFrame) -> list[str]:
     return [
         "# The benchmark",
         "",
-        f"Methods and rivals on named data sets: {len(rows):,} folds of {rows['method'].nunique()} methods on "
-        f"{rows['set'].nunique()} sets, by proxembed {versions}. Every figure comes from `benchmarks/results`, one "
-        "file per method, which `benchmarks.load.load()` returns as one table; `python -m benchmarks page` makes this "
-        "page from it, and `make benchmark` runs what is missing.",
+        f"**{NAME} {VERSION}**. Methods and rivals on named data sets: {len(rows):,} folds of "
+        f"{rows['method'].nunique()} methods on {rows['set'].nunique()} sets, by proxembed {versions}. Every figure "
+        "comes from `benchmarks/results`, one file per method, which `benchmarks.load.load()` returns as one table; "
+        "`python -m benchmarks page` makes this page from it, and `make benchmark` runs what is missing. Any "
+        "transformer can enter by one command: [Enter the benchmark](../../howto/benchmark.md).",
         "",
     ]
 
@@ -126,7 +135,7 @@ def _short(rows: pd.DataFrame) -> list[str]:
     """Of each track the lowest mean rank and what the declared pairs say, stratified folds."""
     lines = []
     for track in TRACKS:
-        values = means(by_fold(part_of(rows, track, PROTOCOLS[0])))
+        values = means(by_fold(part_of(rows, track, PROTOCOLS[0]), MEASURES[track]))
         ranked = ranks(values) if len(values) else values
         if ranked.empty:
             continue
@@ -163,6 +172,15 @@ def _rules() -> list[str]:
         "- Held-out rows are scored once: by a ridge read-out whose penalty is chosen by leave-one-out (macro average "
         f"precision, F1 by one shared rule of thresholds), and by the {K} nearest training rows by cosine (Jaccard). "
         "Classifiers, label propagation and logistic regression count with their own scores.",
+        f"- Structure is what an embedding keeps of the features: the share of the {K} nearest training rows of a "
+        f"held-out row, by the scaled features, that are among its {K} nearest in the embedding. The features "
+        "themselves keep all, but for ties of distances.",
+        "- Outputs that are numbers have a track of their own. Its measures are Q2 of a ridge read-out or of the "
+        "method's own predictions (1 - squared error over squared deviations from the training mean, mean over "
+        f"outputs) and A@{K}, how alike the outputs of a row and of its {K} nearest training rows are. Configurations "
+        f"are chosen by Q2. Its iterative folds take one of every {N_FOLDS} rows that follow each other along the "
+        "first principal component of the standardised outputs. Five sets are too few for a test over sets: no pairs "
+        "are declared.",
         "- Single-label methods enter through MESD, which on one class per row is the method itself.",
         f"- Within a set, differences over the folds have the 95 % interval of Nadeau and Bengio, not adjusted for the "
         "number of sets. Over the sets, only the pairs declared in `benchmarks/findings.py` are tested: Wilcoxon's "
@@ -175,20 +193,21 @@ def _rules() -> list[str]:
 
 
 def _data(facts: Mapping[str, dict]) -> list[str]:
-    rows = [
-        (
-            name, f"{each['rows']:,}", f"{each['sample']:,}", f"{each['features']:,}",
-            f"{len(each['kept'])} of {each['labels']}", f"{each['labels_per_row']:.2f}",
-        )
-        for name, each in _ordered(facts).items()
-    ]  # fmt: skip
-    head = ("set", "rows", "rows used", "features", "labels used", "labels per row")
+    sizes = {name: tuple(f"{each[key]:,}" for key in ("rows", "sample", "features")) for name, each in facts.items()}
+    labels, numbers = [], []
+    for name, each in _ordered(facts).items():
+        if OUTPUTS in each:
+            numbers.append((name, *sizes[name], each[OUTPUTS]))
+        else:
+            used = f"{len(each['kept'])} of {each['labels']}", f"{each['labels_per_row']:.2f}"
+            labels.append((name, *sizes[name], *used))
+    head = ("set", "rows", "rows used", "features")
     return [
         "## Data",
         "",
-        table(head, rows),
-        "Left out: banana, which has two features; sets of real outputs, as of those that scikit-learn brings along "
-        "linnerud has 20 rows and diabetes one output, and the measures here are of labels.",
+        table((*head, "labels used", "labels per row"), labels),
+        *([table((*head, "outputs"), numbers)] if numbers else []),
+        "Left out: banana, which has two features; linnerud, which has 20 rows, and diabetes, which has one output.",
         "",
     ]
 
@@ -196,15 +215,16 @@ def _data(facts: Mapping[str, dict]) -> list[str]:
 def _track(rows: pd.DataFrame, facts: Mapping[str, dict], track: str) -> list[str]:
     """The section of a track: ranks, declared pairs, differences from the references."""
     lines = [f"## {TITLES[track]}", ""]
-    tables = {protocol: by_fold(part_of(rows, track, protocol)) for protocol in PROTOCOLS}
+    measure = MEASURES[track]
+    tables = {protocol: by_fold(part_of(rows, track, protocol), measure) for protocol in PROTOCOLS}
     if tables[PROTOCOLS[0]].empty:
         return [*lines, "Not run yet.", ""]
     lines += [f"![Mean ranks](ranks-{track}.svg)", "", *_rank_table(rows, tables, track)]
     lines += [f"![Mean ranks against CPU seconds](seconds-{track}.svg)", ""]
     for protocol, values in tables.items():
-        if not values.empty:
+        if not values.empty and PAIRS[track]:
             lines += _pair_table(means(values), track, protocol)
-    return [*lines, *_against(tables, facts), *_by_set(tables[PROTOCOLS[0]], facts)]
+    return [*lines, *_against(tables, facts, WORDS[measure]), *_by_set(tables[PROTOCOLS[0]], facts, WORDS[measure])]
 
 
 def _rank_table(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame], track: str) -> list[str]:
@@ -212,27 +232,33 @@ def _rank_table(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame], track: s
     values = {protocol: means(each) for protocol, each in tables.items() if not each.empty}
     ranked = {protocol: ranks(each) for protocol, each in values.items()}
     placed = {protocol: mean_ranks(each) for protocol, each in ranked.items()}
-    others = {m: mean_ranks(ranks(means(by_fold(part, m)))) for m in ("jaccard", "micro_f1")}
+    measure = MEASURES[track]
+    further = FURTHER[measure]
+    others = {m: mean_ranks(ranks(means(by_fold(part, m)))) for m in (*further, KEPT)}
     kinds, seconds = part.groupby("method")["kind"].first(), part.groupby("method")["seconds"].median()
     lines = []
     for name, at in placed[PROTOCOLS[0]].items():
         second = placed.get(PROTOCOLS[1], {}).get(name)
         cells = [_ranked(at), DASH if second is None else _ranked(second)]
         cells += [f"{each[name].mean:.1f}" if name in each else DASH for each in others.values()]
+        kept = part.loc[part["method"] == name, KEPT].mean(skipna=False)
+        cells.insert(-1, DASH if pd.isna(kept) else f"{kept:.3f}")
         mean = values[PROTOCOLS[0]].loc[name].mean()
         lines.append((name, kinds[name], f"{mean:.3f}", *cells, f"{seconds[name]:.2f}"))
     first = ranked[PROTOCOLS[0]]
     counts = {protocol: f"{each.shape[0]} methods, {each.shape[1]} sets" for protocol, each in ranked.items()}
-    head = ("method", "learns from", "mean average precision")
+    head = ("method", "learns from", f"mean {WORDS[measure].removeprefix('macro ')}")
     head += tuple(f"mean rank, {protocol} ({counts.get(protocol, 'not run')})" for protocol in PROTOCOLS)
     words = (
-        "Mean ranks by macro average precision, 1 being best, with the 95 % interval of drawing the sets again; "
-        f"methods with a value on every set take part. Jaccard@{K} and micro F1: mean ranks of their own, stratified "
-        "folds. CPU seconds: the median over folds. "
+        f"Mean ranks by {WORDS[measure]}, 1 being best, with the 95 % interval of drawing the sets again; "
+        f"methods with a value on every set take part. {', '.join(further.values())} and neighbours kept: mean ranks "
+        "of their own, stratified folds; methods without an embedding, or with lines from before it was measured, have "
+        "none of the last. CPU seconds: the median over folds. "
         f"Folds per set: {'; '.join(f'{_folds(each)} {name}' for name, each in tables.items() if not each.empty)}."
     )
-    return [words, "", *_leaders(placed[PROTOCOLS[0]]), *_left_out(values[PROTOCOLS[0]], first),
-            table((*head, f"rank by Jaccard@{K}", "rank by micro F1", "CPU s"), lines)]  # fmt: skip
+    head += (*(f"rank by {word}" for word in further.values()), "neighbours kept", "rank by neighbours kept", "CPU s")
+    words_of_ranks = [*_leaders(placed[PROTOCOLS[0]]), *_left_out(values[PROTOCOLS[0]], first)]
+    return [words, "", *words_of_ranks, table(head, lines)]
 
 
 def _folds(values: pd.DataFrame) -> str:
@@ -284,7 +310,7 @@ def _pair_table(values: pd.DataFrame, track: str, protocol: str) -> list[str]:
     return [f"### Declared pairs, {protocol} folds", "", *words, *([table(head, lines)] if lines else [])]
 
 
-def _against(tables: Mapping[str, pd.DataFrame], facts: Mapping[str, dict]) -> list[str]:
+def _against(tables: Mapping[str, pd.DataFrame], facts: Mapping[str, dict], measure: str) -> list[str]:
     """On how many sets the interval of a method lies above, around and below that of each reference."""
     sizes = {name: each["sample"] for name, each in facts.items()}
     columns = [(protocol, reference) for protocol, each in tables.items() if not each.empty for reference in REFERENCES]
@@ -299,13 +325,13 @@ def _against(tables: Mapping[str, pd.DataFrame], facts: Mapping[str, dict]) -> l
             lines.append((method, *cells))
     head = ("method", *(f"{reference}, {protocol}" for protocol, reference in columns))
     words = (
-        "On how many sets the interval of the difference in macro average precision lies above 0 / holds 0 / lies "
+        f"On how many sets the interval of the difference in {measure} lies above 0 / holds 0 / lies "
         f"below 0. All intervals: [{INTERVALS}]({INTERVALS})."
     )
     return [f"### Against {' and '.join(REFERENCES)}", "", words, "", table(head, lines)]
 
 
-def _by_set(values: pd.DataFrame, facts: Mapping[str, dict]) -> list[str]:
+def _by_set(values: pd.DataFrame, facts: Mapping[str, dict], measure: str) -> list[str]:
     """Means by set, stratified folds, marked where the interval against the first reference leaves out 0."""
     sizes = {name: each["sample"] for name, each in facts.items()}
     found = means(values).dropna(how="all")
@@ -323,8 +349,8 @@ def _by_set(values: pd.DataFrame, facts: Mapping[str, dict]) -> list[str]:
             cells.append(DASH if pd.isna(value) else shown)
         lines.append((method, *cells))
     words = (
-        f"Macro average precision by set, {PROTOCOLS[0]} folds; the best of each set in bold. ▲ and ▼: the interval of "
-        f"the difference from {REFERENCES[0]} lies above or below 0; without a mark it cannot be told."
+        f"{measure[0].upper()}{measure[1:]} by set, {PROTOCOLS[0]} folds; the best of each set in bold. ▲ and ▼: the "
+        f"interval of the difference from {REFERENCES[0]} lies above or below 0; without a mark it cannot be told."
     )
     return ["### By set", "", words, "", table(("method", *sets), lines)]
 
@@ -353,10 +379,13 @@ def _missing(rows: pd.DataFrame, facts: Mapping[str, dict]) -> list[str]:
     lines = ["## What is missing", ""]
     if unread:
         lines += [
-            f"- No results yet on {', '.join(unread)} of OpenML: their folds, with the hash of the data, are made "
-            "where a network is there (`python -m benchmarks splits`).",
+            f"- {', '.join(unread)} of OpenML stand in no table until they have been run: their folds, with the hash "
+            "of the data, are made where a network is there (`python -m benchmarks splits`).",
         ]
     for track in TRACKS:
+        only = [name for name in DECLARED[track, PROTOCOLS[0]] if name not in DECLARED[track, PROTOCOLS[1]]]
+        if only:
+            lines += [f"- {TITLES[track]}, {PROTOCOLS[1]} folds: not declared are {', '.join(only)}, for their cost."]
         for protocol in PROTOCOLS:
             part = part_of(rows, track, protocol)
             lines += _missing_of(part, facts, track, protocol)
@@ -371,12 +400,15 @@ def _missing_of(part: pd.DataFrame, facts: Mapping[str, dict], track: str, proto
     """A line on what a track lacks with one kind of folds."""
     where = f"{TITLES[track]}, {protocol} folds"
     counts = part.groupby("method").size()
-    absent = [name for name in DEFAULTS[track] if name not in counts]
-    if len(absent) == len(DEFAULTS[track]):
+    declared = DECLARED[track, protocol]
+    absent = [name for name in declared if name not in counts]
+    if len(absent) == len(declared):
         return [f"- {where}: not run."]
-    whole = N_FOLDS * len(facts)
+    left_out = LEFT_OUT.get((track, protocol), ())
+    whole = N_FOLDS * sum(track in tracks_of(each) and name not in left_out for name, each in facts.items())
     short = {name: int(count) for name, count in counts.items() if count < whole}
-    lines = [f"- {where}: not run are {', '.join(absent)}."] if absent else []
+    lines = [f"- {where}: not declared are the sets {', '.join(left_out)}, for their cost."] if left_out else []
+    lines += [f"- {where}: not run are {', '.join(absent)}."] if absent else []
     if short:
         least, most = min(short.values()), max(short.values())
         span = f"{least}" if least == most else f"{least} to {most}"
@@ -390,6 +422,7 @@ def _joining() -> list[str]:
         "",
         'A method joins by one command, in its own time: `python -m benchmarks run "MESD(LFDA)"` (any name that '
         f"`proxembed search -m` takes) writes its file in `benchmarks/{RESULTS}` and touches no other; then "
-        "`python -m benchmarks page`.",
+        "`python -m benchmarks page`. A transformer from outside is judged by `python -m benchmarks run module:Class`, "
+        "and its lines stay out of these: [Enter the benchmark](../../howto/benchmark.md).",
         "",
     ]

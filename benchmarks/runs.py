@@ -9,10 +9,13 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks.cell import run_cell
-from benchmarks.entrants import DEFAULTS, entrant
+from benchmarks.cell import Effort, run_cell
+from benchmarks.entered import is_outside
+from benchmarks.entrants import DECLARED, LEFT_OUT, entrant
+from benchmarks.folds import stored_facts, tracks_of
 from benchmarks.sets import Unavailable, read_set
-from benchmarks.store import Results, done
+from benchmarks.store import Results, keys_of, place_of, read_file
+from proxembed.execute.budget import OutOfBudget
 from proxembed.execute.loop import Evaluator, Loop, OneBatch, Trial, Work
 
 Cell = tuple[str, str, str, int, str]  # set, protocol, track, fold, method
@@ -20,7 +23,8 @@ Cell = tuple[str, str, str, int, str]  # set, protocol, track, fold, method
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: cells in order, and the folders of data and benchmark.
+    """What is run: cells in order, the folders of data and benchmark, and the file of lines of a method that is not
+    stored among the others.
 
     The methods of a fold come one after another, as they share its rows; the folds of all sets come in turn, so that a
     run that is ended early has some folds of every set.
@@ -29,13 +33,14 @@ class Plan:
     cells: tuple[Cell, ...]
     data: Path | None
     home: Path
+    lines: Path | None = None
 
     @classmethod
     def of(
         cls, methods: Sequence[str] | None, sets: Sequence[str], protocols: Sequence[str], tracks: Sequence[str],
-        folds: int, data: Path | None, home: Path, force: bool = False,
+        folds: int, data: Path | None, home: Path, force: bool = False, lines: Path | None = None,
     ) -> Plan:  # fmt: skip
-        """The plan of some methods, None for those of each track that the page expects.
+        """The plan of some methods, None for those that are declared for each track and kind of folds.
 
         Parameters
         ----------
@@ -46,19 +51,31 @@ class Plan:
         data, home : Path
         force : bool, default=False
             Whether stored results are replaced.
+        lines : Path, optional
+            The file of the one method that is named; None: its file among those of the others.
         """
         named = None if methods is None else tuple(dict.fromkeys(entrant(name).name for name in methods))
-        of_track = {track: named or DEFAULTS[track] for track in tracks}
-        held = {} if force else {name: done(name, home) for names in of_track.values() for name in names}
+        among = {(track, protocol): named or DECLARED[track, protocol] for track in tracks for protocol in protocols}
+        every = dict.fromkeys(name for names in among.values() for name in names)
+        taking = {track: {name for name in every if entrant(name).takes(track)} for track in tracks}
+        tracks_by_set = {name: tracks_of(facts) for name, facts in stored_facts(home).items()}
+        held = {} if force else {name: keys_of(read_file(lines or place_of(name, home), name)) for name in every}
         cells = (
             (name, protocol, track, fold, method)
             for track in tracks
             for protocol in protocols
             for fold in range(1, folds + 1)
             for name in sets
-            for method in of_track[track]
+            if track in tracks_by_set[name] and (named or name not in LEFT_OUT.get((track, protocol), ()))
+            for method in among[track, protocol]
+            if method in taking[track]
         )
-        return cls(tuple(cell for cell in cells if cell[:4] not in held.get(cell[4], ())), data, home)
+        return cls(tuple(cell for cell in cells if cell[:4] not in held.get(cell[4], ())), data, home, lines)
+
+    @property
+    def paths(self) -> dict[str, Path]:
+        """Method -> the file of its lines."""
+        return {name: self.lines or place_of(name, self.home) for name in dict.fromkeys(cell[4] for cell in self.cells)}
 
     def skipped(self) -> dict[str, str]:
         """The sets of the plan that cannot be read, with the reason."""
@@ -79,25 +96,39 @@ class Plan:
 class Cells(Evaluator):
     """Runs methods on folds: a configuration is a method, a step the set, protocol, track and number of a fold."""
 
-    def __init__(self, home: Path, data: Path | None):
-        self.home, self.data = str(home), None if data is None else str(data)
+    def __init__(self, home: Path, data: Path | None, effort: Effort):
+        self.home, self.data, self.effort = str(home), None if data is None else str(data), effort
 
     def evaluate(self, method: str, cell: tuple[str, str, str, int]) -> dict[str, Any]:
-        """The results of the method on the fold."""
-        return run_cell(*cell, method, self.home, self.data)
+        """The results of the method on the fold; a ValueError if a transformer from outside fails there."""
+        row = run_cell(*cell, method, self.home, self.data, self.effort)
+        if row["failure"] and is_outside(method):
+            name, protocol, track, fold = cell
+            where = f"fold {fold} of {name} (track {track}, {protocol} folds)"
+            raise ValueError(refusal(method, where, row["failure"], self.effort.last))
+        return row
 
     def key(self, method: str, cell: tuple[str, str, str, int]) -> list[Any]:
         """Method, set, protocol, track and fold."""
         return [method, *cell]
 
 
-def execute(plan: Plan, n_jobs: int, echo: Callable[[str], Any]) -> None:
+def refusal(method: str, where: str, failure: str, seconds: float) -> str:
+    """The sentence on a transformer from outside that cannot be judged."""
+    if failure.startswith(OutOfBudget.__name__):
+        return f"{method} took more than {seconds:g} CPU seconds on {where}; make it faster, or raise --max-seconds."
+    kind, _, reason = failure.partition(": ")
+    own = kind in (ValueError.__name__, FloatingPointError.__name__)
+    return f"{method} is refused on {where}: {(reason if own else failure).rstrip('.')}."
+
+
+def execute(plan: Plan, n_jobs: int, echo: Callable[[str], Any], effort: Effort | None = None) -> None:
     """Run the cells and store each as it is finished; echo a line for each, and for each set or method that is skipped.
 
     Raises
     ------
     ValueError
-        The data of a set are not those of its stored folds.
+        The data of a set are not those of its stored folds, or a transformer from outside fails.
     KeyboardInterrupt
         After Ctrl-C; what is finished is stored.
     """
@@ -110,13 +141,19 @@ def execute(plan: Plan, n_jobs: int, echo: Callable[[str], Any]) -> None:
     def report(loop: Loop, work: Work, done: bool) -> None:
         if done:
             (name, protocol, track, fold), row = work.steps[0], loop.outcomes[-1]
-            told = row["failure"] or f"average precision {row['average_precision']}"
+            value = f"Q2 {row['q2']}" if "q2" in row else f"average precision {row['average_precision']}"
+            told = row["failure"] or value
             where = f"{len(loop.outcomes)}/{len(cells)} {track} {protocol} {fold} {name} {work.trial.title}"
             echo(f"{where}: {row['seconds']:.2f} s, {told}")
 
-    results = Results(trials, plan.home)
+    results = Results({name: path for name, path in plan.paths.items() if name in trials})
     loop = Loop(
-        Cells(plan.home, plan.data), n_jobs=n_jobs, ordered=False, lone_here=True, ledger=results, report=report
+        Cells(plan.home, plan.data, effort or Effort()),
+        n_jobs=n_jobs,
+        ordered=False,
+        lone_here=True,
+        ledger=results,
+        report=report,
     )
     try:
         with threadpool_limits(1, user_api="blas"):  # of this process: CPU time is the same with workers

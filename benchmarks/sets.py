@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from proxembed.data import DataError, Dataset, digits, fetch_openml_dataset, read
 
 FILE, BUNDLED, OPENML = "file", "scikit-learn", "OpenML"
@@ -33,15 +35,27 @@ class Source:
     number: int | None = None
 
 
+def file_of(name: str, folder: Path | None) -> Path:
+    """The file NAME.npz in the folder of the data files; Unavailable if it is missing."""
+    if folder is None:
+        raise Unavailable(f"{name}: no folder of data files is named; give --data DIR, or set PROXEMBED_DATA.")
+    if not (folder / f"{name}.npz").is_file():
+        raise Unavailable(f"{name}: {folder} has no {name}.npz.")
+    return folder / f"{name}.npz"
+
+
 def _of_file(name: str) -> Source:
     """A file NAME.npz in the folder of the data files."""
 
+    return Source(FILE, lambda folder: read(file_of(name, folder)))
+
+
+def _of_outputs(name: str) -> Source:
+    """A file NAME.npz in the same folder, whose Y holds numbers."""
+
     def found(folder: Path | None) -> Dataset:
-        if folder is None:
-            raise Unavailable(f"{name}: no folder of data files is named; give --data DIR, or set PROXEMBED_DATA.")
-        if not (folder / f"{name}.npz").is_file():
-            raise Unavailable(f"{name}: {folder} has no {name}.npz.")
-        return read(folder / f"{name}.npz")
+        file = np.load(file_of(name, folder), allow_pickle=False)
+        return Dataset.from_targets(file["X"].astype(np.float64), file["Y"], "real")
 
     return Source(FILE, found)
 
@@ -74,12 +88,14 @@ def _of_openml(name: str, number: int) -> Source:
 FILES = (
     "emotions", "birds", "scene", "yeast", "enron", "corel5k", "tmc2007-500", "reuters", "dna", "satimage",
 )  # fmt: skip
+NUMBERS = ("jura", "tecator", "enb", "wq", "atp1d")  # files whose outputs are numbers
 ON_OPENML = {"genbase": 40591, "image": 40592, "langLog": 40593, "slashdot": 40596}
 SETS: dict[str, Source] = {
     **{name: _of_file(name) for name in FILES},
     "digits": Source(BUNDLED, lambda folder: digits()),
     "wine": _of_classes("load_wine"),
     "breast-cancer": _of_classes("load_breast_cancer"),
+    **{name: _of_outputs(name) for name in NUMBERS},
     **{name: _of_openml(name, number) for name, number in ON_OPENML.items()},
 }
 

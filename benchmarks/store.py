@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import PROTOCOLS, RESULTS, TRACKS
-from benchmarks.cell import KEY, MEASURES
+from benchmarks import PROTOCOLS, RESULTS, TRACKS, VERSION
+from benchmarks.cell import KEY, VALUES
 from benchmarks.sets import SETS
 from proxembed.execute.ledger import Ledger, read_header
 
 COLUMNS = (
-    "method", "kind", *KEY, "k", "components", "tried", *MEASURES, "seconds", "failure", "version", "parameters",
+    "method", "kind", *KEY, "k", "components", "tried", *VALUES, "seconds", "failure", "version", "benchmark",
+    "parameters",
 )  # fmt: skip
 Key = tuple[str, str, str, int]
 
@@ -30,12 +31,16 @@ def file_name(method: str) -> str:
     return re.sub(r"[^\w.]+", "-", method).strip("-") + ".jsonl"
 
 
-def ledger_of(method: str, home: Path) -> Ledger:
+def place_of(method: str, home: Path) -> Path:
+    """The path of the file of a method."""
+    return home / RESULTS / file_name(method)
+
+
+def ledger_at(path: Path, method: str) -> Ledger:
     """The ledger of a method, begun if there is none.
 
-    Raises a ValueError if the file holds another method, whose name differs in signs alone.
+    Raises a ValueError if the file holds another method; names of methods may differ in signs alone.
     """
-    path = home / RESULTS / file_name(method)
     header = read_header(path)
     if header is not None and header["facts"] != {"method": method}:
         other = header["facts"].get("method")
@@ -46,22 +51,35 @@ def ledger_of(method: str, home: Path) -> Ledger:
 
 def read_rows(method: str, home: Path) -> list[dict[str, Any]]:
     """The stored rows of a method, in the order of tracks, protocols, sets and folds."""
-    if not (home / RESULTS / file_name(method)).is_file():
+    return read_file(place_of(method, home), method)
+
+
+def read_file(path: Path, method: str) -> list[dict[str, Any]]:
+    """The rows of a method in a file, in the same order; none if there is no file.
+
+    Raises a ValueError for rows of another version of the benchmark.
+    """
+    if not path.is_file():
         return []
-    stored = ledger_of(method, home).results
+    stored = ledger_at(path, method).results
+    if others := {str(row.get("benchmark")) for _, row in stored} - {VERSION}:
+        raise ValueError(
+            f"{path.name} holds results of version {min(others)} of the benchmark, which is at version {VERSION}; "
+            "remove the file, and run the method again."
+        )
     return sorted(({"method": method, **dict(zip(KEY, key, strict=True)), **row} for key, row in stored), key=_place)
 
 
-def done(method: str, home: Path) -> set[Key]:
-    """The (set, protocol, track, fold) of which results are stored."""
-    return {tuple(row[name] for name in KEY) for row in read_rows(method, home)}
+def keys_of(rows: Iterable[dict[str, Any]]) -> set[Key]:
+    """The (set, protocol, track, fold) of stored rows."""
+    return {(row["set"], row["protocol"], row["track"], row["fold"]) for row in rows}
 
 
 class Results:
     """The results of methods, each in a ledger of its own, as one ledger whose keys begin with the method."""
 
-    def __init__(self, methods: Iterable[str], home: Path):
-        self.ledgers = {method: ledger_of(method, home) for method in methods}
+    def __init__(self, paths: Mapping[str, Path]):
+        self.ledgers = {method: ledger_at(path, method) for method, path in paths.items()}
 
     def find(self, key: list[Any]) -> None:
         """None: what is stored is not asked for, or to be replaced."""

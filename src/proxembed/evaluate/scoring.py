@@ -65,6 +65,7 @@ class Measures:
     similarities: tuple[Measure, Measure] | None = None
     test_alone: bool = False  # of many labels scores are kept of the test rows alone
     maps: bool = False  # what maps keep of the neighbours in X, without similarities too
+    kept: bool = False  # what embeddings of every size keep of them
 
     def plain(self) -> list[Any]:
         """All that distinguishes these measures from others, as plain data."""
@@ -648,13 +649,13 @@ def _fit_and_measure(
     if own and not numbers:
         kind = OwnReadings
 
-    def measured(kind: Any, width: int, pairs: Pairs, is_map: bool = False) -> Measured:
+    def measured(kind: Any, width: int, pairs: Pairs, keeps: bool = False) -> Measured:
         places = embedding.at(width)
         readings = kind(*places, part, placed, *own)
         found = readings.measured(measures, pairs)
         if measures.similarities and not (arm.rival or numbers):
             found = found._replace(exchanged=readings.exchanged(measures.similarities[0].n_neighbors))
-        return found._replace(kept=part.kept_share(*places)) if is_map else found
+        return found._replace(kept=part.kept_share(*places)) if keeps else found
 
     def add(arm: Arm, k: int | None, width: int, pairs: Pairs, done: _Timed) -> None:
         _add(scores, arm, k, width, part, measures, pairs, done._replace(seconds=fitted.seconds + done.seconds))
@@ -664,7 +665,8 @@ def _fit_and_measure(
         width = every if k is None else min(k, every)
         if width not in known:
             is_map = maps and k is not None and width <= MAP_SIZE
-            known[width] = _Timed.of(budget, measured, kind, width, measures.pairs + measures.further, is_map)
+            keeps = is_map or (measures.kept and not arm.predicts)
+            known[width] = _Timed.of(budget, measured, kind, width, measures.pairs + measures.further, keeps)
         add(arm, k, width, measures.pairs + measures.further, known[width])
     if arm.lookup is not None:
         done = _Timed.of(budget, measured, lookup, every, measures.pairs)

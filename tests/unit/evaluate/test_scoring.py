@@ -233,3 +233,20 @@ def test_the_kind_of_splits_that_was_taken_is_recorded():
     assert run(protocol, Dataset(X, Y, groups=groups)).protocol["splitting"]["kind"] == "groups"
     assert run(protocol, Dataset(X, Y, times=np.arange(len(X)))).protocol["splitting"]["kind"] == "time"
     assert run(protocol, Dataset(X, Y)).protocol["splitting"]["kind"] == "stratified"
+
+
+def test_neighbours_kept_are_of_every_size_where_they_are_asked_for():
+    """A map has them anyway; scores of labels are no embedding."""
+    data = digits().take(range(0, 600, 4))
+    part = prepare(data, Split("1", np.arange(100), np.arange(100, 150)))
+    arm, scores = embedding_arm("OPLS", OPLS()), Arm("forest scores", ForestScores(random_state=0), rival=True)
+    measures = Measures(((measure_of(AVERAGE_PRECISION), RIDGE),), (2, 5), maps=True)
+    assert [key[1] for key in score(arm, part, measures).kept] == [2]
+    found = score(arm, part, replace(measures, kept=True)).kept
+    model = OPLS(n_components=5).fit(part.X, part.labels)
+    Z, new = model.transform(part.X), model.transform(part.X_held_out)
+    for k in (2, 5):
+        assert found["OPLS", k, "1"] == pytest.approx(kept_neighbors(part.X_held_out, part.X, new[:, :k], Z[:, :k]))
+    assert found["OPLS", 2, "1"] < found["OPLS", 5, "1"] < 1
+    assert score(RAW, part, replace(measures, kept=True)).kept["all features", None, "1"] == pytest.approx(1.0)
+    assert scores.predicts and score(scores, part, replace(measures, kept=True)).kept == {}

@@ -8,8 +8,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from benchmarks import OUTPUTS, VERSION
 from benchmarks.cell import Effort, compete, inner_splits, make_task
-from benchmarks.entrants import DEFAULTS, KNN, OWN, RIVAL, SEMI, SUPERVISED, UNSUPERVISED, Entrant, entrant, words_of
+from benchmarks.entrants import DECLARED, KNN, OWN, RIVAL, SEMI, SUPERVISED, UNSUPERVISED, Entrant, entrant, words_of
 from benchmarks.folds import make_folds
 from proxembed import PCA
 from proxembed.data import Dataset
@@ -72,13 +73,14 @@ def test_a_row_of_results_is_complete_and_repeats(data):
     assert row["k"] == row["components"] and 1 <= row["k"] <= 3 and row["failure"] is None and row["version"]
     for name in ("average_precision", "average_precision_knn", "jaccard", "macro_f1", "micro_f1"):
         assert 0.4 < row[name] < 1
+    assert 0 < row["kept"] < 1 and row["benchmark"] == VERSION
 
 
 def test_all_features_and_rivals_have_nothing_to_choose(data):
     for name in ("all features", "logistic regression", KNN):
         row = run(name, data)
         assert row["k"] is None and row["tried"] == 0 and row["failure"] is None and row["average_precision"] > 0.6
-    assert run(KNN, data)["jaccard"] is None
+    assert run(KNN, data)["jaccard"] is run(KNN, data)["kept"] is None
     row = run("random projection", data)
     assert row["k"] in (2, 3, 5, 6, 10) and row["tried"] == 1
 
@@ -100,7 +102,7 @@ def test_the_clock_of_tuning_stops_tuning_alone(data):
 def test_what_the_clock_ends_has_the_worst_value_and_its_reason(data):
     row = run("OPLS", data, Effort(3, 60.0, 1e-9))
     assert row["failure"].startswith("OutOfBudget: the budget of 1e-09 CPU seconds")
-    assert row["average_precision"] == row["jaccard"] == row["micro_f1"] == 0.0
+    assert row["average_precision"] == row["jaccard"] == row["micro_f1"] == row["kept"] == 0.0
 
 
 class Idle(PCA, abstract=True):
@@ -172,10 +174,10 @@ def test_sparse_rows_take_part(data):
     assert run("OPLS", replace(data, X=X))["failure"] is None
 
 
-@pytest.mark.parametrize("track", DEFAULTS)
+@pytest.mark.parametrize("track", DECLARED, ids="-".join)
 def test_the_declared_names_are_those_of_the_tables(track):
-    assert len(set(DEFAULTS[track])) == len(DEFAULTS[track])
-    for name in DEFAULTS[track]:
+    assert len(set(DECLARED[track])) == len(DECLARED[track])
+    for name in DECLARED[track]:
         assert entrant(name).name == name == entrant(name.upper() if "=" not in name else name).name
 
 
@@ -202,3 +204,43 @@ def test_unknown_names_are_told_with_near_ones():
         entrant("MESD(Nothing)")
     with pytest.raises(ValueError, match="'beta' is not a parameter of OPLS"):
         entrant("OPLS(beta=1)")
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    """Rows whose outputs are linear in the first three of six features."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6))
+    Y = X[:, :3] @ rng.normal(size=(3, 3)) + 0.3 * rng.normal(size=(150, 3))
+    return Dataset.from_targets(X, Y, "real", name="made", train_idx=range(100), test_idx=range(100, 150))
+
+
+def test_numbers_are_judged_by_their_own_measures(numbers):
+    task = make_task(numbers)
+    assert task.numbers and 1 in task.sizes
+    row = compete(entrant("OPLS", numbers=True), task, EFFORT)
+    assert row["failure"] is None and "average_precision" not in row and 0.8 < row["q2"] < 1
+    assert 0.5 < row["agreement"] < 1 and 0 < row["kept"] < 1
+    part = task.outer
+    X, new = (np.c_[np.ones(each.shape[0]), each] for each in (part.X, part.X_held_out))
+    Y, truth = numbers.outputs.raw[:100], numbers.outputs.raw[100:]
+    predicted = new @ np.linalg.lstsq(X, Y, rcond=None)[0]
+    q2 = np.mean(1 - ((truth - predicted) ** 2).sum(axis=0) / ((truth - Y.mean(axis=0)) ** 2).sum(axis=0))
+    assert compete(entrant("all features", numbers=True), task, EFFORT)["q2"] == pytest.approx(q2, abs=0.01)
+
+
+def test_who_takes_what():
+    takes = {name: (entrant(name).takes("all"), entrant(name).takes(OUTPUTS)) for name in TAKES}
+    assert takes == TAKES
+
+
+TAKES = {
+    "all features": (True, True), "random projection": (True, True), "PCA": (True, True), "OPLS": (True, True),
+    "PLSRegression": (False, True), "logistic regression": (True, False), "MESD(FDA)": (True, False),
+    "MLLGC": (True, False), "sklearn.decomposition:PCA": (True, True),
+}  # fmt: skip
+
+
+def test_every_declared_method_takes_its_track():
+    for (track, _), names in DECLARED.items():
+        assert all(entrant(name, track == OUTPUTS).takes(track) for name in names)

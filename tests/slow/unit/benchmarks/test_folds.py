@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import HOME, PROTOCOLS
-from benchmarks.folds import LEAST, MOST_ROWS, data_hash, make_folds, read_folds, write_folds
+from benchmarks import HOME, OUTPUTS, PROTOCOLS
+from benchmarks.folds import LEAST, MOST_ROWS, data_hash, make_folds, read_folds, tracks_of, write_folds
 from benchmarks.sets import ON_OPENML, SETS, Unavailable, read_set
 from proxembed.data import DataError, Dataset
 
@@ -109,3 +109,23 @@ def test_sets_that_cannot_be_read_say_why(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="set 'iris' is unknown; the sets are emotions, birds"):
         read_set("iris")
     assert set(ON_OPENML) <= set(SETS) and all(SETS[name].number == number for name, number in ON_OPENML.items())
+
+
+def test_folds_of_numbers_are_balanced_along_the_outputs():
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=200)
+    Y = np.c_[t, 2 * t, np.full(200, 7.0)]
+    data = Dataset.from_targets(rng.normal(size=(200, 4)), Y, "real", name="made")
+    folds = make_folds(data)
+    assert folds.facts[OUTPUTS] == 3 and "kept" not in folds.facts and tracks_of(folds.facts) == (OUTPUTS,)
+    order = np.argsort(t)
+    blocks = [sorted(folds.iterative[order[start : start + 5]]) for start in range(0, 200, 5)]
+    assert blocks == [[1, 2, 3, 4, 5]] * 40
+    part = folds.split(folds.sample(data), "random", OUTPUTS, 1)
+    assert part.outputs is not None and len(part.test_idx) == 40 and len(part.train_idx) == 160
+    assert len(make_folds(data.take(range(53))).rows) == 53
+    assert data_hash(data) != data_hash(Dataset.from_targets(data.X, Y + np.eye(200, 3) * 1e-9, "real"))
+
+
+def test_sets_of_labels_have_the_other_tracks():
+    assert tracks_of(make_folds(several_labels()).facts) == ("all", "fifth")

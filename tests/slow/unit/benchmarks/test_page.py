@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import HOME, PAGE, PROTOCOLS, TRACKS
-from benchmarks.entrants import DEFAULTS
+from benchmarks import HOME, NAME, OUTPUTS, PAGE, PROTOCOLS, TRACKS, VERSION
+from benchmarks.entrants import DECLARED
 from benchmarks.findings import BETTER, EQUAL, OPEN, PAIRS, Interval, by_fold, mean_ranks, means, pairs, ranks, within
-from benchmarks.folds import stored_facts
+from benchmarks.folds import stored_facts, tracks_of
 from benchmarks.load import load
 from benchmarks.page import figures, intervals, page
 from benchmarks.store import COLUMNS
@@ -94,6 +94,7 @@ def test_the_page_says_what_the_results_say(made):
     assert "All labels known, random folds: not run." in text
     assert "Folds per set: 5 iterative." in text
     assert "Without results of both: OPLS – label scores, Kernelized(OPLS) – all features, " in text
+    assert text.startswith(f"# The benchmark\n\n**{NAME} {VERSION}**.") and "0.500 |" in text
     assert "1 of 4 methods have 29 of 30 folds" in text and "genbase (id 40591)" in text
     lost = made.copy()
     lost.loc[(lost["method"] == "MDDM") & (lost["set"] == "birds"), "failure"] = "OutOfBudget: the budget is spent"
@@ -116,11 +117,23 @@ def test_the_table_of_intervals_has_every_method_and_reference(made):
     assert any(line.startswith("all,iterative,OPLS,all features,scene,0.05000,") for line in lines)
 
 
+def test_numbers_have_a_section_of_their_own(made):
+    numbers = made.assign(track=OUTPUTS, q2=made["average_precision"] - 0.1, average_precision=np.nan, agreement=0.5)
+    facts = {name: {"rows": 90, "sample": 90, "features": 5, OUTPUTS: 3} for name in SETS}
+    text = page(numbers, facts)
+    mean = (means(by_fold(made)).loc["OPLS"] - 0.1).mean()
+    assert "## Outputs that are numbers\n\n![Mean ranks](ranks-outputs.svg)" in text and "| 90 | 90 | 5 | 3 |" in text
+    assert f"| OPLS | labels | {mean:.3f} |" in text and "rank by A@10" in text and "Q2 by set, iterative folds" in text
+    assert "Declared pairs" not in text and set(figures(numbers)) == {"ranks-outputs.svg", "seconds-outputs.svg"}
+    assert "All labels known, iterative folds: not run." in text
+
+
 def test_pairs_are_declared_among_those_that_run_and_can_reach_the_level():
     for track in TRACKS:
         names = {name for pair in PAIRS[track] for name in pair}
-        assert names <= set(DEFAULTS[track])
-        assert len(PAIRS[track]) * 2 / 2 ** len(stored_facts(HOME)) < 0.05
+        assert all(names <= set(DECLARED[track, protocol]) for protocol in PROTOCOLS)
+        sets = sum(track in tracks_of(facts) for facts in stored_facts(HOME).values())
+        assert len(PAIRS[track]) * 2 / 2**sets < 0.05
 
 
 @pytest.mark.skipif(not list((HOME / "results").glob("*.jsonl")), reason="no results are stored")

@@ -1,15 +1,19 @@
 """`python -m benchmarks`: resumes, leaves other methods' files alone, skips what cannot be read, refuses other data."""
 
 import shutil
+from itertools import product
 
 import pytest
 from typer.testing import CliRunner
 
 import benchmarks.runs
-from benchmarks import HOME, PAGE
+from benchmarks import HOME, N_FOLDS, OUTPUTS, PAGE, VERSION
 from benchmarks.__main__ import app
+from benchmarks.cell import KEPT, MEASURES, run_cell
+from benchmarks.entrants import DECLARED, LEFT_OUT
+from benchmarks.folds import stored_facts, tracks_of
 from benchmarks.load import load
-from benchmarks.store import COLUMNS, file_name, ledger_of, read_rows
+from benchmarks.store import COLUMNS, file_name, ledger_at, place_of, read_rows
 
 
 def program(*words):
@@ -74,7 +78,9 @@ def test_a_new_method_joins_without_touching_the_files_of_others(home):
 
 
 def test_without_names_those_of_the_page_run(home, monkeypatch):
-    monkeypatch.setattr(benchmarks.runs, "DEFAULTS", {"all": ("PCA", "OPLS")})
+    monkeypatch.setattr(
+        benchmarks.runs, "DECLARED", {("all", "iterative"): ("PCA", "OPLS"), ("all", "random"): ("PCA",)}
+    )
     assert run(home).exit_code == 0 and set(contents(home)) == {"OPLS.jsonl", "PCA.jsonl"}
 
 
@@ -116,7 +122,7 @@ def test_folds_are_drawn_once(home):
     [
         (["run", "oplss"], "no method or rival is named 'oplss'; did you mean opls"),
         (["run", "PCA", "--sets", "iris"], "--sets 'iris' names 'iris'; it takes wine."),
-        (["run", "PCA", "--tracks", "half"], "--tracks 'half' names 'half'; it takes all, fifth."),
+        (["run", "PCA", "--tracks", "half"], "--tracks 'half' names 'half'; it takes all, fifth, outputs."),
         (["run", "PCA", "--data", "nowhere"], "--data names nowhere, which is no folder"),
         (["run", "PCA", "-j", "0"], "--jobs 0 must be"),
         (["splits", "iris"], "set 'iris' is unknown"),
@@ -136,7 +142,7 @@ def test_without_folds_there_is_nothing_to_run(tmp_path):
 
 
 def test_two_methods_do_not_share_a_file(home):
-    ledger_of("MVMD(beta=0.2)", home).add(["wine", "random", "all", 1], {})
+    ledger_at(place_of("MVMD(beta=0.2)", home), "MVMD(beta=0.2)").add(["wine", "random", "all", 1], {})
     assert file_name("MVMD(beta=0.2)") == file_name("MVMD(beta-0.2)")
     with pytest.raises(ValueError, match="holds the results of 'MVMD.beta=0.2.', not of 'MVMD.beta-0.2.'; rename"):
         read_rows("MVMD(beta-0.2)", home)
@@ -146,8 +152,36 @@ def test_all_stored_results_load():
     rows = load()
     assert list(rows.columns) == list(COLUMNS) and len(rows) == len(rows.drop_duplicates(list(COLUMNS[:6])))
     assert {path.name for path in (HOME / "results").iterdir()} == set(map(file_name, rows["method"]))
-    failed = rows[rows["failure"] != ""]
-    assert (failed["average_precision"] == 0).all() and rows["average_precision"].between(0, 1).all()
+    numbers = rows["track"] == OUTPUTS
+    labels, failed = rows[~numbers], rows[(rows["failure"] != "") & ~numbers]
+    assert (failed["average_precision"] == 0).all() and labels["average_precision"].between(0, 1).all()
+    assert rows.loc[numbers, "average_precision"].isna().all() and (rows.loc[numbers, "q2"] < 1).all()
+    assert set(rows["benchmark"]) == {VERSION} and rows["kept"].dropna().between(0, 1).all()
+    assert (rows.loc[rows["method"] == "all features", "kept"] > 0.9).all()  # all of them, but for ties
+
+
+def test_what_is_declared_is_what_is_stored():
+    """Every declared method has every fold of every set that has stored folds, and nothing else is stored."""
+    rows, tracks = load(), {name: tracks_of(facts) for name, facts in stored_facts(HOME).items()}
+    stored = set(rows[["method", "set", "protocol", "track", "fold"]].itertuples(index=False, name=None))
+    folds = range(1, N_FOLDS + 1)
+    declared = {
+        (method, name, protocol, track, fold)
+        for (track, protocol), methods in DECLARED.items()
+        for method, name, fold in product(methods, tracks, folds)
+        if track in tracks[name] and name not in LEFT_OUT.get((track, protocol), ())
+    }
+    assert stored == declared
+
+
+@pytest.mark.parametrize("method", ["OPLS", "all features", "label scores", "random projection"])
+def test_stored_lines_repeat(method):
+    """A stored line is that of a run of today: the values to 1e-3, as processors round differently."""
+    row = next(row for row in read_rows(method, HOME) if row["set"] == "wine" and row["track"] == "all")
+    again = run_cell("wine", row["protocol"], "all", row["fold"], method, str(HOME), None)
+    assert {name: again[name] for name in (*MEASURES, KEPT)} == pytest.approx(
+        {name: row[name] for name in (*MEASURES, KEPT)}, abs=1e-3
+    )
 
 
 def test_without_results_the_table_is_empty(tmp_path):
