@@ -34,8 +34,8 @@ A rival has a higher value than ours for predictions on {predict_above}, for nei
 """
 PAGE = """# Ours beside rivals
 
-`make search-results` runs `proxembed search --max-work 450` per data set (6 to 15 CPU minutes) and writes these
-tables. The values are those of the test rows, which are scored once. Our method and size, and the sizes of the rivals,
+`make search-results` runs `proxembed search --max-work 150` per data set (reuters and tmc2007-500: 450; CPU_MINUTES
+CPU minutes each) and writes these tables. The values are those of the test rows, which are scored once. Our method and size, and the sizes of the rivals,
 are chosen on the training rows. Average precision is that of a ridge regression on the embedding, and neighbours are
 found by cosine. The verdict compares ours with all features. For neighbours there is a second baseline, used if it
 scores higher: the same ten rows for every query, those whose label sets are closest to all others on average.

@@ -96,8 +96,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "histogram": score_view(record.get("map")),
         "measured": measured_view(record.get("measured")),
         "figure_number": figure_number,
-        "of": target_words(summary["dataset"]),
-        "features": feature_words(summary),
+        "of": {**target_words(summary["dataset"]), "features": feature_words(summary)},
         "labels": views.label_view(record.get("label_table"), summary["verdict"].get("tolerance", TOLERANCE)),
         "reliability": views.reliability_view(record.get("reliability")),
         "parts": views.component_view(record.get("components")),
@@ -159,11 +158,7 @@ def target_words(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def feature_words(summary: dict[str, Any]) -> str:
-    """The features of a data set, and the columns of a table that they come from where these are fewer.
-
-    >>> feature_words({"dataset": {"d": 8}, "best": [{"arm": ALL_FEATURES, "components": 19}]})
-    '8 columns as 19 features'
-    """
+    """The features of a data set, and the columns of a table that they come from where these are fewer."""
     d = summary["dataset"]["d"]
     features = feature_count(summary.get("best", []), d)
     return counted(d, "feature") if features == d else f"{counted(d, 'column')} as {counted(features, 'feature')}"

@@ -9,9 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.report import page_html
 from proxembed.report.figures import LINES, k_curve, line_looks, matrix_png
 from proxembed.report.matrices import unpacked
+from proxembed.report.page import feature_words
 from proxembed.report.record import SECTIONS
 from proxembed.report.sections import leak_warnings
 from proxembed.tables.notes import visible
@@ -345,3 +347,8 @@ def test_the_leaderboard_of_a_search_for_a_map_tells_what_each_map_keeps(record,
     assert page.count(">34 % (1,202)</td>") == 1 and page.count('<th scope="col">kept</th>') == 1
     assert "ten nearest on the map; in brackets the number of held-out rows" in page
     assert '<th scope="col">kept</th>' not in page_html({**record, "summary": {**summary, "best": best}})
+
+
+def test_columns_that_become_more_features_are_counted_as_both():
+    facts = {"dataset": {"d": 8}, "best": [{"arm": ALL_FEATURES, "components": 19}]}
+    assert feature_words(facts) == "8 columns as 19 features" and feature_words({"dataset": {"d": 1}}) == "1 feature"

@@ -106,9 +106,9 @@ def test_a_search_writes_its_map(found, tmp_path):
 
 
 def test_the_widget_selects_rows_to_explain(found):
-    needed("jscatter")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        needed("jscatter")
         widget = found.map()
         widget.selection(np.flatnonzero(found.embedding[:, 0] > 0))
         assert widget.color()["by"] == "red" and found.map("held_out").color()["by"] == "held_out"
