@@ -34,11 +34,12 @@ A rival has a higher value than ours for predictions on {predict_above}, for nei
 """
 PAGE = """# Ours beside rivals
 
-`make search-results` runs `proxembed search --max-work 150` per data set (reuters and tmc2007-500: 450; CPU_MINUTES
-CPU minutes each) and writes these tables. The values are those of the test rows, which are scored once. Our method and size, and the sizes of the rivals,
-are chosen on the training rows. Average precision is that of a ridge regression on the embedding, and neighbours are
-found by cosine. The verdict compares ours with all features. For neighbours there is a second baseline, used if it
-scores higher: the same ten rows for every query, those whose label sets are closest to all others on average.
+`make search-results` runs `proxembed search --max-work 150` per data set, of reuters and tmc2007-500 with 450 units,
+and writes these tables. The values are those of the test rows, which are scored once. Our method and size, and the
+sizes of the rivals, are chosen on the training rows. Average precision is that of a ridge regression on the
+embedding, and neighbours are found by cosine. The verdict compares ours with all features. For neighbours there is a
+second baseline, used if it scores higher: the same ten rows for every query, those whose label sets are closest to
+all others on average.
 
 A number in brackets after a forest is the number of training rows it was grown on, if the budget did not allow all.
 Rivals in italics did not fit into the budget of the search. They were fitted afterwards on the same rows, folds and
