@@ -82,7 +82,7 @@ TEST_ROWS = 4000, 1000
 FORESTS = 2000, 1000, 500, 250  # rows that a rival's forest is cut to
 FEWER_PROTOTYPES = 500, 250
 FEWER_ROWS = 20_000, 12_000, 8000, 5000, 3000, 2000, 1000
-ALIKE = 0.25  # of the dearest anchor, from which the last of the list goes first
+ALIKE = 0.5  # of the dearest anchor, from which the last of the list goes first
 
 
 @dataclass(frozen=True)
@@ -500,7 +500,7 @@ class Plan:
         if cuts.bases is not None and "TargetSpace" in (self.kept_anchors or ()):
             found.append(f"TargetSpace of {' and '.join(cuts.bases)} alone")
         if cuts.leaders < LEADERS:
-            found.append("only the choice is compared")
+            found.append("only the choice is compared" if cuts.leaders == 1 else "the choice and one other are compared")
         if cuts.outer < self.outer[0]:
             kept = f"{cuts.outer} nested folds" if cuts.outer > 1 else "a quarter of the rows held out"
             found.append(f"{kept} instead of {self.outer[0]} nested folds, in which every row is held out")
@@ -669,12 +669,13 @@ def _steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
         yield from (LESS, *({"outer": outer} for outer in plan.outer[1:]))
     if len(sizes) > 3 and not again:
         yield {"sizes": tuple(sorted({sizes[0], sizes[len(sizes) // 2], sizes[-1]}))}
-    yield {"leaders": 1}
+    yield {"leaders": 2}
     yield {"decisions": False}
 
 
 def _last_steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
     """The cuts that are made where no anchor but the first is left."""
+    yield {"leaders": 1}
     if len(plan.sizes) > 2 and not (searched and plan.cuts.outer > 1):
         yield {"sizes": (plan.sizes[0], plan.sizes[-1])}
     for forest in FORESTS[2:]:
