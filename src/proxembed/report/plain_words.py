@@ -23,7 +23,7 @@ GLOSSARY = {
     "neighbours and maps the ten training rows that suit most rows.",
     "worse": "A loss that matters.",
     "cannot tell": "Too few rows to say any of these.",
-    "interval": "The range in which the value would lie for 95 of 100 draws of other test rows of the same kind.",
+    "interval": "A range made so that it covers the value for other test rows of the same kind in 95 of 100 cases.",
     "ridge": "A linear regression of the targets on the numbers of a row, with a penalty: how embeddings predict "
     "unless their method predicts by itself.",
     "cosine kNN": "The ten nearest training rows of a row, by the angle between their numbers.",
@@ -176,7 +176,7 @@ def _figures(goal: Mapping[str, Any]) -> str:
     pair = (goal["value"], goal["base"]["value"])
     first, second = map(short, pair[::-1] if goal["word"] == WORSE and is_near(goal["measure"]) else pair)
     what = measured(goal["measure"])
-    alike = " of both classes alike" if goal.get("yes_no") and is_near(goal["measure"]) else ""
+    alike = ", both classes weighted equally," if goal.get("yes_no") and is_near(goal["measure"]) else ""
     return f" ({what}{alike} {first} and {second}{_nothing(goal)}, n = {goal['rows']:,})"
 
 
@@ -292,5 +292,8 @@ def is_yes_no(facts: Mapping[str, Any]) -> bool:
 
 
 def short(value: float) -> str:
-    """A value to two decimals, without the 0 before the point."""
-    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+    """A value to two decimals, without the 0 before the point; one below 1 is never shown as 1."""
+    if not abs(value) < 1:
+        return f"{value:.2f}"
+    told = next((text for digits in (2, 3, 4) if "1." not in (text := f"{value:.{digits}f}")), f"{value:.6f}")
+    return told.replace("0.", ".", 1)

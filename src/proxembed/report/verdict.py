@@ -120,7 +120,9 @@ def _compared(goal: dict[str, Any], features: int) -> str:
 def _against(goal: dict[str, Any], features: int) -> str:
     base, said = goal["base"], goal["word"]
     values = f"{number(goal['value'])} instead of {number(base['value'])} of {label(base)}"
-    ours, whole = f"{label(goal)}, {goal['measure']}", base["arm"] == ALL_FEATURES
+    own = goal.get("reads_features") and not is_near(goal["measure"])  # its predictions are the same at every size
+    arm = f"the own predictions of {goal['arm']}" if own else label(goal)
+    ours, whole = f"{arm}, {goal['measure']}", base["arm"] == ALL_FEATURES
     if said == BETTER:
         return f"{values}{_ends(goal)}: {ours}."
     if said == WORSE:
@@ -128,7 +130,7 @@ def _against(goal: dict[str, Any], features: int) -> str:
         low, high = sorted(-end for end in goal["interval"])
         return f"{what}: it loses {number(-goal['gain'])} ({number(low)} to {number(high)}); {values}: {ours}."
     kept = f"Keeps {_share(share_of(goal))} of the value of {ALL_FEATURES}" if whole else f"{values}{_ends(goal)}"
-    size = f" with {count(goal['components'])} instead of {features:,}" if whole else ""
+    size = f" with {count(goal['components'])} instead of {features:,}" if whole and not own else ""
     if _only_alone(goal):
         return f"{values}{_ends(goal)}: {ours}. {_not_alone(goal)}"
     if said == LEVEL:

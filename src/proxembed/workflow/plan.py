@@ -500,7 +500,9 @@ class Plan:
         if cuts.bases is not None and "TargetSpace" in (self.kept_anchors or ()):
             found.append(f"TargetSpace of {' and '.join(cuts.bases)} alone")
         if cuts.leaders < LEADERS:
-            found.append("only the choice is compared" if cuts.leaders == 1 else "the choice and one other are compared")
+            found.append(
+                "only the choice is compared" if cuts.leaders == 1 else "the choice and one other are compared"
+            )
         if cuts.outer < self.outer[0]:
             kept = f"{cuts.outer} nested folds" if cuts.outer > 1 else "a quarter of the rows held out"
             found.append(f"{kept} instead of {self.outer[0]} nested folds, in which every row is held out")

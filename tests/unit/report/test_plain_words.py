@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
-from proxembed.report.plain_words import Subject, advice, counted, headline, plain_sentence
+from proxembed.report.plain_words import Subject, advice, counted, headline, plain_sentence, short
 
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
 LABELS = {"labels": 6, "single_label": False, "label_counts": [["a", 3]]}
@@ -75,7 +75,7 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
         "predict", BETTER, chance=0.31
     )
     assert "; the same rows for every query .31, n" in told("neighbours", LEVEL, chance=0.31)
-    assert "of both classes alike .77" in told("neighbours", LEVEL, yes_no=True)
+    assert ", both classes weighted equally, .77" in told("neighbours", LEVEL, yes_no=True)
     kept = told("compress", LEVEL, constant={AP: 0.4, NEAR: None})
     assert "(the same answer for every row 40 %)" in kept
     goal = {"word": LEVEL, "measure": AP, "components": 5, "features": 72, "value": 0.77, "base": ALL, "d": 72}
@@ -116,3 +116,13 @@ def test_what_cannot_be_told_has_its_range_and_what_is_safe_to_do():
     shares = {AP: {"share": 0.99, "interval": (0.95, 1.03)}, NEAR: {"share": 1.1, "interval": None}}
     compress = {**goal, "shares": shares, "components": 1, "d": 23}
     assert advice("compress", compress).endswith("keep the features; the embedding may lose up to 5 %.")
+
+
+def test_a_value_below_1_is_never_shown_as_1():
+    assert [short(value) for value in (0.994, 0.9961, 0.99999, 1.0, -0.25)] == [
+        ".99",
+        ".996",
+        ".999990",
+        "1.00",
+        "-.25",
+    ]
