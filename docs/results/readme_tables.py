@@ -15,6 +15,7 @@ WORDS = ("better", "level", "worse", "cannot tell")
 GOALS = {"predict": "Macro average precision", "neighbours": "Jaccard@10 of the neighbours' label sets"}
 RIVALS = {
     "all features": ("all features",),
+    "logistic regression": ("logistic regression",),
     "label scores": ("label scores",),
     "forest scores": ("forest scores", "label lookup"),  # the lookup reads neighbours from the forest's scores
     "forest proximity": ("forest proximity",),
@@ -43,7 +44,7 @@ all others on average.
 
 A number in brackets after a forest is the number of training rows it was grown on, if the budget did not allow all.
 Rivals in italics did not fit into the budget of the search. They were fitted afterwards on the same rows, folds and
-sizes (`docs/results/search_rivals.py`).
+sizes (`docs/results/search_rivals.py`). A dash: fitted in neither, for its cost on many rows.
 """
 TABLE = """
 {title} ({words}):

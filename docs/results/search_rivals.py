@@ -58,7 +58,7 @@ def compare_left_out(dataset: Dataset, record: dict[str, Any], names: list[str])
 def check_same_rows(found: list[dict[str, Any]], searched: list[dict[str, Any]]) -> None:
     """Exit with an error if the test values of all features differ from those of the search."""
     now, then = (next(each["scores"] for each in board if each["arm"] == ALL_FEATURES) for board in (found, searched))
-    differ = {name: (then[name]["test"], now[name]["test"]) for name in now}
+    differ = {name: (then[name]["test"], now[name]["test"]) for name in MEASURES}
     differ = {name: values for name, values in differ.items() if abs(values[0] - values[1]) > ROUNDING}
     if differ:
         raise SystemExit(f"all features have other values on the test rows than in the search: {differ}")
