@@ -42,8 +42,8 @@ def run(
     """Run methods on every stored fold, at equal budgets; a stored fold is not run again.
 
     METHOD is a name that `proxembed search -m` takes, or MODULE:NAME of any transformer with fit and transform, such as
-    sklearn.decomposition:PCA or my_module:make(depth=3). Of such a one its ranks among the stored methods are shown,
-    and its lines stay out of the stored ones.
+    sklearn.decomposition:PCA or my_module:make(depth=3). The ranks of such a transformer among the stored methods are
+    shown, and its lines stay out of the stored ones.
     """
     with refusals():
         check_option(RunOptions, "n_jobs", jobs)

@@ -193,8 +193,8 @@ def compete(entrant: Entrant, task: Task, effort: Effort | None = None) -> dict:
 
 
 def choose(entrant: Entrant, task: Task, effort: Effort) -> tuple[Any, int, int]:
-    """The configuration and size of the largest macro average precision on the inner splits (the first and smallest of
-    equal ones), and how many configurations were tried."""
+    """The configuration and size of the best ``task.measure`` on the inner splits (the first and smallest of equal
+    ones), and how many configurations were tried."""
     sizes = (MOST_COMPONENTS,) if entrant.outside else task.sizes  # from outside: whole, as a configuration has it
     configurations = entrant.configurations(effort.configurations, task.outer.X.shape[0], SEED, task.sizes)
     trials = _tried(entrant, configurations, replace(task, sizes=sizes), effort) if entrant.tuned else []

@@ -72,7 +72,7 @@ def address_of(entry: str) -> Address:
     name, arguments = _call_of(entry, rest)
     try:
         make = getattr(import_module(module), name)
-    except Exception as error:  # the code of others, which may raise anything
+    except (Exception, SystemExit) as error:  # the code of others, which may raise anything
         raise ValueError(
             f"{entry} cannot be imported: {_line(error)}; name a module that Python finds, and a class or function "
             "in it."
@@ -111,7 +111,7 @@ def made_of(entry: str, size: int | None = None) -> Any:
     arguments = arguments if size is None else {**arguments, DEFAULT_SIZE: size}
     try:
         made = make(**arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(f"{entry} cannot be made: {_line(error)}.") from error
     lacking = [name for name in ("fit", "transform") if not callable(getattr(made, name, None))]
     if lacking:

@@ -42,7 +42,7 @@ EFFORT = Effort(3, 60.0, 240.0)
 
 
 def one_error(Y: Any, S: Any) -> float:
-    """Share of the rows whose label of the largest score is none of theirs.
+    """Share of the rows that do not have the label of their largest score.
 
     Examples
     --------

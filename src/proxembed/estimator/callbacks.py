@@ -1,4 +1,4 @@
-"""Callbacks of scikit-learn 1.9 and newer: a fit is a task of theirs, and so is each step of a long one."""
+"""Callbacks of scikit-learn 1.9 and newer: a fit is a task, and so is each step of a long one."""
 
 from __future__ import annotations
 

@@ -66,13 +66,14 @@ def map_record(
             }
             for own, null in maps
         ],
-        **(_outputs_of(dataset.outputs, rows) if numbers else _labels_of(Y, dataset)),
+        **(_outputs_of(dataset.outputs, rows) if numbers else _labels_of(Y, dataset, rows)),
     }
 
 
-def _labels_of(Y: Any, dataset: Any) -> dict[str, Any]:
-    """The labels that have a switch, and the label set of each row."""
+def _labels_of(Y: Any, dataset: Any, rows: np.ndarray) -> dict[str, Any]:
+    """The labels that have a switch, the label set of each row, and the rows in which each label is unknown."""
     Y = sp.csr_array(Y)
+    unknown = sp.csc_array(Y.shape if dataset.unknown is None else dataset.unknown.tocsr()[rows])
     counts = np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()
     chosen = np.argsort(-counts, kind="stable")[:SWITCHES]
     chosen = chosen[counts[chosen] > 0]
@@ -90,6 +91,7 @@ def _labels_of(Y: Any, dataset: Any) -> dict[str, Any]:
         "counts": counts[chosen].tolist(),
         "sets": [list(labels) for labels in sets],
         "set": of_row,
+        "unknown": [np.flatnonzero(unknown[:, [j]].toarray()).tolist() for j in chosen],
     }
 
 
@@ -274,6 +276,7 @@ def _page_data(record: dict[str, Any]) -> dict[str, Any]:
         "outputs": None,
         "labels": [short_name(name) for name in record["labels"]],
         "sets": record["sets"],
+        "unknown": record["unknown"],
         "set": _base64(record["set"], "<u4" if wide else "<u2"),
         "wide": wide,
         "start": list(range(min(len(record["labels"]), lit))),

@@ -12,7 +12,14 @@ from proxembed.evaluate.verdict import feature_count
 
 from .plain_words import FEATURES, OURS, RIVAL, SAVED_RIVAL, advice, who
 
-FLAGS = ("--resume", "--json", "--refit-all", "--embedding")  # options of a search without a value
+FLAGS = (
+    "--header",
+    "--no-header",
+    "--resume",
+    "--json",
+    "--refit-all",
+    "--embedding",
+)  # options of a search without a value
 REPLACED = ("--goal", "--out", "-o", "--keep-rival", "--embedding", "--resume", "--json")  # by those of another run
 MODEL = "model.skops"
 
@@ -30,23 +37,23 @@ class Run:
         return self.command.startswith("proxembed.search(")
 
     @property
-    def words(self) -> list[str]:
-        """The words of the command after ``proxembed search``, options and their values joined."""
-        found: list[str] = []
+    def words(self) -> list[list[str]]:
+        """The words of the command after ``proxembed search``, an option beside its value."""
+        found: list[list[str]] = []
         waits = False
         for word in shlex.split(self.command)[2:]:
             if waits:
-                found[-1] += f" {shlex.quote(word)}"
+                found[-1].append(word)
                 waits = False
             else:
-                found.append(word if word.startswith("-") and "=" not in word else shlex.quote(word))
+                found.append([word])
                 waits = word.startswith("-") and "=" not in word and word not in FLAGS and not word.startswith("--no-")
         return found
 
     @property
     def data(self) -> str:
         """The data as the command names them."""
-        return next((word for word in self.words if not word.startswith("-")), "DATA")
+        return next((shlex.quote(words[0]) for words in self.words if not words[0].startswith("-")), "DATA")
 
     def use(self, verb: str) -> str:
         """The command that uses the saved model on the rows of the data."""
@@ -56,7 +63,7 @@ class Run:
 
     def again(self, suffix: str, *more: str) -> str:
         """The command of the same search with other options, into a folder of its own."""
-        kept = [word for word in self.words if word.split("=")[0].split()[0] not in REPLACED]
+        kept = [shlex.join(words) for words in self.words if words[0].partition("=")[0] not in REPLACED]
         return " ".join(["proxembed search", *kept, *more, "-o", shlex.quote(f"{self.folder}-{suffix}")])
 
     def for_goal(self, name: str) -> str:
@@ -69,7 +76,7 @@ class Run:
     def for_embedding(self) -> str:
         """The search that saves its best embedding."""
         if not self.in_python:
-            goal = [word for word in self.words if word.split("=")[0].split()[0] == "--goal"]
+            goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] == "--goal"]
             return self.again("embedding", *goal, "--embedding")
         return f"{self.command.removesuffix(')')}, embedding=True)"
 

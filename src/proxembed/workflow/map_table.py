@@ -45,15 +45,24 @@ def row_columns(dataset: Any, held_out: np.ndarray) -> dict[str, Any]:
     if not dataset.single_label:
         Y, counts = sparse.csc_array(dataset.Y), np.asarray(dataset.Y.sum(axis=0)).ravel()
         shown = np.sort(np.argsort(-counts, kind="stable")[:LABELS])
-        each = {str(dataset.label_names[j]): Y[:, [j]].toarray()[:, 0].astype(np.int8) for j in shown}
-        found |= _free(each)
+        found |= _free({str(dataset.label_names[j]): _cells(Y, dataset.unknown, j) for j in shown})
     return found
+
+
+def _cells(Y: Any, unknown: Any, label: int) -> np.ndarray:
+    """0 and 1 of a label for each row, (n,); float32 with NaN where some cells are unknown."""
+    cells = Y[:, [label]].toarray()[:, 0].astype(np.int8)
+    if unknown is None:
+        return cells
+    holes = sparse.csc_array(unknown)[:, [label]].toarray()[:, 0] != 0
+    return np.where(holes, np.nan, cells).astype(np.float32) if holes.any() else cells
 
 
 def first_colour(dataset: Any, columns: Mapping[str, Any]) -> str:
     """The column that colours the rows first: the class, the most frequent of several labels, or the first output."""
     if dataset.outputs is None and dataset.several_labels:
-        each = {name: np.sum(values) for name, values in columns.items() if getattr(values, "dtype", None) == np.int8}
+        kinds = np.int8, np.float32
+        each = {name: np.nansum(v) for name, v in columns.items() if getattr(v, "dtype", None) in kinds}
         return max(each, key=lambda name: each[name], default="labels")
     return next(name for name in columns if name not in ("id", "held_out"))
 

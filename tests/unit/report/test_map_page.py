@@ -59,6 +59,20 @@ def integers(text, kind):
     return np.frombuffer(base64.b64decode(text), dtype=kind)
 
 
+def test_rows_in_which_a_label_is_unknown_take_no_part_in_what_differs():
+    holes = np.zeros((N, 8), dtype=bool)
+    holes[[3, 7], 2] = True
+    rows = np.random.default_rng(1).permutation(N)
+    held = np.where(holes, 0, Y)
+    data = Dataset(np.zeros((N, 1)), held[np.argsort(rows)], label_names=NAMES, unknown=holes[np.argsort(rows)])
+    pair = places(Z), places(NULL, shuffled=True)
+    facts = {"method": "OPLS", "layout": "sklearn", "seed": 0, "cuts": [], "command": ""}
+    record = map_record([pair], held, data, Split("test", rows[:CUT], rows[CUT:]), facts)
+    assert record["unknown"][record["labels"].index(NAMES[2])] == [3, 7] and sum(map(len, record["unknown"])) == 2
+    script = next(each for each in Tags(map_page_html(record)).scripts if each.startswith("{"))
+    assert json.loads(script)["unknown"] == record["unknown"] and "data.unknown[label]" in map_page_html(record)
+
+
 def test_hostile_names_stay_text(page, data):
     parsed = Tags(page)
     tags = [tag for tag, _ in parsed.tags]

@@ -88,3 +88,10 @@ def test_in_python_the_next_step_is_a_call():
     assert told("compress", LEVEL, CALL, saved="all features")[1].endswith("max_work=60.0, embedding=True)")
     kept = "found.compare_model('all features').predict(found.dataset.X)"
     assert told("predict", WORSE, CALL)[1] == kept
+
+
+def test_options_with_blanks_and_without_values_are_told_from_the_data():
+    run = Run("proxembed search '--labels=my label' --header 'my data.csv' '--out=my dir'", "my dir")
+    assert told("predict", BETTER, run)[1] == "proxembed predict 'my dir/model.skops' 'my data.csv'"
+    again = told("map", BETTER, run, choice=("OPLS", 7))[1]
+    assert again == "proxembed search '--labels=my label' --header 'my data.csv' --goal map -o 'my dir-map'"

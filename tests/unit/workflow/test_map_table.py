@@ -58,8 +58,11 @@ def test_classes_outputs_and_unknown_cells():
     assert found["kind"] == ["unknown" if i == 1 else kind for i, kind in enumerate(kinds)]
     unknown = np.zeros((N, 3), dtype=bool)
     unknown[0] = True
-    blank = Dataset(X, np.where(unknown, 0, Y), unknown=unknown)
-    assert row_columns(blank, HELD)["labels"][0] == "unknown"
+    blank = Dataset(X, np.where(unknown, 0, Y), label_names=NAMES, unknown=unknown)
+    cells = row_columns(blank, HELD)
+    assert cells["labels"][0] == "unknown" and np.isnan(cells["red"][0])
+    assert first_colour(blank, cells) == first_colour(DATA, row_columns(DATA, HELD))
+    np.testing.assert_array_equal(cells["red"][1:], Y[1:, 0])
 
 
 def test_the_first_colour_is_the_class_a_frequent_label_or_an_output():

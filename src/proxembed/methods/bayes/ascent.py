@@ -103,10 +103,9 @@ def ascend(
     turns: Callable[[int], Iterable[int]] = range,
 ) -> Ascent:
     """Sweep from a state at most ``max_iter`` times, in ``turns(max_iter)``; tol 0 sweeps in all of them and is never
-    converged. With
-    ``accelerate`` the coordinates and the classifiers are extrapolated between sweeps (never the bound's own
-    evaluation); a sweep that ends below the best bound is undone and the next one starts plainly from there. ValueError
-    where the bound of a plain sweep is not finite."""
+    converged. With ``accelerate`` the coordinates and the classifiers are extrapolated between sweeps (never the
+    bound's own evaluation); a sweep that ends below the best bound is undone and the next one starts plainly from
+    there. Raises ValueError where the bound of a plain sweep is not finite."""
     extrapolation = Extrapolation(model.pack(state).size) if accelerate else None
     bounds: list[float] = []
     best, origin, since = state, state, model.refresh

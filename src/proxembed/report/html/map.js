@@ -234,7 +234,9 @@
       const yesNo = Float64Array.of(0, 1);
       return [...data.labels.map((name, label) => {
         const has = data.sets.map((labels) => (labels.includes(label) ? 1 : 0));
-        return { name, kind: "label", levels: yesNo, codes: Uint8Array.from(setOf, (set) => has[set]) };
+        const codes = Int8Array.from(setOf, (set) => has[set]);
+        data.unknown[label].forEach((row) => { codes[row] = -1; });
+        return { name, kind: "label", levels: yesNo, codes };
       }), ...features];
     }
     const each = outputs.flatMap((output) => {
