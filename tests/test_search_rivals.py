@@ -75,4 +75,4 @@ def test_other_rows_are_noticed(data, record):
 def test_a_rival_with_one_of_its_arms_in_the_search_is_not_left_out():
     compared = [ALL_FEATURES, "label lookup", "forest proximity", "OPLS"]
     record = {"summary": {"protocol": {"arms": compared}}}
-    assert search_rivals.left_out(record) == ["label scores", "supervised UMAP"]
+    assert search_rivals.left_out(record) == ["logistic regression", "label scores", "supervised UMAP"]
