@@ -40,7 +40,7 @@ def test_the_length_is_that_of_the_journal():
 @pytest.mark.parametrize(
     ("goal", "sentence"),
     [
-        ("neighbours", r"(?P<better>\w+) sets and could not be told on (?P<tell>\w+);"),
+        ("neighbours", r"(?P<better>\w+) sets;"),
         ("predict", r"(?P<better>\w+), \*level\* on (?P<level>\w+), and could not be told on (?P<tell>\w+)\."),
     ],
 )
