@@ -205,9 +205,19 @@ class Layout(FitWrapper):
         self.map_ = NeighborMap.of(self._laid(X, Z), self.layout_, self.n_components_, seed, self.n_jobs, begun)
 
     def _begun(self, X: Any) -> Begun:
-        """Where distinct rows are on the map of ``start``."""
-        places = np.asarray(self.start.transform(X), dtype=np.float64)
-        return Begun(places, self.start._seen.find(X) >= 0)
+        """Where distinct rows are on the map of ``start``. Warns where it has none of them."""
+        known = self.start._seen.find(X) >= 0
+        if not known.any():
+            warnings.warn(
+                "None of the rows is a training row of start, so that no place is kept; rows are known where all their "
+                "values are equal: give both fits the same scaling and the same float type.",
+                UserWarning,
+                stacklevel=2,
+            )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")  # compared in _check_start
+            places = np.asarray(self.start.transform(X), dtype=np.float64)
+        return Begun(places, known)
 
     def _check_start(self, d: int) -> None:
         """Raise a ValueError for a ``start`` from which this map of d features cannot begin."""
@@ -222,6 +232,11 @@ class Layout(FitWrapper):
             raise ValueError(
                 f"start has {start.n_components_} dimensions of rows of {start.n_features_in_} features; this map is "
                 f"to have {self.n_components} of {d}. Fit both on the same features, with the same n_components."
+            )
+        names, before = (getattr(each, "feature_names_in_", None) for each in (self, start))
+        if names is not None and before is not None and list(names) != list(before):
+            raise ValueError(
+                "start was fitted on columns of other names, or in another order; give both fits the same columns."
             )
 
     def __sklearn_clone__(self) -> Any:

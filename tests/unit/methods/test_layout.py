@@ -5,6 +5,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn import manifold
@@ -243,7 +244,8 @@ def test_rows_begin_where_the_earlier_map_puts_them(monkeypatch):
 def test_no_known_row_leaves_the_map_as_it_is_laid_out(monkeypatch):
     old = Layout(OPLS(), layout="sklearn").fit(X[:60], Y[:60])
     monkeypatch.setattr("proxembed.features.layouts.lay_out", lambda Z, *given: 2.0 * given[-1])
-    again = Layout(OPLS(), layout="sklearn", start=old).fit(X[60:], Y[60:])
+    with pytest.warns(UserWarning, match="None of the rows is a training row of start"):
+        again = Layout(OPLS(), layout="sklearn", start=old).fit(X[60:], Y[60:])
     np.testing.assert_allclose(again.places_, 2.0 * old.transform(X[60:]), rtol=1e-12)
 
 
@@ -269,6 +271,16 @@ def test_a_start_that_does_not_fit_is_refused(fitted, settings, message):
         Layout(OPLS(), **({"layout": "sklearn", "start": fitted} | settings)).fit(X, Y)
     with pytest.raises(ValueError, match="of 8 features; this map is to have 2 of 7"):
         Layout(OPLS(), layout="sklearn", start=fitted).fit(X[:, :7], Y)
+
+
+def test_columns_of_start_are_compared_by_name_and_give_no_warning():
+    frame = pd.DataFrame(X[:60], columns=list("abcdefgh"))
+    old = Layout(OPLS(), layout="sklearn").fit(frame, Y[:60])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Layout(OPLS(), layout="sklearn", start=old).fit(frame, Y[:60])
+    with pytest.raises(ValueError, match="columns of other names, or in another order"):
+        Layout(OPLS(), layout="sklearn", start=old).fit(frame[list("hgfedcba")], Y[:60])
 
 
 def test_one_fit_serves_several_weights_of_the_features():
