@@ -523,11 +523,20 @@ def _packed(model: Any, facts: str) -> bytes:
     return buffer.getvalue()
 
 
-def _without_callbacks(model: Any) -> Any:
-    """The model less the callbacks of its fits, which belong to the session that set them."""
-    if "_skl_callbacks" not in vars(model):
-        return model
-    return copy(model).set_callbacks()
+def _without_callbacks(part: Any) -> Any:
+    """A model, or a part of one, less the callbacks of its fits, which belong to the session that set them; the same
+    object if it has none."""
+    if isinstance(part, list | tuple) and type(part) in (list, tuple):
+        found = [_without_callbacks(each) for each in part]
+        return part if all(a is b for a, b in zip(found, part, strict=True)) else type(part)(found)
+    if not isinstance(part, BaseEstimator) or isinstance(part, type):
+        return part
+    kept = {name: _without_callbacks(value) for name, value in vars(part).items() if name != "_skl_callbacks"}
+    if kept.keys() == vars(part).keys() and all(value is vars(part)[name] for name, value in kept.items()):
+        return part
+    bare = copy(part)
+    bare.__dict__ = kept
+    return bare
 
 
 def _read_facts(content: bytes, path: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import proxembed
-from proxembed import BSML, DEFC, OPLS, EmbeddingSearch, VariationalProbit
+from proxembed import BSML, DEFC, OPLS, EmbeddingSearch, Kernelized, VariationalProbit
 from proxembed.estimator.callbacks import SUPPORTED, steps
 
 rng = np.random.default_rng(0)
@@ -100,3 +100,11 @@ def test_a_saved_model_has_no_callbacks(tmp_path):
     found = proxembed.load(tmp_path / "model.skops")
     assert "_skl_callbacks" not in vars(found) and model._skl_callbacks == [seen]
     np.testing.assert_array_equal(found.transform(X), model.transform(X))
+
+
+def test_callbacks_of_steps_and_of_methods_inside_are_not_saved_either(tmp_path):
+    inside = Kernelized(OPLS().set_callbacks(Recorded()), n_components=2)
+    model = make_pipeline(StandardScaler(), inside).fit(X, Y)
+    proxembed.save(model, tmp_path / "model.skops")
+    np.testing.assert_array_equal(proxembed.load(tmp_path / "model.skops").transform(X), model.transform(X))
+    assert "_skl_callbacks" in vars(model[-1].method)
