@@ -444,11 +444,11 @@ def _judged_panels(judged: tuple[Arm, tuple[int, ...]] | None, part: Part, names
     arm, sizes = judged
     alone = arm.each_size and not hasattr(arm.estimator, "at_size")
 
-    def made() -> Arrays:
+    def map_arrays() -> Arrays:
         Z, Z_held_out = embed(arm, part, (SHOWN,) if alone else arm.sizes(sizes)).at(SHOWN)
         return np.asarray(Z), np.asarray(Z_held_out)
 
-    Z_map, new_map = keep("map", made)
+    Z_map, new_map = keep("map", map_arrays)
     return [_panel(f"{arm.name} at k = {SHOWN}", Z_map, new_map, part, names)]
 
 
