@@ -78,7 +78,7 @@ def address_of(entry: str) -> Address:
             "in it."
         ) from error
     if not callable(make):
-        raise ValueError(f"{entry} is no class and no function; {FORM}.")
+        raise ValueError(f"{entry} is neither a class nor a function; {FORM}.")
     return Address(make, arguments)
 
 

@@ -13,7 +13,7 @@ from proxembed.algebra.pencil.linear import rows_of_least_norm
 def _projects_rows(estimator: Any) -> bool:
     """Whether the embedding is a product of the rows; the error says why not."""
     if not estimator.multiplies_rows:
-        raise AttributeError("its embedding is no product of the rows, from which features could be reconstructed")
+        raise AttributeError("its embedding is not a product of the rows, from which features could be reconstructed")
     return True
 
 

@@ -379,7 +379,7 @@ class SearchResult(Comparison):
         columns = row_columns(self.dataset, held_out)
         known = [name for name in columns if name != "id"]
         if color is not None and color not in known:
-            raise ValueError(f"color={safe_repr(color)} is no column of the map, which has {few_names(known)}.")
+            raise ValueError(f"color={safe_repr(color)} is not a column of the map, which has {few_names(known)}.")
         return map_widget(places, columns, first_colour(self.dataset, columns) if color is None else color)
 
     def write_map(self, path: str | Path) -> Path:

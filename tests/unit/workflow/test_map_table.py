@@ -117,7 +117,7 @@ def test_the_widget_selects_rows_to_explain(found):
         assert widget.color()["by"] == "red" and found.map("held_out").color()["by"] == "held_out"
     why = found.explain_rows(widget.selection())
     assert why.held_out and why.inside == np.sum(found.embedding[40:, 0] > 0)
-    with pytest.raises(ValueError, match="color='size' is no column of the map, which has held_out, labels"):
+    with pytest.raises(ValueError, match="color='size' is not a column of the map, which has held_out, labels"):
         found.map("size")
 
 

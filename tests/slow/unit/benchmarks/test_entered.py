@@ -212,7 +212,7 @@ def test_numbers_are_handed_over_as_they_are():
     [
         ("nowhere:X", "nowhere:X cannot be imported: ModuleNotFoundError: No module named 'nowhere'; name a module"),
         ("outside:Gone", "cannot be imported: AttributeError"),
-        ("outside:number", "outside:number is no class and no function; write MODULE:NAME"),
+        ("outside:number", "outside:number is neither a class nor a function; write MODULE:NAME"),
         ("outside:First(2)", "outside:First(2) cannot be read; write MODULE:NAME or MODULE:NAME(key=value)"),
         ("outside:First(n_components=open)", "cannot be read"),
         ("outside:First(size=2)", "outside:First(size=2) cannot be made: TypeError"),
