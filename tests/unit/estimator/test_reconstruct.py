@@ -96,5 +96,5 @@ def test_what_projects_no_rows_has_none(method):
 
 
 def test_the_reason_is_told():
-    with pytest.raises(AttributeError, match="no product of the rows, from which features"):
+    with pytest.raises(AttributeError, match="not a product of the rows, from which features"):
         Kernelized().inverse_transform(X)
