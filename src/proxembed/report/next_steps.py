@@ -37,6 +37,11 @@ class Run:
         return self.command.startswith("proxembed.search(")
 
     @property
+    def has_data(self) -> bool:
+        """Whether the command names data; that of the demo does not."""
+        return not self.command.startswith("proxembed demo")
+
+    @property
     def words(self) -> list[list[str]]:
         """The words of the command after ``proxembed search``, an option beside its value."""
         found: list[list[str]] = []
@@ -112,7 +117,7 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         if summary.get("nested") and goal["k"] is None and not saved:
             facts |= {"arm": "what the search chooses", "saved": True}
         goal["advice"] = advice(name, facts)
-        goal["command"] = "" if run is None else command_of(name, facts, run)
+        goal["command"] = "" if run is None or not run.has_data else command_of(name, facts, run)
 
 
 def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:

@@ -95,3 +95,9 @@ def test_options_with_blanks_and_without_values_are_told_from_the_data():
     assert told("predict", BETTER, run)[1] == "proxembed predict 'my dir/model.skops' 'my data.csv'"
     again = told("map", BETTER, run, choice=("OPLS", 7))[1]
     assert again == "proxembed search '--labels=my label' --header 'my data.csv' --goal map -o 'my dir-map'"
+
+
+def test_the_demo_whose_data_are_no_file_has_advice_without_commands():
+    run = Run("proxembed demo -o demo --max-work 13", "demo")
+    assert told("predict", BETTER, run)[1] == told("map", BETTER, run, choice=("OPLS", 7))[1] == ""
+    assert told("predict", BETTER, run)[0].startswith("What to do: use OPLS")
