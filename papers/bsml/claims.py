@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from papers.bsml.published import PUBLISHED, REDRAWN, RELEVANCE, Published
+from papers.bsml.published import PUBLISHED, REDRAWN, RELEVANCE, TIMED, Published
 from papers.bsml.readings import HAMMING
 from papers.bsml.words import WORDS, Curves
 from papers.claim import claim
@@ -32,7 +32,8 @@ def claims(parts: Parts) -> list[dict]:
             found.append(_number(replace(each, data=redrawn, why=""), entries, own=True))
     for each in WORDS:
         if held.get(each.data):
-            found.append(claim(each.published, each.where, each.data, each.judge(Curves(held[each.data]))))
+            curves = Curves(held[each.data], runs=parts.get(TIMED.get(each.data, ""), ()))
+            found.append(claim(each.published, each.where, each.data, each.judge(curves)))
     return found
 
 
