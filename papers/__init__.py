@@ -75,8 +75,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "mvmd",
-            "Xu et al. 2016: MVMD beside seven linear methods on eight sets, six measures of instances",
-            ("emotions", "birds", "scene", "yeast", "enron", "corel5k", "tmc2007-500", "reuters"),
+            "Xu et al. 2016: MVMD beside seven linear methods on nine sets, six measures of instances",
+            ("emotions", "birds", "scene", "yeast", "enron", "corel5k", "tmc2007-500", "reuters", "wq"),
             _later("mvmd.experiment", "run"),
             60,
             has_sets=True,

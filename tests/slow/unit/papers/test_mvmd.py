@@ -48,6 +48,12 @@ def test_held_out_labels_do_not_change_what_is_chosen(data):
     assert found[0][LOSS] == pytest.approx(1 - found[1][LOSS])
 
 
+def test_a_count_above_0_is_a_label(tmp_path):
+    np.savez(tmp_path / "wq.npz", X=np.eye(3), Y=[[0.0, 5.0], [1.0, 0.0], [0.0, 0.0]], target_names=["a", "b"])
+    found = mvmd.species(tmp_path / "wq.npz")
+    assert found.Y.toarray().tolist() == [[0, 1], [1, 0], [0, 0]] and list(found.label_names) == ["a", "b"]
+
+
 def test_every_method_is_scored_by_every_measure_in_every_draw(record):
     found, folder = record
     for part in SETS:
