@@ -265,8 +265,14 @@ def print_files(summary: dict[str, Any], written: list[Path], cuts: Sequence[str
         )
         console.print(Text(f"{listed} listed on the page."))
     if (cut := summary["verdict"].get("cut")) is not None:
-        told = visible_texts(" ".join(filter(None, (cut[name] for name in ("what", "why", "undo")))))
-        console.print(Text.assemble(("What was cut: ", "bold"), told))
+        cut = visible_texts(cut)
+        console.print(Text.assemble(("What was cut: ", "bold"), cut["what"]))
+        for goals, text in cut["lines"]:
+            console.print(Text.assemble(("  " + goals, "bold"), f": {text}."))
+        if told := " ".join(filter(None, (cut["why"], cut["undo"]))):
+            console.print(Text(told))
+        if cut["command"]:
+            console.print(Text(f"    {cut['command']}"), soft_wrap=True)
         cuts = []
     for line in cuts:
         console.print(Text(f"cut for the budget: {line}"))
@@ -289,16 +295,32 @@ def print_verdict(verdict: dict[str, Any]) -> None:
         console.print(Text(verdict["headline"], "bold"))
         console.print()
     for goal in verdict["goals"].values():
+        if goal.get("lead"):
+            print_advice(console, goal["lead"], goal)
+            console.print()
+    for goal in verdict["goals"].values():
         word = f"bold {COLOURS_OF_WORDS.get(goal['word'], '')}"
         plain = "" if goal["plain"] in verdict["headline"] else goal["plain"]
         title = (f"{goal['title']}: ", "bold"), (f"{goal['word']}{goal.get('than', '')}.", word)
         console.print(Text.assemble(*title, f" {plain}" * bool(plain)))
-        console.print(Text(goal["advice"]))
-        if goal.get("command"):
-            console.print(Text(f"    {goal['command']}"), soft_wrap=True)
+        if not goal.get("lead"):
+            print_advice(console, goal["advice"], goal)
         console.print(Text(goal["sentence"], "dim"))
         console.print()
+    for warning in verdict.get("warnings", ()):
+        console.print(Text(f"⚠ {warning}"))
     console.print(Text(verdict["note"] or verdict["text"]))
+
+
+def print_advice(console: Any, advice: str, goal: dict[str, Any]) -> None:
+    """Print what to do about a goal, the command, and what stands in it for something else."""
+    from rich.text import Text
+
+    console.print(Text(advice, "bold"))
+    if goal.get("command"):
+        console.print(Text(f"    {goal['command']}"), soft_wrap=True)
+    if goal.get("command_note"):
+        console.print(Text(goal["command_note"], "dim"))
 
 
 @contextmanager

@@ -66,8 +66,9 @@ def word(gain: float, interval: Sequence[float] | None, margin: float | None) ->
 
 
 def rows_needed(rows: int, gain: float, interval: Sequence[float] | None, margin: float | None) -> int | None:
-    """Test rows that would tell, if the gain stayed as it is: ``rows`` (half-width / (margin + gain))^2."""
-    if interval is None or margin is None or not gain > -margin:
+    """Test rows that would tell, if the gain stayed as it is: ``rows`` (half-width / (margin + gain))^2; of a gain
+    below minus the margin those that would show it to be worse."""
+    if interval is None or margin is None or gain == -margin:
         return None
     half = (interval[1] - interval[0]) / 2
     return int(np.ceil(np.round(rows * (half / (margin + gain)) ** 2, 6)))

@@ -223,7 +223,9 @@ class TargetSpace(
 
     A new row stands at p^g, the power g of its probabilities p, and a row of fit at a y + (1 - a) p^g between its
     labels and its cross-fitted probabilities, both at length 1. a and g have the largest Jaccard@10 when each row of
-    fit is looked for as if it were new. The components are the leading right singular vectors of these places, about 0.
+    fit is looked for as if it were new. The components are the leading right singular vectors of these places, about 0,
+    or of p^g where the places of rows of fit are single labels (a = 1, one of three classes or more per row), as these
+    vectors would then be the largest classes alone.
 
     Numbers are predicted by the first three bases, each limited to the range of the rows of fit, and joined by weights
     of at least 0 of least squared error, the same for all outputs. The coordinates are these predictions, in units of
@@ -239,7 +241,7 @@ class TargetSpace(
     bases_ : tuple of str, the bases used.
     share_, power_ : float, a and g.
     axes_ : (number of predictions, k) array, the components.
-    eigenvalues_ : (k,) array, the squared singular values of the places of the rows of fit.
+    eigenvalues_ : (k,) array, the squared singular values.
     embedding_ : (n, k) array, the places of the rows of fit that have a known target.
     own_predictions_ : (n, c) array, the cross-fitted probabilities of these rows, or their predicted numbers in units
         of F by bases that have not seen them.
@@ -380,7 +382,7 @@ class TargetSpace(
         self.share_, self.power_ = self._placing.share, self._placing.power
         self.own_predictions_ = P[number, : labels.c]
         self._seen = SeenRows(rows.X)
-        self._store(self._placing.own(P, T, known.mass > 0), known.counts, number)
+        self._store(self._placing.own(P, T, known.mass > 0), self._placing.new(P), known.counts, number)
 
     def _chosen_bases(self, known: Known, labels: bool) -> tuple[str, ...]:
         """Those given, or those that the sizes allow and the targets use."""
@@ -395,9 +397,12 @@ class TargetSpace(
         else:
             self._kept_ = labels.kept
 
-    def _store(self, S: np.ndarray, counts: np.ndarray, number: np.ndarray) -> None:
-        """The components, and the places of the rows of fit."""
-        values, V = descending(S.T @ (S * counts[:, None]))
+    def _store(self, S: np.ndarray, new: np.ndarray, counts: np.ndarray, number: np.ndarray) -> None:
+        """The components, and the places S of the rows of fit; ``new``: their places as new rows."""
+        products = S.T @ (S * counts[:, None])
+        if len(S.T) > 2 and not np.any(products - np.diag(np.diag(products))):  # each is that of a single target
+            products = new.T @ (new * counts[:, None])
+        values, V = descending(products)
         values = np.maximum(values, 0.0)
         bound = int(np.count_nonzero(values > len(values) * np.finfo(float).eps * values[0]))
         k = self._asked(values, bound)

@@ -8,9 +8,9 @@ from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.rivals.rival import rivals
-from proxembed.evaluate.verdict import feature_count
+from proxembed.evaluate.verdict import BETTER, feature_count
 
-from .plain_words import FEATURES, OURS, RIVAL, SAVED_RIVAL, advice, who
+from .plain_words import DO, FIRST, OURS, RIVAL, SAVED_RIVAL, advice, who
 
 FLAGS = (
     "--header",
@@ -20,7 +20,8 @@ FLAGS = (
     "--refit-all",
     "--embedding",
 )  # options of a search without a value
-REPLACED = ("--goal", "--out", "-o", "--keep-rival", "--embedding", "--resume", "--json")  # by those of another run
+PLACED = ("--out", "-o", "--resume")
+REPLACED = (*PLACED, "--goal", "--keep-rival", "--embedding", "--json")  # by those of another run
 MODEL = "model.skops"
 
 
@@ -60,11 +61,34 @@ class Run:
         """The data as the command names them."""
         return next((shlex.quote(words[0]) for words in self.words if not words[0].startswith("-")), "DATA")
 
-    def use(self, verb: str) -> str:
-        """The command that uses the saved model on the rows of the data."""
+    @property
+    def new_rows(self) -> str:
+        """What stands for the user's own new rows: a name, or a file of the format of the data."""
         if self.in_python:
-            return f"found.model.{verb}(found.dataset.X)"
-        return f"proxembed {verb} {shlex.quote(f'{self.folder}/{MODEL}')} {self.data}"
+            return "new_rows"
+        found = re.search(r"\.[A-Za-z0-9]+(\.gz)?$", self.data.strip("'"))
+        return f"NEW{found[0] if found else '.csv'}"
+
+    @property
+    def placeholder(self) -> str:
+        """What the name of the new rows stands for, in words."""
+        like = "found.dataset" if self.in_python else self.data
+        what = "your own new rows" if self.in_python else "a file of your own new rows"
+        return f"{self.new_rows} stands for {what}, with the columns of {like}; the labels may be missing."
+
+    def use(self, verb: str) -> str:
+        """The command that uses the saved model on new rows."""
+        if self.in_python:
+            return f"found.model.{verb}({self.new_rows})"
+        return f"proxembed {verb} {shlex.quote(f'{self.folder}/{MODEL}')} {self.new_rows}"
+
+    def in_folder(self, suffix: str) -> str:
+        """The same command with a folder of its own."""
+        if self.in_python:
+            return self.command
+        kept = [shlex.join(words) for words in self.words if words[0].partition("=")[0] not in PLACED]
+        start = shlex.join(shlex.split(self.command)[:2])
+        return " ".join([start, *kept, "-o", shlex.quote(f"{self.folder}-{suffix}")])
 
     def again(self, suffix: str, *more: str) -> str:
         """The command of the same search with other options, into a folder of its own."""
@@ -90,7 +114,7 @@ class Run:
         if name not in kept_rivals():
             return ""
         if self.in_python:
-            return f"found.compare_model({name!r}).predict(found.dataset.X)"
+            return f"found.compare_model({name!r}).predict({self.new_rows})"
         return self.again("rival", "--keep-rival", shlex.quote(name))
 
 
@@ -101,7 +125,8 @@ def kept_rivals() -> set[str]:
 
 
 def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, Any], run: Run | None) -> None:
-    """Give each goal of a summary its ``advice``, and its ``command`` where a ``run`` is known. What is saved is the
+    """Give each goal of a summary its ``advice``, and its ``command`` where a ``run`` is known; one of them is the
+    ``lead``. What is saved is the
     choice, unless the summary names another arm under ``saved``, which may hide an ``embedding``; of nested folds it is
     chosen anew on all rows."""
     features = feature_count(summary.get("best", []), summary["dataset"]["d"])
@@ -116,8 +141,22 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         facts |= {"saved": own and not saved if chosen else None, "saved_rival": best}
         if summary.get("nested") and goal["k"] is None and not saved:
             facts |= {"arm": "what the search chooses", "saved": True}
-        goal["advice"] = advice(name, facts)
+        goal["advice"], goal["taken"] = f"{DO}: {advice(name, facts)}", who(name, facts)
         goal["command"] = "" if run is None or not run.has_data else command_of(name, facts, run)
+        goal["lead"] = goal["command_note"] = ""
+    set_lead(goals, summary["verdict"].get("asked"))
+    first = sorted(goals.values(), key=lambda goal: not goal["lead"])
+    goal = next((goal for goal in first if run is not None and run.new_rows in goal["command"]), None)
+    if goal is not None and run is not None:
+        goal["command_note"] = run.placeholder
+
+
+def set_lead(goals: Mapping[str, dict[str, Any]], asked: str | None) -> None:
+    """Give the goal that comes before all others its ``lead``: that which was asked for, else the first of which an
+    embedding or a rival is better than doing nothing."""
+    useful = [name for name, goal in goals.items() if goal["word"] == BETTER or goal["taken"] in (RIVAL, SAVED_RIVAL)]
+    name = asked if asked in goals else next(iter([*useful, *goals]))
+    goals[name]["lead"] = f"{FIRST}{goals[name]['advice'].removeprefix(DO)}"
 
 
 def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:
@@ -125,9 +164,7 @@ def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:
     taken = who(name, goal)
     if taken == RIVAL:
         return run.for_rival(goal["rival"]["arm"])
-    if taken == FEATURES:
-        return run.for_rival(ALL_FEATURES) if name == "predict" else ""
-    if taken not in (OURS, SAVED_RIVAL):
+    if taken not in (OURS, SAVED_RIVAL):  # to keep the features takes no command
         return ""
     if taken == SAVED_RIVAL or goal["saved"]:
         return run.use("predict" if name == "predict" else "transform")

@@ -92,6 +92,7 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "per_cent": per_cent,
         "null": views.null_view(record.get("diagnosis")),
         "few_shuffles": views.few_shuffles,
+        "shuffles_text": views.shuffles_text,
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
         "histogram": score_view(record.get("map")),
         "measured": measured_view(record.get("measured")),

@@ -1,5 +1,6 @@
 """What was found, in one sentence per goal that names no method: goals with figures in, sentences for anyone out."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,10 @@ from proxembed.measures.measures import AVERAGE_PRECISION, is_near
 
 SAVED = " (the saved model)"
 CONSTANT = "the same answer for every row"
+TRIED = " tried"  # where some are missing
+EMBEDDINGS = "embeddings"  # what is missing of the search, beside the rivals that are missing from a goal
+FAR = 100  # times the rows; what takes more is out of reach
+DO, FIRST = "What to do", "If you do only one thing"
 BOTH_CLASSES = "; Jaccard@10: share of neighbours of the same class, mean over both classes"
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
 
@@ -42,9 +47,18 @@ OF_NUMBERS = {
 }
 
 
+RIVALS = {
+    "label lookup": "A rival: a new row is placed at its scores by a random forest, a training row at its labels, and "
+    "neighbours are found between the two.",
+    "forest scores": "A rival: the scores of the labels by a random forest; neighbours are those of similar scores.",
+    "label scores": "A rival: the scores of the labels by a ridge, as components.",
+}
+
+
 def glossary(numbers: bool) -> list[tuple[str, str]]:
     """The terms of the verdict and what they mean, for labels or for numbers."""
-    return [*(OF_NUMBERS if numbers else OF_LABELS).items(), *GLOSSARY.items()]
+    own = OF_NUMBERS if numbers else {**OF_LABELS, **RIVALS}
+    return [*own.items(), *GLOSSARY.items()]
 
 
 @dataclass(frozen=True)
@@ -95,7 +109,12 @@ def headline(goals: Mapping[str, Mapping[str, Any]]) -> str:
     """The sentence of the first goal; before it, that nothing helps, where this holds of every goal."""
     first = next(iter(goals.values()))
     lost = all(goal["word"] == WORSE for goal in goals.values())
-    return f"No embedding helps here. {first['plain']}" if lost else first["plain"]
+    return f"No embedding{_tried(first)} helps here. {first['plain']}" if lost else first["plain"]
+
+
+def _tried(goal: Mapping[str, Any]) -> str:
+    """That embeddings are missing, which might do better."""
+    return " that was tried" if goal.get("short_search") else ""
 
 
 def _predicted(goal: Mapping[str, Any], subject: Subject) -> str:
@@ -106,22 +125,26 @@ def _predicted(goal: Mapping[str, Any], subject: Subject) -> str:
     )
     verb = f"predict{'s' * (own or goal['components'] == 1)} {subject.targets}"
     if goal["word"] == WORSE:
-        return f"no embedding predicts {subject.targets} as well as {base}{_figures(goal)}{_rival(goal)}"
+        return f"no embedding{_tried(goal)} predicts {subject.targets} as well as {base}{_figures(goal)}{_rival(goal)}"
     return _said(goal, ours, (f"{verb} better than", f"{verb} as well as"), base) + _rival(goal)
 
 
 def _neighbors(goal: Mapping[str, Any], subject: Subject) -> str:
     near, base = f"neighbours found by {counted(goal['components'])}", _base(goal, subject)
     if goal["word"] == WORSE:
-        return f"neighbours found by {base} {subject.shared[0]} those of any embedding{_figures(goal)}"
-    return _said(goal, near, subject.shared, base if base == CONSTANT else f"those found by {base}") + _rival(goal)
+        lost = f"neighbours found by {base} {subject.shared[0]} those of any embedding{_tried(goal)}{_figures(goal)}"
+        return lost + _among_new(goal, base)
+    said = _said(goal, near, subject.shared, base if base == CONSTANT else f"those found by {base}")
+    return said + _among_new(goal, subject.features) + _rival(goal)
 
 
 def _mapped(goal: Mapping[str, Any], subject: Subject) -> str:
-    near, base = "neighbours on the map", "those on the best other map" if goal["base"]["k"] else _base(goal, subject)
+    tried = TRIED if goal.get("untried") else ""
+    near, base = "neighbours on the map", f"those on the best other map{tried}"
     if goal["word"] == WORSE:
-        return f"neighbours on the best other map {subject.shared[0]} those on ours{_figures(goal)}{_kept(goal)}"
-    return _said(goal, near, subject.shared, base) + _kept(goal)
+        ours = f"those on ours{_figures(goal)}{_kept(goal)}"
+        return f"neighbours on the best other map{tried} {subject.shared[0]} {ours}"
+    return _said(goal, near, subject.shared, base if goal["base"]["k"] else _base(goal, subject)) + _kept(goal)
 
 
 def _said(goal: Mapping[str, Any], ours: str, does: tuple[str, str], base: str) -> str:
@@ -129,15 +152,50 @@ def _said(goal: Mapping[str, Any], ours: str, does: tuple[str, str], base: str) 
     if goal["word"] in (BETTER, LEVEL):
         return f"{ours} {does[goal['word'] == LEVEL]} {base}{_figures(goal)}"
     why = "it cannot be told" if goal.get("few") else "too few rows to tell"
-    return f"{why} whether {ours} {does[1]} {base}{_span(goal)}{_figures(goal)}"
+    return f"{why} whether {ours} {does[1]} {base}{_span(goal['interval'])}{more_rows(goal)}{_figures(goal)}"
 
 
-def _span(goal: Mapping[str, Any]) -> str:
-    """How much worse or better than the baseline ours may be: both ends of the interval."""
-    if not goal.get("interval"):
+def _span(interval: Any, colon: str = ": ") -> str:
+    """How much worse or better one may be than the other: both ends of the interval of its gain."""
+    if not interval:
         return ""
-    low, high = (f"{short(abs(end))} {'worse' if end < 0 else 'better'}" for end in goal["interval"])
-    return f": between {low} and {high}"
+    ends = [f"{short(abs(end))} {'worse' if end < 0 else 'better'}" for end in interval]
+    return f"{colon}between {ends[0]} and {ends[1]}"
+
+
+def more_rows(goal: Mapping[str, Any]) -> str:
+    """About how many rows would decide, if the difference stayed as it is: empty where that is not known."""
+    needed, rows = goal.get("rows_needed"), goal["rows"]
+    if goal.get("few") or not needed or needed <= rows:
+        return ""
+    unit = (goal.get("units") or (rows, ""))[1]
+    what = f"{unit}s" if unit else "rows"
+    if needed > FAR * rows:
+        return f"; more than {FAR} times as many {what} would tell"
+    times = math.ceil(10 * needed / rows) / 10 if needed < 10 * rows else math.ceil(needed / rows)
+    exact = math.ceil(goal.get("all_rows", 0) * needed / rows)
+    step = 10 ** max(0, len(str(exact)) - 2)  # two figures
+    told = f" ({math.ceil(exact / step) * step:,} in all)" if exact and not unit else ""
+    return f"; about {times:g} times as many {what}{told} would tell"
+
+
+def reversed_among_new(goal: Mapping[str, Any]) -> str:
+    """ "worse" or "better" where the nearest of new rows among themselves surely contradict the word; else empty."""
+    ends = (goal.get("new_rows") or {}).get("interval")
+    if not ends:
+        return ""
+    if goal["word"] in (BETTER, LEVEL) and ends[1] < 0:
+        return "worse"
+    return "better" if goal["word"] == WORSE and ends[0] > 0 else ""
+
+
+def _among_new(goal: Mapping[str, Any], features: str) -> str:
+    """That neighbours of new rows among themselves contradict the word, with the figures."""
+    said = reversed_among_new(goal)
+    if not said:
+        return ""
+    values = f"{short(goal['new_rows']['value'])} and {short(goal['new_rows']['base'])}"
+    return f"; but among new rows alone the embedding is {said} than {features} ({values})"
 
 
 def _loss(goal: Mapping[str, Any]) -> str:
@@ -162,7 +220,8 @@ def _compressed(goal: Mapping[str, Any], subject: Subject) -> str:
         return f"{ours} lose{s} nothing, neither in predictions nor in the agreement of neighbours"
     if goal["word"] == LEVEL:
         return f"{ours} keep{s} {kept}"
-    lost = "no smaller size keeps enough" if goal["word"] == WORSE else "too few rows to tell what is kept"
+    few = f"too few rows to tell what is kept{more_rows(goal)}"
+    lost = f"no smaller size{_tried(goal)} keeps enough" if goal["word"] == WORSE else few
     return f"{lost}: {ours}, {kept}" if kept else lost
 
 
@@ -200,7 +259,7 @@ def who(name: str, goal: Mapping[str, Any]) -> str:
     if said == CANNOT_TELL:  # what is safe to do, if that is known
         return {"predict": FEATURES, "map": OURS}.get(name, NOBODY) if _loss(goal) else NOBODY
     if name in ("predict", "neighbours"):
-        if place_of_rival(goal) == "ahead" and _above_base(goal):
+        if place_of_rival(goal) == AHEAD and _above_base(goal):
             return RIVAL
         fewer = goal["components"] < goal.get("features", goal["components"] + 1)
         return OURS if said == BETTER or said == LEVEL and fewer else FEATURES
@@ -210,12 +269,12 @@ def who(name: str, goal: Mapping[str, Any]) -> str:
 
 
 def advice(name: str, goal: Mapping[str, Any]) -> str:
-    """What to do about a goal, in one sentence."""
+    """What to do about a goal, in one sentence without its beginning."""
     said, place, taken = goal["word"], place_of_rival(goal), who(name, goal)
     if taken == SAVED_RIVAL:
-        return f"What to do: {DOES[name]} {goal['saved_rival']}{SAVED}."
+        return f"{DOES[name]} {goal['saved_rival']}{SAVED}."
     if taken == RIVAL:
-        return f"What to do: {DOES[name]} {goal['rival']['arm']}."
+        return f"{DOES[name]} {goal['rival']['arm']}."
     ours = _ours(name, goal)
     if name == "map":
         other = goal["base"]["arm"] if goal["base"]["k"] else "use no map"
@@ -228,13 +287,23 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         told |= {BETTER: told[LEVEL], WORSE: "keep the features"}
     else:
         purpose = "to predict" if name == "predict" else "to find neighbours"
-        level = f"use {ours} for speed or a map; otherwise keep the features" if taken == OURS else "keep the features"
-        told = {BETTER: f"use {ours} {purpose}", LEVEL: level, WORSE: f"keep the features {purpose}"}
-        if place == "as good" and said in (BETTER, LEVEL):
-            return f"What to do: {told[said]}, or take {goal['rival']['arm']}, which is as good."
+        fewer = f"use {ours} if fewer numbers help; else keep the features, which are as good"
+        told = {BETTER: f"use {ours} {_purpose(name, goal)}", LEVEL: fewer if taken == OURS else "keep the features"}
+        told |= {WORSE: f"keep the features {purpose}"}
+        if place in (AS_GOOD, PERHAPS) and said in (BETTER, LEVEL):
+            return f"{told[said]}, or take {goal['rival']['arm']}, which is {place}."
     if said == CANNOT_TELL:
-        return f"What to do: {_unless(name, goal, told[LEVEL if name == 'map' else WORSE], place)}."
-    return f"What to do: {told[said]}."
+        return f"{_unless(name, goal, told[LEVEL if name == 'map' else WORSE], place)}."
+    return f"{told[said]}."
+
+
+def _purpose(name: str, goal: Mapping[str, Any]) -> str:
+    """What a better embedding is to be used for; not for new rows among themselves, where it is worse there."""
+    if name == "predict":
+        return "to predict"
+    if reversed_among_new(goal):
+        return "to find the neighbours of new rows among the training rows; keep the features to compare new rows"
+    return "to find neighbours"
 
 
 def _ours(name: str, goal: Mapping[str, Any]) -> str:
@@ -256,18 +325,32 @@ def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
 
 
 def _rival(goal: Mapping[str, Any]) -> str:
-    """A rival that is as good or ahead."""
-    said = place_of_rival(goal)
-    return f"; the rival {goal['rival']['arm']} is {said} ({short(goal['rival']['value'])})" if said else ""
+    """A rival that is as good or ahead, with the interval of its lead."""
+    said, rival = place_of_rival(goal), goal.get("rival")
+    if not said or rival is None:
+        return ""
+    lead = [-end for end in (rival.get("interval") or ())[::-1]]
+    sure = _span(lead, ", ")
+    if lead and lead[0] > 0:
+        sure = f", by {short(lead[0])} to {short(lead[1])}"
+    elif lead and lead[1] < 0:
+        sure = f", behind by {short(-lead[1])} to {short(-lead[0])}"
+    return f"; the rival {rival['arm']} is {said} ({short(rival['value'])}{sure})"
+
+
+AHEAD, PERHAPS, AS_GOOD = "ahead", "perhaps ahead", "as good"
 
 
 def place_of_rival(goal: Mapping[str, Any]) -> str:
-    """ "ahead" by more than a loss that matters, "as good", or nothing."""
+    """ "ahead" by more than a loss that matters, "perhaps ahead" where the interval holds 0, "as good", or nothing."""
     rival = goal.get("rival")
     if rival is None or rival["value"] is None or rival["arm"] in goal.get("ties", ()):
         return ""
     lead, margin = sign_of(goal["measure"]) * (rival["value"] - goal["value"]), goal.get("margin") or 0.0
-    return "ahead" if lead > margin else "as good" if lead >= -margin else ""
+    if lead <= margin:
+        return AS_GOOD if lead >= -margin else ""
+    ends = rival.get("interval")
+    return PERHAPS if ends and ends[1] >= 0 else AHEAD
 
 
 def _kept(goal: Mapping[str, Any]) -> str:
@@ -275,8 +358,11 @@ def _kept(goal: Mapping[str, Any]) -> str:
     kept = goal.get("kept")
     if not kept:
         return ""
-    other = "" if kept["rival_share"] is None else f" ({kept['rival']} {100 * kept['rival_share']:.0f} %)"
-    return f"; it keeps {100 * kept['share']:.0f} % of each row's nearest neighbours{other}"
+    own, other = (share and round(100 * share) for share in (kept["share"], kept["rival_share"]))
+    beside = "" if other is None else f" ({kept['rival']} {other} %)"
+    if other is not None and own < other and goal["word"] in (BETTER, LEVEL):
+        return f", but it keeps fewer of each row's nearest neighbours in the features: {own} %{beside}"
+    return f"; it keeps {own} % of each row's nearest neighbours in the features{beside}"
 
 
 def measured(name: str) -> str:

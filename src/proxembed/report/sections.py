@@ -285,12 +285,16 @@ def _output_fact(output: dict[str, Any]) -> tuple[str, str]:
     return f"output {output['name']}", output_words(output)
 
 
-def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
-    """What in the data may flatter or spoil the scores, one sentence each with its remedy."""
+def _kind_of_folds(protocol: dict[str, Any]) -> str | None:
+    """What folds keep apart."""
     splitting = protocol.get("splitting")
-    kind = splitting.get("kind") if isinstance(splitting, dict) else "stratified"
-    found = []
-    if facts["duplicate_rows"]:
+    return splitting.get("kind") if isinstance(splitting, dict) else "stratified"
+
+
+def verdict_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
+    """What in the data may flatter every value of the verdict, one sentence each with its remedy."""
+    kind, found = _kind_of_folds(protocol), []
+    if facts.get("duplicate_rows"):
         count, remedy = facts["duplicate_rows"], "Drop the copies, or keep them together with --groups."
         copies = "a copy in training of a held-out row flatters every score"
         found.append(f"{_rows(count)} the features of an earlier row: {copies}. {remedy}")
@@ -302,7 +306,12 @@ def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
         found.append(
             "Rows have a time, but the folds did not follow it: later rows may have helped to score earlier ones."
         )
-    found += _kept_apart(facts, kind)
+    return found
+
+
+def leak_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
+    """What in the data may flatter or spoil the scores, one sentence each with its remedy."""
+    found = verdict_warnings(facts, protocol) + _kept_apart(facts, _kind_of_folds(protocol))
     if facts["zero_rows"]:
         found.append(f"{_rows(facts['zero_rows'])} no feature but zeros; no method can tell such rows apart.")
     if facts["labels_without_row"]:

@@ -1,7 +1,6 @@
 """The verdict in words: one sentence per goal."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,12 +11,23 @@ from proxembed.evaluate.verdict import AS_SHOWN, BETTER, CANNOT_TELL, LEVEL, WOR
 from proxembed.measures.measures import is_near
 
 from .next_steps import Run, with_next_steps
-from .plain_words import Subject, headline, is_yes_no, place_of_rival, plain_sentence
+from .plain_words import (
+    AHEAD,
+    CONSTANT,
+    EMBEDDINGS,
+    TRIED,
+    Subject,
+    headline,
+    is_yes_no,
+    place_of_rival,
+    plain_sentence,
+    reversed_among_new,
+)
+from .sections import verdict_warnings
 
 TITLES = {"predict": "Predict", "neighbours": "Neighbours", "map": "Map", "compress": "Compress"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
 HUB = 0.2
-FAR = 100  # times the test rows
 LACKS = {
     "arms": "No verdict: it needs a method and all features, both finished.",
     NESTED: "No verdict: Ctrl-C came before every row was held out once.",
@@ -25,10 +35,16 @@ LACKS = {
 }
 
 
-def worded(summary: dict[str, Any], refitted: bool = False, run: Run | None = None) -> dict[str, Any]:
-    """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, a ``note`` and a
-    ``text``; ``refitted``: the saved model is fitted on all rows, not on those of the model that was judged; ``run``:
-    the search, whose commands tell what to do."""
+def worded(
+    summary: dict[str, Any],
+    refitted: bool = False,
+    run: Run | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, ``warnings``, a ``note``
+    and a ``text``; ``refitted``: the saved model is fitted on all rows, not on those of the model that was judged;
+    ``run``: the search, whose commands tell what to do; ``missing``: the rivals that are missing from each goal, and
+    what of the search."""
     verdict = summary["verdict"]
     if verdict["lacks"]:
         return {**summary, "verdict": {**verdict, "headline": "", "text": LACKS[verdict["lacks"]], "note": ""}}
@@ -36,15 +52,36 @@ def worded(summary: dict[str, Any], refitted: bool = False, run: Run | None = No
     subject, goals = Subject.of(summary["dataset"], features), {}
     for name in sorted(verdict["goals"], key=partial(_place, verdict.get("asked"))):
         goal = {**verdict["goals"][name], "yes_no": is_yes_no(summary["dataset"])}
+        goal |= {"all_rows": summary["dataset"].get("n", 0), "untried": list((missing or {}).get(name, ()))}
+        goal["short_search"] = bool((missing or {}).get(EMBEDDINGS))
         told = {"plain": plain_sentence(name, goal, subject), "sentence": _sentence(name, goal, features)}
-        than = f" than {ALL_FEATURES}" if goal["word"] == BETTER else ""
-        told["than"] = f"{than}; a rival is ahead" if place_of_rival(goal) == "ahead" else ""
-        goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), **told}
+        goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), "than": _than(goal), **told}
     with_next_steps(goals, summary, run)
     first = headline(goals)
     text = "\n".join([first, *(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())])
-    note = _note(verdict, summary, refitted)
-    return {**summary, "verdict": {**verdict, "goals": goals, "headline": first, "text": text, "note": note}}
+    more = {"headline": first, "text": text, "note": _note(verdict, summary, refitted)}
+    more["warnings"] = verdict_warnings(summary["dataset"], summary.get("protocol", {}))
+    return {**summary, "verdict": {**verdict, "goals": goals, **more}}
+
+
+def _than(goal: dict[str, Any]) -> str:
+    """What follows the word of a goal: than what it is better, a rival that is ahead, new rows that contradict."""
+    base, parts = goal.get("base"), []
+    if goal["word"] == BETTER and base is not None:
+        other = f"the best other map{TRIED * bool(goal['untried'])}" if base["k"] else CONSTANT
+        rivals = f" and every rival{TRIED * bool(goal['untried'])}" * _above_rivals(goal)
+        parts.append(f" than {ALL_FEATURES + rivals if base['arm'] == ALL_FEATURES else other}")
+    if place_of_rival(goal) == AHEAD:
+        parts.append("; a rival is ahead")
+    if said := reversed_among_new(goal):
+        parts.append(f"; {said} among new rows")
+    return "".join(parts)
+
+
+def _above_rivals(goal: dict[str, Any]) -> bool:
+    """Whether the best rival is behind for certain, by more than a loss that matters."""
+    ends = (goal.get("rival") or {}).get("interval")
+    return bool(ends) and ends[0] > 0 and not place_of_rival(goal)
 
 
 def _place(asked: str | None, name: str) -> tuple[bool, int]:
@@ -100,11 +137,11 @@ def _compared(goal: dict[str, Any], features: int) -> str:
     sentences = [_against(goal, features)]
     if goal.get("ties"):
         sentences.append(f"It is {equal_to(goal['ties'])}.")
-    if place := place_of_rival(goal):
-        rival = goal["rival"]
-        sentences.append(f"A rival is {place}: {label(rival)} ({number(rival['value'])}).")
-    elif (rival := goal.get("rival")) and rival["value"] is not None and rival["arm"] not in goal.get("ties", ()):
-        sentences.append(f"Best rival: {label(rival)} ({number(rival['value'])}).")
+    if (rival := goal.get("rival")) and rival["value"] is not None and rival["arm"] not in goal.get("ties", ()):
+        place, tried = place_of_rival(goal), TRIED * bool(goal["untried"])
+        over = f"; ours over it {number(rival['gain'], True)}{_interval(rival)}" if "gain" in rival else ""
+        said = f"A rival is {place}" if place else f"Best rival{tried}"
+        sentences.append(f"{said}: {label(rival)} ({number(rival['value'])}{over}).")
     among = goal.get("new_rows")
     if among is not None:
         whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
@@ -233,28 +270,27 @@ def no_better(measure: str, value: float, chance: float, baseline: str) -> str:
 
 
 def _unsure(goal: dict[str, Any], behind: bool) -> str:
-    """Why it cannot be told, also where the interval lies below 0, and how many rows could tell."""
+    """Why it cannot be told, also where the interval lies below 0."""
     if goal.get("few"):
         return goal["few"]
-    rows, needed = goal["rows"], goal["rows_needed"]
+    rows = goal["rows"]
     units, unit = goal.get("units") or (rows, "")
     text = "behind, but perhaps by less than the tolerance: " if behind else ""
-    text += f"{rows:,} rows{f' of {units:,} {unit}s' if unit else ''} are too few to tell"
-    if needed is None or needed <= rows:
-        return text
-    if needed > FAR * rows:
-        return f"{text}, more than {FAR} times as many could"
-    exact = math.ceil(needed * units / rows)
-    step = 10 ** max(0, len(str(exact)) - 2)  # two figures
-    told = math.ceil(exact / step) * step
-    return f"{text}, about {told:,} {f'{unit}s' if unit else 'test rows'} could"
+    return f"{text}{rows:,} rows{f' of {units:,} {unit}s' if unit else ''} are too few to tell"
 
 
 def _ends(goal: dict[str, Any]) -> str:
     if not goal["interval"]:
         return ""
+    return f" (gain {number(goal['gain'], True)}{_interval(goal)})"
+
+
+def _interval(goal: dict[str, Any]) -> str:
+    """The interval of a gain; empty where it has none."""
+    if not goal["interval"]:
+        return ""
     low, high = goal["interval"]
-    return f" (gain {number(goal['gain'], True)}, 95 % interval {number(low, True)} to {number(high, True)})"
+    return f", 95 % interval {number(low, True)} to {number(high, True)}"
 
 
 def label(entry: dict[str, Any]) -> str:

@@ -150,6 +150,14 @@ def few_shuffles(diagnosis: dict[str, Any]) -> bool:
     return bool(diagnosis.get("distinct", LEAST_DISTINCT) < LEAST_DISTINCT)
 
 
+def shuffles_text(diagnosis: dict[str, Any]) -> str:
+    """How many shuffles reach the value, and p with the smallest that so many can give."""
+    count = len(diagnosis["null"])
+    reached = round(diagnosis["p"] * (1 + count)) - 1
+    least = f", the smallest p that {count} shuffles can give" if reached == 0 else ""
+    return f"{reached or 'none'} of {count} shuffles reached it (p = {number(diagnosis['p'])}{least})"
+
+
 def null_view(diagnosis: dict[str, Any] | None) -> dict[str, Any] | None:
     """The score beside those on shuffled labels, as percentages of a line."""
     if not diagnosis or not diagnosis["null"]:

@@ -1,43 +1,65 @@
-"""What a budget has cut, in three sentences for anyone: what is missing, why, and the command that cuts nothing."""
+"""What a budget has cut, for anyone: a line per verdict that says what is missing and which way it bears on it, why,
+and the command that cuts nothing."""
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from proxembed.evaluate.costs import PROTOTYPES
+from proxembed.evaluate.rivals.rival import FOREST_ROWS
+from proxembed.report.next_steps import Run
+from proxembed.report.plain_words import EMBEDDINGS
+from proxembed.report.verdict import and_words
 
-from .plan import LEADERS, SHARES, Cuts, Plan, round_up
+from .plan import DIAGNOSIS, LEADERS, SHARES, Plan, round_up
 
-SHOWN = 4  # things that are named; the page has a list of all
+RIVALS, SIZES, SEARCHED, JUDGED, CHANCE, SHOWN, STOPPED = (
+    "rivals", "sizes", "searched", "judged", "chance", "shown", "stopped",
+)  # fmt: skip
+BEARS = {  # the verdicts that a kind of cut concerns, and which way
+    SEARCHED: ("Every goal", "a longer search may find a better embedding; “better” stands, another word may rise"),
+    JUDGED: ("Every goal", "more rows make intervals narrower, and leave less that cannot be told"),
+    STOPPED: ("Every goal", "a longer run may find a better embedding, and judges it more surely"),
+    SIZES: ("Compress", "fewer numbers may be enough"),
+    CHANCE: ("Saved model", "the intervals above are what speaks against chance"),
+    SHOWN: ("No verdict", "missing from the page, but no verdict changes"),
+}
+OTHERS = "one of them may be ahead of the embedding"
+OTHER_MAPS = "its word speaks of the other maps tried, and one of these may be ahead"
 
 
-def told_cuts(plan: Plan, command: str) -> dict[str, Any]:
-    """What was cut (``what``), why (``why``), and how to cut nothing (``undo``) by which ``command``; the last three
-    are empty where there is nothing to say."""
-    cut, clock = _cut(plan), list(plan.by_clock)
-    told = {"why": "", "undo": "", "command": ""}
-    if not cut and not clock and not plan.too_dear:
+@dataclass(frozen=True)
+class Cut:
+    """One thing that is missing or smaller, in a few words, and its kind."""
+
+    kind: str
+    text: str
+
+
+def told_cuts(plan: Plan, run: Run) -> dict[str, Any]:
+    """What was cut (``what``), a pair (verdicts, words) per line (``lines``), why (``why``), and how to cut nothing
+    (``undo``) by which ``command``; these are empty where there is nothing to say."""
+    cuts = cuts_of(plan)
+    told: dict[str, Any] = {"lines": _lines(plan, cuts), "why": "", "undo": "", "command": ""}
+    if not cuts:
         limit = f": the whole job fits into the budget of {_asked(plan)}" if plan.bounded else ""
         return {"what": f"Nothing was cut{limit}.", **told}
-    things = [*cut, *plan.too_dear, *clock]
-    more = len(things) - SHOWN if len(things) > SHOWN + 1 else 0
-    rest = [f"and {more} smaller things that the page lists under “How to repeat it”"] if more else []
-    what = f"Left out or made smaller: {'; '.join([*things[: len(things) - more], *rest])}."
-    if not plan.bounded:
-        return {"what": what, **told}
+    told = {"what": "Left out or made smaller, by the verdict that this weakens:", **told}
+    if not plan.bounded or all(text in plan.too_dear for text in (cut.text for cut in cuts)):
+        return told
     option, value = _enough(plan)
-    if cut:
+    if any(cut.kind != STOPPED for cut in cuts):
         told["why"] = (
             f"Why: the whole job needs about {float(value):,g} {_unit(plan)}, and the budget was {_asked(plan)}."
         )
-    elif clock:
+    else:
         option, value = "--max-work", f"{plan.work:g}"
         told["why"] = f"Why: the run was slower than its forecast, and its time of {_asked(plan)} was over."
-    else:
-        return {"what": what, **told}
-    in_python = command.startswith("proxembed.search(")
-    undo = f"{option[2:].replace('-', '_')}={value}" if in_python else f"{option} {value}"
-    return {"what": what, "why": told["why"], "undo": f"To cut nothing: {undo}.",
-            "command": with_budget(command, option, value)}  # fmt: skip
+    undo = f"{option[2:].replace('-', '_')}={value}" if run.in_python else f"{option} {value}"
+    other = "" if run.in_python else ", into a folder of its own"
+    command = with_budget(run.in_folder("whole"), option, value)
+    return told | {"undo": f"To cut nothing: {undo}{other}.", "command": command}
 
 
 def with_budget(command: str, option: str, value: str) -> str:
@@ -46,6 +68,43 @@ def with_budget(command: str, option: str, value: str) -> str:
         call = re.sub(r", max_(seconds|work)=[^,)]*", "", command)[:-1]
         return f"{call}, {option[2:].replace('-', '_')}={value})"
     return re.sub(r" --max-(seconds|work)[ =]\S+", "", command) + f" {option} {value}"
+
+
+def untried(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """The rivals that are missing from each verdict: the budget had no room, or their library is not installed."""
+    out = [each for each in plan.rivals if each.arm.name in plan.cuts.left_out]
+    told = [(each, each.arm.name) for each in out]
+    told += [(each, f"{each.arm.name} (not installed)") for each in plan.absent]
+    every = tuple(name for each, name in told if each.rival.goal != "map")
+    maps = tuple(name for each, name in told if not each.rival.predicts)
+    return {name: names for name, names in (("predict", every), ("neighbours", every), ("map", maps)) if names}
+
+
+def missing_of(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """What the words of a verdict must know: the rivals that are missing from each goal, and what of the search."""
+    return untried(plan) | {EMBEDDINGS: tuple(cut.text for cut in cuts_of(plan) if cut.kind in (SEARCHED, SIZES))}
+
+
+def cuts_of(plan: Plan) -> list[Cut]:
+    """Everything that is missing or smaller, what matters most first."""
+    stopped = [Cut(STOPPED, text) for text in plan.too_dear]
+    stopped += [Cut(STOPPED, f"the clock decided: {text}") for text in plan.by_clock]
+    return [*_rivals(plan), *_sizes(plan), *_searched(plan), *_judged(plan), *_checked(plan), *_shown(plan), *stopped]
+
+
+def _lines(plan: Plan, cuts: Sequence[Cut]) -> list[list[str]]:
+    """The cuts, those of a verdict together; rivals are told per goal."""
+    forests = "".join(f"; {cut.text}" for cut in cuts if cut.kind == RIVALS and not cut.text.startswith("rivals"))
+    found = []
+    of_goal = untried(plan)
+    if names := of_goal.get("predict"):
+        found.append(["Predict, neighbours", f"not compared with {and_words(names)}{forests}: {OTHERS}"])
+    elif forests:
+        found.append(["Predict, neighbours", f"{forests[2:]}: with more they may be ahead of the embedding"])
+    if names := of_goal.get("map"):
+        found.append(["Map", f"not compared with {and_words(names)}: {OTHER_MAPS}"])
+    kinds: Mapping[str, list[str]] = {kind: [cut.text for cut in cuts if cut.kind == kind] for kind in BEARS}
+    return found + [[BEARS[kind][0], f"{'; '.join(texts)}: {BEARS[kind][1]}"] for kind, texts in kinds.items() if texts]
 
 
 def _unit(plan: Plan) -> str:
@@ -66,16 +125,42 @@ def _enough(plan: Plan) -> tuple[str, str]:
     return "--max-seconds", round_up(seconds + max(more, 0.0))
 
 
-def _cut(plan: Plan) -> list[str]:
-    """What is missing or smaller, in a few words each, what matters most first."""
-    cuts, asked = plan.cuts, plan.options.folds
-    folds = [f"{cuts.folds} folds of the comparison instead of {asked}"] if cuts.folds < asked else []
-    first = [*_rows(plan, cuts), *_rivals(cuts), *_checks(plan, cuts), *_maps(cuts)]
-    return [*first, *_tried(plan, cuts), *folds, *_scores(plan, cuts)]
+def _rivals(plan: Plan) -> list[Cut]:
+    cuts, found = plan.cuts, []
+    if cuts.left_out:
+        found.append(Cut(RIVALS, f"rivals left out: {', '.join(cuts.left_out)}"))
+    if cuts.forest < FOREST_ROWS:
+        found.append(Cut(RIVALS, f"forests of rivals grown on {cuts.forest:,} rows"))
+    return found
 
 
-def _rows(plan: Plan, cuts: Cuts) -> list[str]:
-    found, split = [], plan.split
+def _sizes(plan: Plan) -> list[Cut]:
+    told = f"sizes other than {', '.join(map(str, plan.cuts.sizes))} were not tried"
+    return [Cut(SIZES, told)] * (plan.cuts.sizes != plan.sizes)
+
+
+def _searched(plan: Plan) -> list[Cut]:
+    """What the search and the comparison did not try."""
+    cuts, found = plan.cuts, []
+    if cuts.anchors is not None:
+        lost = [name for name, _ in plan.anchors if name not in cuts.anchors]
+        found.append(f"the search began without {', '.join(lost)}")
+    if cuts.share < SHARES[0]:
+        found.append("fewer variants of the embeddings")
+    if cuts.bases is not None and "TargetSpace" in (plan.kept_anchors or ()):
+        found.append(f"TargetSpace of {' and '.join(cuts.bases)} alone")
+    if cuts.prototypes is not None and cuts.prototypes < PROTOTYPES:
+        found.append(f"kernels with at most {cuts.prototypes} prototypes")
+    if cuts.leaders < LEADERS:
+        found.append("only the choice is compared" if cuts.leaders == 1 else "the choice and one other are compared")
+    if cuts.folds < plan.options.folds:
+        found.append(f"{cuts.folds} folds of the comparison instead of {plan.options.folds}")
+    return [Cut(SEARCHED, text) for text in found]
+
+
+def _judged(plan: Plan) -> list[Cut]:
+    """The rows that are missing."""
+    cuts, split, found = plan.cuts, plan.split, []
     if cuts.rows is not None:
         saved = "all rows" if plan.options.refit_all else "all training rows"
         found.append(
@@ -85,47 +170,24 @@ def _rows(plan: Plan, cuts: Cuts) -> list[str]:
         found.append(f"{cuts.test_rows:,} of {len(split.held_out):,} test rows scored")
     if cuts.outer < plan.outer[0]:
         kept = f"{cuts.outer} nested folds" if cuts.outer > 1 else "a quarter of the rows held out"
-        found.append(f"{kept} instead of {plan.outer[0]} nested folds")
-    return found
+        found.append(f"{kept} instead of {plan.outer[0]} nested folds, in which every row is held out")
+    return [Cut(JUDGED, text) for text in found]
 
 
-def _rivals(cuts: Cuts) -> list[str]:
-    rivals = cuts.left_out
-    return [f"{len(rivals)} rival{'s' * (len(rivals) != 1)} ({', '.join(rivals)})"] if rivals else []
-
-
-def _checks(plan: Plan, cuts: Cuts) -> list[str]:
+def _checked(plan: Plan) -> list[Cut]:
     what = "outputs" if plan.numbers else "labels"
-    if cuts.shuffles < plan.options.shuffles:
-        return [f"the check against shuffled {what}"]
-    return [f"the check against shuffled {what} on fewer rows"] if cuts.diagnosis < Cuts.diagnosis else []
+    if plan.cuts.shuffles < plan.options.shuffles:
+        return [Cut(CHANCE, f"not compared with itself on shuffled {what}")]
+    few = f"compared with itself on shuffled {what} on {plan.cuts.diagnosis:,} rows"
+    return [Cut(CHANCE, few)] * (plan.cuts.diagnosis < DIAGNOSIS)
 
 
-def _maps(cuts: Cuts) -> list[str]:
-    return [] if cuts.layouts else ["maps laid out from all components"]
-
-
-def _tried(plan: Plan, cuts: Cuts) -> list[str]:
-    """What the search and the comparison did not try."""
-    found = []
-    if cuts.anchors is not None:
-        of = len(plan.anchors)
-        found.append(f"{of - len(cuts.anchors)} of the {of} kinds of embedding that a search begins with")
-    if cuts.share < SHARES[0]:
-        found.append("variants of the embeddings")
-    if cuts.leaders < LEADERS:
-        found.append("other embeddings than the best in the comparison")
-    if cuts.sizes != plan.sizes:
-        found.append(f"sizes other than {', '.join(map(str, cuts.sizes))}")
-    return found
-
-
-def _scores(plan: Plan, cuts: Cuts) -> list[str]:
-    found = []
-    if not plan.numbers and (cuts.leading or not cuts.decisions):
-        found.append("F1 and probabilities" + " of rivals" * cuts.decisions)
-    if cuts.forest < Cuts.forest:
-        found.append(f"forests of rivals on {cuts.forest:,} rows")
-    if cuts.prototypes is not None and cuts.prototypes < PROTOTYPES:
-        found.append(f"kernels with at most {cuts.prototypes} prototypes")
-    return found
+def _shown(plan: Plan) -> list[Cut]:
+    cuts, found = plan.cuts, []
+    if not cuts.layouts:
+        found.append("maps laid out from all components")
+    if not plan.numbers and not cuts.decisions:
+        found.append("F1, Hamming loss and probabilities, and thresholds of single labels")
+    elif not plan.numbers and cuts.leading:
+        found.append("F1, Hamming loss and probabilities but of all features and the leading method")
+    return [Cut(SHOWN, text) for text in found]

@@ -44,7 +44,7 @@ from proxembed.tables.notes import counted
 
 from .arm_models import predictor_ahead
 from .comparison import data_and_head, map_options
-from .cut_words import told_cuts, with_budget
+from .cut_words import cuts_of, missing_of, told_cuts, with_budget
 from .engines import SearchFindings, run_engine
 from .labelled_data import (
     check_row_weights,
@@ -454,7 +454,8 @@ def search_section(job: Job, choice: dict[str, Any] | None = None) -> dict[str, 
     """The search as the record holds it: its trials and budget, and its leaders or what was chosen of them."""
     found, plan = job.found, job.plan
     section = {"engine": job.options.engine, "trials": found.trials, "seconds": found.seconds}
-    section["budget"] = plan.describe() | {"repeat": repeat_command(job.head["command"], plan)}
+    cuts = {"cuts": [cut.text for cut in cuts_of(plan)]}
+    section["budget"] = plan.describe() | cuts | {"repeat": repeat_command(job.head["command"], plan)}
     if choice is not None:
         return section | {"chosen": choice}
     return section | {"leaders": [choice_facts(name, method) for name, method in found.leaders]}
@@ -528,7 +529,8 @@ def judged_summary(job: Job, results: Results) -> dict[str, Any]:
     by_size = options.goal == "compress"  # which takes the smallest size that keeps enough
     summary = summarise(results, job.dataset, options.tolerance, None if by_size else chooser, options.goal)
     nested = {} if job.nested is None else {"nested": job.nested.describe()}
-    return worded(summary | nested, refitted=options.refit_all, run=run_of(job))
+    missing = missing_of(job.plan)
+    return worded(summary | nested, refitted=options.refit_all, run=run_of(job), missing=missing)
 
 
 def run_of(job: Job) -> Run:
@@ -537,11 +539,12 @@ def run_of(job: Job) -> Run:
 
 
 def tell_cuts(job: Job, summary: dict[str, Any]) -> None:
-    """Add to the verdict what was cut, as ``cut`` and as the last line of its text."""
-    told, verdict = told_cuts(job.plan, job.head["command"]), summary["verdict"]
+    """Add to the verdict what was cut, as ``cut`` and as the last lines of its text."""
+    told, verdict = told_cuts(job.plan, run_of(job)), summary["verdict"]
     verdict["cut"] = told
-    line = " ".join(filter(None, (told[name] for name in ("what", "why", "undo"))))
-    verdict["text"] += f"\nWhat was cut: {line}"
+    lines = [f"What was cut: {told['what']}", *(f"{goals}: {text}." for goals, text in told["lines"])]
+    why = " ".join(filter(None, (told["why"], told["undo"])))
+    verdict["text"] += "\n" + "\n".join(filter(None, [*lines, why]))
 
 
 def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tuple[Any, dict[str, Any]]:

@@ -18,7 +18,6 @@ from proxembed.estimator.catalogue import estimators, title_of
 from proxembed.evaluate.arms import Entrant, entrants, method_arms
 from proxembed.evaluate.costs import (
     FOREST,
-    PROTOTYPES,
     USUAL_FOREST,
     Shape,
     all_features_work,
@@ -43,6 +42,7 @@ from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.execute import clock
 from proxembed.execute.budget import WorkBudget
 from proxembed.execute.executor import in_this_process, workers
+from proxembed.features.layouts import missing_library
 from proxembed.features.leaves import MOST_LABELS
 from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.dependence import OPLS
@@ -119,6 +119,7 @@ class Plan:
     sizes: tuple[int, ...]
     started: float
     rivals: tuple[Entrant, ...]
+    absent: tuple[Entrant, ...] = ()  # rivals whose library is not installed
     anchors: tuple[tuple[str, Any], ...] = ()  # what the search begins with: names and methods
     scalings: int = 1
     whole_rows: bool = True
@@ -472,53 +473,6 @@ class Plan:
         return drawn_part(self.split, self.cuts.rows, self.cuts.test_rows, self.options.seed)
 
     @property
-    def lines(self) -> list[str]:
-        """What was cut, a line each, and what the clock decided."""
-        options, cuts, found = self.options, self.cuts, []
-        if cuts.shuffles < options.shuffles:
-            what = "outputs" if self.numbers else "labels"
-            found.append(f"no diagnosis on shuffled {what} ({options.shuffles} shuffles requested); pictures show one")
-        elif cuts.diagnosis < DIAGNOSIS:
-            found.append(f"diagnosis on {cuts.diagnosis:,} rows")
-        if not cuts.layouts:
-            found.append("maps of the first two components only")
-        if self.numbers:
-            pass
-        elif not cuts.decisions:
-            found.append("no F1, Hamming loss and probabilities; no threshold and calibration error of single labels")
-        elif cuts.leading:
-            found.append("F1, Hamming loss and probabilities only of all features and the leading method")
-        if cuts.forest < FOREST_ROWS:
-            found.append(f"forest of the rival grown on {cuts.forest:,} rows")
-        if cuts.left_out:
-            found.append(f"rivals left out: {', '.join(cuts.left_out)}")
-        if cuts.share < SHARES[0]:
-            found.append("fewer drawn trials in the search")
-        if cuts.anchors is not None:
-            lost = [name for name, _ in self.anchors if name not in cuts.anchors]
-            found.append(f"the search begins without {', '.join(lost)}")
-        if cuts.bases is not None and "TargetSpace" in (self.kept_anchors or ()):
-            found.append(f"TargetSpace of {' and '.join(cuts.bases)} alone")
-        if cuts.leaders < LEADERS:
-            found.append(
-                "only the choice is compared" if cuts.leaders == 1 else "the choice and one other are compared"
-            )
-        if cuts.outer < self.outer[0]:
-            kept = f"{cuts.outer} nested folds" if cuts.outer > 1 else "a quarter of the rows held out"
-            found.append(f"{kept} instead of {self.outer[0]} nested folds, in which every row is held out")
-        if cuts.folds < options.folds:
-            found.append(f"{cuts.folds} folds instead of {options.folds}")
-        if cuts.rows is not None:
-            found.append(f"search and comparison on {cuts.rows:,} of {len(self.split.train):,} training rows")
-        if cuts.test_rows is not None:
-            found.append(f"{cuts.test_rows:,} of {len(self.split.held_out):,} test rows, drawn at random")
-        if cuts.prototypes is not None and cuts.prototypes < PROTOTYPES:
-            found.append(f"kernels with at most {cuts.prototypes} prototypes")
-        if cuts.sizes != self.sizes:
-            found.append(f"only sizes {', '.join(map(str, cuts.sizes))}")
-        return found + self.too_dear + [f"the clock decided: {text}" for text in self.by_clock]
-
-    @property
     def forecast_line(self) -> str:
         """The forecast of every phase in words; where it is above the budget, what is done and what would suffice."""
         each = {phase: self.seconds(phase) for phase in self.phases}
@@ -544,7 +498,6 @@ class Plan:
             "work": self.work if self.bounded else None,
             "max_seconds": None if self.options.max_work is not None else self.options.max_seconds,
             "phases": dict(self.phases),
-            "cuts": self.lines,
             "by_clock": list(self.by_clock),
         }
 
@@ -582,10 +535,11 @@ def make_plan(
     whole, numbers = has_whole_rows(dataset), dataset.outputs is not None
     known = entrants(dataset.X, dataset.targets, options.seed, splits=options.folds + 1, whole_rows=whole)
     rivals = tuple(each for each in known[1:] if not each.lacks)
+    absent = tuple(each for each in known[1:] if each.rival.library and missing_library(each.rival.library) is not None)
     shape, scalings = shape_of(dataset.X, dataset.targets.c), len(scaling_kinds(dataset.X))
     likely = _leading(options)
     given = _anchors(options, numbers), scalings, whole, numbers, getattr(dataset, "groups", None) is not None
-    return Plan(work, options, shape, split, sizes, started, rivals, *given, leading=likely, outer=outer)
+    return Plan(work, options, shape, split, sizes, started, rivals, absent, *given, leading=likely, outer=outer)
 
 
 def _leading(options: SearchOptions) -> list[Any]:

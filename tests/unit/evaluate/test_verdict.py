@@ -70,6 +70,8 @@ def test_the_rows_that_would_tell_shrink_the_interval_to_the_margin():
         rows = rows_needed(200, gain, (gain - half, gain + half), 0.03)
         shrunk = half * np.sqrt(200 / rows)
         assert gain - shrunk >= -0.03 - 1e-12 > gain - half * np.sqrt(200 / (rows - 1))
+    behind = rows_needed(200, -0.05, (-0.11, 0.01), 0.03)
+    assert behind == 1800 and -0.05 + 0.06 * np.sqrt(200 / behind) <= -0.03 + 1e-12, "that would show it to be worse"
     assert rows_needed(200, -0.03, (-0.1, 0.04), 0.03) is None is rows_needed(200, 0.0, None, 0.03)
 
 

@@ -219,3 +219,17 @@ def test_classes_in_one_column_and_rows_that_do_not_vary():
     np.testing.assert_allclose(model.predict_proba(NEW).sum(axis=1), 1.0)
     with pytest.raises(ValueError, match="constant"):
         TargetSpace(**SMALL).fit(np.ones((60, 5)), Y)
+
+
+def test_few_components_of_classes_show_all_of_them_where_rows_of_fit_stand_at_their_labels():
+    """Products of places that are single labels are diagonal: their leading directions would be the largest classes."""
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(6), [30, 29, 28, 27, 26, 25])
+    model = TargetSpace(n_components=2)
+    P, T, number = rng.dirichlet(np.ones(6), len(classes)), np.eye(6)[classes], np.arange(len(classes))
+    placing = Placing(1.0, 1.0, True)
+    model._store(placing.own(P, T, T >= 0), placing.new(P), np.ones(len(classes)), number)
+    assert np.count_nonzero(np.abs(model.axes_) > 0.05) > 6, "each axis is of several classes"
+    s, V = np.linalg.svd(unit(P), full_matrices=False)[1:]
+    np.testing.assert_allclose(np.abs(np.sum(model.axes_ * V[:2].T, axis=0)), 1.0)
+    np.testing.assert_allclose(model.eigenvalues_, s[:2] ** 2)

@@ -27,18 +27,16 @@ def told(name, word, run=RUN, choice=("OPLS", 5), rival=None, saved=None, nested
 @pytest.mark.parametrize(
     ("name", "word", "command"),
     [
-        ("predict", BETTER, "proxembed predict 'a b/model.skops' 'my data.csv'"),
-        ("predict", WORSE, "proxembed search 'my data.csv' --labels=y --max-work 60 --keep-rival 'all features' -o "
-                           "'a b-rival'"),
-        ("predict", CANNOT_TELL, "proxembed search 'my data.csv' --labels=y --max-work 60 --keep-rival 'all features' "
-                                 "-o 'a b-rival'"),
-        ("map", CANNOT_TELL, "proxembed transform 'a b/model.skops' 'my data.csv'"),
+        ("predict", BETTER, "proxembed predict 'a b/model.skops' NEW.csv"),
+        ("predict", WORSE, ""),
+        ("predict", CANNOT_TELL, ""),
+        ("map", CANNOT_TELL, "proxembed transform 'a b/model.skops' NEW.csv"),
         ("neighbours", CANNOT_TELL, ""),
-        ("neighbours", BETTER, "proxembed transform 'a b/model.skops' 'my data.csv'"),
+        ("neighbours", BETTER, "proxembed transform 'a b/model.skops' NEW.csv"),
         ("neighbours", WORSE, ""),
-        ("map", LEVEL, "proxembed transform 'a b/model.skops' 'my data.csv'"),
+        ("map", LEVEL, "proxembed transform 'a b/model.skops' NEW.csv"),
         ("map", WORSE, ""),
-        ("compress", LEVEL, "proxembed transform 'a b/model.skops' 'my data.csv'"),
+        ("compress", LEVEL, "proxembed transform 'a b/model.skops' NEW.csv"),
         ("compress", WORSE, ""),
     ],
 )  # fmt: skip
@@ -56,7 +54,7 @@ def test_a_rival_that_is_saved_is_what_to_predict_with_and_the_embedding_takes_t
     ahead = {"arm": "logistic regression", "k": None, "value": 0.9}
     advice, command = told("predict", LEVEL, saved="logistic regression", rival=ahead)
     assert advice == "What to do: predict with logistic regression (the saved model)."
-    assert command == "proxembed predict 'a b/model.skops' 'my data.csv'"
+    assert command == "proxembed predict 'a b/model.skops' NEW.csv"
     other = told("predict", LEVEL, saved="forest proximity", rival=ahead)
     assert other[0] == "What to do: predict with logistic regression." and "--keep-rival" in other[1]
     advice, command = told("compress", LEVEL, saved="logistic regression")
@@ -82,17 +80,18 @@ def test_what_nested_folds_chose_anew_is_the_saved_model_at_no_size_and_else_tak
 
 
 def test_in_python_the_next_step_is_a_call():
-    assert told("predict", BETTER, CALL)[1] == "found.model.predict(found.dataset.X)"
+    assert told("predict", BETTER, CALL)[1] == "found.model.predict(new_rows)"
     again = "proxembed.search('a.csv', labels='y', max_work=60.0, goal='map')"
     assert told("map", BETTER, CALL, choice=("OPLS", 7))[1] == again
     assert told("compress", LEVEL, CALL, saved="all features")[1].endswith("max_work=60.0, embedding=True)")
-    kept = "found.compare_model('all features').predict(found.dataset.X)"
-    assert told("predict", WORSE, CALL)[1] == kept
+    ahead = {"arm": "logistic regression", "k": None, "value": 0.9}
+    kept = "found.compare_model('logistic regression').predict(new_rows)"
+    assert told("predict", BETTER, CALL, rival=ahead)[1] == kept and told("predict", WORSE, CALL)[1] == ""
 
 
 def test_options_with_blanks_and_without_values_are_told_from_the_data():
     run = Run("proxembed search '--labels=my label' --header 'my data.csv' '--out=my dir'", "my dir")
-    assert told("predict", BETTER, run)[1] == "proxembed predict 'my dir/model.skops' 'my data.csv'"
+    assert told("predict", BETTER, run)[1] == "proxembed predict 'my dir/model.skops' NEW.csv"
     again = told("map", BETTER, run, choice=("OPLS", 7))[1]
     assert again == "proxembed search '--labels=my label' --header 'my data.csv' --goal map -o 'my dir-map'"
 
@@ -101,3 +100,51 @@ def test_the_demo_whose_data_are_no_file_has_advice_without_commands():
     run = Run("proxembed demo -o demo --max-work 13", "demo")
     assert told("predict", BETTER, run)[1] == told("map", BETTER, run, choice=("OPLS", 7))[1] == ""
     assert told("predict", BETTER, run)[0].startswith("What to do: use OPLS")
+
+
+def goal_of(name, word, **more):
+    base = {"arm": "all features", "k": None, "value": 0.7}
+    return {
+        "word": word, "measure": AP, "arm": "OPLS", "k": 5, "components": 5, "d": 72, "value": 0.77, "margin": 0.01,
+        "base": base, "rival": None, "interval": (-0.1, 0.1), **({"shares": {}} if name == "compress" else {}), **more,
+    }  # fmt: skip
+
+
+def told_together(words, asked=None, run=RUN, **more):
+    goals = {name: goal_of(name, word, **more) for name, word in words.items()}
+    summary = {"dataset": {"d": 72}, "choice": {"method": "OPLS", "k": 5}, "verdict": {"asked": asked}}
+    with_next_steps(goals, summary, run)
+    return goals
+
+
+@pytest.mark.parametrize(
+    ("words", "asked", "lead"),
+    [
+        ({"predict": WORSE, "neighbours": BETTER, "compress": LEVEL}, None, "neighbours"),
+        ({"predict": WORSE, "neighbours": BETTER, "compress": LEVEL}, "predict", "predict"),
+        ({"predict": CANNOT_TELL, "compress": WORSE}, None, "predict"),
+    ],
+)
+def test_one_goal_leads_that_was_asked_for_or_is_of_most_use(words, asked, lead):
+    goals = told_together(words, asked)
+    assert [name for name, goal in goals.items() if goal["lead"]] == [lead]
+    begin, end = goals[lead]["lead"].split(": ", 1)
+    assert begin == "If you do only one thing" and goals[lead]["advice"] == f"What to do: {end}"
+
+
+def test_the_first_command_with_new_rows_says_what_they_are():
+    goals = told_together({"predict": CANNOT_TELL, "neighbours": BETTER, "compress": LEVEL})
+    file = "NEW.csv stands for a file of your own new rows"
+    note = f"{file}, with the columns of 'my data.csv'; the labels may be missing."
+    assert [goal["command_note"] for goal in goals.values()] == ["", note, ""]
+    gzipped = Run("proxembed search data/b.arff.gz -o f", "f")
+    assert gzipped.use("predict") == "proxembed predict f/model.skops NEW.arff.gz"
+    assert Run("proxembed search folder -o f", "f").new_rows == "NEW.csv"
+
+
+def test_the_same_command_in_another_folder_keeps_the_present_run():
+    again = "proxembed search 'my data.csv' --labels=y --goal predict --max-work 60 --json -o 'a b-whole'"
+    assert sorted(RUN.in_folder("whole").split()) == sorted(again.split()) and CALL.in_folder("whole") == CALL.command
+    assert Run("proxembed demo -o demo --max-work 13", "demo").in_folder("whole") == (
+        "proxembed demo --max-work 13 -o demo-whole"
+    )

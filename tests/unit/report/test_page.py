@@ -15,7 +15,8 @@ from proxembed.report.figures import LINES, k_curve, line_looks, matrix_png
 from proxembed.report.matrices import unpacked
 from proxembed.report.page import feature_words
 from proxembed.report.record import SECTIONS
-from proxembed.report.sections import leak_warnings
+from proxembed.report.sections import leak_warnings, verdict_warnings
+from proxembed.report.views import shuffles_text
 from proxembed.tables.notes import visible
 from unit.report.synthetic import HOSTILE, made_record
 
@@ -205,6 +206,8 @@ def test_leak_warnings_name_their_cause(summary):
     words = " ".join(leak_warnings(facts, {}))
     for part in ("1 row has the features", "Rows have groups", "Rows have a time", "2 rows have no feature"):
         assert part in words
+    told = verdict_warnings(facts, {})
+    assert len(told) == 3 and all(each in words for each in told) and "zeros" not in " ".join(told)
     clean = {**facts, "duplicate_rows": 0, "zero_rows": 0}
     untimely, inner = leak_warnings(clean, {"splitting": {"kind": "groups"}})
     assert untimely.startswith("Rows have a time, but the folds did not follow it")
@@ -262,18 +265,37 @@ def test_the_first_tile_adds_to_the_headline_and_commands_and_cuts_are_shown(rec
     goals = {name: dict(goal) for name, goal in summary["verdict"]["goals"].items()}
     first = next(iter(goals.values()))
     first |= {"plain": "Five numbers are enough.", "command": "proxembed predict a/model.skops b.csv"}
+    first |= {"lead": "If you do only one thing: use it.", "command_note": "b.csv is yours."}
     cut = {
-        "what": "Left out: <PCA>.",
+        "what": "Left out:",
+        "lines": [["Map", "not compared with <PCA>"]],
         "why": "Why: it needs 9.",
         "undo": "To cut nothing: --max-work 9.",
         "command": "go 9",
     }
     verdict = {**summary["verdict"], "goals": goals, "headline": "Five numbers are enough.", "cut": cut}
-    page = page_html({**record, "summary": {**summary, "verdict": verdict}})
-    assert page.count("Five numbers are enough.") == 1
+    page = page_html({**record, "summary": {**summary, "verdict": verdict | {"warnings": ["9 copies."]}}})
+    assert page.count("Five numbers are enough.") == 1 and page.count("use it.") == 1
     assert "<code>proxembed predict a/model.skops b.csv</code>" in page and "<code>go 9</code>" in page
+    assert page.index("use it.") < page.index("b.csv is yours.") < page.index('class="goal"') < page.index("9 copies.")
     shown = page[page.index("<b>What was cut</b>") :]
-    assert "Left out: &lt;PCA&gt;.</bdi> Why: it needs 9. To cut nothing: --max-work 9.</p>" in shown
+    assert "<b>Map:</b> <bdi>not compared with &lt;PCA&gt;.</bdi>" in shown
+    assert "Why: it needs 9. To cut nothing: --max-work 9.</p>" in shown
+    assert "label lookup" in page and '<a href="#words">label lookup</a>' not in page
+    goals["map"]["plain"] = "The rival label lookup is ahead."
+    page = page_html({**record, "summary": {**summary, "verdict": verdict}})
+    assert 'rival <a href="#words">label lookup</a> is' in page
+
+
+@pytest.mark.parametrize(
+    ("p", "told"),
+    [
+        (1 / 21, "none of 20 shuffles reached it (p = 0.048, the smallest p that 20 shuffles can give)"),
+        (3 / 21, "2 of 20 shuffles reached it (p = 0.143)"),
+    ],
+)
+def test_shuffles_are_counted_beside_their_p(p, told):
+    assert shuffles_text({"p": p, "null": [0.1] * 20}) == told
 
 
 def test_rivals_share_no_colour_with_methods():

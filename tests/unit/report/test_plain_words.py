@@ -15,7 +15,7 @@ ALL = {"arm": "all features", "k": None, "value": 0.68}
 def told(name, word, facts=LABELS, k=5, **more):
     goal = {
         "word": word, "measure": AP if name == "predict" else NEAR, "arm": "OPLS", "components": k, "value": 0.77,
-        "base": ALL, "rows": 202, "margin": 0.01, "rival": None, "ties": [],
+        "base": ALL, "rows": 202, "margin": 0.01, "rival": None, "ties": [], "interval": None,
         "shares": {AP: {"share": 0.98}, NEAR: {"share": 0.9}}, **more,
     }  # fmt: skip
     return plain_sentence(name, goal, Subject.of(facts, 72))
@@ -56,11 +56,67 @@ def test_a_rival_is_named_where_it_is_ahead_or_as_good():
     assert "rival" not in told("predict", LEVEL, rival={"arm": "PCA", "value": 0.8}, ties=["PCA"])
 
 
+@pytest.mark.parametrize(
+    ("value", "interval", "said"),
+    [
+        (0.8, (-0.05, -0.01), "is ahead (.80, by .01 to .05)"),
+        (0.8, (-0.07, 0.01), "is perhaps ahead (.80, between .01 worse and .07 better)"),
+        (0.765, (0.003, 0.012), "is as good (.77, behind by .00 to .01)"),
+        (0.765, (-0.02, 0.03), "is as good (.77, between .03 worse and .02 better)"),
+    ],
+)
+def test_a_rival_has_the_interval_of_its_lead_and_is_ahead_only_if_that_is_sure(value, interval, said):
+    rival = {"arm": "forest scores", "value": value, "gain": 0.77 - value, "interval": interval}
+    assert told("predict", BETTER, rival=rival).endswith(f"; the rival forest scores {said}.")
+    goal = {"word": BETTER, "measure": AP, "components": 5, "features": 72, "value": 0.77, "base": ALL, "d": 72}
+    what = advice("predict", {**goal, "arm": "OPLS", "k": 5, "margin": 0.01, "rival": rival})
+    end = ", or take forest scores, which is " + said.partition(" (")[0].removeprefix("is ") + "."
+    assert what == ("predict with forest scores." if interval[1] < 0 else f"use OPLS at k = 5 to predict{end}")
+
+
+def test_how_many_rows_would_tell_is_said_as_a_multiple_and_in_all():
+    few = {"interval": (-0.03, 0.01), "all_rows": 808}
+    some = told("predict", CANNOT_TELL, **few, rows_needed=610)
+    assert ".03 worse and .01 better; about 3.1 times as many rows (2,500 in all) would tell (average" in some
+    assert "; about 24 times as many rows (19,000 in all) would" in told(
+        "predict", CANNOT_TELL, **few, rows_needed=4700
+    )
+    far = told("predict", CANNOT_TELL, **few, rows_needed=40_000)
+    assert "; more than 100 times as many rows would tell" in far
+    groups = told("neighbours", CANNOT_TELL, **few, rows_needed=610, units=[28, "group"])
+    assert "; about 3.1 times as many groups would tell" in groups
+    assert "would tell" not in told("predict", CANNOT_TELL, **few, rows_needed=None)
+    assert "what is kept; about 3.1 times as many" in told("compress", CANNOT_TELL, **few, rows_needed=610)
+
+
+def test_new_rows_among_themselves_are_named_where_they_contradict_the_word():
+    among = {"value": 0.4, "base": 0.52, "interval": (-0.2, -0.05)}
+    text = told("neighbours", BETTER, new_rows=among)
+    assert "; but among new rows alone the embedding is worse than all 72 features (.40 and .52)" in text
+    assert "new rows" not in told("neighbours", BETTER, new_rows={**among, "interval": (-0.2, 0.01)})
+    goal = {"word": BETTER, "measure": NEAR, "components": 5, "value": 0.77, "base": ALL, "arm": "OPLS", "k": 5}
+    assert advice("neighbours", {**goal, "new_rows": among}) == (
+        "use OPLS at k = 5 to find the neighbours of new rows among the training rows; keep the features to compare "
+        "new rows."
+    )
+
+
+def test_where_a_search_was_cut_short_no_embedding_is_one_that_was_tried():
+    lost = told("predict", WORSE, short_search=True)
+    assert lost.startswith("No embedding that was tried predicts these labels as well")
+    goals = {"predict": {"word": WORSE, "plain": "a.", "short_search": True}}
+    assert headline(goals) == "No embedding that was tried helps here. a."
+
+
 def test_what_a_map_keeps_follows_its_labels():
     kept = {"share": 0.34, "rival": "supervised UMAP", "rival_share": 0.29}
-    assert told("map", BETTER, base={"arm": "PCA", "k": 2, "value": 0.4}, kept=kept) == (
+    pca = {"arm": "PCA", "k": 2, "value": 0.4}
+    fewer = told("map", BETTER, base=pca, kept={**kept, "share": 0.09})
+    assert "n = 202), but it keeps fewer of each row's nearest neighbours in the features: 9 % (supervised U" in fewer
+    assert "on the best other map tried (" in told("map", BETTER, base=pca, kept=kept, untried=["t-SNE"])
+    assert told("map", BETTER, base=pca, kept=kept) == (
         "Neighbours on the map share more labels than those on the best other map (agreement .77 and .40, n = 202); it "
-        "keeps 34 % of each row's nearest neighbours (supervised UMAP 29 %)."
+        "keeps 34 % of each row's nearest neighbours in the features (supervised UMAP 29 %)."
     )
 
 
@@ -80,21 +136,22 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
     assert "(the same answer for every row 40 %)" in kept
     goal = {"word": LEVEL, "measure": AP, "components": 5, "features": 72, "value": 0.77, "base": ALL, "d": 72}
     goal |= {"arm": "OPLS", "k": 5}
-    assert advice("predict", goal) == "What to do: use OPLS at k = 5 for speed or a map; otherwise keep the features."
+    told_level = "use OPLS at k = 5 if fewer numbers help; else keep the features, which are as good"
+    assert advice("predict", goal) == f"{told_level}."
     better = {**goal, "word": BETTER, "saved": False}
     assert advice("neighbours", better) == (
-        "What to do: use OPLS at k = 5 (a search with --goal neighbours saves it) to find neighbours."
+        "use OPLS at k = 5 (a search with --goal neighbours saves it) to find neighbours."
     )
     assert advice("predict", {**better, "saved": True, "reads_features": True}) == (
-        "What to do: use OPLS (the saved model) to predict."
+        "use OPLS (the saved model) to predict."
     )
     assert "keep the features" in advice("predict", {**goal, "word": WORSE})
     ahead = {**goal, "rival": {"arm": "logistic regression", "value": 0.9}}
-    assert advice("predict", ahead) == "What to do: predict with logistic regression."
+    assert advice("predict", ahead) == "predict with logistic regression."
     level = advice("predict", {**goal, "rival": {"arm": "logistic regression", "value": 0.77}})
-    assert level.endswith("otherwise keep the features, or take logistic regression, which is as good.")
+    assert level.endswith("keep the features, which are as good, or take logistic regression, which is as good.")
     behind = {**goal, "word": WORSE, "value": 0.5, "rival": {"arm": "PCA", "value": 0.6}}
-    assert advice("predict", behind) == "What to do: keep the features to predict.", "the rival is below all features"
+    assert advice("predict", behind) == "keep the features to predict.", "the rival is below all features"
     assert "use the map of PCA" in advice("map", {**goal, "word": WORSE, "base": {"arm": "PCA", "k": 2}})
     assert "in place of" in advice("compress", goal) and "rely on none" in advice("map", {**goal, "word": CANNOT_TELL})
 
@@ -107,11 +164,10 @@ def test_what_cannot_be_told_has_its_range_and_what_is_safe_to_do():
     goal |= {"components": 5, "arm": "OPLS", "k": 5}
     goal["rival"] = {"arm": "logistic regression", "value": 0.775}
     assert advice("predict", goal) == (
-        "What to do: keep the features to predict, or take logistic regression, which is as good; the embedding may "
-        "lose up to .03."
+        "keep the features to predict, or take logistic regression, which is as good; the embedding may lose up to .03."
     )
     told_map = advice("map", {**goal, "base": {"arm": "PCA", "k": 2}, "rival": None})
-    assert told_map == "What to do: use the map of OPLS at k = 5 or that of PCA; this map may lose up to .03."
+    assert told_map == "use the map of OPLS at k = 5 or that of PCA; this map may lose up to .03."
     assert "rely on none" in advice("predict", {**goal, "margin": None}), "the features tell nothing"
     shares = {AP: {"share": 0.99, "interval": (0.95, 1.03)}, NEAR: {"share": 1.1, "interval": None}}
     compress = {**goal, "shares": shares, "components": 1, "d": 23}

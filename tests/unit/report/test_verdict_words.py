@@ -43,7 +43,7 @@ def compressed(word, shares=((0.99, 1.01), (0.99, 1.01)), components=20, rivals=
     ("interval", "needed", "why"),
     [
         ((-0.045, -0.003), None, "behind, but perhaps by less than the tolerance: 445 rows are too few to tell"),
-        ((-0.045, 0.003), 900, "445 rows are too few to tell, about 900 test rows could"),
+        ((-0.045, 0.003), 900, "445 rows are too few to tell"),
         (None, None, "no interval, so nothing can be told"),
     ],
 )
@@ -125,7 +125,7 @@ def test_rows_of_groups_are_counted_in_groups():
     }
     more = goal | {"base": {"arm": "PCA", "k": 2, "value": 0.7}, "rows_needed": 351, "units": [28, "group"]}
     told, _ = words("map", word="cannot tell", interval=[-0.1, 0.1], **more)
-    assert told.endswith("104 rows of 28 groups are too few to tell, about 95 groups could.")
+    assert told.endswith("104 rows of 28 groups are too few to tell.")
 
 
 def test_the_note_says_what_is_level_and_of_which_models_the_figures_are():
@@ -146,3 +146,23 @@ def test_the_note_says_what_is_level_and_of_which_models_the_figures_are():
     assert "those of the models of the folds, not of a model fitted on all rows" in notes["folds"]
     saved = "The saved model is refitted on all rows; values and intervals are those of the model of the training rows."
     assert saved in notes["all"] and saved not in notes["test rows"]
+
+
+def test_the_title_says_than_what_it_is_better_and_that_rivals_are_missing():
+    goal = {"word": "better", "measure": NEAR, "arm": "OPLS", "k": 2, "components": 2, "value": 0.7, "gain": 0.1}
+    goal |= {"interval": [0.05, 0.15], "rival": None, "base": {"arm": "PCA", "k": 2, "value": 0.6}}
+    tried = verdict_of("map", goal, missing={"map": ("t-SNE",)})["goals"]["map"]
+    assert tried["than"] == " than the best other map tried" and tried["untried"] == ["t-SNE"]
+    assert verdict_of("map", goal)["goals"]["map"]["than"] == " than the best other map"
+    rival = {"arm": "PCA", "k": 5, "components": 5, "value": 0.65, "gain": 0.05, "interval": [0.01, 0.09]}
+    more = goal | {"base": {"arm": "all features", "k": None, "value": 0.6}, "rival": rival}
+    missing = {"neighbours": ("UMAP",)}
+    told = verdict_of("neighbours", more, missing=missing)["goals"]["neighbours"]
+    assert told["than"] == " than all features and every rival tried"
+    over = "Best rival tried: PCA at k = 5 (0.650; ours over it +0.050, 95 % interval +0.010 to +0.090)."
+    assert over in told["sentence"]
+    unsure = more | {"rival": rival | {"interval": [-0.01, 0.09]}}
+    assert verdict_of("neighbours", unsure)["goals"]["neighbours"]["than"] == " than all features"
+    among = {"value": 0.4, "base": 0.5, "gain": -0.1, "interval": [-0.2, -0.05]}
+    reverse = verdict_of("neighbours", unsure | {"new_rows": among})["goals"]["neighbours"]
+    assert reverse["than"] == " than all features; worse among new rows"

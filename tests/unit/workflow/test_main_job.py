@@ -255,4 +255,4 @@ def test_the_first_picture_is_the_map_of_the_verdict_with_its_figure_and_its_cut
     ] == "OPLS at k = 2"
     assert "The first picture is the map that the verdict “Map” is of: OPLS at k = 2" in found.report()
     assert found.verdict["text"].count("What was cut: ") == 1
-    assert found.verdict["cut"]["what"].startswith(("Nothing was cut", "Left out or made smaller: "))
+    assert found.verdict["cut"]["what"].startswith(("Nothing was cut", "Left out or made smaller"))

@@ -16,9 +16,10 @@ from proxembed.execute import clock
 from proxembed.execute.budget import WorkBudget
 from proxembed.methods.layout import Layout
 from proxembed.methods.out_of_fold import BASES
+from proxembed.report.next_steps import Run
 from proxembed.targets.labels import LabelMatrix
 from proxembed.workflow import main_job, plan
-from proxembed.workflow.cut_words import told_cuts
+from proxembed.workflow.cut_words import cuts_of, missing_of, told_cuts, untried
 from proxembed.workflow.engines import run_engine
 from proxembed.workflow.options import OptionError, SearchOptions
 from proxembed.workflow.plan import make_plan
@@ -36,6 +37,14 @@ def drawn(n=400, d=12, c=6, seed=0):
     return Dataset(X=X, Y=Y, train_idx=np.flatnonzero(train), test_idx=np.flatnonzero(~train))
 
 
+def lines_of(found):
+    return [cut.text for cut in cuts_of(found)]
+
+
+def cuts_told(found, command="proxembed search a.csv", folder="f"):
+    return told_cuts(found, Run(command, folder))
+
+
 def planned(work, n=20_000, d=100, c=50, **options):
     data = SimpleNamespace(X=SimpleNamespace(shape=(n, d)), targets=LabelMatrix.of(np.ones((1, c), int)), outputs=None)
     rows = np.arange(n)
@@ -51,7 +60,7 @@ def every_rival(monkeypatch):
 
 def test_plenty_of_work_cuts_nothing_and_leaves_the_rest_to_the_search():
     found = planned(1e7)
-    assert found.lines == [] and found.cuts.rows is None and found.cuts.folds == 5
+    assert lines_of(found) == [] and found.cuts.rows is None and found.cuts.folds == 5
     assert sum(found.phases.values()) == pytest.approx((1 - plan.RESERVE) * 1e7)
     assert found.phases["search"] > 0.94 * (1 - plan.RESERVE) * 1e7
 
@@ -145,7 +154,7 @@ def test_target_space_loses_bases_one_by_one_before_it_goes():
     assert found._forecast(few)["search"] < found._forecast(found.cuts)["search"]
     for work in (50.0, 150.0, 500.0, 2000.0, 5000.0):
         some = planned(work, n=9000, d=20_000, c=90)
-        told = [line for line in some.lines if line.startswith("TargetSpace of ")]
+        told = [line for line in lines_of(some) if line.startswith("TargetSpace of ")]
         reduced = some.cuts.bases is not None and "TargetSpace" in some.kept_anchors
         assert told == ([f"TargetSpace of {' and '.join(some.cuts.bases)} alone"] if reduced else [])
 
@@ -153,10 +162,34 @@ def test_target_space_loses_bases_one_by_one_before_it_goes():
 def test_what_every_leaderboard_has_is_missing_only_beside_opls_alone_and_is_named(every_rival):
     found = planned(60.0, n=593, d=72, c=6)
     assert not {"logistic regression", "forest scores", "PCA"} & set(found.cuts.left_out) and found.cuts.left_out
-    assert f"rivals ({', '.join(found.cuts.left_out)})" in told_cuts(found, "proxembed search a.csv")["what"]
+    told = dict(map(tuple, cuts_told(found)["lines"]))
+    named = set().union(*untried(found).values())
+    assert named == {*found.cuts.left_out} and all(
+        name in told["Predict, neighbours"] + told["Map"] for name in found.cuts.left_out
+    )
+    assert "t-SNE" in told["Map"] and "t-SNE" not in told["Predict, neighbours"], "it stands for maps alone"
+    assert "linear SVM" not in told["Map"], "its scores are no map"
     few = planned(15.0)
     rows = f"search and comparison on {few.cuts.rows:,} of 15,000 rows (the saved model has all training rows)"
-    assert rows in told_cuts(few, "proxembed search a.csv")["what"]
+    assert any(rows in text for _, text in cuts_told(few)["lines"])
+
+
+def test_every_cut_is_told_with_the_verdicts_that_it_weakens_in_a_line_each(every_rival):
+    for work in (15.0, 60.0, 300.0):
+        found = planned(work)
+        told = cuts_told(found)["lines"]
+        text = " ".join(words for _, words in told)
+        texts = [cut.text for cut in cuts_of(found) if not cut.text.startswith("rivals left out")]
+        assert texts and all(each in text for each in texts) and len(told) <= 7
+    assert missing_of(found)["embeddings"] and set(missing_of(found)) <= {"predict", "neighbours", "map", "embeddings"}
+
+
+def test_rivals_whose_library_is_missing_are_told_though_nothing_was_cut(every_rival, monkeypatch):
+    monkeypatch.setattr(plan, "missing_library", lambda name: name)
+    found = planned(1e7, n=593, d=72, c=6)
+    told = cuts_told(found)
+    assert told["what"].startswith("Nothing was cut") and "t-SNE (not installed)" in told["lines"][-1][1]
+    assert told["lines"][-1][0] == "Map" and "UMAP (not installed)" in untried(found)["neighbours"]
 
 
 @pytest.mark.parametrize("size", [{"n": 593, "d": 72, "c": 6}, {"n": 3000, "d": 20, "c": 1}, {}])
@@ -164,12 +197,12 @@ def test_the_budget_that_is_told_cuts_nothing_and_a_little_less_cuts(size):
     found = planned(60.0, **size)
     for share, whole in ((1.0001, True), (0.99, False)):
         other = planned(share * found.enough, **size)
-        assert (other.cuts == other._whole) == whole == told_cuts(other, "a")["what"].startswith("Nothing was cut")
+        assert (other.cuts == other._whole) == whole == cuts_told(other)["what"].startswith("Nothing was cut")
 
 
 def test_why_something_was_cut_follows_from_the_figures_beside_the_forecast():
     found = planned(60.0, n=593, d=72, c=6)
-    told = told_cuts(found, "proxembed search a.csv --labels y --max-work 60 -o f")
+    told = cuts_told(found, "proxembed search a.csv --labels y --max-work 60 -o f")
     value = plan.round_up(found.enough)
     assert f"about {sum(found.phases.values()):.0f} of 60 units of work after cuts; without any about " in (
         found.forecast_line
@@ -179,16 +212,16 @@ def test_why_something_was_cut_follows_from_the_figures_beside_the_forecast():
         told["why"]
         == f"Why: the whole job needs about {float(value):,g} units of work, and the budget was 60 units of work."
     )
-    assert told["undo"] == f"To cut nothing: --max-work {value}."
-    assert told["command"] == f"proxembed search a.csv --labels y -o f --max-work {value}"
+    assert told["undo"] == f"To cut nothing: --max-work {value}, into a folder of its own."
+    assert told["command"] == f"proxembed search a.csv --labels y -o f-whole --max-work {value}"
     assert (
-        told_cuts(found, "proxembed.search(X, y, max_work=60)")["command"]
+        cuts_told(found, "proxembed.search(X, y, max_work=60)")["command"]
         == f"proxembed.search(X, y, max_work={value})"
     )
     whole = planned(1e7, n=593, d=72, c=6)
     assert "after cuts" not in whole.forecast_line
-    assert told_cuts(whole, "a") == {
-        "what": "Nothing was cut: the whole job fits into the budget of 1e+07 units of work.",
+    assert cuts_told(whole) == {
+        "what": "Nothing was cut: the whole job fits into the budget of 1e+07 units of work.", "lines": [],
         "why": "", "undo": "", "command": "",
     }  # fmt: skip
 
@@ -197,14 +230,14 @@ def test_seconds_that_cut_nothing_are_told_in_seconds_and_a_clock_in_work(monkey
     set_clock(monkeypatch)
     monkeypatch.setattr(plan, "machine_speed", lambda: 2.0)
     found = planned(None, n=593, d=72, c=6, max_seconds=30.0)
-    told = told_cuts(found, "proxembed search a.csv")
-    seconds = float(told["undo"].removeprefix("To cut nothing: --max-seconds ").rstrip("."))
+    told = cuts_told(found)
+    seconds = float(told["undo"].removeprefix("To cut nothing: --max-seconds ").partition(",")[0])
     assert planned(None, n=593, d=72, c=6, max_seconds=seconds).cuts == found._whole
     assert "and the budget was 30 seconds." in told["why"]
     late = planned(None, n=593, d=72, c=6, max_seconds=1e6)
     late.by_clock.append("no diagnosis on shuffled labels")
-    told = told_cuts(late, "proxembed search a.csv")
-    assert told["what"] == "Left out or made smaller: no diagnosis on shuffled labels." and "slower" in told["why"]
+    told = cuts_told(late)
+    assert told["lines"][0][1].startswith("the clock decided: no diagnosis on") and "slower" in told["why"]
     assert told["undo"].startswith("To cut nothing: --max-work ")
 
 
@@ -321,15 +354,15 @@ def test_some_things_are_never_cut():
 
 
 def test_what_is_cut_is_told_line_by_line():
-    lines = planned(8.0).lines
+    lines = lines_of(planned(8.0))
     for part in (
-        "no diagnosis on shuffled labels",
-        "3 folds instead of 5",
-        "of 15,000 training rows",
-        "begins without",
+        "not compared with itself on shuffled labels",
+        "3 folds of the comparison instead of 5",
+        "of 15,000 rows",
+        "began without",
     ):
         assert any(part in line for line in lines)
-    assert any("no diagnosis on shuffled outputs" in line for line in replace(planned(8.0), numbers=True).lines)
+    assert any("on shuffled outputs" in line for line in lines_of(replace(planned(8.0), numbers=True)))
 
 
 def test_work_alone_decides_not_the_speed_of_the_machine_nor_the_time(monkeypatch):
@@ -373,7 +406,7 @@ def test_anchors_that_a_search_had_room_for_are_not_told_as_cut():
     for tried in ([], ["TargetSpace"]):
         found = planned(8.0)
         found.settle([("OPLS", proxembed.OPLS())], found.phases["search"], tried)
-        told.append(next(line for line in found.lines if "begins without" in line))
+        told.append(next(line for line in lines_of(found) if "began without" in line))
     assert told[0].replace(" TargetSpace,", "") == told[1] != told[0]
 
 
@@ -427,7 +460,7 @@ def test_a_search_ends_within_its_seconds_with_a_whole_page(monkeypatch):
     budget = found.record["search"]["budget"]
     assert found.model is not None and set(found.verdict["goals"]) >= {"predict", "neighbours"}
     assert sum(budget["phases"].values()) <= 2 * budget["work"]
-    assert budget["cuts"] and "Cut to stay within the budget" in found.report()
+    assert budget["cuts"] and "Left out or made smaller, by the verdict that this weakens" in found.report()
 
 
 def test_the_clock_is_told_where_it_decided(monkeypatch):
@@ -437,7 +470,7 @@ def test_the_clock_is_told_where_it_decided(monkeypatch):
     found = proxembed.search(data, methods=["opls"], max_seconds=5, n_components=2, folds=4, shuffles=19, max_trials=1)
     told = found.record["search"]["budget"]["by_clock"]
     assert any("folds were compared" in line for line in told) and any("no diagnosis" in line for line in told)
-    assert "The clock decided" in found.report() or "the clock decided" in found.report()
+    assert "the clock decided" in found.report()
 
 
 def test_every_method_and_rival_has_its_cost():
