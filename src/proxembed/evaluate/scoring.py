@@ -99,20 +99,31 @@ class Scores:
     queries: ByKey = field(default_factory=dict)
     kept: ByKey = field(default_factory=dict)
     exchanged: ByKey = field(default_factory=dict)
+    curves: dict[str, dict[int, float]] = field(default_factory=dict)  # of further measures of a search, by name
 
     def plain(self) -> dict[str, Any]:
         """The same as a ledger takes it."""
         by_key = {
             name: [[list(key), _plain_scores(value)] for key, value in getattr(self, name).items()] for name in BY_KEY
         }
-        return {**vars(self), **by_key, "curve": [[k, as_json(value)] for k, value in self.curve.items()]}
+        curves = {name: _plain_curve(curve) for name, curve in self.curves.items()}
+        return {**vars(self), **by_key, "curve": _plain_curve(self.curve), "curves": curves}
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Scores:
         """The scores of their plain data."""
         by_key = {name: {tuple(key): _scores_of(value) for key, value in plain.get(name, ())} for name in BY_KEY}
-        curve = {k: float(value) for k, value in plain["curve"]}
-        return cls(**{**plain, **by_key, "curve": curve, "notes": tuple(plain["notes"])})
+        curves = {name: _curve_of(own) for name, own in plain.get("curves", {}).items()}
+        own = {"curve": _curve_of(plain["curve"]), "curves": curves, "notes": tuple(plain["notes"])}
+        return cls(**{**plain, **by_key, **own})
+
+
+def _plain_curve(curve: dict[int, float]) -> list[list[Any]]:
+    return [[k, as_json(value)] for k, value in curve.items()]
+
+
+def _curve_of(plain: list[list[Any]]) -> dict[int, float]:
+    return {k: float(value) for k, value in plain}
 
 
 def _plain_scores(value: Any) -> Any:

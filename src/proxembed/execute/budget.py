@@ -108,8 +108,9 @@ def _timer(seconds: float, stop: Callable[[], Any], of_cpu: bool) -> Iterator[No
 @dataclass(frozen=True)
 class WorkBudget:
     """Work that a search may do, in units of ``evaluate.costs``, bounds on its last fit and its prototypes, the names
-    of the anchors that it has room for (None: all), whether it goes on to other configurations, and the bases that
-    ``TargetSpace`` may have as an anchor (None: all)."""
+    of the anchors that it has room for (None: all), whether it goes on to other configurations, the bases that
+    ``TargetSpace`` may have as an anchor (None: all), and how many weights of the features maps are tried at (None:
+    all)."""
 
     work: float
     last_rows: int | None = None
@@ -118,6 +119,7 @@ class WorkBudget:
     anchors: tuple[str, ...] | None = None
     draws: bool = True
     bases: tuple[str, ...] | None = None
+    weights: int | None = None
 
     def permits(self, last: float) -> bool:
         """Whether a last fit of this work is within bounds."""

@@ -2,7 +2,7 @@
 
 import warnings
 from copy import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -33,6 +33,7 @@ from .out_of_fold import KERNEL_ROWS, PROTOTYPES
 from .target_space import TargetSpace
 
 FOLDS = 5
+MOST_ROWS_FOR_CUTS = 1000  # rows of the maps by which the cuts of a model are tuned
 MOST_ROWS, MOST_COLUMNS = 20_000, 2000  # below which TargetSpace is laid out by default
 
 
@@ -160,6 +161,8 @@ class Layout(FitWrapper):
     n_jobs: int | None = param(
         default=None, low=-1, integer=True, choices=(None,), doc="Threads of the layout; the map does not depend on it."
     )
+
+    most_rows_for_cuts: ClassVar[int] = MOST_ROWS_FOR_CUTS
 
     def default_method(self) -> Embedder:
         return TargetSpace()

@@ -39,6 +39,7 @@ from proxembed.estimator.wrapper import MethodWrapper
 from proxembed.execute.executor import own_configuration
 from proxembed.features.encoded import with_encoder, with_example
 from proxembed.features.scaling import scaled_by_sums, scaling_kind
+from proxembed.proximity.reordering import even_sample
 from proxembed.tables import RawRows, TableRows
 from proxembed.tables.frames import frame_of, rows_of, with_columns
 from proxembed.tables.rows import matrix_by_name
@@ -511,6 +512,26 @@ def fit_model(
     return model.fit(X, y, weights, readout__scores=scores, **together)
 
 
+def cut_rows(method: Any, n: int) -> int:
+    """Of n rows those on which a method is fitted in each of three folds to tune cuts: two thirds, of a map fewer."""
+    return min(n - n // CUT_FOLDS, _most_rows_for_cuts(method) or n)
+
+
+def _most_rows_for_cuts(method: Any) -> int | None:
+    """The rows to which a method, or a pipeline with it, is fitted at most to tune cuts; None: all."""
+    last = method.steps[-1][1] if isinstance(method, Pipeline) else method
+    return getattr(last, "most_rows_for_cuts", None)
+
+
+def _sample_for_cuts(rows: np.ndarray, known: np.ndarray, most: int | None) -> np.ndarray:
+    """At most so many rows, drawn evenly, those with known labels first; ``known``: which these are."""
+    if most is None or len(rows) <= most:
+        return rows
+    own, others = rows[known], rows[~known]
+    own = own[even_sample(len(own), most)]
+    return np.sort(np.concatenate([own, others[even_sample(len(others), most - len(own))]]))
+
+
 def groups_apart(groups: Any, labels: LabelMatrix) -> np.ndarray | None:
     """The groups of rows; None without groups, or if all rows with known labels are in one group."""
     of_rows = None if groups is None else np.asarray(groups)
@@ -522,7 +543,8 @@ def unseen_scores(
     method: Any, X: Any, labels: LabelMatrix, groups: Any = None, weights: np.ndarray | None = None
 ) -> np.ndarray | UnseenScores:
     """Ridge scores of the rows with known labels, each by a model and a read-out fitted without its fold of three. Rows
-    with unknown labels are learned from, unless their group is left out. Rows of a group are in one fold; rows of one
+    with unknown labels are learned from, unless their group is left out; a map is fitted to some of the rows, among
+    which it places the others. Rows of a group are in one fold; rows of one
     group alone are parted like rows without groups. ``weights``: how often each row counts."""
     known = np.flatnonzero(labels.rows_any)
     own = labels.take(known)
@@ -532,9 +554,11 @@ def unseen_scores(
     fold = _cut_folds(own.Y, None if groups is None else groups[known])
 
     def embed(rows: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return embedded_within_bound(
-            method, X[rows], labels.take(rows), X[left_out], *weights_of(weights, rows).values()
-        )
+        some = _sample_for_cuts(rows, labels.rows_any[rows], _most_rows_for_cuts(method))
+        new = left_out if len(some) == len(rows) else np.concatenate([rows, left_out])
+        given = X[some], labels.take(some), X[new], *weights_of(weights, some).values()
+        Z, Z_new = embedded_within_bound(method, *given)
+        return (Z, Z_new) if new is left_out else (Z_new[: len(rows)], Z_new[len(rows) :])
 
     return fold_scores(unseen_embeddings(embed, known, fold, labels.n, groups), targets, fold, weights=w)
 

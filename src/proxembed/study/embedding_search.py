@@ -209,10 +209,15 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         Whether these are the final folds; False where the budget had no room on these for the leader of the race, or
         for two configurations.
     leaders_ : list of estimators
-        Unfitted, at their best sizes: the choice, then the best configuration of each of the best methods, five in all.
+        Unfitted, at their best sizes: the choice, what would be chosen by ``further_measures``, then the best
+        configuration of each of the best methods, five in all; the preferred method is among the first three.
     leader_scores_ : list of dict
         Of each of ``leaders_`` its scores by fold at each size (k -> array of shape (n_choice_folds_,)) on the folds of
         the choice; empty for one that was not scored on all of these.
+    further_leaders_ : list of estimators
+        Unfitted, what would be chosen by each of the further measures: at its best size, and in two coordinates.
+    further_scores_ : dict
+        By the name of each further measure a list such as ``leader_scores_``.
     scaling_ : str
         The kind of scaling, chosen on the rows of the fit; that of every configuration but those drawn with one of
         their own (``Scaled``).
@@ -319,6 +324,13 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         doc="Budget in units of work (seconds of one core of a reference machine), predicted from sizes only: trials "
         "and choice are then the same in every run, and the seconds are only a limit. None: seconds decide.",
     )
+    further_measures: Any = param(
+        default=(),
+        words="a list of measures",
+        test=lambda value: not isinstance(value, str) and np.iterable(value),
+        doc="Further measures, such as one of neighbours: what would be chosen by each of them is among ``leaders_``, "
+        "too. They are scored where all training rows of a fold are taken.",
+    )
     layouts: bool = param(
         default=False,
         kind=bool,
@@ -402,8 +414,9 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
 
     def _check(self) -> None:
         self._check_limits()
-        if self.measure is not None:
-            measure_of(self.measure)
+        for each in (self.measure, *self.further_measures):
+            if each is not None:
+                measure_of(each)
         self._strategy(MethodStrategy, "strategy")
         if self.methods is not None and not isinstance(self.methods, str | list | tuple | set | np.ndarray):
             raise ValueError(f"methods={safe_repr(self.methods)} must be a list of names of methods, or None for all.")
@@ -492,7 +505,8 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         folds = self._folds([*race, *final], X, labels, groups, seed)
         strategy = self._strategy(MethodStrategy, "strategy")(*self._candidates(X, labels))
         budget = self.max_work if isinstance(self.max_work, WorkBudget | None) else WorkBudget(float(self.max_work))
-        scores = FoldScores(folds, X.shape[0], sizes, self._measure(labels), budget, len(race), self.layouts)
+        further = [measure_for(each, isinstance(labels, Outputs)) for each in self.further_measures]
+        scores = FoldScores(folds, X.shape[0], sizes, self._measure(labels), budget, len(race), self.layouts, further)
         work = None if budget is None else budget.work
         data = {"features": X, "labels": labels, "inner folds": race, "final folds": final, "scaling": self.scaling_}
         if self._weights is not None:
@@ -516,13 +530,15 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         return FoldParts(X, labels, drawn, self.scaling_, self._weights)
 
     def _keep(self, study: Study, best: Choice, X: Any, labels: Targets, groups: Any) -> None:
-        method = _sized(best.trial, best.k)
-        others = [t for t in self._by_family(study, best).values() if t is not best.trial]
-        sizes = [self._map_size or t.best(best.rung)[1] or None for t in others[: LEADERS - 1]]
-        self.leaders_ = [method, *(_sized(t, k) for t, k in zip(others, sizes, strict=False))]
-        leading = [best.trial, *others[: LEADERS - 1]]
-        asked = [{*study.evaluator.sizes, method.n_components} for method in self.leaders_]
-        self.leader_scores_ = [t.by_size(best.rung, sorted(own)) for t, own in zip(leading, asked, strict=True)]
+        further = self._of_further(study, isinstance(labels, Outputs))
+        leading = self._leading(study, best, further)
+        self.leaders_, self.further_leaders_ = ([_sized(t, k) for t, k in each] for each in (leading, further))
+        method, asked = self.leaders_[0], [{*study.evaluator.sizes, each.n_components} for each in self.leaders_]
+        scored = [(t, sorted(own)) for (t, _), own in zip(leading, asked, strict=True)]
+        self.leader_scores_ = [t.by_size(best.rung, own) for t, own in scored]
+        self.further_scores_ = {
+            each.name: [t.by(each).by_size(best.rung, own) for t, own in scored] for each in study.evaluator.further
+        }
         self.best_params_ = {"method": best.trial.title, **settings(method)}
         self.best_score_, self.anchored_ = best.mean, best.anchored
         self.choice_score_, self.choice_scores_ = best.score, best.repeated
@@ -540,10 +556,38 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         self.best_estimator_ = fit_model(model, X, labels, groups, self._weights)
         self.classes_ = self.best_estimator_[-1].classes_
 
-    def _by_family(self, study: Study, best: Choice) -> dict[str, MethodTrial]:
+    def _of_further(self, study: Study, numbers: bool) -> list[tuple[MethodTrial, int]]:
+        """What would be chosen by each further measure, with its size: at the best one, then in two coordinates."""
+        found = []
+        for measure in study.evaluator.further:
+            known = {own: t for t in study.trials if (own := t.by(measure)).outcomes}
+            for size in (None, MAP_SIZE):
+                choice = chosen(known, size, anchored=not numbers)
+                if choice is not None and choice.among:
+                    found.append((known[choice.trial], choice.k))
+        return found
+
+    def _leading(
+        self, study: Study, best: Choice, further: list[tuple[MethodTrial, int]]
+    ) -> list[tuple[MethodTrial, int | None]]:
+        """The leaders with their sizes, each of another method: the choice, those of further measures, then the best of
+        each family. The preferred method is among the first three."""
+        families, anchor = self._by_family(study, best)
+        own = [(t, self._map_size or t.best(best.rung)[1] or None) for t in families if t is not best.trial]
+        ranked: list[tuple[MethodTrial, int | None]] = [(best.trial, best.k), *further, *own]
+        first = {t.title: (t, k) for t, k in reversed(ranked)}
+        titles = list(dict.fromkeys(t.title for t, _ in ranked))
+        if anchor is not None:
+            first |= {t.title: (t, k) for t, k in own if t is anchor}
+            at = min(titles.index(anchor.title), 2)
+            titles.remove(anchor.title)
+            titles.insert(at, anchor.title)
+        return [first[title] for title in titles[:LEADERS]]
+
+    def _by_family(self, study: Study, best: Choice) -> tuple[list[MethodTrial], MethodTrial | None]:
         """The choice, then the best trial of each other family on the folds of the choice, then of families with only
-        complete trials; the family of the preferred method is among the first three. A method and its ReadoutAxes,
-        which predict alike, are one family of a search for predictions."""
+        complete trials; and the trial of the preferred method, if that is of another family than the choice. A method
+        and its ReadoutAxes, which predict alike, are one family of a search for predictions."""
         size, near = self._map_size, study.evaluator.measure.goal == "neighbours"
 
         def family(t: MethodTrial) -> str:
@@ -552,17 +596,16 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         among = sorted(best.among, key=lambda t: -t.score_at(best.rung, size))
         complete = sorted((t for t in study.trials if t.complete), key=lambda t: -t.score_at(t.rungs[-1], size))
         ranked = [best.trial, *among, *complete]
-        first = {family(t): t for t in reversed(ranked)}
-        families = list(dict.fromkeys(family(t) for t in ranked))
+        first: dict[str, MethodTrial] = {}
+        for t in ranked:
+            first.setdefault(family(t), t)
         preferred = preferred_among(t.config for t in best.among)
         anchor = next((family(t) for t in ranked if untuned(t.config, preferred)), None)
-        if anchor is not None and anchor != family(best.trial):
-            untuned_choice = chosen([t for t in best.among if family(t) == anchor], size)
-            first[anchor] = first[anchor] if untuned_choice is None else untuned_choice.trial
-            at = min(families.index(anchor), 2)
-            families.remove(anchor)
-            families.insert(at, anchor)
-        return {name: first[name] for name in families}
+        if anchor is None or anchor == family(best.trial):
+            return list(first.values()), None
+        untuned_choice = chosen([t for t in best.among if family(t) == anchor], size)
+        first[anchor] = first[anchor] if untuned_choice is None else untuned_choice.trial
+        return list(first.values()), first[anchor]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

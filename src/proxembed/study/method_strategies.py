@@ -108,6 +108,7 @@ def map_share(study: Study) -> float:
 def layouts_of_best(study: Study) -> list[Layout]:
     """Layouts of the anchors that are tried as maps, and of the best of other methods, at each weight of the features:
     all of them at the first weight, then at the others."""
+    evaluator = study.evaluator
     usable = [t for t in study.trials if not t.failure and not isinstance(t.config, Layout)]
     names = {name: [t for t in usable if plain_name(t.config) == name][:1] for name in FOR_MAPS}
     anchors = [t for found in names.values() for t in found]
@@ -119,7 +120,7 @@ def layouts_of_best(study: Study) -> list[Layout]:
             found.append(clone(t.config).set_params(n_components=size))
     return [
         Layout(clone(method), features=weight)
-        for weight in WEIGHTS
+        for weight in WEIGHTS[: None if evaluator.budget is None else evaluator.budget.weights]
         for method in found
         if weight is None or method.traits.labels is not None
     ]

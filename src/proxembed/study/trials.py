@@ -3,7 +3,7 @@
 import math
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -196,6 +196,12 @@ class MethodTrial(Trial):
         scored = [k for k in sizes if curves and all(k in curve or k > max(curve) for curve in curves)]
         return {k: np.array(self.by_fold(rung, k)) for k in scored}
 
+    def by(self, measure: Measure) -> "MethodTrial":
+        """The same trial as a further measure scores it, on the folds on which it was measured."""
+        known = {step: o for step, o in self.outcomes.items() if o.failure or measure.name in o.curves}
+        curves = {step: replace(o, curve=o.curves.get(measure.name, {})) for step, o in known.items()}
+        return replace(self, outcomes=curves, worst=measure.score(measure.worst))
+
     def plain(self) -> dict[str, Any]:
         """The trial as plain data: scores at the furthest rung of the race (of the final folds, if it was not in the
         race) and, separately, on the final folds."""
@@ -346,8 +352,9 @@ class FoldScores(Evaluator):
         budget: WorkBudget | None = None,
         n_race: int | None = None,
         layouts: bool = False,
+        beside: Sequence[Measure] = (),
     ):
-        self.layouts = layouts
+        self.layouts, self.further = layouts, tuple(beside)
         self.folds, self.budget, self.full, self.sizes, self.measure = folds, budget, full, sizes, measure
         race, further = folds.rows[:n_race], range(len(folds.rows))[n_race:] if n_race else ()
         self.rungs = rungs(race, full)
@@ -377,7 +384,8 @@ class FoldScores(Evaluator):
     def work(self, config: Any, step: tuple[int, int], kept: Iterable[Any] = ()) -> float:
         """Forecast work of a step, from the sizes alone; ``kept``: configurations whose fits on its rows are there."""
         shape, m = self.folds.shape(*self._place(step))
-        read = sum(readout_work(step[0], m, k, shape.c, self.measure.reads) for k in self.sizes_of(config))
+        measures = (self.measure, *(self.further if step in self._whole else ()))
+        read = sum(readout_work(step[0], m, k, shape.c, each.reads) for k in self.sizes_of(config) for each in measures)
         if len(self.rungs[-1].folds) > CACHED_FOLDS:
             kept = ()
         fit = fits_work([config], shape, kept)
@@ -418,12 +426,19 @@ class FoldScores(Evaluator):
 
     def evaluate(self, config: Any, step: tuple[int, int], bounded: bool = False, limit: float | None = None) -> Scores:
         """The scores of one fit, stopped after ``limit`` seconds; ``bounded``: its method is known to be."""
-        measures = Measures(((self.measure, RIDGE),), self.sizes, max_seconds=limit, maps=self.layouts)
+        further = tuple((each, RIDGE) for each in self.further) if step in self._whole else ()
+        measures = Measures(((self.measure, RIDGE),), self.sizes, further, max_seconds=limit, maps=self.layouts)
         found = score(_arm(config), self.folds.part(*self._place(step)), measures, bounded)
         if found.stopped and limit is not None:
             found.failure = f"stopped after {limit:.3g} s: the time of the search was spent"
-        found.rows = []  # the curve has all that a search needs
+        found.curves = {} if found.failure else {each.name: _curve(found.rows, each) for each, _ in further}
+        found.rows = []  # the curves have all that a search needs
         return found
+
+
+def _curve(rows: Iterable[dict[str, Any]], measure: Measure) -> dict[int, float]:
+    """The scores by a measure at each number of components."""
+    return {row["components"]: measure.score(row["value"]) for row in rows if row["measure"] == measure.name}
 
 
 def _arm(config: Any) -> Arm:

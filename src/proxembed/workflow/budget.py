@@ -27,7 +27,7 @@ from proxembed.execute.executor import workers
 from proxembed.methods.dependence import OPLS
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import Layout
-from proxembed.methods.pipeline import CUT_FOLDS
+from proxembed.methods.pipeline import CUT_FOLDS, cut_rows
 from proxembed.report.map_page import NO_HONEST
 from proxembed.splits.splits import fold_limit
 from proxembed.study.candidates import suited
@@ -93,7 +93,7 @@ def check_fit(budget: Budget, estimator: Any, dataset: Any, rows: int | None = N
 
     def work(method: Any) -> float:
         cuts = 0 if dataset.outputs is not None else CUT_FOLDS  # folds whose scores the thresholds are tuned on
-        sampled = cuts * fit_work(method, shape.rows(shape.n - shape.n // CUT_FOLDS))
+        sampled = cuts * fit_work(method, shape.rows(cut_rows(method, shape.n)))
         return fit_work(method, shape.rows(rows or shape.n)) + sampled + last_work(shape)
 
     needed = work(estimator)

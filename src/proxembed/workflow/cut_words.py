@@ -11,6 +11,7 @@ from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.report.next_steps import Run
 from proxembed.report.plain_words import EMBEDDINGS
 from proxembed.report.verdict import and_words
+from proxembed.study.method_strategies import WEIGHTS
 
 from .plan import DIAGNOSIS, LEADERS, SHARES, Plan, round_up
 
@@ -151,6 +152,9 @@ def _searched(plan: Plan) -> list[Cut]:
         found.append(f"TargetSpace of {' and '.join(cuts.bases)} alone")
     if cuts.prototypes is not None and cuts.prototypes < PROTOTYPES:
         found.append(f"kernels with at most {cuts.prototypes} prototypes")
+    if cuts.weights < len(WEIGHTS) and plan.options.goal == "map":
+        every = "maps beside the features at their usual weight alone"
+        found.append(every if cuts.weights else "only what is best for neighbours is laid out")
     if cuts.leaders < LEADERS:
         found.append("only the choice is compared" if cuts.leaders == 1 else "the choice and one other are compared")
     if cuts.folds < plan.options.folds:

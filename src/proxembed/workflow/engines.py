@@ -15,7 +15,7 @@ from proxembed.execute.budget import WorkBudget
 from proxembed.features.encoded import encoded, is_supervised
 from proxembed.features.scaling import scaling_apply
 from proxembed.features.table import features_fit
-from proxembed.measures.measures import measure_for
+from proxembed.measures.measures import measure_for, measures_of_kind, neighbors_of
 from proxembed.measures.statistics import choose, expected_score, repeated_scores
 from proxembed.methods.adaptive import EmbeddingModel
 from proxembed.methods.layout import Layout, method_for
@@ -55,6 +55,8 @@ class SearchFindings:
     by_clock: bool = False
     choice: dict[str, Any] | None = None
     by_fold: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
+    near_by_fold: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)  # by the measure of neighbours
+    further_sizes: frozenset[int] = frozenset()  # of the leaders of goals that have another measure
     repeated: np.ndarray | None = None
     anchored: bool = True
     unweighted: tuple[str, ...] = ()  # sentences on methods that take no weights of rows
@@ -99,7 +101,7 @@ class SearchFindings:
     @property
     def sizes(self) -> set[int]:
         """The sizes of the leaders."""
-        return {method.n_components for _, method in self.leaders}
+        return {method.n_components for _, method in self.leaders} | self.further_sizes
 
 
 def kept_by_fold(entries: list[dict[str, Any]], folds: int) -> np.ndarray:
@@ -141,6 +143,7 @@ def registered_methods(
 ) -> SearchFindings:
     """The best of all registered methods, or of those named; for a map of these and of their layouts."""
     for_map = options.goal == "map"
+    laid_out = for_map and (plan is None or plan.cuts.weights > 0)
     sizes = None if plan is None or for_map or plan.cuts.sizes == plan.sizes else plan.cuts.sizes
     rows, groups = train.X.shape[0], _groups(train)
     n_folds, n_final = fold_count(rows, groups), final_fold_count(rows, groups)
@@ -158,7 +161,8 @@ def registered_methods(
         measure=options.measure,
         strategy=options.strategy or "auto",
         max_work=_work(plan),
-        layouts=for_map,
+        layouts=laid_out,
+        further_measures=near_measures(options, train),
         refit=False,
         storage=storage,
         progress=progress,
@@ -167,13 +171,25 @@ def registered_methods(
         study, train.X, training_labels(train), groups=train.groups, **weights_of(train.sample_weight)
     )
     found = findings_of(study, interrupted, options.measure, train.outputs is not None)
-    return with_layouts(found, options, train) if for_map and not study.final_ else found
+    return with_layouts(found, options, train) if for_map and not (laid_out and study.final_) else found
+
+
+def near_measures(options: SearchOptions, train: Any) -> tuple[str, ...]:
+    """The measure of neighbours, which finds leaders of its own where no goal is named."""
+    numbers = train.outputs is not None
+    if options.goal is not None or measure_for(options.measure, numbers).goal == "neighbours":
+        return ()
+    return (measures_of_kind(numbers).near.format(neighbors_of(train, np.arange(train.X.shape[0]))),)
 
 
 def findings_of(study: EmbeddingSearch, interrupted: bool, measure: Any, numbers: bool) -> SearchFindings:
     """What a fitted search says of its leaders and of its choice, with losses as they are."""
     leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
-    scored = zip(leaders, study.leader_scores_, strict=False)
+    near = next(iter(study.further_scores_.values()), [])
+    by_fold, near_by_fold = (
+        {(name, k): by for (name, _), own in zip(leaders, scores, strict=False) for k, by in own.items()}
+        for scores in (study.leader_scores_, near)
+    )
     sign = -1.0 if measure_for(measure, numbers).loss else 1.0
     choice = {
         "method": leaders[0][0],
@@ -193,7 +209,9 @@ def findings_of(study: EmbeddingSearch, interrupted: bool, measure: Any, numbers
         scaling=study.scaling_,
         by_clock=study.stopped_by_clock_,
         choice=choice if study.final_ else None,
-        by_fold={(name, k): by for (name, _), own in scored for k, by in own.items()},
+        by_fold=by_fold,
+        near_by_fold=near_by_fold,
+        further_sizes=frozenset(method.n_components for method in study.further_leaders_),
         repeated=study.choice_scores_,
         anchored=not numbers,
         unweighted=study.unweighted_,
@@ -227,7 +245,8 @@ def _work(plan: Any) -> WorkBudget | None:
         return None
     if plan.searching is None:  # the same for the searches inside nested folds
         rows = len(plan.split.train) + len(plan.split.held_out)
-        bounds = rows, plan.dearest, plan.cuts.prototypes, plan.kept_anchors, plan.draws, plan.cuts.bases
+        cuts = plan.cuts
+        bounds = rows, plan.dearest, cuts.prototypes, plan.kept_anchors, plan.draws, cuts.bases, cuts.weights
         plan.searching = WorkBudget(plan.each_search, *bounds)
     return plan.searching
 

@@ -30,6 +30,7 @@ from .options import SearchOptions
 from .plan import OUTER_FOLDS, Plan
 
 CHOICE = "our choice in each fold"
+NEAR = "our choice for neighbours in each fold"
 ALONE = "our choice in each fold, of methods whose numbers alone predict"
 BELOW = 500  # rows with known labels
 REPEATS = 2
@@ -99,14 +100,15 @@ class Nested:
         }
 
 
-def choice_at(found: SearchFindings, k: int | None = None) -> Choice:
-    """What a search chooses, of all sizes or at one: there the leader of the best mean on its folds."""
-    leaders, at = dict(found.leaders), k
+def choice_at(found: SearchFindings, k: int | None = None, near: bool = False) -> Choice:
+    """What a search chooses, of all sizes or at one: there the leader of the best mean on its folds, ``near`` by the
+    measure of neighbours."""
+    leaders, at, by_fold = dict(found.leaders), k, found.near_by_fold if near else found.by_fold
     name, k = found.leaders[0][0], k or found.leaders[0][1].n_components
     if at is None and found.choice is not None:
         name, k = found.choice["method"], found.choice["k"]
     elif at is not None:
-        name = max(leaders, key=lambda each: _mean(found.by_fold.get((each, at))))
+        name = max(leaders, key=lambda each: _mean(by_fold.get((each, at))))
     return Choice(name, clone(leaders[name]).set_params(n_components=k), k)
 
 
@@ -121,7 +123,15 @@ def numbers_alone(found: SearchFindings) -> SearchFindings | None:
 def _shown(parts: list[Results], part: Results) -> set[Key]:
     """The arms and sizes of a part that are shown: without those that repeat the choice of every fold."""
     read = any(row["reads_features"] for each in parts for row in each.rows if row["arm"] == CHOICE)
-    return {(row["arm"], row["k"]) for row in part.rows if read or row["arm"] != ALONE}
+    same = all(_values(each, CHOICE) == _values(each, NEAR) for each in parts)
+    hidden = {name for name, repeats in ((ALONE, not read), (NEAR, same)) if repeats}
+    return {(row["arm"], row["k"]) for row in part.rows if row["arm"] not in hidden}
+
+
+def _values(part: Results, name: str) -> dict[tuple[int, str, str], float]:
+    """The values of an arm of some size by size, measure and read-out."""
+    rows = [row for row in part.rows if row["arm"] == name and row["k"] is not None]
+    return {(row["k"], row["measure"], row["readout"]): row["value"] for row in rows}
 
 
 def chosen_anew(_entries: list[dict[str, Any]], _measure: str) -> dict[str, Any]:
@@ -184,14 +194,16 @@ def _compared(
     choice, rivals, alone = choice_at(found), protocol.names, numbers_alone(found)
     sizes = tuple(sorted({*protocol.sizes, choice.k}))
     at = {k: choice if plan.cuts.leaders == 1 else choice_at(found, k) for k in sizes}
+    near = {k: choice_at(found, k, near=True) for k in sizes} if found.near_by_fold and plan.cuts.leaders > 1 else at
     by_numbers = {} if alone is None or alone is found else {k: choice_at(alone, k) for k in sizes}
-    methods = at_largest_size([choice, *at.values(), *by_numbers.values()])
+    methods = at_largest_size([choice, *at.values(), *near.values(), *by_numbers.values()])
     arms = [embedding_arm(_own(name), method) for name, method in methods.items()]
     decided = protocol.decided and (*protocol.decided, _own(choice.name))
     own = replace(protocol, arms=(*arms, *protocol.arms), sizes=sizes, decided=decided)
     results = run(own, dataset, progress, store, [split])
     named: dict[Key, Key] = {(CHOICE, None): (_own(choice.name), choice.k)}
     named |= {(CHOICE, k): (_own(each.name), k) for k, each in at.items()}
+    named |= {(NEAR, k): (_own(each.name), k) for k, each in near.items()}
     named |= {(ALONE, k): (_own(each.name), k) for k, each in (by_numbers or at).items() if alone is not None}
     named |= {(name, k): (_own(name), k) for name in methods if name not in rivals for k in sizes}
     named |= {(name, k): (name, k) for name in rivals for k in (None, *sizes)}

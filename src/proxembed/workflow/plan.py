@@ -47,9 +47,10 @@ from proxembed.features.leaves import MOST_LABELS
 from proxembed.features.scaling import scaling_kinds
 from proxembed.methods.dependence import OPLS
 from proxembed.methods.layout import Layout, method_for
+from proxembed.methods.pipeline import CUT_FOLDS, cut_rows
 from proxembed.methods.target_space import TargetSpace
 from proxembed.splits.splits import Split
-from proxembed.study.candidates import ANCHORS, FIRST, FOR_MAPS, candidates, fewer_bases
+from proxembed.study.candidates import ANCHORS, FIRST, FOR_MAPS, PREFERRED, candidates, fewer_bases
 from proxembed.study.method_strategies import WEIGHTS
 from proxembed.study.trials import FOLDS, RACE_FOLDS, WHOLE_BELOW
 from proxembed.targets.labels import MANY_LABELS
@@ -74,7 +75,7 @@ LEAST_SAVING = 0.02  # of the work; a cut after the search that saves less is no
 GROWTH = 5.0  # of a job by one more anchor, up to which this comes before other things
 SHARES = 0.3, 0.15  # of the work, for the search, whatever its anchors cost
 LEADERS = 3
-SEARCHED = "share", "rows", "test_rows", "prototypes", "bases", "anchors", "outer"  # what a search has rested on
+SEARCHED = "share", "rows", "test_rows", "prototypes", "bases", "anchors", "outer", "weights"  # of a search
 SEARCHED_AGAIN = "folds", "sizes"  # on which the searches inside nested folds rest, too
 LESS: dict[str, Any] = {"leaders": 1, "decisions": False}  # of few rows, before fewer of them are held out
 OUTER_FOLDS = 5  # of one repeat of nested folds
@@ -82,6 +83,7 @@ TEST_ROWS = 4000, 1000
 FORESTS = 2000, 1000, 500, 250  # rows that a rival's forest is cut to
 FEWER_PROTOTYPES = 500, 250
 FEWER_ROWS = 20_000, 12_000, 8000, 5000, 3000, 2000, 1000
+SPARED = 0.9  # of the work of ``TargetSpace``, below which another base is left out
 ALIKE = 0.5  # of the dearest anchor, from which the last of the list goes first
 
 
@@ -106,6 +108,7 @@ class Cuts:
     left_out: tuple[str, ...] = ()
     anchors: tuple[str, ...] | None = None
     outer: int = 1  # splits that hold rows out: one quarter, or nested folds
+    weights: int = len(WEIGHTS)  # of the features, at which a search for a map lays out its anchors; 0: it does not
 
 
 @dataclass
@@ -199,13 +202,11 @@ class Plan:
     @property
     def dearest(self) -> float:
         """Largest work of a fit on all rows that the search tries."""
-        kept = self.kept_anchors or ()
-        return max(
-            [
-                self.work * DEAREST,
-                *(self._fit(each, self.shape.n, self.cuts) for name, each in self.anchors if name in kept),
-            ]
-        )
+        kept = [(name, each) for name, each in self.anchors if name in (self.kept_anchors or ())]
+        tried = [each for _, each in kept]
+        if self.options.goal == "map":
+            tried += [self._map(each) for name, each in kept if name in FOR_MAPS]
+        return max([self.work * DEAREST, *(self._fit(each, self.shape.n, self.cuts) for each in tried)])
 
     @property
     def searches(self) -> int:
@@ -271,11 +272,13 @@ class Plan:
 
     def _chain(self, whole: Cuts) -> list[Cuts]:
         """What the phases may work on, the cheapest first. Upwards from the least that has all rows, the next anchor
-        comes before more folds, sizes, rivals and shuffles, unless it makes the job ``GROWTH`` times as dear."""
+        comes before more folds, sizes, rivals and shuffles, unless it makes the job ``GROWTH`` times as dear. What a
+        map needs comes before the rows, of which a map takes time by each."""
         upper = _cumulated(whole, _steps(self))
         lower = _cumulated(upper[0], _last_steps(self))
-        sets, a, j = [*_anchor_sets(self)], 0, 0
-        path = [replace(cuts, **sets[0]) for cuts in lower]
+        sets, j = [*_anchor_sets(self)], 0
+        a = self._first_anchors(sets)
+        path = [*(replace(lower[0], **each) for each in sets[:a]), *(replace(cuts, **sets[a]) for cuts in lower)]
         present = self._cost(path[-1])
         while (a, j) != (len(sets) - 1, len(upper) - 1):
             further = None if a == len(sets) - 1 else replace(upper[j], **sets[a + 1])
@@ -286,6 +289,14 @@ class Plan:
             path.append(replace(upper[j], **sets[a]))
             present = self._cost(path[-1])
         return path
+
+    def _first_anchors(self, sets: list[dict[str, Any]]) -> int:
+        """The place of the anchors that come before rows: the fewest; of a map the first ones of which two are laid
+        out."""
+        names = [name for name, _ in self.anchors]
+        if self.options.goal != "map" or not {*PREFERRED} <= {*names}:
+            return 0
+        return next(i for i, each in enumerate(sets) if {*PREFERRED} <= {*(each["anchors"] or names)})
 
     def _cost(self, cuts: Cuts) -> float:
         return sum(self._forecast(cuts).values())
@@ -303,7 +314,7 @@ class Plan:
         some = min(n, cuts.diagnosis)
         dear, shuffled = (max((self._fit(each, rows, cuts) for each in leaders), default=0.0) for rows in (n, some))
         shown = max((self._fit(each, n, cuts) * (2 + self._refits(each, cuts)) for each in leaders), default=0.0)
-        last = max((self._fit(each, self.shape.n, cuts) * (1 + self._refits(each)) for each in leaders), default=0.0)
+        last = max((self._last_fit(each, cuts) for each in leaders), default=0.0)
         c, k = self.shape.c, max(cuts.sizes)
         whole = last_work(self.shape)  # which is measured with OPLS, its fits for thresholds among it
         opls = self._fit(self._opls, self.shape.n) * (1 + self._refits(self._opls))
@@ -346,6 +357,13 @@ class Plan:
             return 0.0
         return 0.0 if hasattr(estimator, "label_scores") and not self.grouped else TUNED
 
+    def _last_fit(self, estimator: Any, cuts: Cuts) -> float:
+        """Work of the fit of the saved model, with those by which its thresholds are tuned; of maps these are small."""
+        n = self.shape.n
+        if isinstance(estimator, Layout) and not self.numbers:
+            return self._fit(estimator, n, cuts) + CUT_FOLDS * self._fit(estimator, cut_rows(estimator, n), cuts)
+        return self._fit(estimator, n, cuts) * (1 + self._refits(estimator))
+
     def _fits_together(self, methods: Sequence[Any], cuts: Cuts, n: int) -> float:
         """Work of fits of methods on the same rows; one process keeps the latest, which the next may share. One that is
         there several times stands for others of its cost."""
@@ -374,13 +392,16 @@ class Plan:
             folds = FOLDS if n < WHOLE_BELOW else RACE_FOLDS + FOLDS
         rows = n - n // min(folds, FOLDS)
         reads = "neighbors" if self.options.goal in ("neighbours", "map") else "scores"
-        read = sum(readout_work(rows, n - rows, size, self.shape.c, reads) for size in cuts.sizes)
+        measured = (reads,) if self.options.goal is not None else ("scores", "neighbors")
+        read = sum(readout_work(rows, n - rows, size, self.shape.c, each) for size in cuts.sizes for each in measured)
         maps = min(folds, FOLDS) * self._maps(cuts, rows) if self.options.goal == "map" else 0.0
         return folds * (self._fits_together(self._kept(cuts), cuts, rows) + read * len(self._kept(cuts))) + maps
 
     def _maps(self, cuts: Cuts, n: int) -> float:
-        """Work of the maps of anchors on one fold, at every weight of the features."""
-        further, kept = (len(WEIGHTS) - 1) * layout_work(n), cuts.anchors
+        """Work of the maps of anchors on one fold, at the weights of the features that the cuts leave."""
+        if cuts.weights == 0:
+            return 0.0
+        further, kept = (cuts.weights - 1) * layout_work(n), cuts.anchors
         maps = [self._map(each) for name, each in self.anchors if name in FOR_MAPS and (kept is None or name in kept)]
         return sum(self._fit(each, n, cuts) + further for each in maps)
 
@@ -571,7 +592,10 @@ def _processes(options: SearchOptions) -> float:
 
 
 def _capped(estimator: Any, cuts: Cuts) -> Any:
-    """A method with the prototypes, or bases, that the plan leaves it."""
+    """A method with the prototypes, or bases, that the plan leaves it, or a layout of it."""
+    if isinstance(estimator, Layout) and estimator.method is not None:
+        inner = _capped(estimator.method, cuts)
+        return estimator if inner is estimator.method else clone(estimator).set_params(method=inner)
     if isinstance(estimator, TargetSpace):
         return estimator if cuts.bases is None or estimator.bases else TargetSpace(bases=cuts.bases)
     own = getattr(estimator, "n_prototypes", 0)
@@ -603,7 +627,7 @@ def _steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
         yield {"left_out": spare}
         yield {"decisions": False}
     if not searched:
-        anchored = plan.anchors and not plan.options.methods and plan.options.goal != "map"
+        anchored = plan.anchors and not plan.options.methods
         yield {"share": 0.0 if anchored else SHARES[1]}
     if spare and not many:
         yield {"left_out": spare}
@@ -627,6 +651,8 @@ def _steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
         yield {"sizes": tuple(sorted({sizes[0], sizes[len(sizes) // 2], sizes[-1]}))}
     yield {"leaders": 2}
     yield {"decisions": False}
+    if plan.options.goal == "map" and not searched:
+        yield from ({"weights": 1}, {"weights": 0})
 
 
 def _last_steps(plan: Plan, searched: bool = False) -> Iterator[dict[str, Any]]:
@@ -687,8 +713,10 @@ def _anchor_sets(plan: Plan) -> Iterator[dict[str, Any]]:
         present = {key: found[-1].get(key) for key in ("prototypes", "bases")}
         if name in spaces and fewer:
             present["bases"] = fewer.pop(0)
-            left[name] = plan._fit(spaces[name], plan.shape.n, Cuts(0, 0, (), bases=present["bases"]))
-            found.append({"anchors": tuple(left), **present})
+            work = plan._fit(spaces[name], plan.shape.n, Cuts(0, 0, (), bases=present["bases"]))
+            if work < SPARED * left[name]:
+                left[name] = work
+                found.append({"anchors": tuple(left), **present})
             continue
         if name.startswith(("Kernelized", "kernelized")):
             few = [each for each in FEWER_PROTOTYPES if plan.shape.n > each]

@@ -22,6 +22,7 @@ from proxembed import (
     Isomap,
     Kernelized,
     LaplacianEigenmaps,
+    Layout,
     MultiOutputRidge,
     RelationFeatures,
     Scaling,
@@ -40,6 +41,7 @@ from proxembed.measures.calibration import calibrated, probabilities_of
 from proxembed.measures.metrics import macro_f1
 from proxembed.methods.pipeline import (
     EmbeddingPipeline,
+    cut_rows,
     embedding_part,
     embedding_pipeline,
     fit_model,
@@ -280,6 +282,31 @@ def test_rows_with_unknown_labels_are_learnt_from_in_every_fold_and_have_no_scor
     scores = unseen_scores(Watched(n_components=2), values, LabelMatrix.of(labels))
     assert scores.shape == (80, 2) and len(fitted) == 3
     assert all((values[::9][:, None] == part).all(axis=2).any(axis=1).all() for part in fitted)
+
+
+def test_a_map_is_fitted_to_some_rows_for_cuts_and_places_the_others():
+    values, labels = noisy()
+    labels[::3] = np.nan
+    known = np.flatnonzero(LabelMatrix.of(labels).rows_any)
+    fitted = []
+
+    class Watched(PCA, abstract=True):
+        most_rows_for_cuts = 50
+
+        def fit(self, X, y=None):
+            fitted.append(X)
+            return super().fit(X)
+
+        def fit_transform(self, X, y=None):
+            return self.fit(X).transform(X)
+
+    assert cut_rows(Watched(), 90) == 50 and cut_rows(OPLS(), 90) == 60 and cut_rows(Layout(), 9000) == 1000
+    scores = unseen_scores(Watched(n_components=2), values, LabelMatrix.of(labels))
+    assert scores.shape == (len(known), 2) and np.isfinite(scores).all()
+    assert [len(part) for part in fitted] == [50] * 3, "all 40 rows with labels, and 10 of 30 without"
+    of_fit = [(values[:, None] == part).all(axis=2).any(axis=1) for part in fitted]
+    assert all(each[known].sum() == 40 for each in of_fit)
+    assert np.sum(of_fit, axis=0)[known].tolist() == [2] * len(known), "each is left out by one of the three"
 
 
 def test_a_fold_without_a_rare_label_has_fewer_components_and_scores_all_the_same():

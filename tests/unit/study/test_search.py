@@ -522,3 +522,31 @@ def test_a_search_that_was_ended_on_its_final_folds_goes_on(many, tmp_path, monk
     resumed = found(*many, **options, storage=tmp_path)
     assert len(calls) == 4 and without_seconds(resumed) == without_seconds(expected)
     assert resumed.best_score_ == expected.best_score_ and resumed.final_
+
+
+@pytest.mark.parametrize("final", [0, 3])
+def test_what_each_further_measure_would_choose_is_among_the_leaders(final):
+    rng = np.random.default_rng(2)
+    group = rng.integers(6, size=180)
+    X = np.column_stack([np.eye(6)[group] + 0.6 * rng.normal(size=(180, 6)), 3 * rng.normal(size=(180, 2))])
+    given = {"n_components": [2, 3, 5], "max_seconds": None, "cv": 3, "final_cv": final, "refit": False}
+
+    def by(measure, max_trials=4, further=()):
+        options = {"measure": measure, "further_measures": further, "max_trials": max_trials, **given}
+        return EmbeddingSearch(["opls", "pca", "mvmd", "mmc"], **options).fit(X, group)
+
+    alone, both = by(None), by(None, further=["Jaccard@10"])
+    tried = [t for t in by("Jaccard@10", 8).trials_ if "ReadoutAxes" not in t["method"]]  # each is tried with them, too
+    means = {t["method"]: t["final" if final else "scores"] for t in reversed(tried)}
+    assert set(means) == {t["method"] for t in alone.trials_}
+    assert both.best_params_ == alone.best_params_ and both.best_score_ == alone.best_score_
+    assert [t["by_fold"] for t in both.trials_] == [t["by_fold"] for t in alone.trials_]
+    leaders = {title_of(each): each for each in both.leaders_}
+    assert list(leaders)[0] == alone.best_params_["method"] and len(leaders) == len(both.leaders_) == 4
+    best, plane = both.further_leaders_
+    for each, sizes in ((best, (2, 3, 5)), (plane, (2,))):
+        value, title, k = max((own[k], title, -k) for title, own in means.items() for k in sizes if k in own)
+        assert (title_of(each), each.n_components) == (title, -k) and title in list(leaders)[:3]
+        at = list(leaders).index(title)
+        assert both.further_scores_["Jaccard@10"][at][-k].mean() == pytest.approx(value)
+    assert not alone.further_leaders_ and not alone.further_scores_

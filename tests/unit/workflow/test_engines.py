@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from proxembed import OPLS, PCA, Kernelized, Layout
-from proxembed.workflow.engines import SearchFindings
+from proxembed.splits.splits import Split
+from proxembed.workflow.engines import SearchFindings, near_measures, run_engine
+from proxembed.workflow.labelled_data import labelled_data
+from proxembed.workflow.options import SearchOptions
 
 NAME = "macro average precision (ridge)"
 SEARCHED = {"method": "OPLS", "k": 2, "mean": 0.71, "score": 0.68, "anchored": False, "configurations": 40, "folds": 5}
@@ -75,3 +78,24 @@ def test_a_loss_keeps_its_sign():
     assert choice["k"] == 5
     assert choice["mean"] == pytest.approx((0.2 + 0.21 + 0.3) / 5)
     assert choice["score"] == pytest.approx((0.2 + 0.2 + 0.3) / 5)
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_a_search_without_a_goal_has_a_leader_for_neighbours(numbers):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 6))
+    Y = X[:, :3] + 0.5 * rng.normal(size=(90, 3))
+    data = labelled_data(X, Y if numbers else (Y > 0.3).astype(np.uint8))
+    split = Split("test", np.arange(70), np.arange(70, 90))
+    given = {"methods": ("opls", "pca", "pls"), "n_components": (2, 3), "max_trials": 3, "max_seconds": None}
+    name = "A@10" if numbers else "Jaccard@10"
+    for asked in ({}, {"goal": "predict"}, {"measure": name}):
+        options = SearchOptions(**given, **asked)
+        found = run_engine(options, data, split, None)
+        assert bool(found.near_by_fold) == (not asked) == bool(found.further_sizes)
+        assert near_measures(options, data) == (() if asked else (name,))
+    found = run_engine(SearchOptions(**given), data, split, None)
+    near = {key: values.mean() for key, values in found.near_by_fold.items()}
+    assert set(near) == set(found.by_fold) and {k for _, k in near} == {2, 3}
+    best = max(near, key=near.__getitem__)
+    assert best[0] in [leader for leader, _ in found.leaders] and best[1] in found.sizes

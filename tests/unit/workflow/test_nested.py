@@ -1,5 +1,7 @@
 """Nested folds: every row is scored by choices that were made without it, each once in every repeat."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,7 +11,7 @@ from proxembed.evaluate.results import SAME_ROWS, TEST
 from proxembed.workflow import nested
 from proxembed.workflow.engines import SearchFindings
 from proxembed.workflow.labelled_data import labelled_data, with_test_rows
-from proxembed.workflow.nested import CHOICE, Choice, at_largest_size, choice_at, outer_counts, outer_splits
+from proxembed.workflow.nested import CHOICE, NEAR, Choice, at_largest_size, choice_at, outer_counts, outer_splits
 from proxembed.workflow.options import SearchOptions
 from proxembed.workflow.plan import make_plan
 from runs import quick_runs
@@ -103,3 +105,29 @@ def test_the_choice_at_one_size_is_the_best_leader_there():
     found = SearchFindings(leaders, [], 0.0, choice={"method": "A", "k": 2}, by_fold=by_fold)
     assert choice_at(found)[::2] == ("A", 2) and choice_at(found, 2)[::2] == ("A", 2)
     assert choice_at(found, 1)[::2] == ("B", 1) and choice_at(found, 1).method.n_components == 1
+    near = {("A", 1): np.array([0.4]), ("B", 1): np.array([0.3]), ("A", 2): np.array([0.1]), ("B", 2): np.array([0.2])}
+    both = replace(found, near_by_fold=near)
+    assert [choice_at(both, k, near=True).name for k in (1, 2)] == ["A", "B"] and choice_at(both, 2).name == "A"
+
+
+def test_what_each_fold_would_choose_for_neighbours_is_scored_beside_its_choice(found, monkeypatch):
+    assert NEAR not in {arm for arm, *_ in found.results.predictions}, "one method alone"
+
+    def two(options, dataset, split, *given):
+        leaders = ("A", proxembed.OPLS(n_components=2)), ("B", proxembed.MMC(n_components=2))
+        by_fold, near = (
+            {(name, k): np.array([v]) for name, v in own for k in (1, 2)}
+            for own in ((("A", 1), ("B", 0)), (("A", 0), ("B", 1)))
+        )
+        choice = {"method": "A", "k": 2, "mean": 1.0, "score": None, "anchored": False, "configurations": 2, "folds": 1}
+        return SearchFindings(leaders, [], 0.0, choice=choice, by_fold=by_fold, near_by_fold=near)
+
+    monkeypatch.setattr(nested, "run_engine", two)
+    both = proxembed.search(*rows(), **ASKED)
+    values = {(row["arm"], row["k"], row["fold"], row["measure"]): row["value"] for row in both.results.rows}
+    for k in (1, 2):
+        for fold in both.results.held_out:
+            assert values[NEAR, k, fold, "Jaccard@10"] == values["B", k, fold, "Jaccard@10"]
+            assert values[CHOICE, k, fold, "Jaccard@10"] == values["A", k, fold, "Jaccard@10"]
+    assert both.verdict["goals"]["predict"]["arm"] == CHOICE
+    assert both.verdict["goals"]["neighbours"]["arm"] in (NEAR, "A", "B", CHOICE)

@@ -77,6 +77,35 @@ def test_a_search_for_a_map_begins_with_the_maps_of_four_anchors_at_every_weight
     assert found._opening(without, n) - other._opening(without, n) == pytest.approx(5 * sum(each[1:]))
 
 
+def test_a_map_of_little_work_has_two_anchors_beside_opls_before_it_has_all_rows(every_rival):
+    """The order is: the anchors that are laid out, rows, rivals and leaders, more anchors, maps in the search."""
+    for n, d, c in ((5000, 500, 374), (6435, 36, 6), (2400, 100, 14), (28_000, 500, 22)):
+        found = planned(1e7, n=n, d=d, c=c, goal="map")
+        chain = found._chain(found._whole)
+        two = {"TargetSpace", "Kernelized(OPLS)"}
+        assert all(two <= {*(cuts.anchors or two)} for cuts in chain if cuts.rows is None)
+        weights = [cuts.weights for cuts in chain]
+        assert weights == sorted(weights) and {*weights} == {0, 1, 3}
+        assert not found._maps(replace(found.cuts, weights=0), 1000)
+        first = found._maps(replace(found.cuts, weights=1), 1000)
+        assert found._maps(found.cuts, 1000) - first == pytest.approx(4 * 2 * costs.layout_work(1000))
+    little = planned(150.0, n=5000, d=500, c=374, goal="map")
+    assert little.cuts.weights == 0 and two <= {*little.kept_anchors}
+    assert any("only what is best for neighbours is laid out" in line for line in little.lines)
+    assert not any("laid out" in line for line in planned(150.0, n=5000, goal="neighbours").lines)
+    space = dict(little.anchors)["TargetSpace"]
+    assert little.dearest >= little._fit(little._map(space), little.shape.n, little.cuts)
+
+
+def test_the_cuts_of_the_saved_map_are_tuned_by_small_ones():
+    found = planned(1e7, n=5000, d=60, c=6, goal="map")
+    layout = Layout(proxembed.OPLS())
+    rest = costs.last_work(found.shape) + plan.OVERHEAD
+    opls = costs.fit_work(proxembed.OPLS(), found.shape) * (1 + plan.TUNED)
+    own = costs.fit_work(layout, found.shape) + 3 * costs.fit_work(layout, found.shape.rows(1000))
+    assert found._forecast(found.cuts, [layout])["last fit and page"] == pytest.approx(own - opls + rest)
+
+
 def test_supervised_umap_stays_where_a_map_is_asked_for(every_rival):
     for goal, cut in (("map", "last"), ("neighbours", "late")):
         found = planned(100, n=600, c=6, goal=goal)
@@ -99,13 +128,15 @@ def test_more_work_never_means_less_of_anything(every_rival):
         (28_000, 500, 22, {}, (15, 60, 325, 450, 1000)),
         (2000, 300, 20, {"goal": "neighbours"}, (30, 150, 450)),
         (9000, 20_000, 90, {}, (50, 150, 300, 500, 1000, 2000)),
+        (5000, 500, 374, {"goal": "map"}, (20, 50, 150, 300, 450, 1000, 3000)),
     ):
         before = None
         for work in grid:
             found = planned(float(work), n, d, c, **options)
             out, anchors = set(found.cuts.left_out), set(found.kept_anchors)
             bases = len(found.cuts.bases or BASES) * ("TargetSpace" in anchors)
-            known = (found.cuts.rows or n, found.cuts.folds, found.cuts.shuffles, len(found.cuts.sizes), bases)
+            cuts = found.cuts
+            known = (cuts.rows or n, cuts.folds, cuts.shuffles, len(cuts.sizes), bases, cuts.weights)
             if before is not None:
                 assert all(now >= then for now, then in zip(known, before[0], strict=True)), (n, work)
                 assert out <= before[1] and anchors >= before[2]
