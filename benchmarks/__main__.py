@@ -47,7 +47,6 @@ def run(
     """
     with refusals():
         check_option(RunOptions, "n_jobs", jobs)
-        from benchmarks.cell import Effort
         from benchmarks.entrants import entrant
         from benchmarks.runs import Plan, execute
         from benchmarks.standing import standing
@@ -55,12 +54,14 @@ def run(
 
         lines = lines_of(methods or (), lines, max_seconds, home)
         chosen = (_names(protocols, PROTOCOLS, "--protocols"), _names(tracks, TRACKS, "--tracks"))
-        plan = Plan.of(methods or None, _sets(sets, home), *chosen, folds, data_folder(data), home, force, lines)
+        plan = Plan.of(
+            methods or None, _sets(sets, home), *chosen, folds, data_folder(data), home, force, lines, max_seconds
+        )
         try:
-            execute(plan, jobs, typer.echo, Effort(last=max_seconds))
+            execute(plan, jobs, typer.echo)
         except KeyboardInterrupt:
             leave_interrupted("what is finished is stored, and the same command goes on from there.")
-        if lines is not None and (rows := read_file(lines, entrant(methods[0]).name)):
+        if lines is not None and (rows := read_file(lines, entrant(methods[0]).name, max_seconds)):
             typer.echo(f"\n{standing(rows, home)}\n\nlines: {lines}")
 
 

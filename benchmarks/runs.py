@@ -9,6 +9,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from benchmarks import LAST_SECONDS
 from benchmarks.cell import Effort, run_cell
 from benchmarks.entered import is_outside
 from benchmarks.entrants import DECLARED, LEFT_OUT, entrant
@@ -23,8 +24,8 @@ Cell = tuple[str, str, str, int, str]  # set, protocol, track, fold, method
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: cells in order, the folders of data and benchmark, and the file of lines of a method that is not
-    stored among the others.
+    """What is run: cells in order, the folders of data and benchmark, the file of lines of a method that is not stored
+    among the others, and the CPU seconds of the last fit on a fold.
 
     The methods of a fold come one after another, as they share its rows; the folds of all sets come in turn, so that a
     run that is ended early has some folds of every set.
@@ -34,11 +35,13 @@ class Plan:
     data: Path | None
     home: Path
     lines: Path | None = None
+    last: float = LAST_SECONDS
 
     @classmethod
     def of(
         cls, methods: Sequence[str] | None, sets: Sequence[str], protocols: Sequence[str], tracks: Sequence[str],
         folds: int, data: Path | None, home: Path, force: bool = False, lines: Path | None = None,
+        last: float = LAST_SECONDS,
     ) -> Plan:  # fmt: skip
         """The plan of some methods, None for those that are declared for each track and kind of folds.
 
@@ -53,13 +56,16 @@ class Plan:
             Whether stored results are replaced.
         lines : Path, optional
             The file of the one method that is named; None: its file among those of the others.
+        last : float, default=12
+            CPU seconds of the last fit on a fold.
         """
         named = None if methods is None else tuple(dict.fromkeys(entrant(name).name for name in methods))
         among = {(track, protocol): named or DECLARED[track, protocol] for track in tracks for protocol in protocols}
         every = dict.fromkeys(name for names in among.values() for name in names)
         taking = {track: {name for name in every if entrant(name).takes(track)} for track in tracks}
         tracks_by_set = {name: tracks_of(facts) for name, facts in stored_facts(home).items()}
-        held = {} if force else {name: keys_of(read_file(lines or place_of(name, home), name)) for name in every}
+        files = {name: lines or place_of(name, home) for name in every}
+        held = {} if force else {name: keys_of(read_file(file, name, last)) for name, file in files.items()}
         cells = (
             (name, protocol, track, fold, method)
             for track in tracks
@@ -70,7 +76,7 @@ class Plan:
             for method in among[track, protocol]
             if method in taking[track]
         )
-        return cls(tuple(cell for cell in cells if cell[:4] not in held.get(cell[4], ())), data, home, lines)
+        return cls(tuple(cell for cell in cells if cell[:4] not in held.get(cell[4], ())), data, home, lines, last)
 
     @property
     def paths(self) -> dict[str, Path]:
@@ -122,7 +128,7 @@ def refusal(method: str, where: str, failure: str, seconds: float) -> str:
     return f"{method} is refused on {where}: {(reason if own else failure).rstrip('.')}."
 
 
-def execute(plan: Plan, n_jobs: int, echo: Callable[[str], Any], effort: Effort | None = None) -> None:
+def execute(plan: Plan, n_jobs: int, echo: Callable[[str], Any]) -> None:
     """Run the cells and store each as it is finished; echo a line for each, and for each set or method that is skipped.
 
     Raises
@@ -146,9 +152,9 @@ def execute(plan: Plan, n_jobs: int, echo: Callable[[str], Any], effort: Effort 
             where = f"{len(loop.outcomes)}/{len(cells)} {track} {protocol} {fold} {name} {work.trial.title}"
             echo(f"{where}: {row['seconds']:.2f} s, {told}")
 
-    results = Results({name: path for name, path in plan.paths.items() if name in trials})
+    results = Results({name: path for name, path in plan.paths.items() if name in trials}, plan.last)
     loop = Loop(
-        Cells(plan.home, plan.data, effort or Effort()),
+        Cells(plan.home, plan.data, Effort(last=plan.last)),
         n_jobs=n_jobs,
         ordered=False,
         lone_here=True,

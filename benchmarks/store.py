@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import PROTOCOLS, RESULTS, TRACKS, VERSION
+from benchmarks import LAST_SECONDS, PROTOCOLS, RESULTS, TRACKS, VERSION
 from benchmarks.cell import KEY, VALUES
 from benchmarks.sets import SETS
 from proxembed.execute.ledger import Ledger, read_header
@@ -36,17 +36,25 @@ def place_of(method: str, home: Path) -> Path:
     return home / RESULTS / file_name(method)
 
 
-def ledger_at(path: Path, method: str) -> Ledger:
-    """The ledger of a method, begun if there is none.
+def ledger_at(path: Path, method: str, last: float = LAST_SECONDS) -> Ledger:
+    """The ledger of a method, begun if there is none; ``last``: CPU seconds that it has for the last fit on a fold.
 
-    Raises a ValueError if the file holds another method; names of methods may differ in signs alone.
+    Raises a ValueError if the file holds another method, as names may differ in signs alone, or other seconds.
     """
+    facts = {"method": method, **({} if last == LAST_SECONDS else {"max_seconds": last})}
     header = read_header(path)
-    if header is not None and header["facts"] != {"method": method}:
-        other = header["facts"].get("method")
-        raise ValueError(f"{path.name} holds the results of {other!r}, not of {method!r}; rename one of the two.")
+    held = facts if header is None else header["facts"]
+    if held.get("method") != method:
+        raise ValueError(
+            f"{path.name} holds the results of {held.get('method')!r}, not of {method!r}; rename one of the two."
+        )
+    if held != facts:
+        raise ValueError(
+            f"{path.name} holds folds under --max-seconds {held.get('max_seconds', LAST_SECONDS):g}, not {last:g}; "
+            "name another file by --lines, or remove it."
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
-    return Ledger(path).begin({"method": method})
+    return Ledger(path).begin(facts)
 
 
 def read_rows(method: str, home: Path) -> list[dict[str, Any]]:
@@ -54,14 +62,14 @@ def read_rows(method: str, home: Path) -> list[dict[str, Any]]:
     return read_file(place_of(method, home), method)
 
 
-def read_file(path: Path, method: str) -> list[dict[str, Any]]:
-    """The rows of a method in a file, in the same order; none if there is no file.
+def read_file(path: Path, method: str, last: float = LAST_SECONDS) -> list[dict[str, Any]]:
+    """The rows of a method in a file, in the same order; none if there is no file. ``last`` as of ``ledger_at``.
 
     Raises a ValueError for rows of another version of the benchmark.
     """
     if not path.is_file():
         return []
-    stored = ledger_at(path, method).results
+    stored = ledger_at(path, method, last).results
     if others := {str(row.get("benchmark")) for _, row in stored} - {VERSION}:
         raise ValueError(
             f"{path.name} holds results of version {min(others)} of the benchmark, which is at version {VERSION}; "
@@ -78,8 +86,8 @@ def keys_of(rows: Iterable[dict[str, Any]]) -> set[Key]:
 class Results:
     """The results of methods, each in a ledger of its own, as one ledger whose keys begin with the method."""
 
-    def __init__(self, paths: Mapping[str, Path]):
-        self.ledgers = {method: ledger_at(path, method) for method, path in paths.items()}
+    def __init__(self, paths: Mapping[str, Path], last: float = LAST_SECONDS):
+        self.ledgers = {method: ledger_at(path, method, last) for method, path in paths.items()}
 
     def find(self, key: list[Any]) -> None:
         """None: what is stored is not asked for, or to be replaced."""

@@ -34,6 +34,11 @@ def map(
         "-o",
         help="A .html, .png or .svg file, or a .parquet table for embedding-atlas; may be repeated.",
     ),
+    features: bool = typer.Option(
+        True,
+        "--features/--no-features",
+        help="Whether the page holds values of features, at most two million, which a box on it compares.",
+    ),
     json_output: bool = JSON,
     **given: Any,
 ) -> None:
@@ -48,6 +53,7 @@ def map(
         with notes(), progress_bar(json_output) as progress:
             asked = {name: given[name] for name in ("seed", "max_seconds", "max_work")}
             asked["table"] = any(path.suffix == ".parquet" for path in out)
+            asked["features"] = features
             record = draw_map(dataset, method, layout, **asked, command=command(), progress=progress)
             for path in out:
                 write_map(record, path)

@@ -34,6 +34,7 @@ from .target_space import TargetSpace
 
 FOLDS = 5
 MOST_ROWS_FOR_CUTS = 1000  # rows of the maps by which the cuts of a model are tuned
+INSIDE_START = "start__"
 MOST_ROWS, MOST_COLUMNS = 20_000, 2000  # below which TargetSpace is laid out by default
 
 
@@ -89,8 +90,9 @@ class Layout(FitWrapper):
     are equal to a training row of ``start`` (in X, as it was passed to both fits) begin at their old places, and other
     rows where ``start.transform`` puts them. t-SNE then takes 250 steps without exaggeration, UMAP all of its own; in
     the end the map is turned, scaled and shifted so that known rows are nearest to their old places. The features must
-    be the same, and so must their scaling: pass X scaled as before. A layout holds its ``start`` (also in copies by
-    scikit-learn's ``clone``); ``set_params(start=None)`` lets go of it.
+    be the same, and so must their scaling: pass X scaled as before. A layout holds its ``start`` as it is (also in
+    copies by scikit-learn's ``clone``): ``set_params`` does not reach into it, and ``set_params(start=None)`` lets go
+    of it. A fitted layout is saved without its ``start``, which only the fit needs.
 
     Attributes
     ----------
@@ -248,6 +250,26 @@ class Layout(FitWrapper):
         found.start = self.start
         return found
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is saved: a fitted map without the earlier one, which would bring those before it."""
+        state = super().__getstate__()
+        return {**state, "start": None} if "map_" in state else state
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; where ``deep``, those of the method as method__NAME."""
+        found = super().get_params(deep=deep)
+        return {name: value for name, value in found.items() if not name.startswith(INSIDE_START)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by the names of ``get_params``. Returns self."""
+        for name in params:
+            if name.startswith(INSIDE_START):
+                raise ValueError(
+                    f"{name} cannot be set: start is an earlier map, which stays as it was fitted; set the parameter "
+                    "of this layout, or pass another start."
+                )
+        return super().set_params(**params)
+
     def fit_around(self, placed: PlacedRows, X: Any, y: Any) -> Self:
         """As ``fit``, with the components of these rows and of new ones as ``method``, fitted to them, has placed them
         before; not for ``honest=True``."""
@@ -298,6 +320,7 @@ class Layout(FitWrapper):
             raise ValueError("No features were laid out beside the components; fit with features above 0.")
         factors, q = (float(components), features / self.features_), len(beside.level)
         found = copy(self)
+        found.start = self.start
         found._beside, found.features_ = beside.times(*factors), features / components if components else np.inf
         laid = (former.Z / former.factors + former.mean) * np.repeat(factors, [q, former.Z.shape[1] - q])
         found.map_ = NeighborMap.of(laid, self.layout_, self.n_components_, self._drawn_seed(), self.n_jobs)

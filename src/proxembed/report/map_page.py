@@ -46,6 +46,7 @@ def map_record(
     return {
         "features": [],
         "all_features": 0,
+        "parts": 0,
         **facts,
         "name": dataset.name,
         "train": len(split.train),
@@ -107,23 +108,24 @@ def _outputs_of(outputs: Any, rows: np.ndarray) -> dict[str, Any]:
 
 def feature_levels(names: Sequence[str], X: Any) -> dict[str, Any]:
     """The features X (n, d) that the page can compare, each as the number of its level: its values in ascending order,
-    or of more than 256 the means of 256 parts of its ranks. Of more than fit the page the first, of sparse ones those
-    that most rows have."""
+    or of more than 256 the means of 256 parts of its ranks (``parts`` counts these features). Of more than fit the page
+    the first, of sparse ones those that most rows have."""
     n, d = X.shape
     shown = np.arange(min(d, max(1, VALUES // max(n, 1))))
     if sp.issparse(X):
         X = sp.csc_array(X)
         shown = np.sort(np.argsort(-np.diff(X.indptr), kind="stable")[: len(shown)])
-    found = []
+    found, in_parts = [], 0
     for j in shown:
         column = X[:, [j]].toarray()[:, 0] if sp.issparse(X) else X[:, j]
         values, codes = np.unique(np.asarray(column, dtype=np.float64), return_inverse=True)
         if len(values) > LEVELS:
+            in_parts += 1
             parts = (np.cumsum(np.bincount(codes)) - 1)[codes] * LEVELS // n
             codes = np.unique(parts, return_inverse=True)[1]
             values = np.bincount(codes, column) / np.bincount(codes)
         found.append({"name": str(names[j]), "codes": codes.astype(np.uint8), "levels": values.astype(np.float32)})
-    return {"features": found, "all_features": d}
+    return {"features": found, "all_features": d, "parts": in_parts}
 
 
 def _output_of(column: Any, values: np.ndarray) -> dict[str, Any]:
@@ -175,6 +177,7 @@ def map_page_html(record: dict[str, Any]) -> str:
         lead=lead_sentence(record),
         picture=base64.b64encode(map_image(record, "png")).decode("ascii"),
         chips=_chips(record),
+        levels=LEVELS,
         histogram=None if record["has"] is None else histogram_svg(*_histograms(record)),
         ramp=f"linear-gradient(90deg, {', '.join(viridis(9))})",
         looks={"unknown": UNKNOWN, "rest": REST, "classes": LABEL_COLOURS},

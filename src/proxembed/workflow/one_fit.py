@@ -247,10 +247,11 @@ def draw_map(
     max_seconds: float | None = None,
     max_work: float | None = None,
     table: bool = False,
+    features: bool = True,
 ) -> dict[str, Any]:
     """What the page of a map shows: the rows of a data set, a quarter held out where it names no test rows. A budget
     cuts the honest map, the method, unless one is named, and training rows (``cuts``). With ``table`` also the columns
-    of its table."""
+    of its table; ``features=False`` leaves out the values of features, which a box on the page compares."""
     check_labels(dataset, dataset.name)
     if dataset.sample_weight is not None:
         raise ValueError(f"{dataset.name}: sample_weight is not allowed for a map, whose layouts take no weights.")
@@ -278,7 +279,7 @@ def draw_map(
         "cuts": cuts,
     }
     order = np.concatenate([rows.train, rows.held_out])
-    facts |= shown_features(dataset, order)
+    facts |= shown_features(dataset, order) if features else {}
     if table:
         places = np.concatenate([maps[0][0].train, maps[0][0].new])
         facts["columns"] = columns_of_split(dataset, order, places, len(rows.train))

@@ -33,6 +33,13 @@ def test_json_is_for_machines(file, tmp_path):
     assert set(facts["maps"][0]) == {"map", "inside", "outside", "among", "kept", "null"}
 
 
+def test_without_features_the_page_holds_none_of_their_values(file, tmp_path):
+    fast = ("map", file, "-m", "opls", "--layout", "components", "-o", tmp_path / "map.html")
+    for options, none in (((), False), (("--no-features",), True)):
+        assert program(*fast, *options).exit_code == 0
+        assert ('"features": []' in (tmp_path / "map.html").read_text(encoding="utf-8")) == none
+
+
 @pytest.mark.parametrize(
     ("options", "line"),
     [

@@ -1,5 +1,6 @@
 """Layout: neighbours of all components on the map, one place a row whatever its batch, and no clusters from noise."""
 
+import pickle
 import sys
 import warnings
 from functools import partial
@@ -255,6 +256,31 @@ def test_copies_keep_the_fitted_start(fitted, tmp_path):
     again = copied.fit(X[:100], Y[:100])
     save(again, tmp_path / "map.skops")
     np.testing.assert_array_equal(load(tmp_path / "map.skops").transform(NEW), again.transform(NEW))
+
+
+def test_nested_parameters_do_not_reach_the_start(fitted):
+    later, before = Layout(OPLS(), layout="sklearn", start=fitted), fitted.get_params()
+    assert not [name for name in later.get_params() if name.startswith("start__")]
+    assert later.get_params()["start"] is fitted
+    for name in ("start__n_components", "start__method__ridge"):
+        with pytest.raises(ValueError, match=f"{name} cannot be set: start is an earlier map"):
+            later.set_params(random_state=7, **{name: 1})
+    assert later.random_state == 0
+    later.set_params(method__ridge=0.5, random_state=3, start=None)
+    assert fitted.get_params() == before and later.method.ridge == 0.5 and later.start is None
+
+
+def test_a_saved_map_holds_no_earlier_ones(fitted, tmp_path):
+    later = Layout(OPLS(), layout="sklearn", start=fitted).fit(X[:100], Y[:100])
+    last = Layout(OPLS(), layout="sklearn", start=later).fit(X, Y)
+    assert last.start is later and later.start is fitted and last.reweighted(1, 1).start is later
+    save(last, tmp_path / "map.skops")
+    for copied in (load(tmp_path / "map.skops"), pickle.loads(pickle.dumps(last))):
+        assert copied.start is None
+        np.testing.assert_array_equal(copied.transform(NEW), last.transform(NEW))
+    waiting = pickle.loads(pickle.dumps(clone(last)))  # as a worker gets it
+    assert waiting.start.start is None
+    np.testing.assert_array_equal(waiting.start.places_, later.places_)
 
 
 @pytest.mark.parametrize(

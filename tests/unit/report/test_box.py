@@ -57,13 +57,26 @@ def test_of_too_many_features_the_first_or_most_frequent_are_held(monkeypatch):
     assert [each["name"] for each in feature_levels(NAMES, sp.csr_array(rare))["features"]] == [NAMES[0], NAMES[3]]
 
 
-def test_the_page_holds_them_and_has_a_box():
+def page_with(features):
     half, Y = N // 2, (rng.random((N, 2)) < 0.5).astype(np.uint8)
     places = Places(False, False, X[:half, :2], X[half:, :2], 0.6, 0.5, 0.45, 0.25)
     facts = {"method": "OPLS", "layout": "sklearn", "seed": 0, "cuts": [], "command": "proxembed map made"}
     split = Split("test", np.arange(half), np.arange(half, N))
-    record = map_record([(places, places)], Y, Dataset(X, Y), split, facts | feature_levels(NAMES, X))
-    parsed = Tags(map_page_html(record))
+    return map_page_html(map_record([(places, places)], Y, Dataset(X, Y), split, facts | features))
+
+
+def test_the_page_tells_which_values_are_binned_and_that_it_holds_none():
+    binned, none = "The values of one feature with more than 256 are binned", "The page holds no values of features."
+    page = page_with(feature_levels(NAMES, X))
+    assert binned in page and none not in page and "which labels and features differ" in page
+    page = page_with(feature_levels(NAMES[1:], X[:, 1:]))
+    assert "are binned" not in page and none not in page
+    page = page_with({})
+    assert none in page and "are binned" not in page and "which labels differ" in page and '"features": []' in page
+
+
+def test_the_page_holds_them_and_has_a_box():
+    parsed = Tags(page_with(feature_levels(NAMES, X)))
     data = json.loads(next(script for script in parsed.scripts if script.startswith("{")))
     np.testing.assert_array_equal(decoded(data["features"][3]), X[:, 3].astype(np.float32))
     assert HOSTILE[0] not in "".join(parsed.text) or visible(HOSTILE[0]) == HOSTILE[0]

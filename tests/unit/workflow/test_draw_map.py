@@ -76,6 +76,11 @@ def test_files_by_the_end_of_the_name(tmp_path):
         assert (tmp_path / name).read_bytes().startswith(start)
 
 
+def test_values_of_features_can_be_left_out():
+    held, bare = (draw_map(Dataset(X, Y), "pca", "components", features=each) for each in (True, False))
+    assert len(held["features"]) == held["all_features"] == X.shape[1] and bare["features"] == []
+
+
 def test_rows_of_unknown_labels_are_on_the_map():
     unknown = np.zeros(Y.shape, dtype=bool)
     unknown[:10] = True

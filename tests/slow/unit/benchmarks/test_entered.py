@@ -273,6 +273,22 @@ def test_lines_join_the_stored_ones_where_that_is_asked_for(home):
     assert done.exit_code == 2 and "holds the results of 'outside:Means', not of 'outside:First'" in told(done)
 
 
+def test_lines_of_other_limits_are_not_gone_on_with(home):
+    assert run(home, "outside:Means").exit_code == 0
+    for options in ((), ("--force",)):
+        done = run(home, "outside:Means", "--max-seconds", "5", *options)
+        assert done.exit_code == 2 and "wine  " not in done.output
+        assert (
+            "outside-Means.jsonl holds folds under --max-seconds 12, not 5; name another file by --lines, or remove it."
+        ) in told(done)
+    other = home.parent / "five.jsonl"
+    assert run(home, "outside:Means", "--max-seconds", "5", "--lines", other).exit_code == 0
+    again = run(home, "outside:Means", "--max-seconds", "5", "--lines", other)
+    assert again.exit_code == 0 and again.output.startswith("\nproxembed-bench")
+    done = run(home, "outside:Means", "--lines", other)
+    assert done.exit_code == 2 and "five.jsonl holds folds under --max-seconds 5, not 12" in told(done)
+
+
 def test_a_method_of_the_package_can_be_run_beside_the_stored_ones(home):
     mine = home.parent / "mine.jsonl"
     done = run(home, "MESD(LFDA(ridge=0.1))", "--lines", mine)
