@@ -223,7 +223,10 @@ def option_words(name: str, value: str) -> str:
 
 
 def _program_option(found: re.Match[str]) -> str:
-    value = ast.literal_eval(found[2])
+    try:
+        value = ast.literal_eval(found[2])
+    except (SyntaxError, ValueError):  # text of a file that looks like an argument
+        return found[0]
     values = ["none"] if value is False else [value] if isinstance(value, str) else value
     return " ".join(option_words(found[1], each) for each in values)
 

@@ -7,6 +7,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from .cells import truth_words
 from .quantities import LEADING_ZERO
 
 FEWEST_OWNERS = 10  # different values of an identifier, and rows of numbered rows
@@ -90,6 +91,11 @@ def names_owners(name: str, words: Sequence[str], counts: NDArray[np.integer]) -
     halves = share[: n // 2].sum() - (n // 2) / n, share[quarter : n - quarter].sum() - (n - 2 * quarter) / n
     evenly = max(map(abs, halves)) < UNEVEN
     return bool(evenly and n > 0.6 * (numbers[order[-1]] - numbers[order[0]] + 1))
+
+
+def is_answer(words: Sequence[str]) -> bool:
+    """Whether the cells of a column are yes and no, or 1 and 0."""
+    return truth_words(words) is not None or all(map(WHOLE.fullmatch, words)) and set(map(float, words)) <= {0.0, 1.0}
 
 
 def is_single(word: str) -> bool:

@@ -25,6 +25,7 @@ from .identifiers import (
     WHOLE,
     first_row_number,
     grouping,
+    is_answer,
     is_entity,
     is_single,
     names_owners,
@@ -42,6 +43,7 @@ FEWEST_VALUES = 8  # numbers or dates, of a column that is mostly such
 FEWEST_BESIDE_ONE = 3  # the same beside one other word, without digits
 MOST_ODD = 2  # words in up to a quarter of the cells that may stand for an empty cell
 MOST_RARE = 10  # words in up to one cell in twenty that may do so
+NO_VALUE = re.compile(r"[\W_]+|[+\-]?inf(?:inity)?", re.IGNORECASE)  # marks alone, such as - or ., and infinity
 SHOWN_ODD = 3
 MAX_WORDS = 3  # a text has more words per cell on average, where few cells repeat
 NAME_JOINS = (";", "|")
@@ -199,7 +201,7 @@ def _owner(cells: DistinctCells, style: str) -> Reading | None:
     if named and n < known:
         if n >= FEWEST_OWNERS:
             return _said(cells, "identifier, left out", None, options=groups, role="groups")
-        if 2 <= n <= known / 2 and owner_name(cells.name):
+        if 2 <= n <= known / 2 and owner_name(cells.name) and not is_answer(words):
             note = (
                 f"{cells.name} looks like groups ({n:,} in {known:,} rows) and is not a feature "
                 f"(groups={cells.name!r} keeps their rows together)"
@@ -348,12 +350,15 @@ def _almost_numbers(cells: DistinctCells, style: str, wrong: list[int], asks: bo
 
 
 def _few(cells: DistinctCells, wrong: Sequence[int], strict: bool = False) -> bool:
-    """Whether the cells at fault are of one or two words and a quarter of all at most, or rare; strict: rare alone."""
+    """Whether the cells at fault are of one or two words and a quarter of all at most, or rare; strict: rare alone.
+    However many they are, they may hold marks alone."""
     share = cells.counts[list(wrong)].sum() / cells.counts.sum()
+    others = len(cells.values) - len(wrong)
+    if wrong and others >= FEWEST_BESIDE_ONE and all(NO_VALUE.fullmatch(cells.words[j]) for j in wrong):
+        return True
     if 0 < len(wrong) <= MOST_ODD and share <= 0.25 and not strict:
         return True
-    many = len(cells.values) - len(wrong) >= FEWEST_VALUES
-    return many and 0 < len(wrong) <= MOST_RARE and share <= 0.05
+    return others >= FEWEST_VALUES and 0 < len(wrong) <= MOST_RARE and share <= 0.05
 
 
 def _with_odd(cells: DistinctCells, kind: str, wrong: Sequence[int], code: float | None = None) -> Reading:
@@ -477,8 +482,9 @@ def _unread(cells: DistinctCells, style: str, kind: str) -> str:
         fitting = sorted(set(range(len(words))) - set(wrong))
         count = int(cells.counts[fitting].sum())
         one = len(wrong) == 1 and not any(map(str.isdigit, words[wrong[0]]))
-        fewest = FEWEST_BESIDE_ONE if one else FEWEST_VALUES
-        if not wrong or len(fitting) < fewest or 2 * count <= known or what == "numbers" and cells.numbers.coded:
+        most = 2 * count > known
+        fewest = FEWEST_BESIDE_ONE if one and most else FEWEST_VALUES
+        if not wrong or len(fitting) < fewest or not (one or most) or what == "numbers" and cells.numbers.coded:
             continue
         other = words[wrong[0]]
         return (

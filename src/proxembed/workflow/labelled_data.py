@@ -2,8 +2,9 @@
 
 import difflib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,8 @@ SHOWN_LABELS = 3
 TEST_SHARE = 0.25
 NO_ROWS = np.zeros(0, dtype=np.intp)
 LEAK = 0.99  # area under the ROC curve above which a column is noted
-LEAST_OF_EACH = 5  # rows with the label, and without it, for such an area
+COPY = 0.999  # rank correlation with a number above which it is
+LEAST_OF_EACH, LEAST_KNOWN = 5, 20  # rows with the label, and without it, for such an area; rows for a correlation
 MOST_ROWS, MOST_CELLS = 5000, 20_000_000  # that are searched for leaks
 JOBS: dict[str, tuple[type, tuple[str, ...]]] = {  # what search and compare take beside X, y and what a file needs
     "search": (SearchOptions, ("encoder", "folder", "resume", "progress")),
@@ -438,8 +440,9 @@ def has_whole_rows(dataset: Dataset) -> bool:
 
 
 def leaks(dataset: Dataset) -> list[str]:
-    """Notes on columns of a table that alone predict a label, with an area under the ROC curve above .99."""
-    if (dataset.source or {}).get("format") != "table" or dataset.outputs is not None:
+    """Notes on columns of a table that alone predict an output: a label or a class with an area under the ROC curve
+    above .99, a number with a rank correlation above .999."""
+    if (dataset.source or {}).get("format") not in ("table", "arff"):
         return []
     rows = np.arange(dataset.X.shape[0]) if dataset.train_idx is None else dataset.train_idx
     rows = rows[:: -(-len(rows) // MOST_ROWS)]
@@ -451,13 +454,41 @@ def leaks(dataset: Dataset) -> list[str]:
         X = X.toarray() if hasattr(X, "toarray") else X
     if not isinstance(X, np.ndarray) or X.size == 0 or X.size > MOST_CELLS:
         return []
-    area = label_areas(X, dataset.Y.tocsr()[rows].toarray() > 0)
-    found = []
-    for j in np.flatnonzero((area > LEAK).any(axis=1)):
-        label = int(np.argmax(area[j]))
-        told = f"{names[j]} alone predicts {dataset.label_names[label]!r} (AUC {area[j, label]:.3f})"
-        found.append((names[j], f"{told}: leave it out (drop) if it is known only after the label"))
-    return few_notes(found)
+    found = [each for each in _strengths(dataset, X, rows) if each[2].max() > each[1]]
+    notes: dict[int, tuple[float, str]] = {}
+    for output, least, strengths in found:
+        measure = "AUC" if least == LEAK else "rank correlation"
+        for j in np.flatnonzero(strengths > least).tolist():
+            told = f"{names[j]} alone predicts {output!r} ({measure} {strengths[j]:.3f})"
+            text = f"{told}: leave it out (drop) if it is known only after the {'label' if least == LEAK else 'output'}"
+            notes[j] = max(notes.get(j, (0.0, "")), (strengths[j], text), key=lambda each: each[0])
+    return few_notes((names[j], notes[j][1]) for j in sorted(notes))
+
+
+def _strengths(dataset: Dataset, X: np.ndarray, rows: np.ndarray) -> Iterator[tuple[str, float, np.ndarray]]:
+    """For each label, class and number, in the rows where it is known, how well every column alone predicts it, and
+    above which strength this is noted."""
+    if dataset.outputs is None:
+        Y, known = dataset.Y.tocsr()[rows].toarray() > 0, known_cells(dataset.unknown, rows)
+        if known is None:
+            yield from zip(dataset.label_names, repeat(LEAK), label_areas(X, Y).T, strict=False)
+        elif X.size * Y.shape[1] <= MOST_CELLS:
+            for j, name in enumerate(dataset.label_names):
+                yield name, LEAK, label_areas(X[known[:, j]], Y[known[:, j], j : j + 1])[:, 0]
+        return
+    outputs = dataset.outputs.take(rows)
+    if outputs.is_sparse or X.size * outputs.width > MOST_CELLS:
+        return
+    for number, column in enumerate(outputs.layout.columns):
+        known = ~outputs.dense_holes()[:, number]
+        own = outputs.cells[known, number]
+        if column.kind == "classes":
+            areas = label_areas(X[known], own[:, None] == np.arange(column.size)).T
+            yield from zip((f"{column.name}={value}" for value in column.values), repeat(LEAK), areas, strict=False)
+        elif column.kind == "labels":
+            yield column.name, LEAK, label_areas(X[known], own[:, None] > 0)[:, 0]
+        else:
+            yield column.name, COPY, rank_correlations(X[known], own)
 
 
 def skewed(dataset: Dataset) -> list[str]:
@@ -489,3 +520,12 @@ def label_areas(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     sums = rankdata(X, axis=0).T @ Y.astype(np.float64)
     area = (sums - positive * (positive + 1) / 2) / np.maximum(positive * negative, 1)
     return np.where(enough, np.maximum(area, 1 - area), 0.0)
+
+
+def rank_correlations(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Size of the rank correlation of each column with a number; 0 for few rows."""
+    if len(y) < LEAST_KNOWN:
+        return np.zeros(X.shape[1])
+    ranks, own = rankdata(X, axis=0) - (len(y) + 1) / 2, rankdata(y) - (len(y) + 1) / 2
+    size = np.sqrt((ranks**2).sum(axis=0) * (own @ own))
+    return np.abs(ranks.T @ own) / np.where(size > 0, size, 1.0)

@@ -187,3 +187,8 @@ def test_an_open_decimal_mark_ends_with_the_two_commands_that_answer(tmp_path, m
 def test_words_of_the_program_stay_as_they_are():
     once = in_program_words("leave them empty (missing='37,6 °C' reads '37,6 °C' as empty; keep='a b' makes it one)")
     assert "--missing='\"37,6 °C\"'" in once and in_program_words(once) == once
+
+
+def test_text_of_a_file_that_looks_like_an_argument_stays_as_it_is():
+    for text in (r"('kind id=['5f', \\ '61'] name')", r"labels='C:\xyz.xml' is no file"):
+        assert in_program_words(text) == text

@@ -168,6 +168,16 @@ def test_an_odd_cell_among_numbers_or_dates_is_asked_about(tmp_path, cells, odd,
     assert data.columns[0][1] == read_as and not any("read as" in note for note in data.notes)
 
 
+@pytest.mark.parametrize("mark", ["-", ".", "--", "Inf", "-inf"])
+@pytest.mark.parametrize("cells", [COMMAS, [f"{cell} EUR" for cell in COMMAS], POINTS, DAYS])
+def test_a_mark_among_numbers_or_dates_is_asked_about_however_often_it_stands(tmp_path, mark, cells):
+    with pytest.raises(TableFaults, match=r"column 'v' holds '.*' in 80 cells of \d+, and (number|date)s in") as e:
+        column(tmp_path, cells[:40] + [mark] * 80)
+    assert in_program(e.value) == f"--missing={mark}"
+    data = column(tmp_path, cells[:40] + [mark] * 80, [mark])
+    assert data.columns[0][1].startswith(("number", "date")) and data.columns[0][1].endswith("; 80 empty")
+
+
 @pytest.mark.parametrize(
     ("cells", "note"),
     [
@@ -182,7 +192,8 @@ def test_an_odd_cell_among_numbers_or_dates_is_asked_about(tmp_path, cells, odd,
         ),
         (COMMAS[:40] + ["a", "b", "c"] * 8, "40 of its 64 cells are numbers"),
         (["14", "2", "3", "8", "23", "24", "28"] + ["missing"] * 5, "v is read as a category, though 7 of its 12"),
-        ([f"{cell} EUR" for cell in COMMAS] + ["-"] * 6, "v is read as a text, though 58 of its 64 cells are numbers"),
+        ([f"{cell} EUR" for cell in COMMAS] + ["nil"] * 6, "v is read as a text, though 58 of its 64 cells are"),
+        (["14", "2", "3", "8", "23", "24", "28", "31"] + ["missing"] * 12, "though 8 of its 20 cells are numbers"),
     ],
 )
 def test_a_column_that_is_mostly_numbers_or_dates_but_read_as_another_kind_is_told(tmp_path, cells, note):

@@ -104,6 +104,12 @@ def test_one_value_in_two_rows_is_enough_and_nine_values_are_not(tmp_path):
     assert distinct.groups is None and names(distinct) == ["a", "b"] and "patient is an id" in distinct.notes[0]
 
 
+@pytest.mark.parametrize("cells", [["yes", "no"], ["No", "Yes"], ["1", "0"]])
+def test_an_answer_under_the_name_of_an_owner_is_a_feature(tmp_path, cells):
+    data = file_of(tmp_path, table(volunteer=cells * (N // 2)))
+    assert set(names(data)) == {"a", "b", "volunteer"} and data.groups is None and not data.notes
+
+
 def test_counts_under_the_name_of_owners_are_features(tmp_path):
     rng = np.random.default_rng(0)
     for name, counts in {"OwnedUsers": rng.integers(0, 40, N), "visitors": rng.poisson(20, N)}.items():

@@ -39,6 +39,83 @@ def test_lines_before_the_header_and_the_separator(text, skipped, separator, not
     assert (found.skipped, found.separator, found.notes) == (skipped, separator, notes)
 
 
+@pytest.mark.parametrize(
+    ("below", "note"),
+    [
+        (["c;c;d", ";;class"], "left out: 2 lines of types below the header ('c', 'd', 'class')"),
+        (
+            ["continuous;continuous;discrete", ""],
+            "left out: 2 lines of types below the header ('continuous', 'discrete')",
+        ),
+        (
+            [
+                "kg;\u00b0C;",
+            ],
+            "left out: 1 line of units below the header ('kg', '\u00b0C')",
+        ),
+        (["(mg/l);(%);-"], "left out: 1 line of units below the header ('(mg/l)', '(%)', '-')"),
+    ],
+)
+def test_lines_of_types_or_units_below_the_header_are_left_out_and_lines_keep_their_numbers(tmp_path, below, note):
+    text = "\n".join(["# by X", "a;b;y", *below]) + f"\n{ROWS}"
+    (tmp_path / "t.csv").write_text(text)
+    data = read(tmp_path / "t.csv", "y")
+    assert data.X.shape == (30, 2) and note in data.notes
+    assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 2)
+    (tmp_path / "t.csv").write_text(text + "1;2\n")
+    with pytest.raises(DataError, match=f"line {33 + len(below)}: the row has 2 values"):
+        read(tmp_path / "t.csv", "y")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["n.d.;1;u", "2;3;v", "4;5;u"],  # one column of numbers
+        ["low;high;u", "2;3;v", "4;5;u"],  # a category stands there again
+        ["-;.;w", "2;3;v", "4;5;u"],
+        ["NA;NA;w", "2;3;v", "4;5;u"],
+        ["c;d;u", "d;c;v", "c;t;u"],
+        ["kg;cm;w", "2;3;v"],
+    ],
+)
+def test_a_first_row_of_data_is_none_of_them(rows):
+    assert text_layout(["a;b;y", *rows]).below == 0
+
+
+def test_lines_that_repeat_the_header_are_left_out(tmp_path):
+    """As files that were joined have them, each perhaps with its mark of the encoding."""
+    text = TABLE + TABLE + "\ufeff" + TABLE.replace("\n", "\r\n")
+    (tmp_path / "t.csv").write_text(text)
+    data = read(tmp_path / "t.csv", "y")
+    assert data.X.shape == (90, 2) and "left out: 2 lines repeat the header" in data.notes
+    assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (90, 2)
+    (tmp_path / "t.csv").write_text(text + "1;2\n")
+    with pytest.raises(DataError, match="line 94: the row has 2 values"):
+        read(tmp_path / "t.csv", "y")
+    (tmp_path / "t.csv").write_text("tags\nsea\ntags\nsun\ntags\n")  # one column, where it may be a value
+    with pytest.raises(DataError, match="no column is left for the features"):
+        read(tmp_path / "t.csv", "tags")
+
+
+def test_separators_at_the_end_of_lines(tmp_path):
+    """Of all lines, as some instruments write them, or of the header alone."""
+    for text in (
+        TABLE.replace("\n", ";\n"),
+        TABLE.replace("y\n", "y;;\n"),
+        "title: x\n\n" + TABLE.replace("y\n", "y;\n"),
+    ):
+        (tmp_path / "t.csv").write_text(text)
+        data = read(tmp_path / "t.csv", "y")
+        assert data.feature_names == ("a", "b") and data.X.shape == (30, 2)
+
+
+def test_lines_that_end_by_carriage_returns(tmp_path):
+    for encoding in ("utf-8", "utf-8-sig", "cp1252", "utf-16"):
+        (tmp_path / "t.csv").write_bytes(TABLE.replace("a;", "\u00e4;").replace("\n", "\r").encode(encoding))
+        data = read(tmp_path / "t.csv", "y")
+        assert data.feature_names == ("\u00e4", "b") and data.X.shape == (30, 2)
+
+
 def test_a_first_line_of_numbers_is_asked_about_unless_it_may_be_names():
     assert looks_like_a_row(["5.1", "3.5", "Iris-setosa"], ["4.9", "", "Iris-setosa"])
     for names, row in ((["2001", "2002", "y"], ["1", "2", "u"]), (["a", "b", "3"], ["1", "2", "3"])):

@@ -41,6 +41,35 @@ def test_test_rows_are_not_looked_at(table):
     assert leaks(few) == []
 
 
+def test_rows_without_a_known_label_do_not_count(table):
+    frame = pandas.read_csv(table).astype({"done": object})
+    frame.loc[::2, "done"] = ""
+    frame.to_csv(table, index=False)
+    assert [line.split(" alone")[0] for line in leaks(read(table, labels="done"))][:1] == ["days"]
+
+
+def test_a_number_or_class_that_a_column_tells_is_named(tmp_path):
+    rng = np.random.default_rng(0)
+    asleep = rng.uniform(2, 20, 100).round(1)
+    near = asleep + rng.normal(size=100)
+    columns = {"near": near, "awake": 24 - asleep, "asleep": asleep, "kind": np.where(asleep > 11, "long", "short")}
+    columns |= {"half": np.where(np.arange(100) % 2, columns["kind"], ""), "size": rng.choice(["s", "m"], 100)}
+    pandas.DataFrame(columns).to_csv(tmp_path / "t.csv", index=False)
+    told = "awake alone predicts 'asleep' (rank correlation 1.000): leave it out (drop) if it is known only after the"
+    settings = Columns(targets=("asleep",), drop=("kind", "half"))
+    assert leaks(read(tmp_path / "t.csv", columns=settings)) == [f"{told} output"]
+    settings = Columns(labels=("kind", "size"), drop=("near", "asleep", "half"), target_type="classes")
+    told = "awake alone predicts 'kind=long' (AUC 1.000): leave it out (drop) if it is known only after the label"
+    assert leaks(read(tmp_path / "t.csv", columns=settings)) == [told]
+
+
+def test_columns_of_an_arff_file_are_named(tmp_path):
+    rows = "".join(f"{j % 2},{j % 2 + 1},{j * j % 7}\n" for j in range(40))
+    head = "@relation 't: -C 1'\n@attribute y {0,1}\n@attribute copy numeric\n@attribute x numeric\n@data\n"
+    (tmp_path / "t.arff").write_text(head + rows)
+    assert [line.split(" (")[0] for line in leaks(read(tmp_path / "t.arff"))] == ["copy alone predicts 'y'"]
+
+
 def test_results_and_pages_hold_the_notes_of_the_data(table, monkeypatch):
     """Of a file and of the same DataFrame, in Python as in the program."""
     frame = pandas.read_csv(table).drop(columns="state")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -205,8 +206,11 @@ class CsvFile:
         with opened(path) if self._content is None else io.BytesIO(self._content) as stream:
             self._layout = text_layout(first_lines(stream), given.header, separator)
         self.separator, self._blanks = self._layout.separator, self._layout.separator == " "
+        if self._layout.below:
+            self._content = self._emptied_below()
         if self._blanks:
             self.separator, self._content = ",", self._between_blanks()
+        self._header, self.repeats = b"", 0
         records = (cells for _, cells in self._records())
         header, rows = next(records, None) if self._layout.header else (), filter(None, records)
         if header is None:
@@ -242,15 +246,32 @@ class CsvFile:
         names = (self.row_names, *names[1:]) if self.row_names else names
         if sure is None and not all(map(is_number, names)) and looks_like_a_row(names, first):
             raise first_row_question(self.path, line, names)
+        if names and not names[-1]:
+            names = _with_end(names, [first, *islice(rows, RULING_ROWS)])
         self.names = _checked_names(names, self.path, line, numbers=sure is True)
+        with self._opened() as stream:
+            whole = stream.readline().removeprefix(UTF8_MARK).rstrip(b"\r\n")
+        if len(names) > 1 and not _quotes(whole) % 2:
+            self._header = whole
+
+    def _emptied_below(self) -> bytes:
+        """The file, its lines below the header that hold no values emptied."""
+        with self._opened() as stream:
+            header, _ = stream.readline(), [stream.readline() for _ in range(self._layout.below)]
+            rest = self._rest(stream)
+        return b"\n" * self._layout.skipped + header + b"\n" * self._layout.below + rest
+
+    def _rest(self, stream: BinaryIO) -> bytes:
+        """What follows in the file, if it is not too large for the memory."""
+        content = stream.read(most_unpacked() + 1)
+        if len(content) > (most := most_unpacked()):
+            raise too_large(self.path, "its rows", len(content), most, "write it as CSV or Parquet")
+        return content
 
     def _between_blanks(self) -> bytes:
         """The file as CSV, of cells between blanks."""
-        most = most_unpacked()
         with self._opened() as stream:
-            content = stream.read(most + 1)
-        if len(content) > most:
-            raise too_large(self.path, "its rows", len(content), most, "write it as CSV or Parquet")
+            content = self._rest(stream)
         before = b"\n" * self._layout.skipped
         lines = _lines(io.BytesIO(content), self.path, self._layout.skipped + 1)
         return before + rows_between_blanks(lines)
@@ -274,6 +295,9 @@ class CsvFile:
             found = (*found, f"there is no header: the columns are named {self.names[0]} to {self.names[-1]}")
         if self._note:
             found = (self._note, *found)
+        if self.repeats:
+            lines = "1 line repeats" if self.repeats == 1 else f"{self.repeats:,} lines repeat"
+            found = (*found, f"left out: {lines} the header")
         return (*found, self.merged.note) if self.merged.note else found
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
@@ -326,7 +350,7 @@ class CsvFile:
         with self._opened() as stream, self._told(wanted), ThreadPoolExecutor(workers) as pool:
             waiting: deque[Future[Any]] = deque()
             try:
-                for place, rows in enumerate(_whole_rows(stream)):
+                for place, rows in enumerate(self._pieces(stream)):
                     self.merged.add(rows, partial(self._parsed, rows, place == 0, texts, list(self.names)))
                     waiting.append(pool.submit(self._parsed, rows, place == 0, types, names))
                     if len(waiting) > workers:
@@ -338,13 +362,23 @@ class CsvFile:
         if _quotes(rows) % 2:  # the last quote may never be closed: pyarrow does not mind
             deque(self._records(), maxlen=0)
 
+    def _pieces(self, stream: BinaryIO) -> Iterator[bytes]:
+        """The file in pieces of whole rows; lines that repeat the header are emptied and counted."""
+        self.repeats, again = 0, re.compile(rb"^(?:%b)?%b(?=\r?$)" % (UTF8_MARK, re.escape(self._header)), re.MULTILINE)
+        for place, rows in enumerate(_whole_rows(stream)):
+            start = len(self._header) + len(UTF8_MARK) if place == 0 else 0  # after the header itself
+            if self._header and rows.find(self._header, start) >= 0:
+                rest, times = again.subn(b"", rows[start:])
+                rows, self.repeats = rows[:start] + rest, self.repeats + times
+            yield rows
+
     def _sample(self) -> tuple[Any, Any]:
         """The first batch of rows, its types inferred, and the same rows as text."""
         import pyarrow as pa
 
         names = list(self.names)
         with self._opened() as stream, self._told({}):
-            for place, rows in enumerate(_whole_rows(stream)):
+            for place, rows in enumerate(self._pieces(stream)):
                 for batch in self._parsed(rows, place == 0, {}, names):
                     if batch.num_rows:
                         texts = self._parsed(rows, place == 0, dict.fromkeys(names, pa.string()), names)
@@ -382,7 +416,7 @@ class CsvFile:
         before = self._layout.skipped
         with self._opened() as stream:
             records = csv.reader(_lines(stream, self.path, before + 1), delimiter=self.separator, strict=True)
-            line = before + 1
+            line, header = before + 1, None
             while True:
                 try:
                     cells = next(records, None)
@@ -392,7 +426,8 @@ class CsvFile:
                     ) from error
                 if cells is None:
                     return
-                yield line, cells
+                yield line, [] if self._header and cells == header else cells
+                header = header or cells
                 line = before + records.line_num + 1
 
     def _diagnosis(self, wanted: dict[str, str], error: Exception) -> DataError:
@@ -548,6 +583,18 @@ def _row_name(names: tuple[str, ...]) -> str | None:
     if not names or names[0] or len(names) == 1:
         return None
     return next(name for j in count() if (name := "Unnamed: 0" + f".{j}" * (j > 0)) not in names)
+
+
+def _with_end(names: tuple[str, ...], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The names of columns where separators end the header: without those for which no row has a cell, and named by
+    their place where the first rows have empty ones."""
+    widest = max(map(len, rows))
+    while len(names) > max(widest, 1) and not names[-1]:
+        names = names[:-1]
+    end = len(names)
+    while end > 1 and not names[end - 1] and not any(cell.strip() for row in rows for cell in row[end - 1 : end]):
+        end -= 1
+    return (*names[:end], *(f"Unnamed: {j}" for j in range(end, len(names))))
 
 
 def _checked_names(names: tuple[str, ...], path: Path, line: int | None, numbers: bool = False) -> tuple[str, ...]:

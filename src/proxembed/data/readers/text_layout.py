@@ -8,14 +8,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.unpacking import most_unpacked, opened
 from proxembed.tables.axis import axis_of
-from proxembed.tables.quantities import NUMBER
+from proxembed.tables.cells import MISSING
+from proxembed.tables.quantities import NUMBER, SIMPLE
 
 BLOCK_BYTES = 1 << 21
 SEPARATORS = ",;\t|"
@@ -26,6 +27,11 @@ SPECIAL, DOUBLE = re.compile(r'[",\r\n]'), '"'  # what a cell in quotes may hold
 SEP_LINE = re.compile(r'"?sep=(\\t|\t|[!-/:-@\[-`{-~])"?', re.IGNORECASE)  # punctuation of ASCII, or a tab
 SHOWN_LINES = 60  # of the beginning of a file, which show its layout
 FEWEST_CELLS = 3  # of a table below a title
+ORANGE_TYPES = frozenset("c continuous d discrete s string t time".split())
+ORANGE_FLAGS = re.compile(r"(?:class|meta|ignore|weight|[cimw]|\w+=.*)?(?:\s+\w+=.*)?", re.DOTALL)
+UNIT = re.compile(r"[^\W\d]|[%\u00b0$\u20ac\u00a3]")  # a letter or a sign that the name of a unit has
+SHOWN_CELLS = 4
+FEWEST_BELOW = 2  # rows of numbers, and columns of them, below a line of units
 FIELD = csv.field_size_limit()
 
 
@@ -54,12 +60,14 @@ FOUND = FileLayout()  # all of it
 
 @dataclass(frozen=True)
 class TextLayout:
-    """Lines before the header (or, without one, before the rows), the separator, and notes on both."""
+    """Lines before the header (or, without one, before the rows), the separator, lines below the header that hold no
+    values, and notes."""
 
     skipped: int
     separator: str
     header: bool = True
     notes: tuple[str, ...] = ()
+    below: int = 0
 
 
 def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None, str]:
@@ -74,10 +82,10 @@ def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None,
         first = stream.read(BLOCK_BYTES)
         if first.startswith(UTF16):
             tried = {"utf-16": "UTF-16"}
-        elif _is_utf8(first) or CONTROLS.search(first):
+        elif CONTROLS.search(first) or _is_utf8(first) and not _ends_by_return(first):
             return None, ""
         else:
-            tried = FALLBACKS
+            tried = {"utf-8-sig": ""} if _is_utf8(first) else FALLBACKS
         most = most_unpacked()
         content = first + stream.read(most + 1 - len(first))
     for name, words in tried.items() if len(content) <= most else ():
@@ -86,10 +94,16 @@ def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None,
         except UnicodeDecodeError:
             continue
         other = " (another encoding: encoding='...')" if name in FALLBACKS else ""
-        return text.encode(), f"the file is not UTF-8 and is read as {words}{other}"
+        text = text.replace("\r", "\n") if _ends_by_return(first) else text
+        return text.encode(), f"the file is not UTF-8 and is read as {words}{other}" if words else ""
     if first.startswith(UTF16) and len(content) <= most:
         raise DataError.at(path, None, "it begins as UTF-16 and cannot be decoded", "write it as UTF-8")
     return None, ""
+
+
+def _ends_by_return(first: bytes) -> bool:
+    """Whether lines end by carriage returns alone, as old programs for the Mac write them."""
+    return b"\r" in first and b"\n" not in first
 
 
 def _is_utf8(first: bytes) -> bool:
@@ -129,7 +143,8 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
     """The layout of a table whose first lines these are; ``separator`` is the known one.
 
     Before the header may stand a line ``sep=;``, comments that begin with #, and titles: lines of one cell, or of less
-    than half as many cells as the header, above a header of at least three names. Empty lines count as titles.
+    than half as many cells as the header, above a header of at least three names. Empty lines count as titles. Below
+    the header may stand types and flags, as Orange writes them, or units.
     """
     start = 0
     if lines and (told := SEP_LINE.fullmatch(lines[0].strip())):
@@ -145,7 +160,8 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
         separator = ","  # rows of one cell, such as joined labels
     filled = sum(bool(line.strip(f" {separator}")) for line in rest[:titles])
     found = [_left_out(count, what) for count, what in ((comments, "comment"), (filled, "title")) if count]
-    return TextLayout(start + titles, separator, header is not False, tuple(found))
+    below, note = (0, ()) if header is False else _below(rest[titles:], separator)
+    return TextLayout(start + titles, separator, header is not False, (*found, *note), below)
 
 
 def _left_out(count: int, what: str) -> str:
@@ -226,11 +242,58 @@ def _titles(rows: Sequence[Sequence[str]]) -> int:
         return 0
     for place, cells in enumerate(rows):
         names = list(cells)
-        if len(cells) in (width, width - 1) and 2 * sum(map(bool, names)) > width:
+        while len(names) > width and not names[-1]:  # separators at the end of the header
+            names.pop()
+        if len(names) in (width, width - 1) and 2 * sum(map(bool, names)) > width:
             return place if _are_names(names, rows[place + 1 :]) else 0
         if 2 * sum(map(bool, names)) >= width:
             return 0
     return 0
+
+
+def _below(lines: Sequence[str], separator: str) -> tuple[int, tuple[str, ...]]:
+    """The number of lines below a header, the first of the lines, that hold no values, with a note."""
+    closed = takewhile(lambda line: line.count(DOUBLE) % 2 == 0, lines)
+    names, *rows = [_cells(line, separator) for line in closed] or [[]]
+    if not rows or not 1 < len(rows[0]) == len(names):
+        return 0, ()
+    types = set(map(str.casefold, filter(None, rows[0])))
+    if types and types <= ORANGE_TYPES and _is_new(rows[0], rows[1:]):
+        flags = len(rows) > 1 and all(map(ORANGE_FLAGS.fullmatch, rows[1])) and _is_new(rows[1], rows[2:])
+        found, what = rows[: 1 + flags], "types"
+    elif _are_units(rows[0], rows[1:]):
+        found, what = rows[:1], "units"
+    else:
+        return 0, ()
+    cells = list(dict.fromkeys(filter(None, chain(*found))))
+    shown = ", ".join(map(shorten, cells[:SHOWN_CELLS])) + (", ..." if len(cells) > SHOWN_CELLS else "")
+    lines = "1 line" if len(found) == 1 else f"{len(found)} lines"
+    return len(found), (f"left out: {lines} of {what} below the header ({shown})",)
+
+
+def _is_new(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether no cell stands in its column again, as categories do."""
+    return not any(cell and cell == row[j] for row in rows for j, cell in enumerate(cells) if j < len(row))
+
+
+def _are_units(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a line names units: it has text where two or more columns hold numbers below, in most of them."""
+    full = [row for row in rows if len(row) == len(cells)]
+    numbers = [j for j in range(len(cells)) if _holds_numbers([row[j] for row in full])]
+    told = [cells[j] for j in numbers if cells[j] and cells[j] not in MISSING]
+    if len(full) < FEWEST_BELOW or len(numbers) < FEWEST_BELOW or 2 * len(told) <= len(numbers):
+        return False
+    return all(UNIT.search(cell) and not _is_bare(cell) for cell in told) and _is_new(cells, full)
+
+
+def _holds_numbers(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if cell not in MISSING]
+    return len(filled) >= FEWEST_BELOW and all(map(_is_bare, filled))
+
+
+def _is_bare(cell: str) -> bool:
+    """Whether a cell is a number without a unit, with a decimal point or comma."""
+    return any(form.fullmatch(cell) for form in SIMPLE.values())
 
 
 def _are_names(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
