@@ -72,9 +72,14 @@ class Run:
     @property
     def placeholder(self) -> str:
         """What the name of the new rows stands for, in words."""
-        like = "found.dataset" if self.in_python else self.data
+        like = "found.dataset" if self.in_python else self.data.rpartition("/")[2].strip("'")
         what = "your own new rows" if self.in_python else "a file of your own new rows"
         return f"{self.new_rows} stands for {what}, with the columns of {like}; the labels may be missing."
+
+    @property
+    def kept_at(self) -> str:
+        """Where a search that keeps a rival writes its model, in words."""
+        return f"This search writes its model to {self.folder}-rival/rival.skops."
 
     def use(self, verb: str) -> str:
         """The command that uses the saved model on new rows."""
@@ -143,19 +148,20 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
             facts |= {"arm": "what the search chooses", "saved": True}
         goal["advice"], goal["taken"] = f"{DO}: {advice(name, facts)}", who(name, facts)
         goal["command"] = "" if run is None or not run.has_data else command_of(name, facts, run)
-        goal["lead"] = goal["command_note"] = ""
+        goal["lead"] = ""
+        goal["command_note"] = run.kept_at if run is not None and " --keep-rival " in goal["command"] else ""
     set_lead(goals, summary["verdict"].get("asked"))
-    first = sorted(goals.values(), key=lambda goal: not goal["lead"])
-    goal = next((goal for goal in first if run is not None and run.new_rows in goal["command"]), None)
-    if goal is not None and run is not None:
-        goal["command_note"] = run.placeholder
+    if run is not None:
+        named = [goal for goal in goals.values() if run.new_rows in goal["command"]]
+        for goal in sorted(named, key=lambda goal: not goal["lead"])[:1]:
+            goal["command_note"] = run.placeholder
 
 
 def set_lead(goals: Mapping[str, dict[str, Any]], asked: str | None) -> None:
     """Give the goal that comes before all others its ``lead``: that which was asked for, else the first of which an
     embedding or a rival is better than doing nothing."""
     useful = [name for name, goal in goals.items() if goal["word"] == BETTER or goal["taken"] in (RIVAL, SAVED_RIVAL)]
-    name = asked if asked in goals else next(iter([*useful, *goals]))
+    name = asked if asked is not None and asked in goals else next(iter([*useful, *goals]))
     goals[name]["lead"] = f"{FIRST}{goals[name]['advice'].removeprefix(DO)}"
 
 

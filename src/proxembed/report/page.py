@@ -87,12 +87,9 @@ def _context(record: dict[str, Any]) -> dict[str, Any]:
         "every": views.every_measure(summary, scored),
         "tiles": views.tiles(record),
         "queries": query_times(summary),
-        **_constant_words(summary) | _map_and_labels(record),
+        **_constant_words(summary) | _map_and_labels(record) | _shuffled(record.get("diagnosis")),
         "maps": summary["verdict"].get("asked") == "map",
         "per_cent": per_cent,
-        "null": views.null_view(record.get("diagnosis")),
-        "few_shuffles": views.few_shuffles,
-        "shuffles_text": views.shuffles_text,
         "map": views.map_view(record.get("map"), summary["dataset"]["single_label"]),
         "histogram": score_view(record.get("map")),
         "measured": measured_view(record.get("measured")),
@@ -133,6 +130,12 @@ def _map_and_labels(record: dict[str, Any]) -> dict[str, Any]:
     summary = record["summary"]
     counted = min((entry["labels"] for entry in summary["leaderboard"]), default=0)
     return {"map_words": views.map_words(summary, record.get("map")), "counted_labels": counted}
+
+
+def _shuffled(diagnosis: dict[str, Any] | None) -> dict[str, Any]:
+    """The score beside those on shuffled labels, and its words."""
+    words = {"few_shuffles": views.few_shuffles, "shuffles_text": views.shuffles_text}
+    return {**words, "null": views.null_view(diagnosis)}
 
 
 def _constant_words(summary: dict[str, Any]) -> dict[str, Any]:

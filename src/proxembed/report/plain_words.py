@@ -15,6 +15,7 @@ CONSTANT = "the same answer for every row"
 TRIED = " tried"  # where some are missing
 EMBEDDINGS = "embeddings"  # what is missing of the search, beside the rivals that are missing from a goal
 FAR = 100  # times the rows; what takes more is out of reach
+AS_FEATURES = ", which are as good"
 DO, FIRST = "What to do", "If you do only one thing"
 BOTH_CLASSES = "; Jaccard@10: share of neighbours of the same class, mean over both classes"
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
@@ -287,9 +288,11 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         told |= {BETTER: told[LEVEL], WORSE: "keep the features"}
     else:
         purpose = "to predict" if name == "predict" else "to find neighbours"
-        fewer = f"use {ours} if fewer numbers help; else keep the features, which are as good"
+        fewer = f"use {ours} if fewer numbers help; else keep the features{AS_FEATURES}"
         told = {BETTER: f"use {ours} {_purpose(name, goal)}", LEVEL: fewer if taken == OURS else "keep the features"}
         told |= {WORSE: f"keep the features {purpose}"}
+        if place == AS_GOOD and said == LEVEL and taken == OURS:
+            return f"{fewer.removesuffix(AS_FEATURES)} or take {goal['rival']['arm']}{AS_FEATURES}."
         if place in (AS_GOOD, PERHAPS) and said in (BETTER, LEVEL):
             return f"{told[said]}, or take {goal['rival']['arm']}, which is {place}."
     if said == CANNOT_TELL:
@@ -329,13 +332,17 @@ def _rival(goal: Mapping[str, Any]) -> str:
     said, rival = place_of_rival(goal), goal.get("rival")
     if not said or rival is None:
         return ""
-    lead = [-end for end in (rival.get("interval") or ())[::-1]]
-    sure = _span(lead, ", ")
+    return f"; the rival {rival['arm']} is {said} ({short(rival['value'])}{lead_over_ours(rival)})"
+
+
+def lead_over_ours(other: Mapping[str, Any]) -> str:
+    """The interval of another's lead, of that of our gain over it: a part of a list in brackets."""
+    lead = [-end for end in (other.get("interval") or ())[::-1]]
     if lead and lead[0] > 0:
-        sure = f", by {short(lead[0])} to {short(lead[1])}"
-    elif lead and lead[1] < 0:
-        sure = f", behind by {short(-lead[1])} to {short(-lead[0])}"
-    return f"; the rival {rival['arm']} is {said} ({short(rival['value'])}{sure})"
+        return f", by {short(lead[0])} to {short(lead[1])}"
+    if lead and lead[1] < 0:
+        return f", behind by {short(-lead[1])} to {short(-lead[0])}"
+    return _span(lead, ", ")
 
 
 AHEAD, PERHAPS, AS_GOOD = "ahead", "perhaps ahead", "as good"

@@ -59,7 +59,7 @@ def worded(
     with_next_steps(goals, summary, run)
     first = headline(goals)
     text = "\n".join([first, *(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())])
-    more = {"headline": first, "text": text, "note": _note(verdict, summary, refitted)}
+    more: dict[str, Any] = {"headline": first, "text": text, "note": _note(verdict, summary, refitted)}
     more["warnings"] = verdict_warnings(summary["dataset"], summary.get("protocol", {}))
     return {**summary, "verdict": {**verdict, "goals": goals, **more}}
 
@@ -80,7 +80,7 @@ def _than(goal: dict[str, Any]) -> str:
 
 def _above_rivals(goal: dict[str, Any]) -> bool:
     """Whether the best rival is behind for certain, by more than a loss that matters."""
-    ends = (goal.get("rival") or {}).get("interval")
+    ends: Sequence[float] = (goal.get("rival") or {}).get("interval") or ()
     return bool(ends) and ends[0] > 0 and not place_of_rival(goal)
 
 

@@ -20,7 +20,7 @@ from proxembed.methods.pipeline import fit_on
 from proxembed.methods.relation import Scaling
 from proxembed.params import safe_repr
 from proxembed.report.next_steps import Run, with_next_steps
-from proxembed.report.plain_words import measured, short
+from proxembed.report.plain_words import lead_over_ours, measured, short
 
 from .labelled_data import has_whole_rows
 
@@ -92,8 +92,9 @@ def predictor_ahead(
     best, margin = top(found, measure), goal["margin"] or 0.0
     if any(not leads(best["scores"][measure], e["scores"][measure], margin, sign_of(measure)) for e in saved):
         return None
-    value = rival["value"] if rival is not None and best["arm"] == rival["arm"] else goal["base"]["value"]
-    figures = f"{measured(measure)} {short(value)} and {short(goal['value'])}, n = {goal['rows']:,}"
+    other = rival if rival is not None and best["arm"] == rival["arm"] else goal | {"value": goal["base"]["value"]}
+    figures = f"{measured(measure)} {short(other['value'])} and {short(goal['value'])}{lead_over_ours(other)}"
+    figures += f", n = {goal['rows']:,}"
     add_answer(summary, best["arm"], figures, own, run)
     numbers, seed = results.protocol["numbers"], results.protocol["seed"]
     method = arm_method(arms[best["arm"]], best["components"], numbers, seed=seed)

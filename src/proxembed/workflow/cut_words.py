@@ -15,8 +15,8 @@ from proxembed.study.method_strategies import WEIGHTS
 
 from .plan import DIAGNOSIS, LEADERS, SHARES, Plan, round_up
 
-RIVALS, SIZES, SEARCHED, JUDGED, CHANCE, SHOWN, STOPPED = (
-    "rivals", "sizes", "searched", "judged", "chance", "shown", "stopped",
+RIVALS, SIZES, SEARCHED, JUDGED, CHANCE, FITTED, SHOWN, STOPPED = (
+    "rivals", "sizes", "searched", "judged", "chance", "fitted", "shown", "stopped",
 )  # fmt: skip
 BEARS = {  # the verdicts that a kind of cut concerns, and which way
     SEARCHED: ("Every goal", "a longer search may find a better embedding; “better” stands, another word may rise"),
@@ -24,6 +24,7 @@ BEARS = {  # the verdicts that a kind of cut concerns, and which way
     STOPPED: ("Every goal", "a longer run may find a better embedding, and judges it more surely"),
     SIZES: ("Compress", "fewer numbers may be enough"),
     CHANCE: ("Saved model", "the intervals above are what speaks against chance"),
+    FITTED: ("Saved model", "it has learned from fewer rows, but no verdict changes"),
     SHOWN: ("No verdict", "missing from the page, but no verdict changes"),
 }
 OTHERS = "one of them may be ahead of the embedding"
@@ -47,10 +48,11 @@ def told_cuts(plan: Plan, run: Run) -> dict[str, Any]:
         limit = f": the whole job fits into the budget of {_asked(plan)}" if plan.bounded else ""
         return {"what": f"Nothing was cut{limit}.", **told}
     told = {"what": "Left out or made smaller, by the verdict that this weakens:", **told}
-    if not plan.bounded or all(text in plan.too_dear for text in (cut.text for cut in cuts)):
+    beside = {*plan.too_dear, *plan.sampled_fit}  # which no budget is known to undo
+    if not plan.bounded or all(cut.text in beside for cut in cuts):
         return told
     option, value = _enough(plan)
-    if any(cut.kind != STOPPED for cut in cuts):
+    if any(cut.kind != STOPPED and cut.text not in beside for cut in cuts):
         told["why"] = (
             f"Why: the whole job needs about {float(value):,g} {_unit(plan)}, and the budget was {_asked(plan)}."
         )
@@ -88,8 +90,8 @@ def missing_of(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 def cuts_of(plan: Plan) -> list[Cut]:
     """Everything that is missing or smaller, what matters most first."""
-    stopped = [Cut(STOPPED, text) for text in plan.too_dear]
-    stopped += [Cut(STOPPED, f"the clock decided: {text}") for text in plan.by_clock]
+    stopped = [Cut(STOPPED, f"the clock decided: {text}") for text in plan.by_clock]
+    stopped += [Cut(FITTED, text) for text in plan.sampled_fit]
     return [*_rivals(plan), *_sizes(plan), *_searched(plan), *_judged(plan), *_checked(plan), *_shown(plan), *stopped]
 
 
@@ -144,7 +146,7 @@ def _searched(plan: Plan) -> list[Cut]:
     """What the search and the comparison did not try."""
     cuts, found = plan.cuts, []
     if cuts.anchors is not None:
-        lost = [name for name, _ in plan.anchors if name not in cuts.anchors]
+        lost = [re.sub(r", \w+=(\([^)]*\)|[^,()]+)", "", name) for name, _ in plan.anchors if name not in cuts.anchors]
         found.append(f"the search began without {', '.join(lost)}")
     if cuts.share < SHARES[0]:
         found.append("fewer variants of the embeddings")
@@ -159,7 +161,7 @@ def _searched(plan: Plan) -> list[Cut]:
         found.append("only the choice is compared" if cuts.leaders == 1 else "the choice and one other are compared")
     if cuts.folds < plan.options.folds:
         found.append(f"{cuts.folds} folds of the comparison instead of {plan.options.folds}")
-    return [Cut(SEARCHED, text) for text in found]
+    return [Cut(SEARCHED, text) for text in (*found, *plan.too_dear)]
 
 
 def _judged(plan: Plan) -> list[Cut]:
@@ -193,5 +195,5 @@ def _shown(plan: Plan) -> list[Cut]:
     if not plan.numbers and not cuts.decisions:
         found.append("F1, Hamming loss and probabilities, and thresholds of single labels")
     elif not plan.numbers and cuts.leading:
-        found.append("F1, Hamming loss and probabilities but of all features and the leading method")
+        found.append("F1, Hamming loss and probabilities, except of all features and the leading method")
     return [Cut(SHOWN, text) for text in found]

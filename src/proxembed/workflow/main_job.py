@@ -555,7 +555,7 @@ def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tupl
     try:
         return job.large.fit(method, scaling, job.progress), {"rows": job.large.table.n, "all": True}
     except ValueError as error:
-        job.plan.too_dear.append(
+        job.plan.sampled_fit.append(
             f"the last fit on all {job.large.table.n:,} rows; it is on the sample instead: {error}"
         )
         return fit_on(method, fitted_on, scaling=scaling), rows | {"all": False}

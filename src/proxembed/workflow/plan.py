@@ -132,6 +132,7 @@ class Plan:
     phases: dict[str, float] = field(init=False)
     each_search: float = field(init=False)  # work of one search
     too_dear: list[str] = field(default_factory=list)
+    sampled_fit: list[str] = field(default_factory=list)
     by_clock: list[str] = field(default_factory=list)
     leading: list[Any] = field(default_factory=list)  # the leaders where methods are named
     outer: tuple[int, ...] = (1,)  # numbers of outer splits to choose from, the most first

@@ -63,7 +63,7 @@ def test_a_clear_loss_is_worse_and_an_unsure_tie_cannot_be_told():
     loss = predict(results({RAW: [0.9, 0.9, 0.91], ("OPLS", False, 2): [0.6, 0.61, 0.6]}))
     tie = predict(results({RAW: [0.6, 0.7, 0.65], ("OPLS", False, 2): [0.65, 0.65, 0.66]}))
     assert (loss["word"], tie["word"]) == ("worse", "cannot tell")
-    assert "Do not embed for this goal" in loss["sentence"] and "60 rows are too few to tell, about" in tie["sentence"]
+    assert "Do not embed for this goal" in loss["sentence"] and "60 rows are too few to tell." in tie["sentence"]
 
 
 def test_the_gain_is_that_of_arms_chosen_on_the_other_folds():
@@ -74,9 +74,10 @@ def test_the_gain_is_that_of_arms_chosen_on_the_other_folds():
 
 def test_the_rival_that_is_not_beaten_is_named():
     table = {**GOOD, ("label scores", True, 3): [0.8, 0.8, 0.8]}
-    assert "A rival is ahead: label scores at k = 3 (0.800)." in predict(results(table))["sentence"]
-    behind = predict(results({**GOOD, ("label scores", True, 3): [0.6, 0.6, 0.6]}))
-    assert "A rival" not in behind["sentence"] and "Best rival: label scores at k = 3 (0.600)." in behind["sentence"]
+    ahead = "A rival is ahead: label scores at k = 3 (0.800; ours over it -0.100, 95 % interval -0.133 to -0.067)."
+    assert ahead in predict(results(table))["sentence"]
+    behind = predict(results({**GOOD, ("label scores", True, 3): [0.6, 0.6, 0.6]}))["sentence"]
+    assert "A rival" not in behind and "Best rival: label scores at k = 3 (0.600; ours over it +0.100, 95 %" in behind
 
 
 def test_test_rows_stay_out_of_the_means():

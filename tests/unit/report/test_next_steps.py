@@ -135,8 +135,11 @@ def test_one_goal_leads_that_was_asked_for_or_is_of_most_use(words, asked, lead)
 def test_the_first_command_with_new_rows_says_what_they_are():
     goals = told_together({"predict": CANNOT_TELL, "neighbours": BETTER, "compress": LEVEL})
     file = "NEW.csv stands for a file of your own new rows"
-    note = f"{file}, with the columns of 'my data.csv'; the labels may be missing."
+    note = f"{file}, with the columns of my data.csv; the labels may be missing."
     assert [goal["command_note"] for goal in goals.values()] == ["", note, ""]
+    ahead = {"arm": "label lookup", "k": None, "value": 0.9}
+    kept = told_together({"neighbours": BETTER}, rival=ahead)["neighbours"]
+    assert kept["command_note"] == "This search writes its model to a b-rival/rival.skops."
     gzipped = Run("proxembed search data/b.arff.gz -o f", "f")
     assert gzipped.use("predict") == "proxembed predict f/model.skops NEW.arff.gz"
     assert Run("proxembed search folder -o f", "f").new_rows == "NEW.csv"

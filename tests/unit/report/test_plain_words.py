@@ -149,7 +149,7 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
     ahead = {**goal, "rival": {"arm": "logistic regression", "value": 0.9}}
     assert advice("predict", ahead) == "predict with logistic regression."
     level = advice("predict", {**goal, "rival": {"arm": "logistic regression", "value": 0.77}})
-    assert level.endswith("keep the features, which are as good, or take logistic regression, which is as good.")
+    assert level.endswith("else keep the features or take logistic regression, which are as good.")
     behind = {**goal, "word": WORSE, "value": 0.5, "rival": {"arm": "PCA", "value": 0.6}}
     assert advice("predict", behind) == "keep the features to predict.", "the rival is below all features"
     assert "use the map of PCA" in advice("map", {**goal, "word": WORSE, "base": {"arm": "PCA", "k": 2}})

@@ -312,6 +312,8 @@ def test_a_choice_that_cannot_be_fitted_by_parts_is_fitted_on_the_sample(tmp_pat
     assert not record["search"]["fitted_on"]["all"] and record["search"]["fitted_on"]["rows"] < N / 4
     cuts = record["search"]["budget"]["cuts"]
     assert any("on all 4,000 rows; it is on the sample instead: LPP cannot" in cut for cut in cuts)
+    told = [text for goals, text in record["summary"]["verdict"]["cut"]["lines"] if goals == "Saved model"]
+    assert any("LPP cannot" in text and text.endswith("fewer rows, but no verdict changes") for text in told)
     assert "fitted on all of them" not in (out / "model.md").read_text()
 
 

@@ -91,8 +91,8 @@ def test_a_map_of_little_work_has_two_anchors_beside_opls_before_it_has_all_rows
         assert found._maps(found.cuts, 1000) - first == pytest.approx(4 * 2 * costs.layout_work(1000))
     little = planned(150.0, n=5000, d=500, c=374, goal="map")
     assert little.cuts.weights == 0 and two <= {*little.kept_anchors}
-    assert any("only what is best for neighbours is laid out" in line for line in little.lines)
-    assert not any("laid out" in line for line in planned(150.0, n=5000, goal="neighbours").lines)
+    assert any("only what is best for neighbours is laid out" in line for line in lines_of(little))
+    assert not any("best for neighbours is laid out" in line for line in lines_of(planned(150.0, n=5000, goal="neighbours")))
     space = dict(little.anchors)["TargetSpace"]
     assert little.dearest >= little._fit(little._map(space), little.shape.n, little.cuts)
 
