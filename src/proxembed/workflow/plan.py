@@ -317,8 +317,9 @@ class Plan:
         shown = max((self._fit(each, n, cuts) * (2 + self._refits(each, cuts)) for each in leaders), default=0.0)
         last = max((self._last_fit(each, cuts) for each in leaders), default=0.0)
         c, k = self.shape.c, max(cuts.sizes)
-        whole = last_work(self.shape)  # which is measured with OPLS, its fits for thresholds among it
-        opls = self._fit(self._opls, self.shape.n) * (1 + self._refits(self._opls))
+        of_all = self.shape.n if self.options.refit_all else len(self.split.train)
+        whole = last_work(self.shape.rows(of_all))  # which is measured with OPLS, its fits for thresholds among it
+        opls = self._last_fit(self._opls, cuts)
         fits = HONEST_FITS if self.numbers else 2
         again = fits * (dear if self.numbers else max((self._again(each, n, cuts) for each in leaders), default=0.0))
         laid_out = cuts.layouts * (again + LAYOUTS * layout_work(min(n, LAID_OUT)) + self._forms(leaders, n))
@@ -360,7 +361,7 @@ class Plan:
 
     def _last_fit(self, estimator: Any, cuts: Cuts) -> float:
         """Work of the fit of the saved model, with those by which its thresholds are tuned; of maps these are small."""
-        n = self.shape.n
+        n = self.shape.n if self.options.refit_all else len(self.split.train)
         if isinstance(estimator, Layout) and not self.numbers:
             return self._fit(estimator, n, cuts) + CUT_FOLDS * self._fit(estimator, cut_rows(estimator, n), cuts)
         return self._fit(estimator, n, cuts) * (1 + self._refits(estimator))
@@ -702,13 +703,15 @@ def _more_left_out(gone: Sequence[str], names: Sequence[str]) -> Iterator[tuple[
 
 def _anchor_sets(plan: Plan) -> Iterator[dict[str, Any]]:
     """The anchors that a search may begin with, the fewest first. Of those that cost about as much as the dearest one,
-    the last of the list goes first; before it goes, a kernel gets fewer prototypes and ``TargetSpace`` fewer bases."""
+    the last of the list goes first; before it goes, a kernel gets fewer prototypes and ``TargetSpace`` fewer bases, of
+    which the fewest stay until OPLS is alone."""
     left = {name: plan._fit(each, plan.shape.n) for name, each in plan.anchors}
     spaces = {name: each for name, each in plan.anchors if isinstance(each, TargetSpace) and each.bases is None}
     fewer = list(fewer_bases(plan.shape.n, plan.shape.d, plan.numbers))
     found: list[dict[str, Any]] = [{"anchors": None}]
     while len(left) > 1:
         further = list(left)[1:]
+        further = [name for name in further if fewer or name not in spaces] or further
         dearest = max(left[name] for name in further)
         name = [name for name in further if left[name] >= ALIKE * dearest][-1]
         present = {key: found[-1].get(key) for key in ("prototypes", "bases")}

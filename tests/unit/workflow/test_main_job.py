@@ -14,7 +14,7 @@ from proxembed.evaluate.arms import rival_arms
 from proxembed.execute.ledger import STUDY
 from proxembed.study import method_strategies
 from proxembed.targets.labels import LabelMatrix
-from proxembed.workflow import main_job
+from proxembed.workflow import main_job, plan
 from runs import LAY_OUT, without_nested_folds
 
 QUICK = {"methods": ["opls", "mvmd"], "max_trials": 2, "n_components": (1, 2), "folds": 2, "shuffles": 0}
@@ -152,11 +152,15 @@ def test_for_a_map_the_candidates_are_layouts(monkeypatch):
     assert choice["mean"] == pytest.approx((5 * max(tried.values()) + sum(compared)) / choice["folds"])
 
 
-def test_a_map_without_layouts_says_so(data):
+def test_a_map_without_layouts_says_so(data, monkeypatch):
     options = {"methods": "opls", "goal": "map", "max_trials": 1, "folds": 2, "shuffles": 0}
-    found = proxembed.search(*data, **options, max_work=3)
+    little = proxembed.search(*data, **options, max_work=3)
+    assert not any("Layout" in trial["method"] for trial in little.record["search"]["trials"])
+    assert any(entry["arm"] == "Layout(OPLS)" for entry in little.record["summary"]["leaderboard"]), "compared alone"
+    monkeypatch.setattr(plan, "DEAREST", 1e-3)
+    found = proxembed.search(*data, **options, max_work=100)
     assert found.name == "OPLS" and not any("Layout" in trial["method"] for trial in found.record["search"]["trials"])
-    assert "no layouts: their forecast is above 0.375 units of work, or they do not fit" in found.report()
+    assert "no layouts: their forecast is above 0.1 units of work, or they do not fit" in found.report()
 
 
 def test_a_result_draws_its_map(data):

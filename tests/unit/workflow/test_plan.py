@@ -98,7 +98,7 @@ def test_a_map_of_little_work_has_two_anchors_beside_opls_before_it_has_all_rows
 
 
 def test_the_cuts_of_the_saved_map_are_tuned_by_small_ones():
-    found = planned(1e7, n=5000, d=60, c=6, goal="map")
+    found = planned(1e7, n=5000, d=60, c=6, goal="map", refit_all=True)
     layout = Layout(proxembed.OPLS())
     rest = costs.last_work(found.shape) + plan.OVERHEAD
     opls = costs.fit_work(proxembed.OPLS(), found.shape) * (1 + plan.TUNED)
@@ -178,6 +178,11 @@ def test_target_space_loses_bases_one_by_one_before_it_goes():
     assert with_space == sets[-len(with_space) :], "and comes back before those after it"
     cuts = [replace(found.cuts, **each) for each in with_space]
     space = dict(found.anchors)["TargetSpace"]
+    fewest = ("OPLS", "TargetSpace")
+    assert [each["anchors"] for each in sets[:2]] == [("OPLS",), fewest], "of fewest bases it stays till OPLS is alone"
+    many = planned(1e7, n=28_000, d=500, c=22)  # beside stack and neighbours ridge takes little
+    every = [each.get("bases") for each in plan._anchor_sets(many)]
+    assert ("ridge", "neighbors") in every and ("neighbors",) not in every
     works = list(dict.fromkeys(found._fit(space, 9000, each) for each in cuts))
     assert works == sorted(works) and works[-1] == found._fit(space, 9000)
     few = replace(found.cuts, bases=("neighbors",))
@@ -354,13 +359,16 @@ def test_a_method_that_predicts_labels_takes_no_more_fits_for_its_thresholds():
 
 
 def test_the_last_fit_counts_what_it_takes_beyond_that_of_opls_with_which_it_was_measured():
-    found = planned(1e7, n=1000)
+    found = planned(1e7, n=1000, refit_all=True)
     opls, kernel = (
         found._forecast(found.cuts, [each])["last fit and page"] for each in (proxembed.OPLS(), proxembed.Kernelized())
     )
     assert opls == pytest.approx(costs.last_work(found.shape) + plan.OVERHEAD)
     more = found._fit(proxembed.Kernelized(), 1000) - found._fit(proxembed.OPLS(), 1000)
     assert kernel - opls == pytest.approx(3 * more)
+    trained = planned(1e7, n=1000)  # on the training rows alone, where test rows are named
+    own = trained._forecast(trained.cuts, [proxembed.OPLS()])["last fit and page"]
+    assert own == pytest.approx(costs.last_work(found.shape.rows(750)) + plan.OVERHEAD)
 
 
 def test_a_forecast_above_the_budget_names_one_that_suffices():
