@@ -9,12 +9,14 @@ from scipy import sparse
 
 from proxembed.algebra.operators.structured import Centering, Diagonal, Laplacian, LowRank, Mixed
 from proxembed.algebra.template import Template
-from proxembed.estimator.base import PencilEmbedder, SpectralEmbedder
+from proxembed.estimator.base import PencilEmbedder
 from proxembed.estimator.low_rank import OfLowRank
 from proxembed.estimator.rows import Rows, reciprocal
 from proxembed.estimator.traits import Traits
 from proxembed.params import log, param
 from proxembed.targets.labels import MANY_LABELS, LabelMatrix
+
+from .variance import KeepsVariance
 
 
 class FDA(OfLowRank, PencilEmbedder, labels="single", from_sums="rows"):
@@ -74,7 +76,7 @@ class FDA(OfLowRank, PencilEmbedder, labels="single", from_sums="rows"):
         return Template(total - within, B, b=0, offset=rows.mass, target=rows.labels.Y)
 
 
-class MMC(SpectralEmbedder, labels="single", from_sums="rows"):
+class MMC(KeepsVariance, labels="single", from_sums="rows"):
     """Maximum margin criterion: A = Sb - lam Sw as weights of the rows, Bp = I.  [li2006mmc]
 
     The orthonormal directions that maximise the distance between classes minus the spread inside them. There is no

@@ -29,6 +29,8 @@ from proxembed.proximity.weights import (
 )
 from proxembed.targets.labels import LabelMatrix
 
+from .variance import KeepsVariance
+
 # no "geodesic": a link is the shortest path between its own ends
 LINK_WEIGHTS = (*(kind for kind in WEIGHTS if kind != "geodesic"), "reconstruction")
 RECONSTRUCTED_DOC = (
@@ -342,7 +344,7 @@ class MFA(DistinctRows, LabelledLinks, PencilEmbedder, labels="single", takes_nu
         return Template(A, B, b=0, offset=rows.mass)
 
 
-class DLA(DistinctRows, LabelledLinks, SpectralEmbedder, labels="single"):
+class DLA(DistinctRows, LabelledLinks, KeepsVariance, labels="single"):
     """Discriminative locality alignment: minimise L(Wd + Wd'), Wd = friends - lam enemies, P'P = I.  [zhang2009dla]
 
     Each row forms a patch with its nearest friends and enemies; in the patch friends are drawn near and enemies pushed
@@ -397,7 +399,7 @@ class DLA(DistinctRows, LabelledLinks, SpectralEmbedder, labels="single"):
         return Template(-Laplacian(Sparse(W + W.T)), offset=rows.mass, sense=-1)
 
 
-class DNE(DistinctRows, LabelledLinks, SpectralEmbedder, labels="single", positive_only=True):
+class DNE(DistinctRows, LabelledLinks, KeepsVariance, labels="single", positive_only=True):
     """Discriminant neighbourhood embedding: minimise L(F), F = +1 on near friends and -1 on near enemies, P'P = I.
     [zhang2007dne]
 

@@ -40,6 +40,7 @@ from .local import (
     link_scale,
     point_enemies,
 )
+from .variance import KeepsVariance
 
 
 class NeighborProjection(Linked, SpectralEmbedder, abstract=True):
@@ -157,7 +158,7 @@ class LPP(DistinctRows, Constrained, NeighborProjection):
         return self._minimised(Laplacian(Sparse(W)), weights, rows.n)
 
 
-class OLPP(DistinctRows, NeighborProjection):
+class OLPP(DistinctRows, KeepsVariance, NeighborProjection):
     """Orthogonal locality preserving projections: maximise P'X'HWHXP subject to P'P = I, H = I - 11'/n.
     [mu2012mesd]
 
@@ -254,7 +255,7 @@ class NPP(DistinctRows, Constrained, _Reconstructing):
         return self._minimised(self._residuals(rows), rows.times, rows.n)
 
 
-class ONPP(DistinctRows, _Reconstructing):
+class ONPP(DistinctRows, KeepsVariance, _Reconstructing):
     """Orthogonal neighbourhood preserving projections: minimise P'X'(I - W)'(I - W)XP subject to P'P = I.
     [kokiopoulou2007onpp]
 
@@ -302,7 +303,7 @@ WHOLE_DOC = (
 REG_DOC = "Share of the trace added to the systems of the reconstruction weights."
 
 
-class ClassPreserving(DistinctRows, abstract=True):
+class ClassPreserving(DistinctRows, KeepsVariance, abstract=True):
     """A projection made from near rows inside classes or between them, by one metric.  [kokiopoulou2009repulsion]"""
 
     metric: Any = param(default="euclidean", choices=ROW_METRICS, callable=True, doc=METRIC_DOC)

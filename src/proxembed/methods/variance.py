@@ -1,4 +1,5 @@
-"""Variance: PCA, LSI and MVMD, whose orthonormal projections keep the spread of the rows."""
+"""Variance: PCA, LSI and MVMD, whose orthonormal projections keep the spread of the rows, and the share that each
+component of this and other methods keeps."""
 
 import numpy as np
 
@@ -15,14 +16,24 @@ from proxembed.params import param
 class KeepsVariance(SpectralEmbedder, abstract=True):
     """A method of orthonormal directions of centred rows, each of which keeps a share of their variance."""
 
+    attributes = (
+        SpectralEmbedder.attributes.rstrip()
+        + """
+    explained_variance_ratio_ : (k,) array, the share of the variance of X along each component.
+    """
+    )
+
     def learn(self, rows: Rows, found: Solution) -> None:
         R = found.problem.rows
-        total = rows.squared_norm(rows.ones) if rows.summed else R.squared_norm(R.repeats) * R.unit**2
+        total = rows.squared_norm(rows.ones) if rows.summed else R.squared_norm(rows.counts) * R.unit**2
         self.explained_variance_ratio_ = self.kept_scatter(rows, found) / total
 
     def kept_scatter(self, rows: Rows, found: Solution) -> np.ndarray:
-        """The scatter of the rows along each direction."""
-        return np.diag(rows.score_scatter(found.problem.rows, found.P))
+        """The scatter of the rows along each direction, each as often as it occurs."""
+        R = found.problem.rows
+        if rows.summed:
+            return np.diag(rows.score_scatter(R, found.P))
+        return np.asarray(rows.times @ (R.dot(found.P) * R.unit) ** 2)
 
 
 class PCA(KeepsVariance, from_sums="rows"):
@@ -34,7 +45,6 @@ class PCA(KeepsVariance, from_sums="rows"):
     Attributes
     ----------
     eigenvalues_ : (k,) array, the scatter (n - 1 times the variance) along each component.
-    explained_variance_ratio_ : (k,) array, the share of the variance of X along each component.
 
     Raises
     ------
@@ -108,7 +118,6 @@ class MVMD(KeepsVariance, labels="multi", takes_shares=True, takes_numbers=True,
     Attributes
     ----------
     eigenvalues_ : (k,) array of the objective.
-    explained_variance_ratio_ : (k,) array, the share of the variance of X along each component.
 
     Raises
     ------

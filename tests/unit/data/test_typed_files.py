@@ -3,12 +3,14 @@
 import gzip
 import json
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import feather
 
 from proxembed.data import Columns, DataError, read, read_rows, unpacking
 from proxembed.data.readers import typed_files
+from proxembed.data.readers.arrow_sizes import unpacked_sizes
 
 ROWS = [{"a": i % 7 + 0.5, "sea": ("red", "red sea")[i % 2], "y": "uv"[i % 2]} for i in range(30)]
 LINES = "".join(f"{json.dumps(row)}\n" for row in ROWS)
@@ -88,11 +90,56 @@ def test_more_than_may_be_unpacked_is_refused(tmp_path, monkeypatch):
         read(tmp_path / "t.jsonl.gz", "y")
 
 
-def test_any_changed_byte_of_a_feather_file_is_read_or_refused(tmp_path):
-    whole = written(tmp_path / "t.feather", ROWS[:4]).read_bytes()
-    for place in range(0, len(whole), 11):
-        (tmp_path / "u.feather").write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+@pytest.mark.parametrize("packing", ["zstd", "lz4", "uncompressed"])
+@pytest.mark.parametrize("name", ["t.feather", "t.arrow"])
+def test_sizes_are_those_of_the_buffers_unpacked(tmp_path, name, packing):
+    texts = pa.array(["a", None, "cc", "a"] * 500).dictionary_encode()
+    table = pa.table({"x": np.zeros(2000), "t": texts, "y": pa.array([True, False] * 1000)})
+    options = pa.ipc.IpcWriteOptions(compression=None if packing == "uncompressed" else packing)
+    kind = pa.ipc.new_file if name == "t.feather" else pa.ipc.new_stream
+    with kind(tmp_path / name, table.schema, options=options) as sink:
+        sink.write_table(table, max_chunksize=1000)
+    with open(tmp_path / name, "rb") as stream:
+        first, *batches = filter(None, unpacked_sizes(stream, name == "t.feather"))
+    assert 11 <= first <= 40 and len(batches) == 2
+    for size, batch in zip(batches, table.to_batches(max_chunksize=1000), strict=True):
+        own = sum(batch.column(name).nbytes for name in ("x", "y")) + 4 * 1000 + 125  # codes, and what is not null
+        assert own <= size <= own + 64 * 6
+
+
+@pytest.mark.parametrize("name", ["t.feather", "t.arrow"])
+def test_a_batch_that_unpacks_to_much_is_refused_before_it_is_read(tmp_path, monkeypatch, name):
+    table = pa.table({"x": np.zeros(1 << 21), "y": np.zeros(1 << 21, dtype=np.int8)})
+    kind = pa.ipc.new_file if name == "t.feather" else pa.ipc.new_stream
+    with kind(tmp_path / name, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as sink:
+        sink.write_table(table)
+    monkeypatch.setattr(typed_files, "most_unpacked", lambda: 1 << 22)
+    monkeypatch.setattr(pa.ipc, "open_file", None)
+    monkeypatch.setattr(pa.ipc, "open_stream", None)
+    with pytest.raises(DataError, match=f"{name}: its columns would take 18.0 MiB, above 4.0 MiB"):
+        read(tmp_path / name, "y")
+
+
+def test_views_of_the_same_text_are_counted_as_often_as_they_occur(tmp_path, monkeypatch):
+    text, views = b"x" * 1000, np.zeros((30, 4), dtype=np.int32)
+    views[:, 0], views[:, 1] = len(text), int.from_bytes(text[:4], "little")
+    texts = pa.Array.from_buffers(pa.string_view(), 30, [None, pa.py_buffer(views), pa.py_buffer(text)])
+    feather.write_feather(pa.table({"t": texts, "y": [0, 1] * 15}), tmp_path / "t.feather")
+    assert (
+        read(tmp_path / "t.feather", columns=Columns(labels=("y",), text=("t",))).X["t"].tolist() == ["x" * 1000] * 30
+    )
+    monkeypatch.setattr(typed_files, "most_unpacked", lambda: 1 << 14)
+    with pytest.raises(DataError, match="t.feather: its texts would take 29.3 KiB, above 16.0 KiB"):
+        read(tmp_path / "t.feather", "y")
+
+
+@pytest.mark.parametrize("name", ["t.feather", "t.arrow"])
+def test_any_changed_byte_of_an_arrow_file_is_read_or_refused(tmp_path, name):
+    whole = written(tmp_path / name, ROWS[:4]).read_bytes()
+    changed = tmp_path / f"u{name[1:]}"
+    for place in range(0, len(whole), 5):
+        changed.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
         try:
-            read(tmp_path / "u.feather", "y")
+            read(changed, "y")
         except DataError as error:
             assert str(error).endswith((".", "?"))

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import sklearn.decomposition
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
-from proxembed import MVMD, OPLS, PCA, RowBlocks
+from proxembed import DLA, DNE, DONPP, MMC, MVMD, OLPP, OLPPR, ONPP, ONPPR, OPLS, PCA, SONPP, RowBlocks
 
 
 def test_a_term_without_trace_cannot_be_balanced():
@@ -67,6 +68,33 @@ def test_explained_variance_of_blocks_sparse_and_weighted_rows():
     weighted = MVMD(n_components=3).fit(X, Y, sample_weight=w.astype(float))
     repeated = MVMD(n_components=3).fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
     np.testing.assert_allclose(weighted.explained_variance_ratio_, repeated.explained_variance_ratio_, rtol=1e-10)
+
+
+ORTHONORMAL = [OLPP(), OLPP(objective="laplacian"), ONPP(), MMC(), OLPPR(), ONPPR(), SONPP(), DONPP(), DLA(), DNE()]
+
+
+@pytest.mark.parametrize("method", ORTHONORMAL, ids=repr)
+def test_orthonormal_directions_of_neighbours_and_classes_explain_variance(method):
+    y = [Y[:, 0]] if method.traits.labels else []
+    model = clone(method).set_params(n_components=2).fit(X, *y)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(2), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(model.explained_variance_ratio_, shares(model.components_.T), rtol=1e-9)
+    np.testing.assert_array_equal(model.truncate(1).explained_variance_ratio_, model.explained_variance_ratio_[:1])
+    lost = np.sum((X - model.inverse_transform(model.transform(X))) ** 2) / np.sum((X - X.mean(axis=0)) ** 2)
+    assert model.explained_variance_ratio_.sum() == pytest.approx(1 - lost, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ORTHONORMAL[:6], ids=repr)
+def test_explained_variance_counts_repeated_and_weighted_rows(method):
+    w = np.random.default_rng(0).integers(1, 3, len(X))
+    rows, labels = np.repeat(X, w, axis=0), [np.repeat(Y[:, 0], w)] if method.traits.labels else []
+    model = clone(method).set_params(n_components=2).fit(rows, *labels)
+    centred = rows - rows.mean(axis=0)
+    expected = np.sum((centred @ model.components_.T) ** 2, axis=0) / np.sum(centred**2)
+    np.testing.assert_allclose(model.explained_variance_ratio_, expected, rtol=1e-9)
+    weighted = clone(method).set_params(n_components=2)
+    weighted.fit(X, *([Y[:, 0]] if labels else []), sample_weight=w.astype(float))
+    np.testing.assert_allclose(weighted.explained_variance_ratio_, expected, rtol=1e-8)
 
 
 def test_other_methods_explain_no_variance():

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from proxembed.data.dataset import Dataset
 from proxembed.data.errors import DataError, shorten
-from proxembed.data.readers.columns import Columns, required
-from proxembed.data.readers.reader import Labels, NamedRows, Reader, feature_names, source_by_name
+from proxembed.data.readers.columns import Columns, required, resolve
+from proxembed.data.readers.reader import PART, Labels, NamedRows, Reader, feature_names, source_by_name
 from proxembed.data.unpacking import check_exists, most_unpacked, too_large
 
 TAKEN = ("labels", "groups", "target_type")  # of Columns
@@ -36,9 +38,6 @@ class AnnDataFile(Reader):
     def read(self, path: Path, test: Path | None, labels: Labels | None, columns: Columns) -> Dataset:
         from proxembed.data.anndata import from_anndata  # which imports this package
 
-        if test is not None:
-            remedy = "concatenate both (anndata.concat), and split them by groups"
-            raise DataError.at(test, None, "a second .h5ad file was given", remedy)
         if unfit := [field for field in columns.fields_set if field not in TAKEN]:
             reason = f"{', '.join(unfit)} was given, but of an .h5ad file only labels and groups are named"
             raise DataError.at(path, None, reason, "leave it out")
@@ -50,23 +49,49 @@ class AnnDataFile(Reader):
             raise DataError.at(path, None, f"no labels are named; its obs holds {held}", remedy)
         groups = columns.groups.removeprefix(OF_OBS) if isinstance(columns.groups, str) else None
         wanted = [str(name).removeprefix(OF_OBS) for name in names]
-        return replace(from_anndata(adata, wanted, groups=groups, target_type=columns.target_type), name=path.stem)
+        options: dict[str, Any] = {"groups": groups, "target_type": columns.target_type}
+        if test is None:
+            return replace(from_anndata(adata, wanted, **options), name=path.stem)
+        roles = resolve(Columns(labels=wanted, groups=groups), [str(name) for name in adata.obs.columns], path)
+        both = _joined(adata, _adata(test), path, test, [*roles.labels, *filter(None, [roles.groups])])
+        n, m = adata.n_obs, len(both.obs_names)
+        split: dict[str, Any] = {"train_idx": np.arange(n), "test_idx": np.arange(n, m)}
+        return replace(from_anndata(both, wanted, **options), name=PART.sub("", path.stem), **split)
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
         """The variables that the training file had as features, and the names of the observations."""
-        adata, wanted = _adata(path), feature_names(source)
-        X: Any = adata.X
-        if X is None:
-            raise DataError.at(path, None, "its X is None", "store the features in X")
-        if wanted is not None:
-            names = list(map(str, adata.var_names))
-            required(wanted, names, path, "the training file")
-            place = {name: j for j, name in enumerate(names)}
-            X = X[:, [place[name] for name in wanted]]
-        return X, tuple(map(str, adata.obs_names))
+        adata = _adata(path)
+        return _features(adata, feature_names(source), path), tuple(map(str, adata.obs_names))
 
     def source(self, data: Dataset) -> dict[str, Any]:
         return source_by_name(self.name, data)
+
+
+def _features(adata: Any, wanted: Sequence[str] | None, path: Path) -> Any:
+    """X of these variables; of all without names."""
+    X: Any = adata.X
+    if X is None:
+        raise DataError.at(path, None, "its X is None", "store the features in X")
+    if wanted is None:
+        return X
+    names = list(map(str, adata.var_names))
+    required(wanted, names, path, "the training file")
+    place = {name: j for j, name in enumerate(names)}
+    return X[:, [place[name] for name in wanted]]
+
+
+def _joined(train: Any, test: Any, path: Path, test_path: Path, columns: Sequence[str]) -> Any:
+    """Training and then test observations, with these columns of ``obs`` and the variables of the training file."""
+    names = list(map(str, train.var_names))
+    required(columns, [str(name) for name in test.obs.columns], test_path, "obs of the training file")
+    parts = [_features(train, None, path), _features(test, names, test_path)]
+    stack = sparse.vstack if any(map(sparse.issparse, parts)) else np.vstack
+    return SimpleNamespace(
+        X=stack(parts),
+        obs={name: [*train.obs[name], *test.obs[name]] for name in columns},
+        var_names=names,
+        obs_names=[*map(str, train.obs_names), *map(str, test.obs_names)],
+    )
 
 
 @contextmanager

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from proxembed.data.errors import DataError, shorten
+from proxembed.data.readers.arrow_sizes import unpacked_sizes
 from proxembed.data.unpacking import most_unpacked, opened, too_large
 
 ARROW, JSON = (".feather", ".arrow"), (".jsonl", ".ndjson", ".json")
@@ -50,39 +54,52 @@ class RowsInMemory:
 def typed_rows(path: Path, plain_suffix: str) -> RowsInMemory:
     """The rows of a file by its suffix; the fields of a nested record are columns, ``field.inner``."""
     table = _arrow(path) if plain_suffix in ARROW else _json(path)
-    return RowsInMemory(_flat(table), path)
+    return RowsInMemory(_flat(table, path), path)
 
 
-def _flat(table: Any) -> Any:
+def _flat(table: Any, path: Path) -> Any:
     """The table without nested records, its texts in the type of pyarrow's strings."""
     import pyarrow as pa
 
     while any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
-    for place, field in enumerate(table.schema):
-        if pa.types.is_string_view(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+    views = [place for place, field in enumerate(table.schema) if pa.types.is_string_view(field.type)]
+    size, most = sum(_text_size(chunk) for place in views for chunk in table.column(place).chunks), most_unpacked()
+    if size > most:
+        raise too_large(path, "its texts", size, most)
+    for place in views:
+        table = table.set_column(place, table.schema.names[place], table.column(place).cast(pa.string()))
     return table
+
+
+def _text_size(views: Any) -> int:
+    """The bytes of the texts of an array of string views, of which several may be of the same bytes."""
+    if len(views) == 0:
+        return 0
+    lengths = np.frombuffer(views.buffers()[1], dtype=np.int32)[4 * views.offset :: 4][: len(views)]
+    return int(np.maximum(lengths, 0).sum(dtype=np.int64))
 
 
 def _arrow(path: Path) -> Any:
     """The batches of a file or a stream of Arrow."""
     import pyarrow as pa
 
-    most, size, batches = most_unpacked(), 0, []
+    most, size = most_unpacked(), 0
     with opened(path) as stream:
         try:
             is_file = stream.read(6) == b"ARROW1"
-            stream.seek(0)
-            reader = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(stream)
-            for batch in _batches(reader, is_file):
-                batch.validate(full=True)
-                size += batch.nbytes
+            for each in unpacked_sizes(stream, is_file):
+                size += each
                 if size > most:
                     raise too_large(path, "its columns", size, most)
-                batches.append(batch)
+            stream.seek(0)
+            reader = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(stream)
+            _ = reader.schema.names  # which may be no text
+            batches = list(_batches(reader, is_file))
+            for batch in batches:
+                batch.validate(full=True)
             return pa.Table.from_batches(batches, reader.schema)
-        except (pa.ArrowException, OSError, ValueError) as error:
+        except (pa.ArrowException, OSError, ValueError, struct.error) as error:
             if isinstance(error, DataError):
                 raise
             reason = f"it is no readable Feather or Arrow file ({shorten(' '.join(str(error).split()), 120)})"
