@@ -195,6 +195,7 @@ def program_options(kind: type[Options], given: Mapping[str, Any]) -> Options:
 
 
 IN_THE_PROGRAM = (
+    (r"\blabels=PATH\.xml or labels=\[attribute names\]", "--labels PATH.xml or --labels NAME,..."),
     (r"\bheader=False\b", "--no-header"),
     (r"\bheader=True\b", "--header"),
     (r"\((labels|drop|keep)\)", r"(--\1)"),

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix, with_spelling_notes
 from proxembed.data.errors import DataError, shorten
-from proxembed.data.readers.arff import Attribute
+from proxembed.data.readers.arff_header import Attribute
 from proxembed.data.readers.columns import Cells, Columns, resolve
 from proxembed.data.readers.table_labels import LabelColumns, labels_in_memory
 

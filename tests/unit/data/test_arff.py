@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from proxembed.data import Columns, DataError, read, read_rows
+from proxembed.data.errors import UnlabelledTable
 from proxembed.data.readers import arff
 from proxembed.data.readers.arff import read_header, tokens, unquote
 
@@ -236,3 +237,26 @@ def test_empty_cells_texts_dates_and_truth_values_are_read_as_a_table(tmp_path):
     (tmp_path / "t.arff").write_text(head + "{0 1}\n")
     with pytest.raises(DataError, match="its rows are sparse, and columns are named by purpose in dense rows only"):
         read(tmp_path / "t.arff", columns=Columns(drop=("age",)))
+
+
+def test_several_labels_of_other_values_are_outputs_of_classes(tmp_path):
+    """As MEKA counts them by -C, in whole numbers, and in words."""
+    head = (
+        "@relation 't: -C 3'\n@attribute c {0,1,2}\n@attribute w {lo,mid,hi}\n@attribute y {0,1}\n@attribute x real\n"
+    )
+    rows = "".join(f"{j % 3},{('lo', 'mid', 'hi')[j % 5 % 3]},{j % 2},{j}\n" for j in range(30))
+    (tmp_path / "t.arff").write_text(f"{head}@data\n{rows}?,?,?,7\n")
+    data = read(tmp_path / "t.arff")
+    told = [(column.name, column.kind) for column in data.outputs.layout.columns]
+    assert told == [("c", "classes"), ("w", "classes"), ("y", "labels")] and data.feature_names == ("x",)
+    assert [column[0] for column in data.outputs.as_given()] == [0, "lo", 0] and data.outputs.dense_holes()[30].all()
+    assert data.outputs.layout.columns[0].values.tolist() == [0, 1, 2]
+
+
+def test_a_file_that_names_no_labels_tells_its_columns_and_proposes_some(tmp_path):
+    head = "@relation t\n@attribute x real\n@attribute kind {red,blue}\n@attribute target {1,2}\n@data\n"
+    (tmp_path / "t.arff").write_text(head + "".join(f"{j}.5,{('red', 'blue')[j % 2]},{1 + j % 2}\n" for j in range(20)))
+    with pytest.raises(UnlabelledTable) as caught:
+        read(tmp_path / "t.arff")
+    assert [column[:2] for column in caught.value.columns][0] == ("x", "number") and caught.value.rows == (20, True)
+    assert caught.value.options == (("labels", "target"),)

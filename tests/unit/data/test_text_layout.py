@@ -42,6 +42,7 @@ def test_lines_before_the_header_and_the_separator(text, skipped, separator, not
 @pytest.mark.parametrize(
     ("below", "note"),
     [
+        (["c;c;u v", ";;class"], "left out: 2 lines of types below the header ('c', 'u v', 'class')"),
         (["c;c;d", ";;class"], "left out: 2 lines of types below the header ('c', 'd', 'class')"),
         (
             ["continuous;continuous;discrete", ""],
@@ -198,3 +199,6 @@ def test_text_files_are_tables_unless_their_first_rows_hold_indices(tmp_path):
         assert read(tmp_path / f"t{suffix}", "y").Y.shape == (20, 2), "clock times are no INDEX:VALUE"
         (tmp_path / f"t{suffix}").write_text(TABLE)
         assert read(tmp_path / f"t{suffix}", "y").X.shape == (30, 2)
+        (tmp_path / f"t{suffix}").write_text("".join(f"{i % 7} {i % 5} {i % 2}\n" for i in range(30)))
+        settings = Columns(labels=("column_3",), header=False)
+        assert read(tmp_path / f"t{suffix}", columns=settings).X.shape == (30, 2), "three whole numbers in every line"

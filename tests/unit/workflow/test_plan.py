@@ -92,7 +92,8 @@ def test_a_map_of_little_work_has_two_anchors_beside_opls_before_it_has_all_rows
     little = planned(150.0, n=5000, d=500, c=374, goal="map")
     assert little.cuts.weights == 0 and two <= {*little.kept_anchors}
     assert any("only what is best for neighbours is laid out" in line for line in lines_of(little))
-    assert not any("best for neighbours is laid out" in line for line in lines_of(planned(150.0, n=5000, goal="neighbours")))
+    near = planned(150.0, n=5000, goal="neighbours")
+    assert not any("best for neighbours is laid out" in line for line in lines_of(near))
     space = dict(little.anchors)["TargetSpace"]
     assert little.dearest >= little._fit(little._map(space), little.shape.n, little.cuts)
 

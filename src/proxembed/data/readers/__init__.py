@@ -270,7 +270,7 @@ def _is_table(path: Path) -> bool:
     header = next((line for line in lines if not line.startswith("#")), "")
     if re.search(r"[^\W\d_]", header) and ":" not in header:  # names
         return True
-    if not lines or XC_HEADER.fullmatch(lines[0]):
+    if not lines or XC_HEADER.fullmatch(lines[0]) and not all(map(XC_HEADER.fullmatch, lines)):
         return False
     return not any(INDEX_VALUE.match(line) for line in lines)
 

@@ -9,8 +9,7 @@ import difflib
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,6 +20,7 @@ from scipy import sparse
 
 from proxembed.data.dataset import Dataset, Matrix
 from proxembed.data.errors import DataError, shorten
+from proxembed.data.readers.arff_header import QUOTED, Attribute, Header, read_header, tokens, unquote
 from proxembed.data.readers.columns import Columns, required, truth
 from proxembed.data.readers.reader import PART, Labels, NamedRows, Reader, feature_names, source_by_name
 from proxembed.data.readers.table import new_rows, read_table
@@ -34,17 +34,12 @@ COUNT = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)
 BLOCK_BYTES = 1 << 22
 NUMBER_BYTES = NUMBER.pattern.encode()
 PLAIN_ROW = re.compile(rb"\{\s*+(?:\d++\s++(?:%b)\s*+(?:,\s*+\d++\s++(?:%b)\s*+)*+)?\}" % (NUMBER_BYTES, NUMBER_BYTES))
-QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
-NAME = re.compile(rf"\s*({QUOTED}|[^\s{{]+)", re.DOTALL)
-VALUE = re.compile(rf"\s*({QUOTED}|[^,]*)\s*(,|$)", re.DOTALL)
-ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 ENTRY = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^,\s][^,]*)\s*(,|$)", re.ASCII | re.DOTALL)
 DIGITS = b"0123456789"
 SHORT = 9  # digits of a whole number that int32 holds
 LINE_END = ord("\n")
 SPACED = bytes.maketrans(b"{},", b"   ")
 Entries = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]  # entries per row, columns, values
-NUMERIC, FREE = ("numeric", "real", "integer"), ("string", "date")
 NO_ROWS, COMPLETE = "there are no rows after @data", "check that the file is complete"
 
 
@@ -65,12 +60,18 @@ class Arff(Reader):
         name = _stem(path) if test is None else PART.sub("", _stem(path))
         if labels is None and columns.labels:
             labels = columns.labels
+        unnamed = labels is None and not columns.targets and not _says_labels(path)
+        if unnamed and not any(map(_is_sparse, paths)):
+            return read_table([_as_table(each) for each in paths], columns, name)  # which tells its columns
         if not [field for field in columns.fields_set if field not in ("target_type", "labels")]:
-            found = [data for each in paths if (data := _read(each, labels)) is not None]
-            if len(found) == len(paths):
-                return found[0] if test is None else _joined(found[0], found[1], path, test, name)
+            read = [data for each in paths if (data := _read(each, labels)) is not None]
+            if len(read) == len(paths):
+                return read[0] if test is None else _joined(read[0], read[1], path, test, name)
         if labels is not None or not columns.targets:
-            columns = replace(columns, labels=_label_names(path, labels))
+            found = _label_attributes(path, labels)
+            columns = replace(columns, labels=tuple(attribute.name for attribute in found))
+            if columns.target_type is None and _hold_classes(found):
+                columns = replace(columns, target_type="classes")
         return read_table([_as_table(each) for each in paths], columns, name)
 
     def read_rows(self, path: Path, source: dict[str, Any]) -> NamedRows:
@@ -93,10 +94,22 @@ class Arff(Reader):
         return data.source or source_by_name(self.name, data)
 
 
-def _label_names(path: Path, labels: Labels | None) -> tuple[str, ...]:
+def _says_labels(path: Path) -> bool:
+    """Whether a file names its labels, by the XML beside it or by MEKA's -C."""
+    with opened(path) as stream:
+        return _xml_beside(path)[0] is not None or COUNT.search(read_header(stream, path).relation) is not None
+
+
+def _xml_beside(path: Path) -> tuple[Path | None, str]:
+    """The XML file beside an ARFF file, and the names that it may have."""
+    files = [path.with_name(f"{stem}.xml") for stem in dict.fromkeys((_stem(path), PART.sub("", _stem(path))))]
+    return next((file for file in files if file.is_file()), None), " or ".join(file.name for file in files)
+
+
+def _label_attributes(path: Path, labels: Labels | None) -> list[Attribute]:
     with opened(path) as stream:
         header = read_header(stream, path)
-    return tuple(header.attributes[j].name for j in _label_columns(path, header, labels))
+    return [header.attributes[j] for j in _label_columns(path, header, labels)]
 
 
 def _is_sparse(path: Path) -> bool:
@@ -128,7 +141,8 @@ def _read(path: Path, labels: Labels | None) -> Dataset | None:
         features = np.setdiff1d(np.arange(len(header.attributes)), columns)
         if features.size == 0:
             raise DataError.at(path, None, "every attribute is a label", "keep at least one feature")
-        if any(header.attributes[j].encoded for j in features) and not _is_sparse(path):
+        encoded = any(header.attributes[j].encoded for j in features)
+        if (encoded or _hold_classes([header.attributes[j] for j in columns])) and not _is_sparse(path):
             return None
         raw, lines = read_rows(stream, header, path)
     raw = raw.tocsc() if sparse.issparse(raw) else raw
@@ -190,10 +204,9 @@ def _stem(path: Path) -> str:
 def _label_columns(path: Path, header: Header, labels: Labels | None) -> NDArray[np.intp]:
     """Columns of the labels in ARFF order: named by `labels`, by the XML beside the file, or by MEKA's -C."""
     if labels is None:
-        beside = [path.with_name(f"{stem}.xml") for stem in dict.fromkeys((_stem(path), PART.sub("", _stem(path))))]
-        labels = next((file for file in beside if file.is_file()), None)
+        labels, tried = _xml_beside(path)
         if labels is None:
-            return _counted(path, header, " or ".join(file.name for file in beside))
+            return _counted(path, header, tried)
     if isinstance(labels, str) and not Path(labels).is_file():
         raise DataError.at(
             path,
@@ -310,7 +323,7 @@ def _label_values(
                 path,
                 None,
                 f"label {shorten(attributes[j].name)} declares the values {declared}",
-                "declare labels as {0,1}, {-1,1} or {no,yes} (only a lone label may have other values)",
+                "declare labels of sparse rows as {0,1}, {-1,1} or {no,yes} (only a lone label may have other values)",
             )
     selected, names = _select(raw, attributes, columns)
     values = _unsigned(sparse.csc_array(selected), path)
@@ -325,6 +338,14 @@ def _label_values(
             "labels must be 0 or 1 (or -1 and 1), or ? where unknown",
         )
     return values, names
+
+
+def _hold_classes(labels: Sequence[Attribute]) -> bool:
+    """Whether one of several labels declares other values than 0 and 1, -1 and 1, or (all of them) truth words."""
+    declared = [label for label in labels if label.values is not None]
+    if len(labels) < 2 or len(declared) == len(labels) and all(truth_words(label.values or ()) for label in labels):
+        return False
+    return not all(map(_binary, declared))
 
 
 def _binary(attribute: Attribute) -> bool:
@@ -472,7 +493,7 @@ class _DenseRows(_Rows):
         return (np.stack(columns, axis=1),)
 
     def columns(self) -> list[Any]:
-        """Numbers as an array, NaN where empty, and words and texts as a list, None where empty."""
+        """Numbers as an array, NaN or masked where empty, and words and texts as a list, None where empty."""
         found: list[Any] = []
         for j, cells in enumerate(self._cells()):
             attribute = self.attributes[j]
@@ -482,7 +503,9 @@ class _DenseRows(_Rows):
             elif attribute.free:
                 found.append([None if cell == "?" else unquote(cell) for cell in cells])
             else:
-                found.append(self._column(j, cells))
+                column = self._column(j, cells)
+                whole = attribute.numbers is not None and not (attribute.numbers % 1).any()
+                found.append(_whole_numbers(column) if whole else column)
         return found
 
     def _cells(self) -> Iterable[tuple[str, ...]]:
@@ -618,6 +641,12 @@ class _SparseRows(_Rows):
         return entries
 
 
+def _whole_numbers(column: NDArray[np.float64]) -> NDArray[np.int64]:
+    """A column of whole numbers as such, masked where unknown."""
+    unknown = np.isnan(column)
+    return np.ma.array(np.where(unknown, 0, column).astype(np.int64), mask=unknown)
+
+
 def _numbers(text: bytes, rows: int, width: int, converters: Any = None) -> NDArray[np.float64] | None:
     """Finite numbers of comma-separated lines as a matrix, or None where they are anything else."""
     lines = text.decode("ascii").split("\n") if text.isascii() else []
@@ -628,160 +657,3 @@ def _numbers(text: bytes, rows: int, width: int, converters: Any = None) -> NDAr
     except ValueError:
         return None
     return block if block.shape == (rows, width) and np.isfinite(block).all() else None
-
-
-@lru_cache(maxsize=1024)
-def _distinct_numbers(values: tuple[str, ...]) -> np.ndarray | None:
-    if not all(NUMBER.fullmatch(value) for value in values):
-        return None
-    numbers = np.array(values, dtype=np.float64)
-    numbers.flags.writeable = False  # shared by all attributes of these values
-    return numbers if len(set(numbers.tolist())) == len(numbers) and np.isfinite(numbers).all() else None
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """One ARFF attribute: numeric where `values` is None, else nominal with these declared values, or ``free``: of
-    texts or dates, of the declared ``kind``."""
-
-    name: str
-    values: tuple[str, ...] | None = None
-    free: str = ""
-
-    @property
-    def numbers(self) -> np.ndarray | None:
-        """Declared values as distinct numbers, or None where they are text (or the attribute is numeric)."""
-        return None if self.values is None else _distinct_numbers(self.values)
-
-    @property
-    def text(self) -> bool:
-        """Whether values are text, kept as their positions in the declaration."""
-        return self.values is not None and self.numbers is None
-
-    @property
-    def encoded(self) -> bool:
-        """Whether a table encodes its cells: texts, dates, and truth values in words."""
-        return bool(self.free) or self.text and truth_words(self.values or ()) is not None
-
-    @property
-    def omitted(self) -> float:
-        """Value of a cell left out of a sparse row: 0, or the first declared value of a nominal attribute."""
-        return 0.0 if self.numbers is None else float(self.numbers[0])
-
-
-@dataclass(frozen=True)
-class Header:
-    """Relation name, attributes and the number of the last header line."""
-
-    relation: str
-    attributes: tuple[Attribute, ...]
-    lines: int
-
-
-def unquote(token: str) -> str:
-    """Text of a token, its quotes and backslash escapes resolved."""
-    token = token.strip()
-    if len(token) < 2 or token[0] not in "'\"" or token[-1] != token[0]:
-        return token
-    plain = {"n": "\n", "t": "\t", "r": "\r"}
-    text = ESCAPE.sub(lambda m: chr(int(m[1][1:], 16)) if len(m[1]) > 1 else plain.get(m[1], m[1]), token[1:-1])
-    return text.encode("utf-16", "surrogatepass").decode(
-        "utf-16", "replace"
-    )  # Java writes two halves of some characters
-
-
-def tokens(text: str) -> list[str]:
-    """Comma-separated tokens of a line, quotes kept; commas inside a quoted token do not separate."""
-    if "'" not in text and '"' not in text:
-        return [token.strip() for token in text.split(",")]
-    found, position, more = [], 0, True
-    while more:
-        match: Any = VALUE.match(text, position)  # of anything, an empty value too
-        found.append(match[1].strip())
-        position, more = match.end(), bool(match[2])
-    return found
-
-
-def read_header(stream: Iterable[bytes], path: Path) -> Header:
-    """Header up to and with the @data line; `stream` then stands at the first line after it."""
-    relation, attributes = "", []
-    number = 0
-    for number, line in _statements(stream, path):
-        words: Any = re.match(r"(\S+)\s*(.*)", line, re.DOTALL)
-        word, rest = words.groups()
-        match word.lower():
-            case "@relation":
-                relation = unquote(rest)
-            case "@attribute":
-                attributes.append(_attribute(rest, path, number))
-            case "@data":
-                if not attributes:
-                    raise DataError.at(path, number, "@data comes before any @attribute", "declare the columns first")
-                return Header(relation, tuple(attributes), number)
-            case _:
-                raise DataError.at(
-                    path,
-                    number,
-                    f"{shorten(line)} is no ARFF header line",
-                    "header lines start with @relation, @attribute, @data or %",
-                )
-    if number == 0:
-        raise DataError.at(path, None, "the file is empty", "fetch or write it again")
-    raise DataError.at(path, None, "there is no @data line", "check that the file is complete and is ARFF")
-
-
-def _statements(stream: Iterable[bytes], path: Path) -> Iterator[tuple[int, str]]:
-    for number, raw in enumerate(stream, start=1):
-        if number == 1:
-            if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise DataError.at(path, 1, "the file is UTF-16", "save it as UTF-8")
-            raw = raw.removeprefix(b"\xef\xbb\xbf")
-        line = decode(raw, path, number).strip()
-        if line and not line.startswith("%"):
-            yield number, line
-
-
-def _attribute(text: str, path: Path, line: int) -> Attribute:
-    match = NAME.match(text)
-    kind = "" if match is None else text[match.end() :].strip()
-    if match is None or not kind:
-        raise DataError.at(
-            path,
-            line,
-            f"@attribute {shorten(text)} lacks a name or a type",
-            "write @attribute NAME TYPE, the name in quotes where it holds spaces",
-        )
-    name = unquote(match[1])
-    if kind.startswith("{"):
-        return Attribute(name, _values(kind, name, path, line))
-    word = kind.split()[0].lower()
-    if word in NUMERIC:
-        return Attribute(name)
-    if word in FREE:
-        return Attribute(name, free=kind)
-    remedy = "write @attribute NAME TYPE, the name in quotes where it holds spaces"
-    if word == "relational":
-        remedy = "drop the column or turn it into numbers first"
-    reason = f"attribute {shorten(name)} has type {shorten(kind)}, which is none of {', '.join((*NUMERIC, *FREE))}"
-    raise DataError.at(path, line, f"{reason} and {{value,value,...}}", remedy)
-
-
-@lru_cache(maxsize=1024)  # files declare the same few values again and again
-def _declared(kind: str) -> tuple[str, ...]:
-    return tuple(unquote(token) for token in tokens(kind[1:-1]))
-
-
-def _values(kind: str, name: str, path: Path, line: int) -> tuple[str, ...]:
-    if not kind.endswith("}"):
-        raise DataError.at(
-            path,
-            line,
-            f"the values of attribute {shorten(name)} lack the closing brace",
-            "write {value,value,...} on one line",
-        )
-    values = _declared(kind)
-    if "" in values or len(set(values)) < len(values):
-        raise DataError.at(
-            path, line, f"attribute {shorten(name)} declares an empty or a repeated value", "declare every value once"
-        )
-    return values

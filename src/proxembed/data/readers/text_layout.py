@@ -257,8 +257,7 @@ def _below(lines: Sequence[str], separator: str) -> tuple[int, tuple[str, ...]]:
     names, *rows = [_cells(line, separator) for line in closed] or [[]]
     if not rows or not 1 < len(rows[0]) == len(names):
         return 0, ()
-    types = set(map(str.casefold, filter(None, rows[0])))
-    if types and types <= ORANGE_TYPES and _is_new(rows[0], rows[1:]):
+    if _are_types(rows[0]) and _is_new(rows[0], rows[1:]):
         flags = len(rows) > 1 and all(map(ORANGE_FLAGS.fullmatch, rows[1])) and _is_new(rows[1], rows[2:])
         found, what = rows[: 1 + flags], "types"
     elif _are_units(rows[0], rows[1:]):
@@ -269,6 +268,13 @@ def _below(lines: Sequence[str], separator: str) -> tuple[int, tuple[str, ...]]:
     shown = ", ".join(map(shorten, cells[:SHOWN_CELLS])) + (", ..." if len(cells) > SHOWN_CELLS else "")
     lines = "1 line" if len(found) == 1 else f"{len(found)} lines"
     return len(found), (f"left out: {lines} of {what} below the header ({shown})",)
+
+
+def _are_types(cells: Sequence[str]) -> bool:
+    """Whether cells are the types of Orange, in some columns the values of a category, such as ``no yes``."""
+    filled = [cell.casefold() for cell in cells if cell]
+    types = sum(cell in ORANGE_TYPES for cell in filled)
+    return 2 * types > len(filled) and all(cell in ORANGE_TYPES or re.search(r"\s", cell) for cell in filled)
 
 
 def _is_new(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
