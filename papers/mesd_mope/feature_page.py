@@ -51,8 +51,8 @@ DIFFERENCES = """## How it was done, and what differs from the paper
   features. Ranges of seconds are the smallest and the largest of the draws; claims of cost are judged by the natural
   logarithms of the ratios of seconds, whose intervals the table has.
 - The paper's seconds are of MATLAB on a 3.06 GHz CPU with 2 GB, ours of a later machine: that a fit stays below its
-  bounds says little. The ratios are of one machine; CPU seconds grow where other work shares its caches, and the fits
-  of a ratio ran one after another, not at once.
+  bounds says little. Each ratio is of one machine, not all draws; CPU seconds grow where other work shares its
+  caches, and the fits of a ratio ran one after another, not at once.
 - The paper solves d x d problems on the original features. This package does not need to: it solves in the space of
   the rows where d > n, and methods on labels alone by problems as small as the labels. The d x d problems are those of
   `solver="primal"` on the most frequent terms; the seconds for all terms follow from the largest by d^3.
