@@ -27,7 +27,6 @@ from proxembed.classify.ridge import fit_readout  # noqa: E402
 from proxembed.estimator.base import Embedder  # noqa: E402
 from proxembed.evaluate import costs  # noqa: E402
 from proxembed.evaluate.arms import Arm, entrants  # noqa: E402
-from proxembed.evaluate.evidence import LAID_OUT, places_on_layout, scored_places  # noqa: E402
 from proxembed.evaluate.part import Part  # noqa: E402
 from proxembed.evaluate.results import RIDGE  # noqa: E402
 from proxembed.evaluate.scoring import Measures, Readings, embed  # noqa: E402
@@ -37,7 +36,9 @@ from proxembed.measures.measures import MEASURES, NUMBERS  # noqa: E402
 from proxembed.measures.metrics import average_precision  # noqa: E402
 from proxembed.measures.neighbors import neighbor_weights  # noqa: E402
 from proxembed.measures.statistics import drawn_weights, precision_gain  # noqa: E402
+from proxembed.methods.dependence import OPLS  # noqa: E402
 from proxembed.methods.forest import ForestLeaves  # noqa: E402
+from proxembed.methods.layout import Layout  # noqa: E402
 from proxembed.methods.pipeline import embedding_pipeline, fit_model  # noqa: E402
 from proxembed.methods.target_space import TargetSpace  # noqa: E402
 from proxembed.methods.views import Views  # noqa: E402
@@ -135,6 +136,11 @@ def steps() -> dict:
         pipe = embedding_pipeline(candidates(["opls"])[0].default().set_params(n_components=5), part.X)
         return lambda: fit_model(pipe, part.X, part.labels)
 
+    def layout(part):
+        Z, Z_held_out = embedding(part)
+        Layout(OPLS(), features=0).fit(Z[:100], part.labels.take(np.arange(100)))  # imports
+        return lambda: Layout(OPLS(), features=0).fit(Z, part.labels).transform(Z_held_out)
+
     def quantile(part):
         if sp.issparse(part.X):
             raise ValueError("normal scores of sparse features are never drawn")
@@ -173,10 +179,7 @@ def steps() -> dict:
     found["many:decisions"] = ("1", "nc", "nwc"), decisions
     found["many:redrawn"] = ("1", "nc"), redrawn
     found["many:last fit"] = MANY_TERMS, last_fit
-    found["step:layout"] = (
-        ("1", "nc"),
-        lambda part: lambda: scored_places(*places_on_layout(*embedding(part), part), part),
-    )
+    found["step:layout"] = ("1", "nc", "nn"), layout
     found["step:targets"] = ("1", "nc", "nn", "nnw", "nnc"), fitted(TargetSpace(bases=["ridge", "neighbors"]))
     found["step:quantile"] = ("1", "nw"), quantile
     return found
@@ -194,7 +197,7 @@ def values(step: str, part: Part, terms, p: int | None = None) -> list[float]:
     if step in ("step:readout",):
         own = own._replace(d=20, w=20.0)
     if step == "step:layout":
-        own = own.rows(min(own.n, LAID_OUT))._replace(c=1)
+        own = own._replace(c=1)
     found = own.terms()
     if step in ("step:neighbours", "step:near features"):
         m = len(part.rows)

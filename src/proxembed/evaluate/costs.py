@@ -39,6 +39,7 @@ from proxembed.targets.labels import MANY_LABELS
 # Fewer prototypes are neither cheaper below that nor as precise (tmc2007, 5,000 rows: .611, and .607 of 1,000).
 KERNEL_ROWS, PROTOTYPES = 6000, 1000
 LEFT_OUT = 6e-11  # seconds for each p^3 of leave-one-out of a kernel, or of a ridge regression by its smaller side
+INTERPOLATED = 10_000  # rows from which t-SNE of openTSNE interpolates
 MAPPED = 2.2e-10  # seconds for each p^3 of the decomposition that maps a kernel, where a method needs its coordinates
 ITERATED = 3600  # side of a decomposition that takes as long as the routes above ``DENSE_LIMIT`` (reuters, 5,400 rows)
 # Seconds of a tree: however few its rows; and for each row and halving of these, per target, per entry that the row
@@ -270,8 +271,8 @@ def map_work(layout: Layout, shape: Shape) -> float:
 
 
 def layout_work(n: int) -> float:
-    """Work of a map of n rows by their neighbours."""
-    return step_work("step:layout", Shape(n, 1, 1, 1))
+    """Work of a map of n rows by their neighbours; from 10,000 rows t-SNE interpolates, and takes time by each row."""
+    return step_work("step:layout", Shape(min(n, INTERPOLATED), 1, 1, 1)) * max(1.0, n / INTERPOLATED)
 
 
 def label_work(step: str, n: int, k: int, n_labels: int) -> float:

@@ -154,9 +154,10 @@ def _searched(plan: Plan) -> list[Cut]:
         found.append(f"TargetSpace of {' and '.join(cuts.bases)} alone")
     if cuts.prototypes is not None and cuts.prototypes < PROTOTYPES:
         found.append(f"kernels with at most {cuts.prototypes} prototypes")
-    if cuts.weights < len(WEIGHTS) and plan.options.goal == "map":
-        every = "maps beside the features at their usual weight alone"
-        found.append(every if cuts.weights else "only what is best for neighbours is laid out")
+    if cuts.weights == 0 and plan.options.goal == "map":
+        found.append("only what is best for neighbours is laid out")
+    elif cuts.weights < len(WEIGHTS) and plan.options.goal == "map":
+        found.append("maps with the features at weight 1 alone")
     if cuts.leaders < LEADERS:
         found.append("only the choice is compared" if cuts.leaders == 1 else "the choice and one other are compared")
     if cuts.folds < plan.options.folds:

@@ -210,6 +210,11 @@ class Plan:
         return max([self.work * DEAREST, *(self._fit(each, self.shape.n, self.cuts) for each in tried)])
 
     @property
+    def fitted_rows(self) -> int:
+        """The number of rows of the saved model."""
+        return self.shape.n if self.options.refit_all else len(self.split.train)
+
+    @property
     def searches(self) -> int:
         """The number of searches: one inside each nested fold, and that of the saved model."""
         return self.cuts.outer + 1 if self.cuts.outer > 1 else 1
@@ -317,8 +322,7 @@ class Plan:
         shown = max((self._fit(each, n, cuts) * (2 + self._refits(each, cuts)) for each in leaders), default=0.0)
         last = max((self._last_fit(each, cuts) for each in leaders), default=0.0)
         c, k = self.shape.c, max(cuts.sizes)
-        of_all = self.shape.n if self.options.refit_all else len(self.split.train)
-        whole = last_work(self.shape.rows(of_all))  # which is measured with OPLS, its fits for thresholds among it
+        whole = last_work(self.shape.rows(self.fitted_rows))  # measured with OPLS, its fits for thresholds among it
         opls = self._last_fit(self._opls, cuts)
         fits = HONEST_FITS if self.numbers else 2
         again = fits * (dear if self.numbers else max((self._again(each, n, cuts) for each in leaders), default=0.0))
@@ -361,7 +365,7 @@ class Plan:
 
     def _last_fit(self, estimator: Any, cuts: Cuts) -> float:
         """Work of the fit of the saved model, with those by which its thresholds are tuned; of maps these are small."""
-        n = self.shape.n if self.options.refit_all else len(self.split.train)
+        n = self.fitted_rows
         if isinstance(estimator, Layout) and not self.numbers:
             return self._fit(estimator, n, cuts) + CUT_FOLDS * self._fit(estimator, cut_rows(estimator, n), cuts)
         return self._fit(estimator, n, cuts) * (1 + self._refits(estimator))
