@@ -12,7 +12,7 @@ import venv
 import zipfile
 from pathlib import Path
 
-MOST_BYTES = 5 * 2**18  # of the wheel, which is code alone
+MOST_BYTES = 6 * 2**18  # of the wheel, which is code alone
 TESTS = ("tests/unit/methods", "tests/unit/persist")
 
 
