@@ -145,7 +145,8 @@ def read_out(
     found = np.asarray(found.toarray() if hasattr(found, "toarray") else found)
     known = list(source.get("label_names", ()))
     if found.ndim == 1 and decided and len(known) != 1:
-        return {"class": found}, {"y": found}
+        own = list(source.get("labels") or ())
+        return {own[0] if len(own) == 1 else "class": found}, {"y": found}
     if values is not None and len(known) == 1 and decided:
         positive = np.asarray(found == values[1], dtype=np.uint8)[:, None]
         return {known[0]: found}, {"Y": positive, "label_names": known}

@@ -390,14 +390,16 @@ def _clocks(cells: DistinctCells) -> Reading | None:
 
 
 def _missing_code(numbers: np.ndarray, counts: np.ndarray) -> float | None:
-    """A number such as -999 that stands apart from all others by more than they differ."""
+    """A number such as -999 that stands apart from all others by more than they differ: one of the usual ones, or the
+    only negative one, a whole number, of a column of many others."""
     order = np.argsort(numbers)
     if len(order) < 3:
         return None
     for end, rest in ((order[0], order[1:]), (order[-1], order[:-1])):
         low, high, code = numbers[rest].min(), numbers[rest].max(), numbers[end]
         gap = low - code if code < low else code - high
-        if abs(code) in MISSING_CODES and counts[end] > 1 and gap > high - low:
+        usual = abs(code) in MISSING_CODES or code < 0 <= low and code % 1 == 0 and len(rest) >= FEWEST_VALUES
+        if usual and counts[end] > 1 and gap > high - low:
             return float(code)
     return None
 
@@ -406,8 +408,12 @@ def holds_missing_code(X: np.ndarray) -> bool:
     """Whether a column of a matrix holds a number such as -999 apart from its others."""
     if not len(X):
         return False
-    ends = np.abs([X.min(axis=0), X.max(axis=0)])
-    suspects = np.flatnonzero(np.isin(ends, MISSING_CODES).any(axis=0))
+    low = X.min(axis=0)
+    suspects = np.isin(np.abs([low, X.max(axis=0)]), MISSING_CODES).any(axis=0)
+    negative = np.flatnonzero(low < 0)
+    own = X[:, negative]
+    alone = (own < 0).sum(axis=0) == (own == low[negative]).sum(axis=0)
+    suspects = np.union1d(np.flatnonzero(suspects), negative[alone])
     return any(_missing_code(*np.unique(X[:, j], return_counts=True)) is not None for j in suspects)
 
 

@@ -17,6 +17,7 @@ from proxembed.data import Columns, DataError, Dataset, fetch_openml_dataset, fr
 from proxembed.data.dataset import with_spelling_notes
 from proxembed.data.errors import shorten
 from proxembed.data.large_table import takes as is_table
+from proxembed.data.readers.columns import is_number
 from proxembed.data.readers.table import first_cell, read_table
 from proxembed.data.readers.table_covariates import covariate_names, read_covariates
 from proxembed.data.readers.table_labels import FrameFile, LabelColumns, label_columns, read_labels
@@ -32,6 +33,7 @@ from proxembed.params import declared
 from proxembed.splits.splits import Split, Splitting, holdout_split, splitting_kind, standard_split
 from proxembed.study.candidates import component_sizes
 from proxembed.tables import RawRows, TableRows
+from proxembed.tables.axis import axis_of
 from proxembed.tables.frames import frame_of, is_frame, refuse_equal_names
 from proxembed.tables.notes import few_notes
 from proxembed.targets.known import known_cells
@@ -454,7 +456,10 @@ def leaks(dataset: Dataset) -> list[str]:
         X = X.toarray() if hasattr(X, "toarray") else X
     if not isinstance(X, np.ndarray) or X.size == 0 or X.size > MOST_CELLS:
         return []
-    found = [each for each in _strengths(dataset, X, rows) if each[2].max() > each[1]]
+    if axis_of([name for name in names if is_number(name)]) is not None:  # spectra: no wavelength is a copy of a label
+        own = [j for j, name in enumerate(names) if not is_number(name)]
+        X, names = X[:, own], [names[j] for j in own]
+    found = [each for each in _strengths(dataset, X, rows) if each[2].max(initial=0) > each[1]]
     notes: dict[int, tuple[float, str]] = {}
     for output, least, strengths in found:
         measure = "AUC" if least == LEAK else "rank correlation"

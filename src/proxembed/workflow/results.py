@@ -267,8 +267,8 @@ class SearchResult(Comparison):
     ...                          max_work=5)
     >>> found.name, found.embedding.shape, found.model.predict(data.X[:2]).shape
     ('OPLS', (300, 5), (2, 7))
-    >>> found.cuts[0]
-    'maps of the first two components only'
+    >>> "maps laid out from all components" in found.cuts
+    True
     """
 
     names = (*SAVED, *EVIDENCE)

@@ -90,7 +90,7 @@ def test_one_class_a_row_is_one_column(tmp_path, count):
     assert done.exit_code == 0, (done.output, done.exception)
     header, rows = table(tmp_path / "y.csv")
     found = np.array([row[0] for row in rows])
-    assert header == ["class"] and set(found) <= set(classes) and (found == classes).mean() > 0.8
+    assert header == ["colour"] and set(found) <= set(classes) and (found == classes).mean() > 0.8
     program("predict", tmp_path / "m.skops", tmp_path / "c.csv", "--scores", "-o", tmp_path / "s.csv")
     header, rows = table(tmp_path / "s.csv")
     names = sorted(set(classes))

@@ -204,3 +204,16 @@ def test_an_array_with_an_array_of_labels(tmp_path):
     data = read(tmp_path / "e.npy", labels=tmp_path / "y.npy")
     assert data.unknown.toarray().tolist() == [[False, True], [False, False], [False, False]]
     assert data.source == {"format": "npy", "n_features": 3}
+
+
+def test_a_last_row_of_totals_and_empty_rows_are_noted(tmp_path):
+    rows = "".join(f"{'NS'[j % 2]},{j},{j % 3},{'uv'[j % 2]}\n" for j in range(20))
+    (tmp_path / "t.csv").write_text(f"region,a,b,y\n{rows},,,\n,,,\nTotal:,190,19,\n")
+    notes = read(tmp_path / "t.csv", "y").notes
+    assert "line 24, the last one, may hold totals ('Total:' in region): remove it if it does" in notes
+    assert "2 rows have no cell, the first is line 22: remove empty rows" in notes
+    (tmp_path / "t.csv").write_text(f"region,a,b,y\n{rows}total,1,1,u\ntotal,2,2,v\n")  # a category
+    assert not any("totals" in note or "no cell" in note for note in read(tmp_path / "t.csv", "y").notes)
+    numbers = "".join(f"{j},{j % 3},{'uv'[j % 2]}\n" for j in range(20))
+    (tmp_path / "t.csv").write_text(f"a,b,y\n{numbers}190,19,Gesamt\n")
+    assert any("may hold totals ('Gesamt' in y)" in note for note in read(tmp_path / "t.csv", "y").notes)

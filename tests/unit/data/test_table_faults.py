@@ -49,6 +49,8 @@ def failure(tmp_path, content, columns=None, name="t.csv", **options):
         ("y,,k\n" + ROWS, "t.csv, line 1: column 2 has no name; name it; only the first may have none"),
         ("y,x,x\n" + ROWS, "t.csv, line 1: two columns are named 'x'; give every column its own name."),
         (HEAD + ROWS + "1,2\n", "t.csv, line 6: the row has 2 values, not the 3 of the header; give every column one"),
+        (HEAD + ROWS + "Source: X\n", "line 6: the row has 1 values, not the 3 of the header; remove the line if it"),
+        ("By X\n1,a,a\n2,a,b\n", "line 2: the row has 3 values, not the 1 of the header; remove the lines above"),
         (HEAD + "\n\n" + ROWS + "1,2,b,\n", "t.csv, line 8: the row has 4 values, not the 3 of the header"),
         (HEAD + '0,1,"a\nb"\n0,1\n' + ROWS, "t.csv, line 4: the row has 2 values"),
         (HEAD + ROWS + '0,1,"a\n', "t.csv, line 6: the row is no CSV (unexpected end of data); close every quote"),
@@ -128,6 +130,31 @@ def test_every_problem_is_in_one_message_with_the_options_that_settle_all(tmp_pa
     data = read(tmp_path / "t.csv", columns=settled)
     assert np.isnan(data.X["a"]).sum() == 1 and np.isnan(data.X["b"]).sum() == 2 and np.isnan(data.X["d"]).sum() == 3
     assert data.label_names == ("y",) and data.unknown.sum() == 1
+
+
+@pytest.mark.parametrize("words", [True, False])
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [
+        ([*range(40), -200, -200], "-200"),  # of a sensor
+        ([*range(92, 132), -1, -1], "-1"),
+        ([*range(40), -200], None),  # once
+        ([*range(40), -200, -300], None),
+        ([*range(40), -0.5, -0.5], None),
+        ([*range(40), -20, -20], None),  # as near as the others are to each other
+        ([1, 2, 1, 2, -2, -2], None),  # answers
+    ],
+)
+def test_a_lone_negative_number_far_from_all_others_is_asked_about(tmp_path, cells, code, words):
+    """In a table with words, and in a matrix of numbers."""
+    text = "".join(f"{cell},{j % 5 if not words else 'abcde'[j % 5]},{j % 2}\n" for j, cell in enumerate(cells))
+    (tmp_path / "t.csv").write_text("v,k,y\n" + text)
+    if code is None:
+        assert read(tmp_path / "t.csv", "y").X.shape[1] == 2
+        return
+    with pytest.raises(TableFaults, match=f"column 'v' holds {code} in 2 cells, far from all others: an empty") as e:
+        read(tmp_path / "t.csv", "y")
+    assert in_program(e.value) == f"--missing={code}"
 
 
 COMMAS = [f"{20 + j % 29},{j % 7}5" for j in range(58)]
@@ -358,7 +385,10 @@ def test_a_text_without_words_that_repeat_is_refused_where_it_is_encoded(tmp_pat
     [
         ({"age": range(12), "town": "abcabcabcabc", "answer": "ynynynynynyn"}, "answer", ["town"]),
         ({"answer": "ynynynynynyn", "age": range(12)}, "answer", []),
-        ({"topic": range(12), "answer": "ynynynynynyn"}, "topic", ["answer"]),
+        ({"topic": "aabbccddeeff", "answer": "ynynynynynyn"}, "topic", ["answer"]),
+        ({"code": range(12), "target": "a" * 12, "answer": "ynynynynynyn"}, "answer", []),
+        ({"y": [f"{j}.5" for j in range(12)], "answer": "ynynynynynyn"}, "y", ["answer"]),
+        ({"tags": [f"t{j};u" for j in range(12)], "answer": "ynynynynynyn"}, "tags", ["answer"]),
         ({"a": "ynynynynynyn", "b": range(12), "c": "ynynynynynyn", "d": "010101010101"}, "c d", ["a"]),
         ({"age": range(12), "name": "abcdefghijkl", "one": "a" * 12, "four": [1, 2, 3, 4, 5, 6] * 2}, "", []),
     ],
@@ -368,7 +398,8 @@ def test_columns_of_few_values_are_proposed_where_no_name_tells(tmp_path, column
     (tmp_path / "t.csv").write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]))
     with pytest.raises(DataError, match="no labels are named") as caught:
         read(tmp_path / "t.csv")
-    assert caught.value.options == tuple(("labels", name) for name in option.split())
+    kind = "targets" if option == "y" else "labels"
+    assert caught.value.options == tuple((kind, name) for name in option.split())
     assert caught.value.instead == tuple((("labels", name),) for name in instead)
 
 

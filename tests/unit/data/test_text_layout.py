@@ -25,6 +25,7 @@ LABEL = Columns(labels=("y",))
         ("Sale, by region\n\nday;a;b\n1;2,5;3,5\n2;1,5;4,5\n", 2, ";", ("1 title line before the header is left out",)),
         ("\n\na,b\n1,2\n", 2, ",", ()),
         ("title;;\nname;x;y\nu;1;2\nv;3;4\n", 1, ";", ("1 title line before the header is left out",)),
+        ("by,X,\n\nid,1990,1991,1992,\nu,1,2,5,\nv,3,4,6,\n", 2, ",", ("1 title line before the header is left out",)),
         ("name;a;b\nx,1;2,5;3,5\ny,2;1,5;4,5\n", 0, ";", ()),
         ('a,text\n1,"one\nof; two; lines; here; x"\n2,"b\nc"\n', 0, ",", ()),
         ("x y\n1 2\n3 4\n", 0, " ", ()),
@@ -115,6 +116,29 @@ def test_lines_that_end_by_carriage_returns(tmp_path):
         (tmp_path / "t.csv").write_bytes(TABLE.replace("a;", "\u00e4;").replace("\n", "\r").encode(encoding))
         data = read(tmp_path / "t.csv", "y")
         assert data.feature_names == ("\u00e4", "b") and data.X.shape == (30, 2)
+
+
+@pytest.mark.parametrize(
+    ("names", "rows", "row"),
+    [
+        ("39, Private, ?, <=50K", ["52, Private, Sales, <=50K", "31, Local, ?, >50K"], True),
+        ("x,o,b,positive", ["o,o,b,positive", "x,o,x,negative"], True),
+        ("5,Private,u", ["7,Private,v", "8,Local,v"], True),
+        ("5,Private,u", ["seven,Private,v", "8.5 m,Local,w"], False),
+        ("python,java,age", ["python,,31", ",java,45", "python,java,28"], False),  # answers of one column per option
+        ("kind,size,n", ["kind,small,3", "other,large,4"], False),
+        ("a,b,y", ["1,2,u", "a,b,y", "3,4,v"], False),  # of joined files
+    ],
+)
+def test_a_first_line_whose_cells_stand_again_is_asked_about(tmp_path, names, rows, row):
+    text = "\n".join([names, *rows, ""])
+    assert text_layout(text.splitlines()).again is row
+    (tmp_path / "t.csv").write_text(text)
+    if row:
+        with pytest.raises(DataError, match="looks like a row and not like column names; say header=False if"):
+            read(tmp_path / "t.csv")
+        settings = Columns(labels=(f"column_{len(names.split(','))}",), header=False)
+        assert read(tmp_path / "t.csv", columns=settings).X.shape[0] == 3
 
 
 def test_a_first_line_of_numbers_is_asked_about_unless_it_may_be_names():

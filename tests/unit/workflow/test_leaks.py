@@ -63,6 +63,13 @@ def test_a_number_or_class_that_a_column_tells_is_named(tmp_path):
     assert leaks(read(tmp_path / "t.csv", columns=settings)) == [told]
 
 
+def test_wavelengths_are_not_named(tmp_path):
+    y = np.arange(60) % 2
+    spectra = {f"{1000 + j}.5": y + j / 100 for j in range(20)}
+    pandas.DataFrame({"kind": np.where(y, "u", "v"), **spectra, "copy": y}).to_csv(tmp_path / "t.csv", index=False)
+    assert [line.split(" alone")[0] for line in leaks(read(tmp_path / "t.csv", labels="kind"))] == ["copy"]
+
+
 def test_columns_of_an_arff_file_are_named(tmp_path):
     rows = "".join(f"{j % 2},{j % 2 + 1},{j * j % 7}\n" for j in range(40))
     head = "@relation 't: -C 1'\n@attribute y {0,1}\n@attribute copy numeric\n@attribute x numeric\n@data\n"

@@ -54,6 +54,9 @@ from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.reading import cell_text, group_codes, holds_missing_code, unseen_notes
 from proxembed.targets.output_totals import stacked_outputs
 
+TOTALS = frozenset(
+    ("total", "totals", "grand total", "sum", "all", "summe", "gesamt", "insgesamt", "somme", "ensemble", "totale")
+)
 FIRST_ROWS = 10_000  # that are read of a table whose labels are not named
 CellsOfFile = tuple[TableFile, dict[str, Cells]]
 
@@ -403,6 +406,7 @@ def _assembled(
             *getattr(parts[0].file, "notes", ()),
             *filter(None, (_merged_lines(part.file) for part in parts[1:])),
             *(mixed.notes if mixed else ()),
+            *_row_notes(parts[0], whole=mixed is not None),
             *notes,
             *labels[0].notes,
             *(() if outputs is None else (outputs_note(outputs),)),
@@ -411,6 +415,21 @@ def _assembled(
         **split,
     )
     return found if weights is None else found.weighted(weights)
+
+
+def _row_notes(part: Gathered, whole: bool) -> Iterator[str]:
+    """Notes on a last row of totals and, if the ``whole`` rows were gathered as cells, on rows without any."""
+    for name, cells in part.cells.items():
+        last = int(cells.codes[-1])
+        word = cells.values[last] if last >= 0 else None
+        if isinstance(word, str) and word.strip(" :").casefold() in TOTALS and (cells.codes == last).sum() == 1:
+            place = part.file.place(len(cells.codes) - 1)
+            yield f"{place}, the last one, may hold totals ({shorten(word)} in {name}): remove it if it does"
+            break
+    empty = np.logical_and.reduce([cells.codes < 0 for cells in part.cells.values()]) if whole else np.zeros(0)
+    if count := int(empty.sum()):
+        rows = "1 row has" if count == 1 else f"{count:,} rows have"
+        yield f"{rows} no cell, the first is {part.file.place(int(np.argmax(empty)))}: remove empty rows"
 
 
 def _source(

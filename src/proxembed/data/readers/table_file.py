@@ -244,7 +244,8 @@ class CsvFile:
             names = ("", *names)
         self.row_names = _row_name(names)
         names = (self.row_names, *names[1:]) if self.row_names else names
-        if sure is None and not all(map(is_number, names)) and looks_like_a_row(names, first):
+        numbers = all(map(is_number, names))
+        if sure is None and (self._layout.again or not numbers and looks_like_a_row(names, first)):
             raise first_row_question(self.path, line, names)
         if names and not names[-1]:
             names = _with_end(names, [first, *islice(rows, RULING_ROWS)])
@@ -435,12 +436,15 @@ class CsvFile:
         numbers = [(j, name) for j, name in enumerate(self.names) if wanted.get(name) == "number"]
         for line, cells in islice(self._records(), int(self._layout.header), None):
             if cells and len(cells) != len(self.names):
-                return DataError.at(
-                    self.path,
-                    line,
-                    f"the row has {len(cells)} values, not the {len(self.names)} of the {self._first_words}",
-                    f"give every column one value, separated by {shorten(self.separator)}, and quote text that has one",
+                reason = f"the row has {len(cells)} values, not the {len(self.names)} of the {self._first_words}"
+                remedy = (
+                    f"give every column one value, separated by {shorten(self.separator)}, and quote text that has one"
                 )
+                if len(cells) == 1 and len(self.names) > 2:
+                    remedy = f"remove the line if it is a remark; otherwise {remedy}"
+                elif len(self.names) == 1 and self._layout.header:
+                    remedy = f"remove the lines above the names of the columns; if there are none, {remedy}"
+                return DataError.at(self.path, line, reason, remedy)
             for j, name in numbers if cells else ():
                 if not is_number(cells[j]) and cells[j].strip() not in (*MISSING, "true", "True", "false", "False"):
                     return DataError.at(

@@ -43,7 +43,7 @@ MOST_TARGETS = 20  # that are proposed
 MOST_ANSWERS = 3
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
 NUMBERS_OF_FILE = "name columns of numbers with targets, or bin them into classes"
-NUMBERS = "numbers are no labels: bin them into classes, or fit a method on them, such as OPLS().fit(X, y), and predict"
+NUMBERS = "numbers are no labels: bin them into classes, or name the columns of a table with targets="
 LIKELY = re.compile(
     r"(?:^|[\W_])(labels?|tags?|topics?|class|classes|target|category|categories|y|outcome|churn|diagnosis|genres?|"
     r"subjects?|keywords?|fault|failure|codes?)(?:$|[\W_])",
@@ -259,9 +259,10 @@ def class_output(name: str, found: LabelColumns) -> list[tuple[OutputColumn, NDA
 
 
 def likely_labels(columns: dict[str, Cells]) -> list[tuple[Option, ...]]:
-    """Up to three answers, the likeliest first, that name the columns that may be the labels: by their names; the last
-    columns if these are of 0 and 1; the last ones of few values. None if no column looks like it."""
-    named = [name for name in columns if LIKELY.search(name)]
+    """Up to three answers, the likeliest first, that name the columns that may be the labels: by their names, numbers
+    that hardly repeat as targets; the last columns if these are of 0 and 1; the last ones of few values. None if no
+    column looks like it."""
+    named = [name for name, cells in columns.items() if LIKELY.search(name) and _repeat(cells)]
     start = os.path.commonprefix(named)
     together = len(named) > 1 and len(start) > 1 and not start[-1].isalnum()
     answers = [[f"{start}*"]] if together else [[name] for name in reversed(named)]
@@ -269,7 +270,9 @@ def likely_labels(columns: dict[str, Cells]) -> list[tuple[Option, ...]]:
     answers += [marks] if len(marks) > 1 and not named else []
     taken = {*named, *(marks if len(marks) > 1 else ())}
     answers += [[name] for name in reversed(columns) if name not in taken and _few_values(columns[name])]
-    return [tuple(("labels", name) for name in each) for each in answers[:MOST_ANSWERS]]
+    numbers = [name for name, cells in columns.items() if LIKELY.search(name) and not named and _measured(cells)]
+    found = [tuple(("labels", name) for name in each) for each in answers]
+    return [*((("targets", name),) for name in reversed(numbers)), *found][:MOST_ANSWERS]
 
 
 def _of_marks(cells: Cells) -> bool:
@@ -286,6 +289,19 @@ def likely_targets(numbers: Sequence[str], names: Sequence[str]) -> tuple[Option
     if axis_of([name for name in names if name in axis]) is None or len(found) > MOST_TARGETS:
         return ()
     return tuple(("targets", name) for name in found)
+
+
+def _repeat(cells: Cells) -> bool:
+    """Whether a column has several values, of which each stands in two rows on average, or joined or listed labels."""
+    joined = any(isinstance(value, str) and any(join in value for join in JOINS) for value in cells.values)
+    listing = any(isinstance(value, tuple | list) for value in cells.values)
+    return len(cells.values) > 1 and (joined or listing or 2 * len(cells.values) <= int((cells.codes >= 0).sum()))
+
+
+def _measured(cells: Cells) -> bool:
+    """Whether a column holds numbers, some of them with decimals."""
+    numbers = len(cells.values) > 1 and all(map(is_number, cells.values))
+    return numbers and not all(float(value).is_integer() for value in cells.values)
 
 
 def _few_values(cells: Cells) -> bool:

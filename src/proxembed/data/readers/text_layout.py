@@ -61,13 +61,14 @@ FOUND = FileLayout()  # all of it
 @dataclass(frozen=True)
 class TextLayout:
     """Lines before the header (or, without one, before the rows), the separator, lines below the header that hold no
-    values, and notes."""
+    values, notes, and whether the cells of the header stand again in the rows below, so that it is a row itself."""
 
     skipped: int
     separator: str
     header: bool = True
     notes: tuple[str, ...] = ()
     below: int = 0
+    again: bool = False
 
 
 def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None, str]:
@@ -160,8 +161,12 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
         separator = ","  # rows of one cell, such as joined labels
     filled = sum(bool(line.strip(f" {separator}")) for line in rest[:titles])
     found = [_left_out(count, what) for count, what in ((comments, "comment"), (filled, "title")) if count]
-    below, note = (0, ()) if header is False else _below(rest[titles:], separator)
-    return TextLayout(start + titles, separator, header is not False, (*found, *note), below)
+    closed = takewhile(lambda line: line.count(DOUBLE) % 2 == 0, rest[titles:])
+    names, *rows = [_cells(line, separator) for line in closed] or [[]]
+    if header is False or not rows:
+        return TextLayout(start + titles, separator, header is not False, tuple(found))
+    below, note = _below(names, rows)
+    return TextLayout(start + titles, separator, True, (*found, *note), below, _stand_again(names, rows[below:]))
 
 
 def _left_out(count: int, what: str) -> str:
@@ -242,7 +247,7 @@ def _titles(rows: Sequence[Sequence[str]]) -> int:
         return 0
     for place, cells in enumerate(rows):
         names = list(cells)
-        while len(names) > width and not names[-1]:  # separators at the end of the header
+        while names and not names[-1]:  # separators at the end of the line
             names.pop()
         if len(names) in (width, width - 1) and 2 * sum(map(bool, names)) > width:
             return place if _are_names(names, rows[place + 1 :]) else 0
@@ -251,11 +256,9 @@ def _titles(rows: Sequence[Sequence[str]]) -> int:
     return 0
 
 
-def _below(lines: Sequence[str], separator: str) -> tuple[int, tuple[str, ...]]:
-    """The number of lines below a header, the first of the lines, that hold no values, with a note."""
-    closed = takewhile(lambda line: line.count(DOUBLE) % 2 == 0, lines)
-    names, *rows = [_cells(line, separator) for line in closed] or [[]]
-    if not rows or not 1 < len(rows[0]) == len(names):
+def _below(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, tuple[str, ...]]:
+    """The number of rows below a header that hold no values, with a note."""
+    if not 1 < len(rows[0]) == len(names):
         return 0, ()
     if _are_types(rows[0]) and _is_new(rows[0], rows[1:]):
         flags = len(rows) > 1 and all(map(ORANGE_FLAGS.fullmatch, rows[1])) and _is_new(rows[1], rows[2:])
@@ -307,7 +310,13 @@ def _are_names(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     numbers = [cell for cell in cells if _is_number(cell)]
     if not all(cells[1:]) or len(set(cells)) < len(cells) or not set(cells).isdisjoint(chain(*rows)):
         return False
-    return 2 * len(numbers) < len(cells) or axis_of(numbers) is not None
+    return 2 * len(numbers) < len(cells) or _rise(numbers)
+
+
+def _rise(numbers: Sequence[str]) -> bool:
+    """Whether numbers are whole and rise, as years do, or are an axis."""
+    whole = len(numbers) > 1 and all(map(str.isdigit, numbers))
+    return whole and sorted(set(map(int, numbers))) == list(map(int, numbers)) or axis_of(numbers) is not None
 
 
 def looks_like_a_row(names: Sequence[str], row: Sequence[str]) -> bool:
@@ -315,10 +324,19 @@ def looks_like_a_row(names: Sequence[str], row: Sequence[str]) -> bool:
     numbers such as years, and so are the cells of the row below them."""
     places = [j for j, name in enumerate(names) if _is_number(name)]
     told = [names[j].strip() for j in places]
-    years = len(told) > 1 and all(map(str.isdigit, told)) and sorted(set(map(int, told))) == list(map(int, told))
-    if not places or 2 * len(places) < len(names) or years or axis_of(told) is not None:
+    if not places or 2 * len(places) < len(names) or _rise(told):
         return False
     return len(row) == len(names) and all(_is_number(row[j]) or not row[j].strip() for j in places)
+
+
+def _stand_again(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the cells of a first line stand below as those of a row do: two texts among other texts of their
+    columns, or one beside a number above numbers."""
+    below = list(zip(*(row for row in rows if len(row) == len(names) and list(row) != list(names)), strict=True))
+    texts = [j for j, name in enumerate(names) if name not in MISSING and not _is_number(name)] if below else []
+    again = sum(names[j] in below[j] and len({names[j], "", *below[j]}) > 2 for j in texts)
+    numbers = bool(below) and any(_is_number(name) and _holds_numbers(below[j]) for j, name in enumerate(names))
+    return again + numbers > 1 and again > 0
 
 
 def _is_number(text: str) -> bool:
