@@ -15,7 +15,7 @@ from papers.entrants import Entrant, changed_parameters
 from papers.experiment import plain
 from papers.groups import without_each
 from papers.mesd_mope.reuters_ten import Stage
-from proxembed import Kernelized
+from proxembed import SSDR, Kernelized
 from proxembed.classify import FLDAClassifier
 from proxembed.evaluate.results import reason_of
 from proxembed.measures.metrics import label_f1, macro_f1
@@ -135,16 +135,19 @@ def compete_at(
 
 
 def completed(estimator: Any) -> Any:
-    """A clone with ``fill="null"`` wherever it has that parameter.
+    """A clone with ``fill="null"`` wherever it has that parameter; of SSDR as it is, whose members take none.
 
     Examples
     --------
-    >>> from proxembed import CCA, MESD, PCA
+    >>> from proxembed import CCA, MESD, OLPP, PCA, SSDR
     >>> from papers.defc.flda_trials import completed
     >>> completed(CCA()), completed(MESD(CCA())).method.fill, completed(PCA())
     (CCA(fill='null'), 'null', PCA())
+    >>> completed(SSDR(CCA(), OLPP())).supervised.fill
+    'none'
     """
-    names = [name for name in estimator.get_params() if name == "fill" or name.endswith("__fill")]
+    fills = estimator.get_params() if not isinstance(estimator, SSDR) else ()
+    names = [name for name in fills if name == "fill" or name.endswith("__fill")]
     return clone(estimator).set_params(**dict.fromkeys(names, "null"))
 
 

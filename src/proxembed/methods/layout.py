@@ -1,7 +1,7 @@
 """Layout: a map of all components of a method by their neighbours, into which new rows are placed one by one."""
 
 import warnings
-from copy import copy
+from copy import copy, deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -255,6 +255,18 @@ class Layout(FitWrapper):
         state = super().__getstate__()
         return {**state, "start": None} if "map_" in state else state
 
+    def __copy__(self) -> Self:
+        found = type(self).__new__(type(self))
+        vars(found).update(vars(self))
+        return found
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy, whose ``start`` is the same map, since no fit changes it."""
+        found = copy(self)
+        own = {name: value for name, value in vars(self).items() if name != "start"}
+        vars(found).update(deepcopy(own, memo))
+        return found
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; where ``deep``, those of the method as method__NAME."""
         found = super().get_params(deep=deep)
@@ -320,7 +332,6 @@ class Layout(FitWrapper):
             raise ValueError("No features were laid out beside the components; fit with features above 0.")
         factors, q = (float(components), features / self.features_), len(beside.level)
         found = copy(self)
-        found.start = self.start
         found._beside, found.features_ = beside.times(*factors), features / components if components else np.inf
         laid = (former.Z / former.factors + former.mean) * np.repeat(factors, [q, former.Z.shape[1] - q])
         found.map_ = NeighborMap.of(laid, self.layout_, self.n_components_, self._drawn_seed(), self.n_jobs)

@@ -81,7 +81,7 @@ def _than(goal: dict[str, Any]) -> str:
 def _above_rivals(goal: dict[str, Any]) -> bool:
     """Whether the best rival is behind for certain, by more than a loss that matters."""
     ends: Sequence[float] = (goal.get("rival") or {}).get("interval") or ()
-    return bool(ends) and ends[0] > 0 and not place_of_rival(goal)
+    return bool(len(ends) and ends[0] > 0 and not place_of_rival(goal))
 
 
 def _place(asked: str | None, name: str) -> tuple[bool, int]:

@@ -571,7 +571,7 @@ class EmbeddingSearch(ExactMatch, SearchEstimator):
         self, study: Study, best: Choice, further: list[tuple[MethodTrial, int]]
     ) -> list[tuple[MethodTrial, int | None]]:
         """The leaders with their sizes, each of another method: the choice, those of further measures, then the best of
-        each family. The preferred method is among the first three."""
+        each family. The preferred method is among the first three, before a further leader that would be the third."""
         families, anchor = self._by_family(study, best)
         own = [(t, self._map_size or t.best(best.rung)[1] or None) for t in families if t is not best.trial]
         ranked: list[tuple[MethodTrial, int | None]] = [(best.trial, best.k), *further, *own]

@@ -3,6 +3,7 @@
 import pickle
 import sys
 import warnings
+from copy import copy, deepcopy
 from functools import partial
 
 import numpy as np
@@ -274,6 +275,9 @@ def test_a_saved_map_holds_no_earlier_ones(fitted, tmp_path):
     later = Layout(OPLS(), layout="sklearn", start=fitted).fit(X[:100], Y[:100])
     last = Layout(OPLS(), layout="sklearn", start=later).fit(X, Y)
     assert last.start is later and later.start is fitted and last.reweighted(1, 1).start is later
+    for copied in (copy(last), deepcopy(last)):
+        assert copied.start is later
+        np.testing.assert_array_equal(copied.transform(NEW), last.transform(NEW))
     save(last, tmp_path / "map.skops")
     for copied in (load(tmp_path / "map.skops"), pickle.loads(pickle.dumps(last))):
         assert copied.start is None
