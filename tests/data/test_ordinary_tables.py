@@ -150,10 +150,10 @@ def test_a_number_that_may_be_an_empty_cell_is_asked_about_and_the_command_that_
     file, *labels = made(folder, "sensors")[:3]
     done = program("data", file, *labels)
     assert done.exit_code == 2 and "column 'temperature' holds -999 in 17 cells" in done.stderr
-    options = shlex.split(done.stderr.splitlines()[-1])
-    assert options[-1] == "--missing=-999"
-    succeeded(program("data", file, *labels, options[-1]))
-    kept = succeeded(program("data", file, *labels, "--missing", "none", "--json"))
+    empty, kept = (shlex.split(line)[-1] for line in done.stderr.splitlines()[-2:])
+    assert (empty, kept) == ("--missing=-999", "--missing=none")
+    succeeded(program("data", file, *labels, empty))
+    kept = succeeded(program("data", file, *labels, kept, "--json"))
     assert ["temperature", "number"] in [column[:2] for column in json.loads(kept.stdout)["columns"]]
 
 

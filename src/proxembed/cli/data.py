@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .options import JSON, TEST, dataset_from, in_program_words, takes
+from .options import JSON, TEST, dataset_from, in_program_words, say_notes, takes
 from .refusal import refusals
 from .terminal import command, print_json, say
 
@@ -61,6 +61,7 @@ def show_unlabelled(found: UnlabelledTable, json_output: bool) -> None:
     """Print the columns of a table without named labels, and how to name what is to be predicted."""
     rows, whole = found.rows
     proposals = [with_options(each) for each in (found.options, *found.instead) if each]
+    say_notes(list(map(in_program_words, found.notes)))
     if json_output:
         print_json({"n": rows, "whole": whole, "columns": found.columns, "proposed": next(iter(proposals), None)})
         return

@@ -344,6 +344,7 @@ class Dataset:
             unknown cell if there are any), `rows_without_label` (no label and no unknown cell),
             `unknown_cells`, `rows_known` (without an unknown cell), `rows_partly_known` (with known and unknown
             cells), `labels_without_row`, `zero_rows`, `duplicate_rows` (rows whose features equal an earlier row's),
+            `copied_test_rows` (test rows with the features of a training row, or None),
             `constant_features`, `nonzero_share`, `train`, `test` (sizes or None), `licence`, `groups` (distinct ones,
             or None), `time_order` (whether the rows have times),
             `weights` (sum, effective number of rows (sum w)^2 / sum w^2, and column of the weights; or None),
@@ -363,7 +364,7 @@ class Dataset:
         X = _without_stored_zeros(X) if sparse.issparse(X) else X + 0.0  # -0.0 becomes 0.0
         nonzero = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
         holes = np.zeros(n, dtype=np.int64) if self.unknown is None else self.unknown.sum(axis=1, dtype=np.int64)
-        empty, known = Y.sum(axis=1, dtype=np.int64) == 0, holes == 0
+        empty, known, keys = Y.sum(axis=1, dtype=np.int64) == 0, holes == 0, _row_keys(X)
         known_cells = max(n * c - int(holes.sum()), 1)
         return {
             "name": self.name,
@@ -381,7 +382,8 @@ class Dataset:
             "rows_partly_known": int(((holes > 0) & (holes < c)).sum()),
             "labels_without_row": int((self.Y.sum(axis=0, dtype=np.int64) == 0).sum()),
             "zero_rows": int((nonzero == 0).sum()),
-            "duplicate_rows": n - len(set(_row_keys(X))),
+            "duplicate_rows": n - len(set(keys)),
+            "copied_test_rows": self._copied_test_rows(keys),
             "constant_features": _constant(X),
             "nonzero_share": float(nonzero.sum()) / (n * X.shape[1]),
             "train": None if self.train_idx is None else len(self.train_idx),
@@ -394,6 +396,13 @@ class Dataset:
             "notes": list(self.notes),
             "outputs": None if self.outputs is None else self.outputs.describe(),
         }
+
+    def _copied_test_rows(self, keys: list[bytes]) -> int | None:
+        """How many test rows have a copy among the training rows; None without test rows."""
+        if self.train_idx is None or self.test_idx is None:
+            return None
+        known = {keys[row] for row in self.train_idx}
+        return sum(keys[row] in known for row in self.test_idx)
 
     def _weight_facts(self) -> dict[str, Any]:
         """The sum of the weights, the effective number of rows, and the column that held them (None: an array)."""

@@ -100,13 +100,16 @@ class UnlabelledTable(DataError):
 
     columns: tuple[tuple[str, str, str], ...] = ()  # name, what it is read as, an example
     rows: tuple[int, bool] = (0, True)  # how many were read, and whether these are all
+    notes: tuple[str, ...] = ()  # on the file itself
 
     @classmethod
-    def of(cls, error: DataError, columns: Sequence[tuple[str, str, str]], rows: tuple[int, bool]) -> UnlabelledTable:
+    def of(
+        cls, error: DataError, columns: Sequence[tuple[str, str, str]], rows: tuple[int, bool], notes: Sequence[str]
+    ) -> UnlabelledTable:
         """The error with what was read."""
         found = cls(str(error))
         found.options, found.instead, found.names_file = error.options, error.instead, True
-        found.columns, found.rows = tuple(columns), rows
+        found.columns, found.rows, found.notes = tuple(columns), rows, tuple(notes)
         return found
 
 

@@ -82,6 +82,14 @@ class TableState:
             first = end
         return found
 
+    def holes(self, rows: TableRows) -> NDArray[np.bool_]:
+        """Of the features that are no words, which cells of rows stand for an empty one, and do not say so."""
+        parts = [np.isnan(_numbers(rows, self.origins)[:, self.filled]), np.zeros((len(rows), len(self.holed)), bool)]
+        for name, values, _ in self.categories:
+            filled = [value != "" for value in values[:MOST_VALUES]] + [True] * (len(values) > MOST_VALUES)
+            parts.append(np.outer(rows[name] == "", filled))
+        return np.hstack(parts)[:, self.varying]
+
     def unseen(self, rows: TableRows) -> list[UnseenCells]:
         """Of each column of categories or of lists of names, the cells of rows that this was not learned from."""
         values = {name: values for name, values, _ in self.categories}

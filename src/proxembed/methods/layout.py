@@ -257,14 +257,14 @@ class Layout(FitWrapper):
 
     def __copy__(self) -> Self:
         found = type(self).__new__(type(self))
-        vars(found).update(vars(self))
+        found.__dict__.update(vars(self))
         return found
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """A copy, whose ``start`` is the same map, since no fit changes it."""
         found = copy(self)
         own = {name: value for name, value in vars(self).items() if name != "start"}
-        vars(found).update(deepcopy(own, memo))
+        found.__dict__.update(deepcopy(own, memo))
         return found
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

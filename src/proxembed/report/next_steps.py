@@ -4,13 +4,16 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from proxembed.data.readers import READERS
+from proxembed.data.unpacking import plain_name
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import BETTER, feature_count
 
-from .plain_words import DO, FIRST, OURS, RIVAL, SAVED_RIVAL, advice, who
+from .plain_words import DO, FIRST, OURS, RIVAL, SAVED_RIVAL, advice, counted, who
 
 FLAGS = (
     "--header",
@@ -22,6 +25,10 @@ FLAGS = (
 )  # options of a search without a value
 PLACED = ("--out", "-o", "--resume")
 REPLACED = (*PLACED, "--goal", "--keep-rival", "--embedding", "--json")  # by those of another run
+OF_TABLE = set(
+    "--labels --targets --target-type --test --category --drop --keep --features --id --groups --time --text --missing "
+    "--empty --decimal --encoding --separator --sheet --header --no-header --sample-weight --seed".split()
+)  # options of a search that say how the data are read
 MODEL = "model.skops"
 
 
@@ -66,8 +73,10 @@ class Run:
         """What stands for the user's own new rows: a name, or a file of the format of the data."""
         if self.in_python:
             return "new_rows"
-        found = re.search(r"\.[A-Za-z0-9]+(\.gz)?$", self.data.strip("'"))
-        return f"NEW{found[0] if found else '.csv'}"
+        file = Path(self.data.strip("'"))
+        plain = plain_name(file)
+        suffix = Path(plain).suffix
+        return f"NEW{suffix}{file.name[len(plain) :]}" if suffix.lower() in READERS else "NEW.csv"
 
     @property
     def placeholder(self) -> str:
@@ -81,11 +90,28 @@ class Run:
         """Where a search that keeps a rival writes its model, in words."""
         return f"This search writes its model to {self.folder}-rival/rival.skops."
 
+    def compared(self, numbers: int) -> str:
+        """How the numbers of new rows find neighbours, in words."""
+        return (
+            f"It writes {counted(numbers)} per row; compare them by cosine with those of the fitted rows in "
+            f"{self.folder}/embedding.npz."
+        )
+
     def use(self, verb: str) -> str:
         """The command that uses the saved model on new rows."""
         if self.in_python:
             return f"found.model.{verb}({self.new_rows})"
         return f"proxembed {verb} {shlex.quote(f'{self.folder}/{MODEL}')} {self.new_rows}"
+
+    def draws(self, method: str) -> str:
+        """The command that draws the first two components of a method, and what it does; empty in Python."""
+        if self.in_python or not self.has_data:
+            return ""
+        kept = [
+            shlex.join(words) for words in self.words if words[0].partition("=")[0] in OF_TABLE or words[0][0] != "-"
+        ]
+        drawn = ["proxembed map", *kept, "--method", shlex.quote(method), "--layout components -o map.html"]
+        return f"`{' '.join(drawn)}` draws one of this method"
 
     def in_folder(self, suffix: str) -> str:
         """The same command with a folder of its own."""
@@ -155,6 +181,9 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         named = [goal for goal in goals.values() if run.new_rows in goal["command"]]
         for goal in sorted(named, key=lambda goal: not goal["lead"])[:1]:
             goal["command_note"] = run.placeholder
+        near = goals.get("neighbours", {"command": "", "measure": ""})
+        if near["command"].startswith("proxembed transform") and "cosine" in near["measure"]:
+            near["command_note"] = f"{run.compared(near['components'])} {near['command_note']}".strip()
 
 
 def set_lead(goals: Mapping[str, dict[str, Any]], asked: str | None) -> None:
@@ -170,8 +199,9 @@ def command_of(name: str, goal: Mapping[str, Any], run: Run) -> str:
     taken = who(name, goal)
     if taken == RIVAL:
         return run.for_rival(goal["rival"]["arm"])
-    if taken not in (OURS, SAVED_RIVAL):  # to keep the features takes no command
-        return ""
+    if taken not in (OURS, SAVED_RIVAL):  # to keep the features takes no command, only a rival beside them does
+        rival = (goal.get("rival") or {"arm": ""})["arm"]
+        return run.for_rival(rival) if f" take {rival}, which" in advice(name, goal) else ""
     if taken == SAVED_RIVAL or goal["saved"]:
         return run.use("predict" if name == "predict" else "transform")
     return run.for_embedding() if goal["hidden"] else run.for_goal(name)

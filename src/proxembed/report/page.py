@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any
@@ -17,10 +18,13 @@ from . import views
 from .adaptive import adaptive_view, convergence
 from .figures import k_curve, matrix_view, ramp
 from .measured import figure_number, measured_view
+from .next_steps import Run
 from .plain_words import BOTH_CLASSES, CONSTANT, glossary, is_yes_no
 from .score_histogram import score_view
 from .sections import data_card, leak_warnings
 from .verdict import and_words, per_cent, query_times
+
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")  # of the program, in a text or a command
 
 
 def page_html(record: dict[str, Any]) -> str:
@@ -69,9 +73,18 @@ def templates() -> Any:
     import jinja2
 
     loader = jinja2.PackageLoader("proxembed.report", "html")
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["unbroken"] = _unbroken
+    return environment
+
+
+def _unbroken(text: Any) -> Any:
+    """A text as HTML whose options, such as --goal, do not break at their hyphens."""
+    from markupsafe import Markup, escape
+
+    return Markup(OPTION.sub(r'<span style="white-space: nowrap">\g<0></span>', str(escape(text))))
 
 
 def _context(record: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +142,7 @@ def _map_and_labels(record: dict[str, Any]) -> dict[str, Any]:
     """Which map is shown, and how many labels count in the average precision of every fold."""
     summary = record["summary"]
     counted = min((entry["labels"] for entry in summary["leaderboard"]), default=0)
-    return {"map_words": views.map_words(summary, record.get("map")), "counted_labels": counted}
+    return {"map_words": views.map_words(summary, record.get("map"), Run(record["command"])), "counted_labels": counted}
 
 
 def _shuffled(diagnosis: dict[str, Any] | None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ FAR = 100  # times the rows; what takes more is out of reach
 AS_FEATURES = ", which are as good"
 DO, FIRST = "What to do", "If you do only one thing"
 BOTH_CLASSES = "; Jaccard@10: share of neighbours of the same class, mean over both classes"
+SEARCHES = {"predict": "predictions", "neighbours": "neighbours", "map": "maps", "compress": "small sizes"}
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
 
 GLOSSARY = {
@@ -114,7 +115,9 @@ def headline(goals: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _tried(goal: Mapping[str, Any]) -> str:
-    """That embeddings are missing, which might do better."""
+    """That embeddings are missing, which might do better, or that the search was for another goal."""
+    if searched := goal.get("searched_for"):
+        return f" tried in this run (which searched for {SEARCHES[searched]})"
     return " that was tried" if goal.get("short_search") else ""
 
 
@@ -134,7 +137,7 @@ def _neighbors(goal: Mapping[str, Any], subject: Subject) -> str:
     near, base = f"neighbours found by {counted(goal['components'])}", _base(goal, subject)
     if goal["word"] == WORSE:
         lost = f"neighbours found by {base} {subject.shared[0]} those of any embedding{_tried(goal)}{_figures(goal)}"
-        return lost + _among_new(goal, base)
+        return lost + _among_new(goal, subject.features)
     said = _said(goal, near, subject.shared, base if base == CONSTANT else f"those found by {base}")
     return said + _among_new(goal, subject.features) + _rival(goal)
 
@@ -294,7 +297,7 @@ def advice(name: str, goal: Mapping[str, Any]) -> str:
         if place == AS_GOOD and said == LEVEL and taken == OURS:
             return f"{fewer.removesuffix(AS_FEATURES)} or take {goal['rival']['arm']}{AS_FEATURES}."
         if place in (AS_GOOD, PERHAPS) and said in (BETTER, LEVEL):
-            return f"{told[said]}, or take {goal['rival']['arm']}, which is {place}."
+            return f"{told[said]}, or take {goal['rival']['arm']}, which {place}."
     if said == CANNOT_TELL:
         return f"{_unless(name, goal, told[LEVEL if name == 'map' else WORSE], place)}."
     return f"{told[said]}."
@@ -313,8 +316,11 @@ def _ours(name: str, goal: Mapping[str, Any]) -> str:
     """The method that a goal is about, with its size where that matters, and which file has it."""
     alone = goal["k"] is None or (name == "predict" and goal.get("reads_features"))
     size, saved = "" if alone else f" at k = {goal['k']}", goal.get("saved")
-    option = "embedding" if goal.get("hidden") else f"goal {name}"
-    file = "" if saved is None else SAVED if saved else f" (a search with --{option} saves it)"
+    option, what = "embedding" if goal.get("hidden") else f"goal {name}", "map" if name == "map" else "one"
+    other = (
+        f" (a search with --{option} {'saves it' if goal.get('hidden') else f'looks for the best {what} and saves it'})"
+    )
+    file = "" if saved is None else SAVED if saved else other
     return f"{goal['arm']}{size}{file}"
 
 
@@ -323,16 +329,17 @@ def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
     loss = _loss(goal)
     if not loss:
         return "rely on none of this before more rows are scored"
-    rival = f", or take {goal['rival']['arm']}, which is {place}" if place and name in ("predict", "neighbours") else ""
+    named = place not in ("", UNTOLD) and name in ("predict", "neighbours")
+    rival = f", or take {goal['rival']['arm']}, which {place}" if named else ""
     return f"{safe}{rival}; {'this map' if name == 'map' else 'the embedding'} may lose up to {loss}"
 
 
 def _rival(goal: Mapping[str, Any]) -> str:
-    """A rival that is as good or ahead, with the interval of its lead."""
+    """A rival that is not behind for certain, with the interval of its lead."""
     said, rival = place_of_rival(goal), goal.get("rival")
     if not said or rival is None:
         return ""
-    return f"; the rival {rival['arm']} is {said} ({short(rival['value'])}{lead_over_ours(rival)})"
+    return f"; the rival {rival['arm']} {said} ({short(rival['value'])}{lead_over_ours(rival)})"
 
 
 def lead_over_ours(other: Mapping[str, Any]) -> str:
@@ -345,19 +352,22 @@ def lead_over_ours(other: Mapping[str, Any]) -> str:
     return _span(lead, ", ")
 
 
-AHEAD, PERHAPS, AS_GOOD = "ahead", "perhaps ahead", "as good"
+AHEAD, PERHAPS, AS_GOOD, UNTOLD = "is ahead", "is perhaps ahead", "is as good", "cannot be told from the embedding"
 
 
 def place_of_rival(goal: Mapping[str, Any]) -> str:
-    """ "ahead" by more than a loss that matters, "perhaps ahead" where the interval holds 0, "as good", or nothing."""
+    """Where a rival is by the interval of its lead: as good only inside the margin; nothing where it is behind. Without
+    an interval by the lead alone."""
     rival = goal.get("rival")
     if rival is None or rival["value"] is None or rival["arm"] in goal.get("ties", ()):
         return ""
     lead, margin = sign_of(goal["measure"]) * (rival["value"] - goal["value"]), goal.get("margin") or 0.0
-    if lead <= margin:
-        return AS_GOOD if lead >= -margin else ""
-    ends = rival.get("interval")
-    return PERHAPS if ends and ends[1] >= 0 else AHEAD
+    low, high = sorted(-end for end in rival.get("interval") or (-lead, -lead))
+    if low >= -margin and high <= margin:
+        return AS_GOOD
+    if low > 0 or high < 0:
+        return AHEAD if low > 0 else ""
+    return PERHAPS if lead > margin else UNTOLD
 
 
 def _kept(goal: Mapping[str, Any]) -> str:

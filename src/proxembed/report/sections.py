@@ -296,8 +296,9 @@ def verdict_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[st
     kind, found = _kind_of_folds(protocol), []
     if facts.get("duplicate_rows"):
         count, remedy = facts["duplicate_rows"], "Drop the copies, or keep them together with --groups."
-        copies = "a copy in training of a held-out row flatters every score"
-        found.append(f"{_rows(count)} the features of an earlier row: {copies}. {remedy}")
+        copies, known = "a copy in training of a held-out row flatters every score", facts.get("copied_test_rows")
+        of_test = "" if known is None else f"; {known:,} of {facts['test']:,} test rows have a copy in training"
+        found.append(f"{_rows(count)} the features of an earlier row{of_test}: {copies}. {remedy}")
     if facts.get("groups") is not None and kind not in ("groups", "time"):
         found.append(
             "Rows have groups, but the folds did not keep them together: rows of one group may be on both sides."

@@ -53,6 +53,7 @@ def worded(
     for name in sorted(verdict["goals"], key=partial(_place, verdict.get("asked"))):
         goal = {**verdict["goals"][name], "yes_no": is_yes_no(summary["dataset"])}
         goal |= {"all_rows": summary["dataset"].get("n", 0), "untried": list((missing or {}).get(name, ()))}
+        goal["searched_for"] = "" if name == verdict.get("asked") else verdict.get("asked")
         goal["short_search"] = bool((missing or {}).get(EMBEDDINGS))
         told = {"plain": plain_sentence(name, goal, subject), "sentence": _sentence(name, goal, features)}
         goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), "than": _than(goal), **told}
@@ -69,7 +70,7 @@ def _than(goal: dict[str, Any]) -> str:
     base, parts = goal.get("base"), []
     if goal["word"] == BETTER and base is not None:
         other = f"the best other map{TRIED * bool(goal['untried'])}" if base["k"] else CONSTANT
-        rivals = f" and every rival{TRIED * bool(goal['untried'])}" * _above_rivals(goal)
+        rivals = f" and the best rival{TRIED * bool(goal['untried'])}" * _above_rivals(goal)
         parts.append(f" than {ALL_FEATURES + rivals if base['arm'] == ALL_FEATURES else other}")
     if place_of_rival(goal) == AHEAD:
         parts.append("; a rival is ahead")
@@ -140,7 +141,7 @@ def _compared(goal: dict[str, Any], features: int) -> str:
     if (rival := goal.get("rival")) and rival["value"] is not None and rival["arm"] not in goal.get("ties", ()):
         place, tried = place_of_rival(goal), TRIED * bool(goal["untried"])
         over = f"; ours over it {number(rival['gain'], True)}{_interval(rival)}" if "gain" in rival else ""
-        said = f"A rival is {place}" if place else f"Best rival{tried}"
+        said = f"A rival {place}" if place else f"Best rival{tried}"
         sentences.append(f"{said}: {label(rival)} ({number(rival['value'])}{over}).")
     among = goal.get("new_rows")
     if among is not None:

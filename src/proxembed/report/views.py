@@ -16,6 +16,7 @@ from proxembed.measures.measures import AVERAGE_PRECISION, BRIER, is_near
 from proxembed.splits.shuffles import GROUPS, TIMES, counted
 from proxembed.targets.labels import MANY_LABELS
 
+from .next_steps import Run
 from .sections import SHOWN_LABELS, unit_square
 
 # Okabe and Ito's colours, told apart by colour-blind readers; their yellow is too pale on white and is left out.
@@ -444,28 +445,45 @@ def _judged_first(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "panels": [found["panels"][i] for i in order], "density": density}
 
 
-def map_words(summary: dict[str, Any], found: dict[str, Any] | None) -> str:
+def map_words(summary: dict[str, Any], found: dict[str, Any] | None, run: Run | None = None) -> str:
     """Which model the pictures of held-out rows show, and which one the map of the verdict is of, with its figure;
-    empty where the verdict has no map."""
+    empty where the verdict has no map. ``run``: the search, whose data the command that draws a map names."""
     goal, choice = summary["verdict"]["goals"].get("map"), summary.get("choice")
     if not found or goal is None:
         return ""
     judged = f"{goal['arm']} at k = {goal['k']} ({goal['measure']} {number(goal['value'])})"
     if "scores" in found:
+        drawn = "" if run is None else run.draws(goal["arm"])
         return (
-            f"The verdict “Map” is of the two-dimensional map of {judged}, which is not drawn here: `map` draws it. "
-            "These histograms show the best embedding for the goal of this search."
+            f"The verdict “Map” is of the two-dimensional map of {judged}, which is not drawn here"
+            f"{': ' * bool(drawn)}{drawn}. These histograms show the best embedding for the goal of this search."
         )
     if any(panel.get("judged") for panel in found["panels"]):
         return (
             f"The first picture is the map that the verdict “Map” is of: {judged}. The others show the best embedding "
-            "for the goal of this search, beside PCA and beside itself on shuffled labels."
+            "for the goal of this search, beside PCA or LSI, which do not see labels, and beside itself on shuffled "
+            f"labels.{_lower_map(summary, found)}"
         )
     if choice and (goal["arm"], goal["k"]) == (choice["method"], choice["k"]):
         return f"The verdict “Map” is of the map of the model that is shown here, {judged}."
     return (
         f"The verdict “Map” is of another map than these pictures show, that of {judged}: they show the best embedding "
-        "for the goal of this search. A search with --goal map draws the other one."
+        "for the goal of this search. A search with --goal map looks for the best map and draws it."
+    )
+
+
+def _lower_map(summary: dict[str, Any], found: dict[str, Any]) -> str:
+    """Why the map of the verdict is below a picture of the choice: it was ahead on the folds."""
+    goal, ours = summary["verdict"]["goals"]["map"], (summary.get("choice") or {}).get("method")
+    plain = [each for each in found["panels"] if not (each.get("judged") or each.get("laid_out"))]
+    above = any(each["title"] == ours and (each.get("score") or 0.0) > goal["value"] for each in plain)
+    of = {(e["arm"], e["k"]): e["scores"][goal["measure"]]["mean"] for e in summary.get("leaderboard", ()) if above}
+    judged, other = of.get((goal["arm"], MAP_SIZE)), of.get((ours, MAP_SIZE))
+    if judged is None or other is None or judged <= other:
+        return ""
+    return (
+        f" Maps were chosen on the training folds (there {goal['arm']} {number(judged)}, {ours} at k = {MAP_SIZE} "
+        f"{number(other)}), so a higher figure on the rows shown was not the reason."
     )
 
 

@@ -39,6 +39,7 @@ from .rows import TableRows
 
 MISSING_CODES = (99, 999, 9999, 99999)
 FEWEST_IDS = 8
+FEWEST_CODES = 3  # cells of the only negative number of a column, to be asked about
 FEWEST_VALUES = 8  # numbers or dates, of a column that is mostly such
 FEWEST_BESIDE_ONE = 3  # the same beside one other word, without digits
 MOST_ODD = 2  # words in up to a quarter of the cells that may stand for an empty cell
@@ -301,9 +302,11 @@ def _numbers(cells: DistinctCells, style: str, asks: bool) -> Reading | None:
         return _said(cells, "number", None, problem=problem, options=(("missing", str(shown)),), at=cells.places[place])
     if asks and (code := _missing_code(numbers, cells.counts)) is not None:
         problem = (
-            f"holds {code:g} in {int(cells.counts[numbers == code][0])} cells, far from all others: an empty cell?"
+            f"holds {code:g} in {int(cells.counts[numbers == code][0])} cells, far from all others: "
+            "an empty cell, or else a value"
         )
-        return _said(cells, "number", column, problem=problem, options=(("missing", f"{code:g}"),))
+        options, instead = (("missing", f"{code:g}"),), (("missing", "none"),)
+        return _said(cells, "number", column, problem=problem, options=options, instead=instead)
     marks = "".join(f", {STYLE_WORDS[mark]}" for mark in held.marks(style))
     return _said(cells, "number" + (f" in {unit}" if unit else "") + marks, column)
 
@@ -313,7 +316,7 @@ def _target(cells: DistinctCells, style: str, asks: bool) -> Reading:
     if not cells.values:
         return _said(cells, "number", None, problem="holds no number: every cell is empty", options=())
     if (found := _numbers(cells, style, asks)) is not None and (found.column is None or found.column.kind == "number"):
-        if found.instead:  # missing values, or a category
+        if found.column is None and found.instead:  # missing values, or a category
             problem = found.problem.replace("or a category", "or classes")
             return replace(found, problem=problem, instead=())
         return found
@@ -398,8 +401,8 @@ def _missing_code(numbers: np.ndarray, counts: np.ndarray) -> float | None:
     for end, rest in ((order[0], order[1:]), (order[-1], order[:-1])):
         low, high, code = numbers[rest].min(), numbers[rest].max(), numbers[end]
         gap = low - code if code < low else code - high
-        usual = abs(code) in MISSING_CODES or code < 0 <= low and code % 1 == 0 and len(rest) >= FEWEST_VALUES
-        if usual and counts[end] > 1 and gap > high - low:
+        lone = code < 0 <= low and code % 1 == 0 and len(rest) >= FEWEST_VALUES and counts[end] >= FEWEST_CODES
+        if (abs(code) in MISSING_CODES and counts[end] > 1 or lone) and gap > high - low:
             return float(code)
     return None
 

@@ -15,20 +15,21 @@ from proxembed.study.method_strategies import WEIGHTS
 
 from .plan import DIAGNOSIS, LEADERS, SHARES, Plan, round_up
 
-RIVALS, SIZES, SEARCHED, JUDGED, CHANCE, FITTED, SHOWN, STOPPED = (
-    "rivals", "sizes", "searched", "judged", "chance", "fitted", "shown", "stopped",
+RIVALS, SIZES, SEARCHED, CHOSEN, JUDGED, CHANCE, FITTED, SHOWN, STOPPED = (
+    "rivals", "sizes", "searched", "chosen", "judged", "chance", "fitted", "shown", "stopped",
 )  # fmt: skip
 BEARS = {  # the verdicts that a kind of cut concerns, and which way
-    SEARCHED: ("Every goal", "a longer search may find a better embedding; “better” stands, another word may rise"),
+    SEARCHED: ("Every goal", "a longer search may choose another, better embedding; the verdicts here are of this one"),
+    CHOSEN: ("Every goal", "the choice of method and size is less sure; the scores of test rows are not touched"),
     JUDGED: ("Every goal", "more rows make intervals narrower, and leave less that cannot be told"),
     STOPPED: ("Every goal", "a longer run may find a better embedding, and judges it more surely"),
     SIZES: ("Compress", "fewer numbers may be enough"),
-    CHANCE: ("Saved model", "the intervals above are what speaks against chance"),
+    CHANCE: ("Saved model", "how far it is above chance is shown by the intervals above"),
     FITTED: ("Saved model", "it has learned from fewer rows, but no verdict changes"),
     SHOWN: ("No verdict", "missing from the page, but no verdict changes"),
 }
-OTHERS = "one of them may be ahead of the embedding"
-OTHER_MAPS = "its word speaks of the other maps tried, and one of these may be ahead"
+OTHERS = "one of them may be better still"
+OTHER_MAPS = "one of these may be better than ours"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def cuts_of(plan: Plan) -> list[Cut]:
     """Everything that is missing or smaller, what matters most first."""
     stopped = [Cut(STOPPED, f"the clock decided: {text}") for text in plan.by_clock]
     stopped += [Cut(FITTED, text) for text in plan.sampled_fit]
-    return [*_rivals(plan), *_sizes(plan), *_searched(plan), *_judged(plan), *_checked(plan), *_shown(plan), *stopped]
+    tried = [*_rivals(plan), *_sizes(plan), *_searched(plan), *_chosen(plan)]
+    return [*tried, *_judged(plan), *_checked(plan), *_shown(plan), *stopped]
 
 
 def _lines(plan: Plan, cuts: Sequence[Cut]) -> list[list[str]]:
@@ -160,9 +162,13 @@ def _searched(plan: Plan) -> list[Cut]:
         found.append("maps with the features at weight 1 alone")
     if cuts.leaders < LEADERS:
         found.append("only the choice is compared" if cuts.leaders == 1 else "the choice and one other are compared")
-    if cuts.folds < plan.options.folds:
-        found.append(f"{cuts.folds} folds of the comparison instead of {plan.options.folds}")
     return [Cut(SEARCHED, text) for text in (*found, *plan.too_dear)]
+
+
+def _chosen(plan: Plan) -> list[Cut]:
+    """The folds that are missing from the comparison."""
+    folds, asked = plan.cuts.folds, plan.options.folds
+    return [Cut(CHOSEN, f"{folds} folds of the comparison instead of {asked}")] * (folds < asked)
 
 
 def _judged(plan: Plan) -> list[Cut]:

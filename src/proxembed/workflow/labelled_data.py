@@ -2,7 +2,7 @@
 
 import difflib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import repeat
 from pathlib import Path
@@ -51,6 +51,7 @@ NO_ROWS = np.zeros(0, dtype=np.intp)
 LEAK = 0.99  # area under the ROC curve above which a column is noted
 COPY = 0.999  # rank correlation with a number above which it is
 LEAST_OF_EACH, LEAST_KNOWN = 5, 20  # rows with the label, and without it, for such an area; rows for a correlation
+MOST_EMPTY = 0.5  # share of empty cells of a column that is measured where it is known, and not as filled
 MOST_ROWS, MOST_CELLS = 5000, 20_000_000  # that are searched for leaks
 JOBS: dict[str, tuple[type, tuple[str, ...]]] = {  # what search and compare take beside X, y and what a file needs
     "search": (SearchOptions, ("encoder", "folder", "resume", "progress")),
@@ -452,8 +453,9 @@ def leaks(dataset: Dataset) -> list[str]:
     if isinstance(X, TableRows):
         state = table_fit(X)
         names = list(state.feature_names[: len(state.varying)])
-        X = scaling_apply(state, X)[:, : len(names)]
+        holes, X = state.holes(X), scaling_apply(state, X)[:, : len(names)]
         X = X.toarray() if hasattr(X, "toarray") else X
+        X = np.where(holes & (holes.mean(axis=0) <= MOST_EMPTY), np.nan, X)
     if not isinstance(X, np.ndarray) or X.size == 0 or X.size > MOST_CELLS:
         return []
     if axis_of([name for name in names if is_number(name)]) is not None:  # spectra: no wavelength is a copy of a label
@@ -476,10 +478,11 @@ def _strengths(dataset: Dataset, X: np.ndarray, rows: np.ndarray) -> Iterator[tu
     if dataset.outputs is None:
         Y, known = dataset.Y.tocsr()[rows].toarray() > 0, known_cells(dataset.unknown, rows)
         if known is None:
-            yield from zip(dataset.label_names, repeat(LEAK), label_areas(X, Y).T, strict=False)
+            areas = _where_known(label_areas, X, Y).T
+            yield from zip(dataset.label_names, repeat(LEAK), areas, strict=False)
         elif X.size * Y.shape[1] <= MOST_CELLS:
             for j, name in enumerate(dataset.label_names):
-                yield name, LEAK, label_areas(X[known[:, j]], Y[known[:, j], j : j + 1])[:, 0]
+                yield name, LEAK, _where_known(label_areas, X[known[:, j]], Y[known[:, j], j : j + 1])[:, 0]
         return
     outputs = dataset.outputs.take(rows)
     if outputs.is_sparse or X.size * outputs.width > MOST_CELLS:
@@ -488,12 +491,24 @@ def _strengths(dataset: Dataset, X: np.ndarray, rows: np.ndarray) -> Iterator[tu
         known = ~outputs.dense_holes()[:, number]
         own = outputs.cells[known, number]
         if column.kind == "classes":
-            areas = label_areas(X[known], own[:, None] == np.arange(column.size)).T
+            areas = _where_known(label_areas, X[known], own[:, None] == np.arange(column.size)).T
             yield from zip((f"{column.name}={value}" for value in column.values), repeat(LEAK), areas, strict=False)
         elif column.kind == "labels":
-            yield column.name, LEAK, label_areas(X[known], own[:, None] > 0)[:, 0]
+            yield column.name, LEAK, _where_known(label_areas, X[known], own[:, None] > 0)[:, 0]
         else:
-            yield column.name, COPY, rank_correlations(X[known], own)
+            yield column.name, COPY, _where_known(rank_correlations, X[known], own)
+
+
+def _where_known(measure: Callable[..., np.ndarray], X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """A measure of each column of X for y, in the rows where the column is known."""
+    holed = np.isnan(X).any(axis=0)
+    whole = measure(X[:, ~holed], y)
+    found = np.zeros((X.shape[1], *whole.shape[1:]))
+    found[~holed] = whole
+    for j in np.flatnonzero(holed):
+        known = ~np.isnan(X[:, j])
+        found[j] = measure(X[known, j : j + 1], y[known])[0]
+    return found
 
 
 def skewed(dataset: Dataset) -> list[str]:

@@ -71,9 +71,10 @@ def test_all_faults_of_a_table_are_told_with_the_command_that_settles_them(tmp_p
     monkeypatch.setattr("sys.argv", ["proxembed", "data", "t.csv"])
     done = program(tmp_path / "t.csv")
     lines = [line.removeprefix("proxembed: ") for line in done.stderr.splitlines()]
-    assert done.exit_code == 2 and lines[0].endswith("t.csv: settle these problems first:") and len(lines) == 5
+    assert done.exit_code == 2 and lines[0].endswith("t.csv: settle these problems first:") and len(lines) == 6
     assert lines[1].startswith("- column 'flow' holds -999 in 4 cells") and "unequal lengths (1, 2)" in lines[2]
     assert lines[4] == "try: proxembed data t.csv --missing=-999 --drop v --labels y"
+    assert lines[5] == "or: proxembed data t.csv --missing=none --drop v --labels y"
     assert program(tmp_path / "t.csv", "--missing=-999", "--drop", "v", "--labels", "y").exit_code == 0
 
 
@@ -123,6 +124,15 @@ def test_a_table_of_which_nothing_is_to_be_predicted_yet_is_described(table, tmp
     assert "20 columns named by numbers from 900" in " ".join(
         program(spectra, "--targets", "fat", "--drop", "dry*").stdout.split()
     )
+
+
+def test_lines_left_out_are_told_before_labels_are_named(tmp_path):
+    rows = "".join(f"{j % 7}.5,{j % 5},{'uv'[j % 2]}\n" for j in range(20))
+    (tmp_path / "t.csv").write_text(f"a,b,y\nkg,cm,\n{rows}a,b,y\n{rows}")
+    for words in ((), ("--json",)):
+        done = program(tmp_path / "t.csv", *words)
+        assert done.exit_code == 0 and "note: left out: 1 line of units below the header ('kg', 'cm')" in done.stderr
+        assert "note: left out: 1 line repeats the header" in done.stderr
 
 
 def test_joined_labels_and_a_test_file(tmp_path):

@@ -253,6 +253,14 @@ def test_several_labels_of_other_values_are_outputs_of_classes(tmp_path):
     assert data.outputs.layout.columns[0].values.tolist() == [0, 1, 2]
 
 
+def test_large_whole_values_stay_apart(tmp_path):
+    values = [f"{k}0000000000000000000{k}" for k in (1, 2, 3)]
+    rows = "".join(f"'a {j} {j * j} c',{values[j % 3]},{j}\n" for j in range(30))
+    head = f"@relation t\n@attribute s string\n@attribute c {{{','.join(values)}}}\n@attribute x real\n@data\n"
+    (tmp_path / "t.arff").write_text(head + rows)
+    assert len(read(tmp_path / "t.arff", ["c"]).label_names) == 3
+
+
 def test_a_file_that_names_no_labels_tells_its_columns_and_proposes_some(tmp_path):
     head = "@relation t\n@attribute x real\n@attribute kind {red,blue}\n@attribute target {1,2}\n@data\n"
     (tmp_path / "t.arff").write_text(head + "".join(f"{j}.5,{('red', 'blue')[j % 2]},{1 + j % 2}\n" for j in range(20)))

@@ -149,6 +149,7 @@ def test_describe_counts_what_it_says(form):
         "labels_without_row": 0,
         "zero_rows": 0,
         "duplicate_rows": 2,
+        "copied_test_rows": 1,
         "constant_features": 1,
         "nonzero_share": 10 / 15,
         "train": 3,

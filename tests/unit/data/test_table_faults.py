@@ -136,13 +136,13 @@ def test_every_problem_is_in_one_message_with_the_options_that_settle_all(tmp_pa
 @pytest.mark.parametrize(
     ("cells", "code"),
     [
-        ([*range(40), -200, -200], "-200"),  # of a sensor
-        ([*range(92, 132), -1, -1], "-1"),
-        ([*range(40), -200], None),  # once
+        ([*range(40), -200, -200, -200], "-200"),  # of a sensor
+        ([*range(92, 132), -1, -1, -1], "-1"),
+        ([*range(40), -200, -200], None),  # twice
         ([*range(40), -200, -300], None),
-        ([*range(40), -0.5, -0.5], None),
-        ([*range(40), -20, -20], None),  # as near as the others are to each other
-        ([1, 2, 1, 2, -2, -2], None),  # answers
+        ([*range(40), -0.5, -0.5, -0.5], None),
+        ([*range(40), -20, -20, -20], None),  # as near as the others are to each other
+        ([1, 2, 1, 2, -2, -2, -2], None),  # answers
     ],
 )
 def test_a_lone_negative_number_far_from_all_others_is_asked_about(tmp_path, cells, code, words):
@@ -152,9 +152,12 @@ def test_a_lone_negative_number_far_from_all_others_is_asked_about(tmp_path, cel
     if code is None:
         assert read(tmp_path / "t.csv", "y").X.shape[1] == 2
         return
-    with pytest.raises(TableFaults, match=f"column 'v' holds {code} in 2 cells, far from all others: an empty") as e:
+    told = f"column 'v' holds {code} in 3 cells, far from all others: an empty cell, or else a value"
+    with pytest.raises(TableFaults, match=f"{told}; add missing='{code}', or missing='none'") as e:
         read(tmp_path / "t.csv", "y")
     assert in_program(e.value) == f"--missing={code}"
+    kept = read(tmp_path / "t.csv", columns=Columns(labels=("y",), missing=("none",)))
+    assert np.sum(kept.X["v"] == float(code)) == 3
 
 
 COMMAS = [f"{20 + j % 29},{j % 7}5" for j in range(58)]

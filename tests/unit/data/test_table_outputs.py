@@ -57,7 +57,10 @@ def test_numbers_of_a_matrix_and_of_its_test_file(tmp_path):
         (["low", "high", "medium"], "holds the steps low, medium, high: write numbers (1 for low, 2 for medium, 3 for"),
         (["5 kg", "300 g"], "line 3: column 'y' mixes units (5 kg, 300 g): write all of its cells in one unit."),
         (["1.5"] + [""] * 23, "column 'y' has 1 known cell, and two are needed; leave it out"),
-        (["1", "2", "3", "-999"], "column 'y' holds -999 in 6 cells, far from all others: an empty cell?"),
+        (
+            ["1", "2", "3", "-999"],
+            "column 'y' holds -999 in 6 cells, far from all others: an empty cell, or else a value",
+        ),
     ],
 )
 def test_what_is_no_number_is_told(tmp_path, cells, message):

@@ -5,6 +5,7 @@ import lzma
 import pytest
 
 from proxembed.data import Columns, DataError, read, read_rows
+from proxembed.data.readers.table_file import open_table
 from proxembed.data.readers.text_layout import looks_like_a_row, text_layout
 
 ROWS = "".join(f"{i % 7}.5;{i % 5};{'uv'[i % 2]}\n" for i in range(30))
@@ -55,6 +56,8 @@ def test_lines_before_the_header_and_the_separator(text, skipped, separator, not
             ],
             "left out: 1 line of units below the header ('kg', '\u00b0C')",
         ),
+        (["\u00b5g/m3;[m s-1];"], "left out: 1 line of units below the header ('\u00b5g/m3', '[m s-1]')"),
+        (["EUR;years;"], "left out: 1 line of units below the header ('EUR', 'years')"),
         (["(mg/l);(%);-"], "left out: 1 line of units below the header ('(mg/l)', '(%)', '-')"),
     ],
 )
@@ -78,10 +81,20 @@ def test_lines_of_types_or_units_below_the_header_are_left_out_and_lines_keep_th
         ["NA;NA;w", "2;3;v", "4;5;u"],
         ["c;d;u", "d;c;v", "c;t;u"],
         ["kg;cm;w", "2;3;v"],
+        ["kg;cm;w", "2;3;v", "4;5;u"],  # a value in the column of text
+        ["A;A;", "2;3;v", "4;5;u"],
+        ["a;b;y", "2;3;v", "4;5;u"],  # the header again
+        *([f"{first};", "2;3;v", "4;5;u"] for first in ("ND;ND", "nm;nm", "unknown;unknown", "inf;-inf")),
+        *([f"{first};", "2;3;v", "4;5;u"] for first in ("missing;missing", "(none);[x]", "1.2M;3.4K", "below;kg")),
     ],
 )
 def test_a_first_row_of_data_is_none_of_them(rows):
     assert text_layout(["a;b;y", *rows]).below == 0
+
+
+def test_a_number_without_a_unit_stands_among_units():
+    assert text_layout(["a;b;c;y", "kg;-;m s-1;", "1;2;3;u", "4;5;6;v"]).below == 1
+    assert text_layout(["a;b;c;y", "kg;-;-;", "1;2;3;u", "4;5;6;v"]).below == 0
 
 
 def test_lines_that_repeat_the_header_are_left_out(tmp_path):
@@ -97,6 +110,21 @@ def test_lines_that_repeat_the_header_are_left_out(tmp_path):
     (tmp_path / "t.csv").write_text("tags\nsea\ntags\nsun\ntags\n")  # one column, where it may be a value
     with pytest.raises(DataError, match="no column is left for the features"):
         read(tmp_path / "t.csv", "tags")
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "repeats"),
+    [
+        ("g,m\ng,m\n1,2\n3,4\n5,6\n", 3, 1),  # at once below the header, whose names are units too
+        ("a,b\nxya,b\nu,v\nw,z\nu,q\n", 4, 0),  # the end of the first row
+        ('a,b\n1,"x\na,b\ny"\n2,v\na,b\n3,w\n', 3, 1),  # a line in a cell in quotes
+    ],
+)
+def test_only_whole_rows_repeat_the_header(tmp_path, text, rows, repeats):
+    (tmp_path / "t.csv").write_text(text)
+    table = open_table(tmp_path / "t.csv")
+    assert sum(block.rows for block in table.blocks(dict.fromkeys(table.names, "text"))) == rows
+    assert table.repeats == repeats
 
 
 def test_separators_at_the_end_of_lines(tmp_path):
@@ -226,3 +254,11 @@ def test_text_files_are_tables_unless_their_first_rows_hold_indices(tmp_path):
         (tmp_path / f"t{suffix}").write_text("".join(f"{i % 7} {i % 5} {i % 2}\n" for i in range(30)))
         settings = Columns(labels=("column_3",), header=False)
         assert read(tmp_path / f"t{suffix}", columns=settings).X.shape == (30, 2), "three whole numbers in every line"
+
+
+def test_a_first_new_row_of_words_is_no_line_of_units(tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    data = read(tmp_path / "t.csv", "y")
+    (tmp_path / "new.csv").write_text("a;b;y\nunknown;unknown;\n" + ROWS)
+    with pytest.raises(DataError, match="line 2: 'unknown' in column 'a' is not a number"):
+        read_rows(tmp_path / "new.csv", data.source)

@@ -218,7 +218,7 @@ def test_what_to_do_says_whether_a_goal_has_the_saved_model():
     summary = verdict_module.summarise(results(GOOD))
     ends = {
         3: "use OPLS at k = 3 (the saved model) to predict.",
-        2: "(a search with --goal predict saves it) to predict.",
+        2: "(a search with --goal predict looks for the best one and saves it) to predict.",
     }
     for k, end in ends.items():
         found = worded({**summary, "choice": {"method": "OPLS", "k": k}})["verdict"]["goals"]["predict"]

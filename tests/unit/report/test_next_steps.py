@@ -47,7 +47,7 @@ def test_a_goal_has_a_command_where_there_is_something_to_run(name, word, comman
 def test_another_embedding_than_the_saved_one_takes_another_search_in_a_folder_of_its_own():
     advice, command = told("map", BETTER, choice=("OPLS", 7))
     assert command == "proxembed search 'my data.csv' --labels=y --max-work 60 --goal map -o 'a b-map'"
-    assert "(a search with --goal map saves it)" in advice
+    assert "(a search with --goal map looks for the best map and saves it)" in advice
 
 
 def test_a_rival_that_is_saved_is_what_to_predict_with_and_the_embedding_takes_the_option():
@@ -69,6 +69,11 @@ def test_a_rival_that_is_ahead_is_kept_if_its_model_can_be_saved():
     assert "--keep-rival 'logistic regression'" in told("predict", BETTER, rival=ahead)[1]
     assert "--keep-rival 'label lookup'" in told("neighbours", BETTER, rival={**ahead, "arm": "label lookup"})[1]
     assert told("neighbours", BETTER, rival={**ahead, "arm": "supervised UMAP", "k": 2})[1] == ""
+    beside = {"arm": "label scores", "k": None, "value": 0.77, "interval": (-0.005, 0.008)}
+    advice, command = told("predict", CANNOT_TELL, rival=beside)
+    assert "keep the features to predict, or take label scores, which is as good" in advice
+    assert "--keep-rival 'label scores'" in command
+    assert told("predict", CANNOT_TELL, rival={**beside, "interval": (-0.1, 0.1)})[1] == ""
 
 
 def test_what_nested_folds_chose_anew_is_the_saved_model_at_no_size_and_else_takes_a_search():
@@ -140,9 +145,15 @@ def test_the_first_command_with_new_rows_says_what_they_are():
     ahead = {"arm": "label lookup", "k": None, "value": 0.9}
     kept = told_together({"neighbours": BETTER}, rival=ahead)["neighbours"]
     assert kept["command_note"] == "This search writes its model to a b-rival/rival.skops."
+    near = told_together({"predict": BETTER, "neighbours": BETTER}, measure="Jaccard@10 (cosine kNN)")["neighbours"]
+    assert near["command_note"] == (
+        "It writes five numbers per row; compare them by cosine with those of the fitted rows in a b/embedding.npz."
+    )
     gzipped = Run("proxembed search data/b.arff.gz -o f", "f")
     assert gzipped.use("predict") == "proxembed predict f/model.skops NEW.arff.gz"
     assert Run("proxembed search folder -o f", "f").new_rows == "NEW.csv"
+    assert Run("proxembed search data/b.csv.bz2 -o f", "f").new_rows == "NEW.csv.bz2"
+    assert Run("proxembed search dir/v1.2 -o f", "f").new_rows == "NEW.csv"
 
 
 def test_the_same_command_in_another_folder_keeps_the_present_run():

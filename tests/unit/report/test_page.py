@@ -13,7 +13,7 @@ from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.report import page_html
 from proxembed.report.figures import LINES, k_curve, line_looks, matrix_png
 from proxembed.report.matrices import unpacked
-from proxembed.report.page import feature_words
+from proxembed.report.page import feature_words, templates
 from proxembed.report.record import SECTIONS
 from proxembed.report.sections import leak_warnings, verdict_warnings
 from proxembed.report.views import shuffles_text
@@ -201,12 +201,39 @@ def test_few_possible_shuffles_and_what_a_shuffle_moves_are_said(record, without
     assert "better than the same method on shuffled labels" in enough and "on along time (20 are possible)." in enough
 
 
+def test_beside_chance_tells_its_rows_and_optimism_only_where_there_is_some(record, page, without_figures):
+    some = page.partition('<section id="chance">')[2]
+    assert "It rests on 1,000 of" in some and "an optimism of +0.067, which is why only held-out rows" in some
+    none = page_html({**record, "diagnosis": record["diagnosis"] | {"optimism": -0.01}})
+    assert "no sign of overfitting.</p>" in none and "an optimism of" not in none
+
+
+def test_options_do_not_break_at_their_hyphens():
+    text = str(templates().from_string("{{ text|unbroken }}").render(text="(a <search> with --goal map) a--b"))
+    assert text == '(a &lt;search&gt; with <span style="white-space: nowrap">--goal</span> map) a--b'
+
+
+def test_only_seconds_are_converted_into_work(record, without_figures):
+    budget = {"budget": {"work": 60.0, "repeat": "proxembed search a.csv --max-work 60", "cuts": []}}
+    for given, said in (
+        ("--max-work 60", ". Budget: 60 units of work; with"),
+        ("--max-seconds 60", ". Its seconds were"),
+    ):
+        command = f"proxembed search a.csv {given} -o a"
+        text = page_html({**record, "command": command, "search": {**(record.get("search") or {}), **budget}})
+        option, value = given.split()
+        shown = f'<span style="white-space: nowrap">{option}</span> {value} -o a</code>{said}'
+        assert shown in text
+
+
 def test_leak_warnings_name_their_cause(summary):
     facts = {**summary["dataset"], "duplicate_rows": 1, "groups": 9, "time_order": True, "zero_rows": 2}
     words = " ".join(leak_warnings(facts, {}))
     for part in ("1 row has the features", "Rows have groups", "Rows have a time", "2 rows have no feature"):
         assert part in words
     told = verdict_warnings(facts, {})
+    tested = verdict_warnings({**facts, "copied_test_rows": 62, "test": 579}, {})[0]
+    assert "earlier row; 62 of 579 test rows have a copy in training: a copy" in tested
     assert len(told) == 3 and all(each in words for each in told) and "zeros" not in " ".join(told)
     clean = {**facts, "duplicate_rows": 0, "zero_rows": 0}
     untimely, inner = leak_warnings(clean, {"splitting": {"kind": "groups"}})
@@ -280,7 +307,7 @@ def test_the_first_tile_adds_to_the_headline_and_commands_and_cuts_are_shown(rec
     assert page.index("use it.") < page.index("b.csv is yours.") < page.index('class="goal"') < page.index("9 copies.")
     shown = page[page.index("<b>What was cut</b>") :]
     assert "<b>Map:</b> <bdi>not compared with &lt;PCA&gt;.</bdi>" in shown
-    assert "Why: it needs 9. To cut nothing: --max-work 9.</p>" in shown
+    assert 'Why: it needs 9. To cut nothing: <span style="white-space: nowrap">--max-work</span> 9.</p>' in shown
     assert "label lookup" in page and '<a href="#words">label lookup</a>' not in page
     goals["map"]["plain"] = "The rival label lookup is ahead."
     page = page_html({**record, "summary": {**summary, "verdict": verdict}})

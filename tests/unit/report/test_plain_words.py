@@ -61,16 +61,22 @@ def test_a_rival_is_named_where_it_is_ahead_or_as_good():
     [
         (0.8, (-0.05, -0.01), "is ahead (.80, by .01 to .05)"),
         (0.8, (-0.07, 0.01), "is perhaps ahead (.80, between .01 worse and .07 better)"),
-        (0.765, (0.003, 0.012), "is as good (.77, behind by .00 to .01)"),
-        (0.765, (-0.02, 0.03), "is as good (.77, between .03 worse and .02 better)"),
+        (0.765, (0.002, 0.008), "is as good (.77, behind by .00 to .01)"),
+        (0.765, (-0.006, 0.009), "is as good (.77, between .01 worse and .01 better)"),
+        (0.765, (0.003, 0.012), ""),
+        (0.765, (-0.02, 0.03), "cannot be told from the embedding (.77, between .03 worse and .02 better)"),
+        (0.75, (-0.02, 0.06), "cannot be told from the embedding (.75, between .06 worse and .02 better)"),
+        (0.778, (-0.015, -0.002), "is ahead (.78, by .00 to .01)"),
     ],
 )
 def test_a_rival_has_the_interval_of_its_lead_and_is_ahead_only_if_that_is_sure(value, interval, said):
     rival = {"arm": "forest scores", "value": value, "gain": 0.77 - value, "interval": interval}
-    assert told("predict", BETTER, rival=rival).endswith(f"; the rival forest scores {said}.")
+    text = told("predict", BETTER, rival=rival)
+    assert text.endswith(f"; the rival forest scores {said}.") if said else "rival" not in text
     goal = {"word": BETTER, "measure": AP, "components": 5, "features": 72, "value": 0.77, "base": ALL, "d": 72}
     what = advice("predict", {**goal, "arm": "OPLS", "k": 5, "margin": 0.01, "rival": rival})
-    end = ", or take forest scores, which is " + said.partition(" (")[0].removeprefix("is ") + "."
+    place = said.partition(" (")[0]
+    end = f", or take forest scores, which {place}." if place.startswith("is ") else "."
     assert what == ("predict with forest scores." if interval[1] < 0 else f"use OPLS at k = 5 to predict{end}")
 
 
@@ -94,6 +100,9 @@ def test_new_rows_among_themselves_are_named_where_they_contradict_the_word():
     text = told("neighbours", BETTER, new_rows=among)
     assert "; but among new rows alone the embedding is worse than all 72 features (.40 and .52)" in text
     assert "new rows" not in told("neighbours", BETTER, new_rows={**among, "interval": (-0.2, 0.01)})
+    constant = {"arm": "the same rows for every query", "k": None, "value": 0.68}
+    lost = told("neighbours", WORSE, base=constant, new_rows={**among, "interval": (0.05, 0.2)})
+    assert "; but among new rows alone the embedding is better than all 72 features (.40 and .52)" in lost
     goal = {"word": BETTER, "measure": NEAR, "components": 5, "value": 0.77, "base": ALL, "arm": "OPLS", "k": 5}
     assert advice("neighbours", {**goal, "new_rows": among}) == (
         "use OPLS at k = 5 to find the neighbours of new rows among the training rows; keep the features to compare "
@@ -104,6 +113,8 @@ def test_new_rows_among_themselves_are_named_where_they_contradict_the_word():
 def test_where_a_search_was_cut_short_no_embedding_is_one_that_was_tried():
     lost = told("predict", WORSE, short_search=True)
     assert lost.startswith("No embedding that was tried predicts these labels as well")
+    other = told("predict", WORSE, short_search=True, searched_for="map")
+    assert other.startswith("No embedding tried in this run (which searched for maps) predicts these labels as well")
     goals = {"predict": {"word": WORSE, "plain": "a.", "short_search": True}}
     assert headline(goals) == "No embedding that was tried helps here. a."
 
@@ -140,7 +151,7 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
     assert advice("predict", goal) == f"{told_level}."
     better = {**goal, "word": BETTER, "saved": False}
     assert advice("neighbours", better) == (
-        "use OPLS at k = 5 (a search with --goal neighbours saves it) to find neighbours."
+        "use OPLS at k = 5 (a search with --goal neighbours looks for the best one and saves it) to find neighbours."
     )
     assert advice("predict", {**better, "saved": True, "reads_features": True}) == (
         "use OPLS (the saved model) to predict."

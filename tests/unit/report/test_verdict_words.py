@@ -1,5 +1,6 @@
 """The verdict in words: why nothing can be told, rivals with their sizes, what counts as kept."""
 
+import numpy as np
 import pytest
 
 from proxembed.cli.terminal import contrast_text
@@ -158,10 +159,10 @@ def test_the_title_says_than_what_it_is_better_and_that_rivals_are_missing():
     more = goal | {"base": {"arm": "all features", "k": None, "value": 0.6}, "rival": rival}
     missing = {"neighbours": ("UMAP",)}
     told = verdict_of("neighbours", more, missing=missing)["goals"]["neighbours"]
-    assert told["than"] == " than all features and every rival tried"
+    assert told["than"] == " than all features and the best rival tried"
     over = "Best rival tried: PCA at k = 5 (0.650; ours over it +0.050, 95 % interval +0.010 to +0.090)."
     assert over in told["sentence"]
-    unsure = more | {"rival": rival | {"interval": [-0.01, 0.09]}}
+    unsure = more | {"rival": rival | {"interval": [np.float64(-0.01), np.float64(0.09)]}}
     assert verdict_of("neighbours", unsure)["goals"]["neighbours"]["than"] == " than all features"
     among = {"value": 0.4, "base": 0.5, "gain": -0.1, "interval": [-0.2, -0.05]}
     reverse = verdict_of("neighbours", unsure | {"new_rows": among})["goals"]["neighbours"]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from proxembed.report import label_section, reliability_section, views
+from proxembed.report.next_steps import Run
 
 
 def test_the_tile_names_the_choice_where_another_leads_on_the_folds_of_the_comparison():
@@ -56,7 +57,21 @@ def test_it_is_said_which_model_the_map_shows_and_which_the_verdict_judges():
     other = views.map_words(summary, {"panels": [panel("OPLS")]})
     assert f"of another map than these pictures show, that of {judged}" in other and "--goal map" in other
     scores = views.map_words(summary, {"panels": [panel("OPLS", judged=True)], "scores": {}})
-    assert f"map of {judged}, which is not drawn here" in scores
+    assert f"map of {judged}, which is not drawn here. These" in scores
+    run = Run("proxembed search a.csv --labels=y --goal predict --max-work 60 -o a", "a")
+    command = "proxembed map a.csv --labels=y --method FDA --layout components -o map.html"
+    drawn = views.map_words(summary, {"panels": [], "scores": {}}, run)
+    assert f"not drawn here: `{command}` draws one of this method. These" in drawn
+    folds = [
+        {"arm": arm, "k": 2, "scores": {goal["measure"]: {"mean": mean}}} for arm, mean in (("FDA", 0.6), ("OPLS", 0.5))
+    ]
+    above = {"panels": [panel("FDA", judged=True), panel("OPLS", score=0.7)]}
+    assert views.map_words({**summary, "leaderboard": folds}, above).endswith(
+        " Maps were chosen on the training folds (there FDA 0.600, OPLS at k = 2 0.500), so a higher figure on the "
+        "rows shown was not the reason."
+    )
+    below = {"panels": [panel("FDA", judged=True), panel("OPLS", score=0.5)]}
+    assert "training folds" not in views.map_words({**summary, "leaderboard": folds}, below)
     same = {**summary, "choice": {"method": "FDA", "k": 2}}
     assert views.map_words(same, {"panels": [panel("FDA")]}).endswith(f"shown here, {judged}.")
     assert views.map_words({"verdict": {"goals": {}}}, {"panels": []}) == ""

@@ -63,6 +63,27 @@ def test_a_number_or_class_that_a_column_tells_is_named(tmp_path):
     assert leaks(read(tmp_path / "t.csv", columns=settings)) == [told]
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 1), ("shut", "open"), ("2024-01-01", "2024-01-02")])
+def test_a_copy_with_empty_cells_is_named(tmp_path, low, high):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    copy = np.where(np.arange(200) % 4 == 0, "", np.where(y == 1, str(high), str(low)))
+    few = np.where(np.arange(200) % 20 == 0, y, rng.integers(0, 9, 200)).astype(str)
+    few[np.arange(200) % 20 != 0] = ""  # known in too few rows to tell
+    table = pandas.DataFrame({"copy": copy, "few": few, "x": rng.normal(size=200), "kind": np.where(y, "u", "v")})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    names = {line.split(" alone")[0] for line in leaks(read(tmp_path / "t.csv", labels="kind"))}
+    assert names and all(name.startswith("copy") for name in names)
+
+
+def test_a_number_in_another_unit_with_empty_cells_is_named(tmp_path):
+    y = np.random.default_rng(0).normal(size=100).round(4)
+    other = np.where(np.arange(100) % 4, 3 * y, np.nan)
+    pandas.DataFrame({"other": other, "x": y[::-1], "y": y}).to_csv(tmp_path / "t.csv", index=False)
+    found = leaks(read(tmp_path / "t.csv", columns=Columns(targets=("y",))))
+    assert [line.split(" alone")[0] for line in found] == ["other"]
+
+
 def test_wavelengths_are_not_named(tmp_path):
     y = np.arange(60) % 2
     spectra = {f"{1000 + j}.5": y + j / 100 for j in range(20)}

@@ -217,7 +217,7 @@ def test_every_cut_is_told_with_the_verdicts_that_it_weakens_in_a_line_each(ever
         told = cuts_told(found)["lines"]
         text = " ".join(words for _, words in told)
         texts = [cut.text for cut in cuts_of(found) if not cut.text.startswith("rivals left out")]
-        assert texts and all(each in text for each in texts) and len(told) <= 7
+        assert texts and all(each in text for each in texts) and len(told) <= 8
     assert missing_of(found)["embeddings"] and set(missing_of(found)) <= {"predict", "neighbours", "map", "embeddings"}
 
 
@@ -403,6 +403,9 @@ def test_what_is_cut_is_told_line_by_line():
     ):
         assert any(part in line for line in lines)
     assert any("on shuffled outputs" in line for line in lines_of(replace(planned(8.0), numbers=True)))
+    sure = "the choice of method and size is less sure; the scores of test rows are not touched"
+    folds = f"3 folds of the comparison instead of 5: {sure}"
+    assert ["Every goal", folds] in cuts_told(planned(8.0))["lines"], "fewer folds find no worse embedding"
 
 
 def test_work_alone_decides_not_the_speed_of_the_machine_nor_the_time(monkeypatch):

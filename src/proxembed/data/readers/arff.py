@@ -504,7 +504,8 @@ class _DenseRows(_Rows):
                 found.append([None if cell == "?" else unquote(cell) for cell in cells])
             else:
                 column = self._column(j, cells)
-                whole = attribute.numbers is not None and not (attribute.numbers % 1).any()
+                declared = attribute.numbers
+                whole = declared is not None and not (declared % 1).any() and np.abs(declared).max() < 2**53
                 found.append(_whole_numbers(column) if whole else column)
         return found
 

@@ -209,7 +209,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
             if targets := likely_targets(mixed.numbers, file.names):
                 error.options, error.instead = targets, ()
         if not problems:
-            raise UnlabelledTable.of(error, mixed.described, _rows_read(parts[0])) from error
+            raise UnlabelledTable.of(error, mixed.described, _rows_read(parts[0]), _notes_of(file)) from error
         reason = str(error).removeprefix(f"{file.path}: ").removesuffix(".")
         problems.append((reason, error.options))
     if problems:
@@ -224,6 +224,11 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
         labels_beside = ((name, "labels", cell) for name, cell in given.columns)
         mixed = replace(mixed, described=(*mixed.described, *labels_beside))
     return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed, told + found.notes)
+
+
+def _notes_of(file: TableFile) -> tuple[str, ...]:
+    """Notes on a file of a table, of the kinds that have some."""
+    return getattr(file, "notes", ())
 
 
 def _rows_read(part: Gathered) -> tuple[int, bool]:

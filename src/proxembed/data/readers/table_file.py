@@ -367,10 +367,15 @@ class CsvFile:
         """The file in pieces of whole rows; lines that repeat the header are emptied and counted."""
         self.repeats, again = 0, re.compile(rb"^(?:%b)?%b(?=\r?$)" % (UTF8_MARK, re.escape(self._header)), re.MULTILINE)
         for place, rows in enumerate(_whole_rows(stream)):
-            start = len(self._header) + len(UTF8_MARK) if place == 0 else 0  # after the header itself
-            if self._header and rows.find(self._header, start) >= 0:
-                rest, times = again.subn(b"", rows[start:])
-                rows, self.repeats = rows[:start] + rest, self.repeats + times
+            done = rows.find(LINE_END) + 1 if place == 0 else 0  # after the header itself
+            if self._header and rows.find(self._header, done) >= 0:
+                kept, quotes = [rows[:done]], 0
+                for found in again.finditer(rows, done):
+                    quotes += _quotes(rows[done : found.start()])
+                    repeats = quotes % 2 == 0  # else the line stands in a cell in quotes
+                    kept += [rows[done : found.start()], b"" if repeats else found[0]]
+                    done, self.repeats = found.end(), self.repeats + repeats
+                rows = b"".join([*kept, rows[done:]])
             yield rows
 
     def _sample(self) -> tuple[Any, Any]:

@@ -29,7 +29,15 @@ SHOWN_LINES = 60  # of the beginning of a file, which show its layout
 FEWEST_CELLS = 3  # of a table below a title
 ORANGE_TYPES = frozenset("c continuous d discrete s string t time".split())
 ORANGE_FLAGS = re.compile(r"(?:class|meta|ignore|weight|[cimw]|\w+=.*)?(?:\s+\w+=.*)?", re.DOTALL)
-UNIT = re.compile(r"[^\W\d]|[%\u00b0$\u20ac\u00a3]")  # a letter or a sign that the name of a unit has
+UNIT_PART = (  # of kg/m3: a prefix and a unit of physics, or a usual word or sign, with an exponent
+    r"(?:(?:da|[pnu\u00b5\u03bcmcdhkMGT])?(?:g|m|s|l|L|A|K|V|W|J|Hz|Pa|Bq|Gy|Sv|mol|bar|eV|cal|Wh|VA|lx|lm)"
+    r"|[pnu\u00b5\u03bcmckMG](?:N|F|M|S|T)|k?(?:ohm|\u03a9|\u2126)|pH|dB|N"
+    r"|(?i:kg|mg|cm|mm|km|ml|min|hr?|hrs|hours?|d|days?|weeks?|months?|years?|yrs?|in|inch(?:es)?|ft|feet|yd|miles?|lbs?"
+    r"|oz|mph|kph|knots?|rpm|psi|mmhg|atm|deg ?[CFK]?|rad|pp[mb]|px|pct|percent|usd|eur|gbp|chf|jpy)"
+    r"|[%\u2030$\u20ac\u00a3\u00a5]|[\u00b0\u00ba] ?[CFK]?)(?:\^?[-\u2212]?\d|[\u207b\u00b9\u00b2\u00b3]+)?"
+)
+UNITS = rf"{UNIT_PART}(?:\s*[/*\u00b7. ]\s*{UNIT_PART})*"
+UNIT = re.compile(rf"(?!n[a-z]$){UNITS}|\({UNITS}\)|\[{UNITS}\]")  # nd and nm may also say: not measured
 SHOWN_CELLS = 4
 FEWEST_BELOW = 2  # rows of numbers, and columns of them, below a line of units
 FIELD = csv.field_size_limit()
@@ -258,8 +266,9 @@ def _titles(rows: Sequence[Sequence[str]]) -> int:
 
 def _below(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, tuple[str, ...]]:
     """The number of rows below a header that hold no values, with a note."""
-    if not 1 < len(rows[0]) == len(names):
+    if not 1 < len(rows[0]) == len(names) or rows[0] == names:
         return 0, ()
+    rows = [row for row in rows if row != names]  # which joined files repeat
     if _are_types(rows[0]) and _is_new(rows[0], rows[1:]):
         flags = len(rows) > 1 and all(map(ORANGE_FLAGS.fullmatch, rows[1])) and _is_new(rows[1], rows[2:])
         found, what = rows[: 1 + flags], "types"
@@ -286,13 +295,16 @@ def _is_new(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _are_units(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a line names units: it has text where two or more columns hold numbers below, in most of them."""
+    """Whether a line holds the usual names of units above most of the columns of numbers, two or more, and nothing
+    above the others; single capitals alone may be marks, such as A for absent."""
     full = [row for row in rows if len(row) == len(cells)]
     numbers = [j for j in range(len(cells)) if _holds_numbers([row[j] for row in full])]
-    told = [cells[j] for j in numbers if cells[j] and cells[j] not in MISSING]
+    told = [cells[j] for j in numbers if cells[j] not in (*MISSING, "-")]
     if len(full) < FEWEST_BELOW or len(numbers) < FEWEST_BELOW or 2 * len(told) <= len(numbers):
         return False
-    return all(UNIT.search(cell) and not _is_bare(cell) for cell in told) and _is_new(cells, full)
+    others = [cell for j, cell in enumerate(cells) if j not in numbers]
+    marks = all(len(cell) == 1 and cell.isupper() for cell in told)
+    return all(map(UNIT.fullmatch, told)) and not marks and set(others) <= {"", "-"} and _is_new(cells, full)
 
 
 def _holds_numbers(cells: Sequence[str]) -> bool:
