@@ -152,7 +152,7 @@ def few_shuffles(diagnosis: dict[str, Any]) -> bool:
 
 
 def shuffles_text(diagnosis: dict[str, Any]) -> str:
-    """How many shuffles reach the value, and p with the smallest that so many can give."""
+    """How many shuffles reach the value, and p, beside the smallest p that is possible with this number of shuffles."""
     count = len(diagnosis["null"])
     reached = round(diagnosis["p"] * (1 + count)) - 1
     least = f", the smallest p that {count} shuffles can give" if reached == 0 else ""

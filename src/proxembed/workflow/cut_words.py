@@ -24,7 +24,7 @@ BEARS = {  # the verdicts that a kind of cut concerns, and which way
     JUDGED: ("Every goal", "more rows make intervals narrower, and leave less that cannot be told"),
     STOPPED: ("Every goal", "a longer run may find a better embedding, and judges it more surely"),
     SIZES: ("Compress", "fewer numbers may be enough"),
-    CHANCE: ("Saved model", "how far it is above chance is shown by the intervals above"),
+    CHANCE: ("Beside chance", "no verdict rests on it; the same answer for every row is a guide to chance"),
     FITTED: ("Saved model", "it has learned from fewer rows, but no verdict changes"),
     SHOWN: ("No verdict", "missing from the page, but no verdict changes"),
 }
