@@ -524,7 +524,7 @@ def _most_rows_for_cuts(method: Any) -> int | None:
 
 
 def _sample_for_cuts(rows: np.ndarray, known: np.ndarray, most: int | None) -> np.ndarray:
-    """At most so many rows, drawn evenly, those with known labels first; ``known``: which these are."""
+    """Rows, or an even sample of ``most`` of them that takes known labels first; ``known``: which rows have some."""
     if most is None or len(rows) <= most:
         return rows
     own, others = rows[known], rows[~known]

@@ -191,7 +191,7 @@ def _checked(plan: Plan) -> list[Cut]:
     what = "outputs" if plan.numbers else "labels"
     if plan.cuts.shuffles < plan.options.shuffles:
         return [Cut(CHANCE, f"not compared with itself on shuffled {what}")]
-    few = f"compared with itself on shuffled {what} on {plan.cuts.diagnosis:,} rows"
+    few = f"shuffled {what} are tried on at most {plan.cuts.diagnosis:,} rows"
     return [Cut(CHANCE, few)] * (plan.cuts.diagnosis < DIAGNOSIS)
 
 
