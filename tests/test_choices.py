@@ -19,13 +19,15 @@ def fixed(name, split, values):
         {"arm": arm, "k": 6, "rival": arm in RIVALS, "test": value}
         for arm, value in zip((*ANCHORS, *RIVALS), values, strict=True)
     ]
-    shared = {"set": name, "split": split, "goal": choices.ARMS, "work": None, "rows": 75, "held_out": 25}
+    key = {"set": name, "split": split, "goal": choices.ARMS, "work": None}
+    shared = {**key, "rows": 75, "held_out": 25, "commit": "1a2b3c4d"}
     return {**shared, "arms": dict.fromkeys(choices.GOALS, arms)}
 
 
 def search(name, split, work, chosen, board, goal="predict"):
     arms = [{"arm": arm, "k": k, "rival": arm in RIVALS, "folds": folds, "test": test} for arm, k, folds, test in board]
-    shared = {"set": name, "split": split, "goal": goal, "work": work, "rows": 75, "held_out": 25}
+    made = {"commit": "5e6f7a8b", "cpu": 40.0 + 10 * split}
+    shared = {"set": name, "split": split, "goal": goal, "work": work, "rows": 75, "held_out": 25, **made}
     return {**shared, "chosen": {"arm": chosen, "k": 5}, "arms": arms}
 
 
@@ -55,6 +57,7 @@ def test_regret_is_against_our_best_arm_on_the_same_splits():
     assert choices_page.judged(known, "birds", "predict", 150.0)["regret"] == pytest.approx(0.0)
     assert choices_page.judged(known, "yeast", "predict", 150.0) is None
     text = choices_page.goal_table(known, "predict", 150.0)
+    assert "| emotions | 2 | 45 | CCA |" in text
     assert "Mean regret +0.0300" in text and "emotions (forest scores +0.020)" in text
     assert "| OPLS | 2 | 0.5500 | 0.6050 | +0.0550" in text
 
@@ -80,9 +83,10 @@ def test_page_tells_what_was_not_run():
     text = " ".join(choices_page.page(LINES).split())
     assert "3 of 30 fits of fixed arms (emotions (2 splits), birds (1 split))" in text
     assert "0 of 60 searches at 450 units" in text and "3 of 60 searches at 150 units" in text
+    assert "with the number of lines: 1a2b3c4d (3), 5e6f7a8b (4)." in text
     whole = [
-        {"set": name, "split": split, "goal": goal, "work": work}
+        {"set": name, "split": split, "goal": goal, "work": work, "commit": "1a2b3c4d"}
         for name, split, goal, work in choices.wanted(choices.SETS, 3, choices.BUDGETS)
     ]
-    assert choices_page.state_of(whole) == "All of it was run."
+    assert choices_page.state_of(whole).startswith("All of it was run. Last commit")
     assert choices_page.state_of(whole[1:]).startswith("**Part of it was run**")

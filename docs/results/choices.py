@@ -10,6 +10,7 @@ budget has what a search of this budget chose and compared. The budget is counte
 import argparse
 import json
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -124,8 +125,18 @@ def known_lines() -> list[dict]:
 
 
 def run_line(folder: Path, name: str, split: int, goal: str, work: float | None) -> dict:
-    """One line."""
-    return run_arms(folder, name, split) if work is None else run_search(folder, name, split, goal, work)
+    """One line, with the commit of the code that made it."""
+    line = run_arms(folder, name, split) if work is None else run_search(folder, name, split, goal, work)
+    return {**line, "commit": commit()}
+
+
+def commit() -> str:
+    """The last commit that changed the package, with a plus if it was changed since."""
+    package = ["--", Path(proxembed.__file__).parent]
+    last = ["git", "log", "-1", "--abbrev=8", "--format=%h", *package]
+    found = subprocess.run(last, cwd=FOLDER, capture_output=True, text=True, check=True).stdout.strip()
+    changed = subprocess.run(["git", "diff", "--quiet", *package], cwd=FOLDER, check=False).returncode
+    return found + ("+" if changed else "")
 
 
 def main() -> None:

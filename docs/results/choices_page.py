@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable
 from io import StringIO
 from textwrap import fill
@@ -28,19 +29,31 @@ HEAD = """# How well `proxembed search` chooses
 
 {state}
 
-*Choice*: what the search chose, on the held-out rows; mean over the splits; it may be a rival. *Best arm*: of our own
-arms the one of the best mean in hindsight. Arms are the families that a search of any of these budgets compared, each
-at the size that was best on its folds, and the first arms of a search for labels (anchors), fitted beside it at
-min(labels, 30) components whether or not its budget reached them. *Regret*: the best arm less the choice, with the 95 %
-interval of the mean over several splits; as the best of some twenty arms profits from chance, a regret of 0 is not to
-be had. Rivals are fitted on all training rows, without a bound on their work. A search starts without the winners that
-the portfolio has of the set at hand. The anchors were chosen on most of these sets, so that their values here are no
+*CPU s*: CPU seconds of a whole search, with one thread, beside another one; mean over the splits. *Choice*: what the
+search chose, on the held-out rows; mean over the splits; it may be a rival. *Best arm*: of our own arms the one of
+the best mean in hindsight. Arms are the families that a search of any of these budgets compared, each at the size
+that was best on its folds, and the first arms of a search for labels (anchors), fitted beside it at min(labels, 30)
+components whether or not its budget reached them. *Regret*: the best arm less the choice, with the 95 % interval of
+the mean over several splits; as the best of some twenty arms profits from chance, a regret of 0 is not to be had.
+Rivals are fitted on all training rows, without a bound on their work. A search starts without the winners that the
+portfolio has of the set at hand. The anchors were chosen on most of these sets, so that their values here are no
 evidence for other data.
 """
 
 
 def state_of(lines: list[dict]) -> str:
-    """How much of the whole run the lines are, in a sentence."""
+    """How much of the whole run the lines are, and of which code, in sentences."""
+    return fill(f"{_share_run(lines)} {_code_of(lines)}", 120, break_on_hyphens=False)
+
+
+def _code_of(lines: list[dict]) -> str:
+    """The commits of the package that made the lines."""
+    counts = Counter(line["commit"] for line in lines)
+    each = ", ".join(f"{commit} ({count})" for commit, count in counts.items())
+    return f"Last commit of the package when a line was made, with the number of lines: {each}."
+
+
+def _share_run(lines: list[dict]) -> str:
     have = {(line["set"], line["split"], line["goal"], line["work"]) for line in lines}
     plan = list(wanted(SETS, 3, BUDGETS))
     missing = [key for key in plan if key not in have]
@@ -52,7 +65,7 @@ def state_of(lines: list[dict]) -> str:
         done = [key for key in asked if key in have]
         what = "fits of fixed arms" if work is None else f"searches at {work:g} units"
         parts.append(f"{len(done)} of {len(asked)} {what}{_where(done)}")
-    return fill(f"**Part of it was run**: {'; '.join(parts)}.", 120)
+    return f"**Part of it was run**: {'; '.join(parts)}."
 
 
 def _where(keys: list[tuple]) -> str:
@@ -143,6 +156,7 @@ def judged(known: Lines, name: str, goal: str, work: float) -> dict[str, Any] | 
     rivals = known.fixed(name, goal, splits, rival=True)
     return {
         **{"splits": splits, "choice": float(choices.mean()), "regret": float(gaps.mean()), "interval": interval(gaps)},
+        "cpu": float(np.mean([line["cpu"] for line in lines])),
         "chosen": sorted({line["chosen"]["arm"] for line in lines}),
         "best": (arm, float(np.mean([values[split] for split in splits]))),
         "rivals": {rival: rivals.get(rival, np.nan) for rival in RIVALS[goal]},
@@ -167,11 +181,12 @@ def goal_table(known: Lines, goal: str, work: float) -> str:
     """One table of regrets, and what it says."""
     rows = {name: row for name in SETS if (row := judged(known, name, goal, work))}
     rivals = RIVALS[goal]
-    text = f"| data | splits | chosen | choice | best arm | regret | {' | '.join(rivals)} |\n" + "|---" * 8 + "|\n"
+    head = ("data", "splits", "CPU s", "chosen", "choice", "best arm", "regret", *rivals)
+    text = f"| {' | '.join(head)} |\n" + "|---" * len(head) + "|\n"
     for name, row in rows.items():
         values = " | ".join(f"{row['rivals'][rival]:.3f}" for rival in rivals)
         text += (
-            f"| {name} | {len(row['splits'])} | {', '.join(row['chosen'])} | {row['choice']:.3f} "
+            f"| {name} | {len(row['splits'])} | {row['cpu']:.0f} | {', '.join(row['chosen'])} | {row['choice']:.3f} "
             f"| {row['best'][0]}: {row['best'][1]:.3f} | {row['regret']:+.4f}{between(row['interval'])} | {values} |\n"
         )
     regrets = np.array([row["regret"] for row in rows.values()])
