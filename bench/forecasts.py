@@ -1,11 +1,12 @@
 """Does a search take what was forecast?  Units of work forecast and CPU seconds used, phase by phase.
 
-    python bench/forecasts.py [SET] [--work 150] [--goal neighbours] [--rows 300]
+    python bench/forecasts.py [SET] [--work 60] [--goal neighbours] [--rows 300]
 
 Sets come from $PROXEMBED_DATA, or the folder shared/data beside the checkout; a quarter of the rows is held out by the
 seed 0 (of few ``--rows`` nested folds). One BLAS thread, so that CPU seconds are those of one core; on a machine of the
-speed 1 (``machine_speed``, printed) they are units of work. Forecasts are those made after the search, of the cuts that
-were settled then.
+speed 1 (``machine_speed``, printed) they are units of work, so that a run ends after about ``--work`` seconds of a core
+of its own, and later on a busy machine. Forecasts are those made when the choice was known, of the cuts that were
+settled then.
 """
 
 import argparse
@@ -62,7 +63,7 @@ class Spent:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("set", nargs="?", default="emotions")
-    parser.add_argument("--work", type=float, default=150.0)
+    parser.add_argument("--work", type=float, default=60.0, help="units of work: about CPU seconds")
     parser.add_argument("--goal")
     parser.add_argument("--rows", type=int)
     asked = parser.parse_args()

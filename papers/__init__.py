@@ -62,7 +62,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Gönen 2014: BSML, BSML+ARD and BSSML beside reductions with a probit per label, on four sets",
             ("emotions", "scene", "yeast", "tmc2007-500"),
             _later("bsml.experiment", "run"),
-            60,
+            180,
             has_sets=True,
         ),
         Experiment(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from papers.rule import Verdict
 
 
@@ -19,3 +22,15 @@ def claim(published: str, where: str, labels: str, verdict: Verdict, own: bool =
     """
     told = {"published": published, "where": where, "labels": labels, "came_out": verdict.came_out}
     return {**told, "ours": verdict.ours, "interval": verdict.interval, "decided_by": verdict.decided_by, "own": own}
+
+
+def opposed(claim: Mapping[str, Any]) -> bool:
+    """Whether a claim that random splits decide came out on them and did not on the published one, or the reverse.
+
+    Examples
+    --------
+    >>> from papers.claim import opposed
+    >>> opposed({"came_out": True, "given": {"came_out": False}}), opposed({"came_out": True})
+    (True, False)
+    """
+    return {claim["came_out"], claim.get("given", {}).get("came_out")} == {True, False}

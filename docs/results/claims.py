@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from papers import EXPERIMENTS
+from papers.claim import opposed
 from papers.markdown import CAME, DASH, table
 
 HERE = Path(__file__).parent
@@ -21,6 +22,8 @@ paper. Every claim is judged by one rule (`papers/rule.py`):
   decided, did not (no) where more contradict than support it, and else cannot be told. One of overall superiority is
   told by mean ranks, Friedman's test and Wilcoxon's, corrected by Holm's rule. A number that a paper prints is compared
   with ours on the same split, within the tolerance that stands beside it.
+- Where a paper used one split, whose test rows leave most of its claims open, random splits in parts of the same sizes
+  decide, each as a draw; where the published split says the opposite, that stands beside the verdict.
 - Fewer than five draws, sets or timed runs give no verdict. A claim about one data set is judged on that set; what is
   asked of others is a check of our own, and is counted apart.
 
@@ -49,6 +52,12 @@ def own_words(claims: list[dict]) -> str:
     )
 
 
+def came(claim: dict) -> str:
+    """The verdict; beside it that on the published split where the two are opposed."""
+    beside = f" (published split: {CAME[claim['given']['came_out']]})" if opposed(claim) else ""
+    return CAME[claim["came_out"]] + beside
+
+
 def page(known: dict[str, dict]) -> str:
     """The counts of each experiment, then its claims in short."""
     rows, all_stated, all_own = [], [], []
@@ -64,7 +73,7 @@ def page(known: dict[str, dict]) -> str:
     text += f"\nOpen: {open_} of {total} claims, {share:.0f} %; the last column below says what decides each.\n"
     for name, record in known.items():
         lines = [
-            (c["published"], c["where"], c["labels"] + (", our own check" if c["own"] else ""), CAME[c["came_out"]],
+            (c["published"], c["where"], c["labels"] + (", our own check" if c["own"] else ""), came(c),
              c["decided_by"] or DASH)
             for c in record["claims"]
         ]  # fmt: skip

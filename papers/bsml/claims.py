@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import median
 
-from papers.bsml.published import PUBLISHED, REDRAWN, RELEVANCE, TIMED, Published
+from papers.bsml.published import DRAW, DRAWS, PUBLISHED, REDRAWN, RELEVANCE, TIMED, Published
 from papers.bsml.readings import HAMMING
-from papers.bsml.words import WORDS, Curves
+from papers.bsml.words import WORDS, Curves, Words, reductions_are_fastest
 from papers.claim import claim
 from papers.markdown import DASH
-from papers.rule import RUN_MISSING, Verdict
+from papers.rule import LEAST, RUN_MISSING, Verdict
 
 Parts = Mapping[str, Sequence[Mapping]]
 NONE_FINISHED = Verdict(None, "no fit finished", DASH, RUN_MISSING)
@@ -19,7 +19,7 @@ NONE_FINISHED = Verdict(None, "no fit finished", DASH, RUN_MISSING)
 
 def claims(parts: Parts) -> list[dict]:
     """Of every set that is there: numbers, then words; each ``published, where, labels, came_out, ours, interval,
-    decided_by, own``."""
+    decided_by, own``, and ``given``: the verdict on the published split, where random draws of it decide."""
     held = {name: [entry for entry in entries if "scores" in entry] for name, entries in parts.items()}
     found = []
     for each in PUBLISHED:
@@ -32,9 +32,25 @@ def claims(parts: Parts) -> list[dict]:
             found.append(_number(replace(each, data=redrawn, why=""), entries, own=True))
     for each in WORDS:
         if held.get(each.data):
-            curves = Curves(held[each.data], runs=parts.get(TIMED.get(each.data, ""), ()))
-            found.append(claim(each.published, each.where, each.data, each.judge(curves)))
+            found.append(_sentence(each, held, parts.get(TIMED.get(each.data, ""), ())))
     return found
+
+
+def _sentence(each: Words, held: Parts, runs: Sequence[Mapping]) -> dict:
+    """A sentence, by the random draws of the split where there are enough, else by the published one."""
+    given = each.judge(Curves(held[each.data], runs=runs))
+    number, drawn = draws_of(held, each.data)
+    if number < LEAST or each.judge is reductions_are_fastest:
+        return claim(each.published, each.where, each.data, given)
+    labels = f"{each.data}, {number} random splits"
+    return {**claim(each.published, each.where, labels, each.judge(Curves(drawn))), "given": asdict(given)}
+
+
+def draws_of(parts: Parts, data: str) -> tuple[int, list[Mapping]]:
+    """How many random draws of a set's split there are, and their entries, each with its ``draw``."""
+    names = {draw: DRAW.format(data, draw) for draw in range(1, DRAWS.get(data, 0) + 1)}
+    known = {draw: parts[name] for draw, name in names.items() if parts.get(name)}
+    return len(known), [{**entry, "draw": draw} for draw, entries in known.items() for entry in entries]
 
 
 def whole(entries: Sequence[Mapping], method: str) -> list[Mapping]:

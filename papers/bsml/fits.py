@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from papers.bsml.readings import Reading, of_probabilities, reading
+from papers.groups import row_groups
 from proxembed import BSML, BSSML, MDDM, MLDA, MLLS, PCA, VariationalProbit
 from proxembed.data import Dataset
 from proxembed.evaluate.results import reason_of
@@ -34,16 +35,18 @@ PREDICTIVES = ("printed", "corrected", "full")
 
 @dataclass(frozen=True)
 class SplitRows:
-    """Training and test rows of a data set, dense, each feature standardised by the training rows."""
+    """Training and test rows of a data set, dense, each feature standardised by the training rows, and the groups of
+    the test rows (``papers.groups``)."""
 
     name: str
     X: np.ndarray
     Y: np.ndarray
     X_test: np.ndarray
     Y_test: np.ndarray
+    groups: np.ndarray
 
     @classmethod
-    def of(cls, dataset: Dataset, seed: int | None = None) -> SplitRows:
+    def of(cls, dataset: Dataset, seed: int | tuple[int, int] | None = None) -> SplitRows:
         """The rows of the standard split; with a seed those of a random split with parts of the same sizes."""
         given: Any = dataset.X
         X = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
@@ -54,7 +57,9 @@ class SplitRows:
         state = scaling_fit("standard", X[split.train])
         parts = (scaling_apply(state, X[part]) for part in (split.train, split.held_out))
         found, found_test = (np.ascontiguousarray(part) for part in parts)
-        return cls(dataset.name, found, Y[split.train], found_test, Y[split.held_out])
+        rows = split.held_out
+        groups = row_groups(len(rows)) if seed is None else row_groups(len(Y), rows)
+        return cls(dataset.name, found, Y[split.train], found_test, Y[rows], groups)
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,11 @@ def redrawn_fits(labels: int, plan: Any) -> list[Fit]:
     return [
         fit for fit in fits_of("", labels, plan) if fit.method == PROBIT or (fit.start == "svd" and fit.k == labels)
     ]
+
+
+def drawn_fits(name: str, labels: int, plan: Any) -> list[Fit]:
+    """The fits that are asked of random draws of the split: those of the paper's figures, over the dimension."""
+    return [fit for fit in fits_of(name, labels, plan) if fit.start in ("svd", "") and fit.kind != "transductive"]
 
 
 def _started(method: str, model: Any, kind: str, labels: int, seed: int) -> Fit:
@@ -185,10 +195,11 @@ def time_run(run: str, fits: Sequence[Fit], rows: SplitRows) -> dict:
 
 def _classifier(fit: Fit, rows: SplitRows) -> dict:
     model, spent = _train(fit, rows)
-    found = _told(model, rows.Y_test, model.predict(rows.X_test), model.predict_proba(rows.X_test), spent)
+    found = _told(model, rows, model.predict(rows.X_test), model.predict_proba(rows.X_test), spent)
     if fit.method == "BSML" and fit.start == "svd":
         found["neighbors"] = by_neighbors(*_standardised(model, rows), rows)
-        found["predictives"] = {each: _predictive(model, rows, each) for each in PREDICTIVES}
+        if fit.k == rows.Y.shape[1]:
+            found["predictives"] = {each: _predictive(model, rows, each) for each in PREDICTIVES}
     return found
 
 
@@ -199,12 +210,12 @@ def _transductive(fit: Fit, rows: SplitRows) -> dict:
     model = clone(fit.model).fit(np.vstack([rows.X, rows.X_test]), y)
     spent = time.process_time() - began
     inferred = model.transduction_[len(rows.Y) :].astype(np.int64)
-    return _told(model, rows.Y_test, inferred, model.transductive_scores_[len(rows.Y) :], spent)
+    return _told(model, rows, inferred, model.transductive_scores_[len(rows.Y) :], spent)
 
 
 def _reduced(fit: Fit, rows: SplitRows) -> dict:
     model, Z, Z_test, spent = _train_reduced(fit, rows)
-    found = _told(model, rows.Y_test, model.predict(Z_test), model.predict_proba(Z_test), spent)
+    found = _told(model, rows, model.predict(Z_test), model.predict_proba(Z_test), spent)
     return {**found, "neighbors": by_neighbors(Z, Z_test, rows)}
 
 
@@ -226,19 +237,19 @@ def by_neighbors(Z: np.ndarray, Z_test: np.ndarray, rows: SplitRows) -> Reading:
     """The reading of the nearest neighbours' labels: a label where most of them have it, their share as its score."""
     found = nearest(Z, min(NEIGHBORS, len(Z)), queries=Z_test)
     shares = rows.Y[found.index].mean(axis=1)
-    return reading(rows.Y_test, shares > 0.5, shares)
+    return reading(rows.Y_test, shares > 0.5, shares, groups=rows.groups)
 
 
 def _predictive(model: BSML, rows: SplitRows, name: str) -> Reading:
     """The reading of the probabilities under one predictive distribution."""
     P = model.set_params(predictive=name).predict_proba(rows.X_test)
-    return reading(rows.Y_test, P > 0.5, P, of_probabilities)
+    return reading(rows.Y_test, P > 0.5, P, of_probabilities, rows.groups)
 
 
-def _told(model: Any, Y: np.ndarray, predicted: Any, scores: np.ndarray, spent: float) -> dict:
+def _told(model: Any, rows: SplitRows, predicted: Any, scores: np.ndarray, spent: float) -> dict:
     """The measures, the final bound, the components in use of an embedding, and the CPU seconds of training."""
     return {
-        **reading(Y, predicted, scores),
+        **reading(rows.Y_test, predicted, scores, groups=rows.groups),
         "bound": float(model.lower_bound_[-1]),
         "active": getattr(model, "n_active_", None),
         "cpu_seconds": spent,

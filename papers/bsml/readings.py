@@ -1,7 +1,7 @@
 """Measures of a fit on the test rows, and on these without each of a few groups: of two fits they give the interval of
 the difference.
 
-The split is the published one and is not drawn again, so that the test rows are all that varies.
+Of the published split the test rows are all that varies; of random splits of the same sizes the splits are the draws.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from papers.groups import row_groups, without_each
 from papers.rule import Difference, over_rows
-from proxembed.measures.metrics import hamming_loss, log_loss, macro_f1, micro_f1
+from proxembed.measures.metrics import hamming_loss, log_loss, macro_auc, macro_f1, micro_f1
 from proxembed.targets.values import dense_labels
 
 HAMMING, AUC, MACRO, MICRO = "Hamming loss", "average AUC", "macro F1", "micro F1"
@@ -23,6 +22,7 @@ MEASURES = (HAMMING, AUC, MACRO, MICRO)
 LOW = frozenset({HAMMING, LOG_LOSS})  # less is better
 Values = dict[str, float | None]
 Reading = Mapping[str, Any]  # "scores": measure -> value; "without": measure -> value without each group
+Readings = Mapping[int | None, Reading]  # by random draw, under None that of the published split
 
 
 def measures(Y: np.ndarray, predicted: Any, scores: np.ndarray) -> Values:
@@ -55,14 +55,18 @@ def of_probabilities(Y: np.ndarray, predicted: Any, P: np.ndarray) -> Values:
 
 def area(Y: np.ndarray, scores: np.ndarray) -> float | None:
     """The mean area under the ROC curve over the labels that some row has and some lacks; None without any."""
-    both = np.flatnonzero(Y.any(axis=0) & ~Y.all(axis=0))
-    return float(np.mean([roc_auc_score(Y[:, j], scores[:, j]) for j in both])) if len(both) else None
+    mean = macro_auc(Y, scores)
+    return mean.value if mean.n_labels else None
 
 
-def reading(Y: np.ndarray, predicted: Any, scores: np.ndarray, of: Callable[..., Values] = measures) -> Reading:
-    """The measures on all test rows, and without each group of them."""
+def reading(
+    Y: np.ndarray, predicted: Any, scores: np.ndarray, of: Callable[..., Values] = measures,
+    groups: np.ndarray | None = None,
+) -> Reading:  # fmt: skip
+    """The measures on all test rows, and without each of their ``groups`` (without them those of ``row_groups``)."""
     predicted = dense_labels(predicted)
-    parts = without_each(row_groups(len(Y)), lambda kept: of(Y[kept], predicted[kept], scores[kept]))
+    groups = row_groups(len(Y)) if groups is None else groups
+    parts = without_each(groups, lambda kept: of(Y[kept], predicted[kept], scores[kept]))
     whole = of(Y, predicted, scores)
     return {"scores": whole, "without": {name: [part[name] for part in parts] for name in whole}}
 
@@ -77,10 +81,35 @@ def less(one: Reading | None, other: Reading | None, measure: str) -> Difference
     >>> less(one, other, "micro F1").words
     '+0.1000 (+0.1000 to +0.1000)'
     """
-    if one is None or other is None or one["scores"][measure] is None or other["scores"][measure] is None:
-        return Difference()
+    cells = _cells(one, other, measure)
+    if np.isfinite(cells).all():
+        return over_rows(cells[None, :], drawn=False)
+    return Difference(float(cells[0])) if np.isfinite(cells[0]) else Difference()
+
+
+def less_by_draw(ones: Readings, others: Readings, measure: str) -> Difference:
+    """``less`` of the published split, or over the random draws that both fits have, with what the draws vary.
+
+    Examples
+    --------
+    >>> from papers.bsml.readings import less_by_draw
+    >>> ones, others = ({draw: {"scores": {"micro F1": v + draw}, "without": {"micro F1": [v, v]}} for draw in (1, 2)}
+    ...                 for v in (0.6, 0.5))
+    >>> less_by_draw(ones, others, "micro F1").blocks, less_by_draw({}, others, "micro F1").words
+    (2, 'not scored in every draw')
+    """
+    if None in ones or None in others:
+        return less(ones.get(None), others.get(None), measure)
+    cells = [_cells(ones[draw], others[draw], measure) for draw in ones if draw in others]
+    return over_rows(np.array(cells)) if cells else Difference()
+
+
+def _cells(one: Reading | None, other: Reading | None, measure: str) -> np.ndarray:
+    """How much better one fit is, on all test rows and without each group; NaN where one of them has no value."""
+    if one is None or other is None:
+        return np.array([np.nan])
     sign = -1.0 if measure in LOW else 1.0
-    cells = [[each["scores"][measure], *each["without"][measure]] for each in (one, other)]
-    if any(value is None for values in cells for value in values):
-        return Difference(sign * (cells[0][0] - cells[1][0]))
-    return over_rows(sign * np.subtract(*cells)[None, :], drawn=False)
+    ours, theirs = (
+        np.array([each["scores"][measure], *each["without"][measure]], dtype=float) for each in (one, other)
+    )
+    return sign * (ours - theirs)

@@ -1,7 +1,7 @@
 """What the paper says in words of its curves over the dimension (Figures 2 to 5), each with its check.
 
-A judge gets ``Curves`` and returns the verdict by the rule of ``papers.rule``, of differences over the test rows that
-are positive where the first method is better.
+A judge gets ``Curves``, of the published split or of random draws of it, and returns the verdict by the rule of
+``papers.rule``, of differences over the test rows that are positive where the first method is better.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from papers.bsml.fits import BASELINES, PROBIT
 from papers.bsml.published import BSML, EMOTIONS, SCENE, TMC, YEAST
-from papers.bsml.readings import AUC, HAMMING, LOW, MACRO, MEASURES, MICRO, Reading, less
+from papers.bsml.readings import AUC, HAMMING, LOW, MACRO, MEASURES, MICRO, Reading, less_by_draw
 from papers.rule import RUN_MISSING, Difference, Grades, Verdict, over_blocks
 
 MDDM = f"MDDM+{PROBIT}"
@@ -30,16 +30,19 @@ def anything(k: int) -> bool:
 
 
 class Curves:
-    """Readings by method and dimension, of unreduced PROBIT under None: with the probit, or of nearest neighbours."""
+    """Readings by method and dimension, of unreduced PROBIT under None: with the probit, or of nearest neighbours.
+
+    Entries with a ``draw`` are those of random draws, others those of the published split.
+    """
 
     def __init__(self, entries: Sequence[Mapping], neighbors: bool = False, runs: Sequence[Mapping] = ()):
         self.entries, self.runs = entries, runs
-        self.readings: dict[Place, Reading] = {}
+        self.readings: dict[Place, dict[int | None, Reading]] = {}
         self.seconds: dict[Place, float] = {}
         for entry in entries:
             found = entry["neighbors"] if neighbors else entry
             if entry["start"] in ("svd", "") and found is not None and found["scores"] is not None:
-                self.readings[entry["method"], entry["k"]] = found
+                self.readings.setdefault((entry["method"], entry["k"]), {})[entry.get("draw")] = found
                 self.seconds[entry["method"], entry["k"]] = entry["cpu_seconds"]
 
     @property
@@ -48,9 +51,9 @@ class Curves:
         return Curves(self.entries, neighbors=True)
 
     def at(self, method: str, k: int | None, measure: str) -> float | None:
-        """The value of a method at a dimension; None where there is none."""
-        found = self.readings.get((method, k))
-        return None if found is None else found["scores"][measure]
+        """The value of a method at a dimension, the mean of the draws; None where there is none."""
+        values = [each["scores"][measure] for each in self.readings.get((method, k), {}).values()]
+        return None if not values or None in values else sum(values) / len(values)
 
     def sizes(self, wanted: Callable[[int], bool] = anything) -> list[int]:
         """The dimensions of BSML's curve."""
@@ -58,7 +61,7 @@ class Curves:
 
     def over(self, one: Place, other: Place, measure: str) -> Difference:
         """How much better one method at a dimension is than another."""
-        return less(self.readings.get(one), self.readings.get(other), measure)
+        return less_by_draw(self.readings.get(one, {}), self.readings.get(other, {}), measure)
 
     def best(self, k: int, measure: str, methods: Sequence[str]) -> str | None:
         """The best of some methods at a dimension."""
@@ -191,7 +194,9 @@ def alike_by_neighbors(curves: Curves) -> Verdict:
     """Whether nearest neighbours on the components and the probit are alike, in every measure and dimension."""
     other = curves.by_neighbors
     apart = {
-        f"{place[0]} by neighbours, {measure}, R = {place[1]}": less(found, curves.readings.get(place), measure)
+        f"{place[0]} by neighbours, {measure}, R = {place[1]}": less_by_draw(
+            found, curves.readings.get(place, {}), measure
+        )
         for place, found in other.readings.items()
         for measure in MEASURES
         if place in curves.readings

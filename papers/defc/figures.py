@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from sklearn.metrics.pairwise import cosine_similarity
 
 from papers.defc.criteria import CRITERIA, PUBLISHED
-from papers.defc.findings import CRITERIA_ENDING
+from papers.defc.findings import CRITERIA_ENDING, draw_words
 from papers.defc.flda_trials import fitted
 from papers.defc.parts import Parts
 from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS, Scale
@@ -32,6 +32,7 @@ MAPPED = {
 }
 ROWS = 400  # test rows of a panel at most
 SIDE = 3.1  # inches of a panel
+PIXELS = 250  # of a matrix, a side, which is a panel at 81 pixels an inch
 Found = Mapping[str, Any]
 
 
@@ -72,22 +73,28 @@ def figures(record: Found, first: Mapping[str, Parts]) -> dict[str, tuple[str, s
     return made
 
 
-def _scores(found: Found, draws: int) -> dict[str, tuple[str, str]]:
+def _scores(found: Found, draws: Mapping[str, int]) -> dict[str, tuple[str, str]]:
     """Test scores of all methods, and those of the three criteria."""
     made = {}
-    axis = f"share of right predictions on the test part, mean of n = {draws} draws"
     for classifier, file in SCORES.items():
         ending = f", {classifier}"
         tables = {p.removesuffix(ending): found["tables"][p] for p in found["against"] if p.endswith(ending)}
         if tables:
             words = f"Test scores of all methods by {classifier} (Table V)"
+            axis = _axis({name: number for name, number in draws.items() if name.endswith(ending)})
             made[file] = words, dot_plot(words, axis, _tests(tables, (GA, REDUCED, *RIVALS, ORIGINAL)), list(tables))
     tables = {name: found["tables"][name + CRITERIA_ENDING] for name in found["criteria"]}
     if tables:
         words, paper = "Fisher's criterion beside friends and enemies", "Reuters, the paper"
+        axis = _axis({name: number for name, number in draws.items() if name.endswith(CRITERIA_ENDING)})
         rows = {form: {**values, paper: PUBLISHED[form] / 100} for form, values in _tests(tables, CRITERIA).items()}
         made[FORMS] = words, dot_plot(words, axis, rows, [*tables, paper])
     return made
+
+
+def _axis(draws: Mapping[str, int]) -> str:
+    """What is drawn, with the number of draws."""
+    return f"share of right predictions on the test part, mean of n = {draw_words(draws)} draws"
 
 
 def _tests(tables: Mapping[str, Found], names: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -168,7 +175,7 @@ def _structure(columns: Sequence[Sequence[View]]) -> str:
                 W = cosine_similarity(view.Z) if view.cosine else gaussian_proximity(view.Z)
                 ends = np.cumsum(np.unique(view.y, return_counts=True)[1])
                 look = {"cmap": ListedColormap(shades() / 255.0), "vmin": 0.0, "vmax": 1.0, "interpolation": "none"}
-                image = axes.imshow(W, **look)
+                image = axes.imshow(in_pixels(W), extent=(-0.5, len(W) - 0.5, len(W) - 0.5, -0.5), **look)
                 axes.set_title(view.title, fontsize=10)
                 axes.set_xlabel(f"n = {len(W)} training rows by class")
                 axes.set_xticks(ends, spaced(ends), fontsize=7)
@@ -178,6 +185,15 @@ def _structure(columns: Sequence[Sequence[View]]) -> str:
         )
 
     return svg_text((SIDE * len(columns) + 1.2, 2 * SIDE + 0.8), draw, "class structure")
+
+
+def in_pixels(W: np.ndarray) -> np.ndarray:
+    """A square matrix by the means of equal squares of it, at most ``PIXELS`` a side; the last ones may be smaller."""
+    size = -(-len(W) // PIXELS)
+    starts = np.arange(0, len(W), size)
+    sums = np.add.reduceat(np.add.reduceat(W, starts, axis=0), starts, axis=1)
+    sides = np.diff([*starts, len(W)])
+    return sums / np.outer(sides, sides)
 
 
 def spaced(ends: Sequence[int]) -> list[str]:

@@ -70,6 +70,19 @@ def _narrow(entries: Sequence[Found]) -> dict[str, list[float]]:
     }
 
 
+def draw_words(draws: Mapping[str, int]) -> str:
+    """How many draws the parts have, in words.
+
+    Examples
+    --------
+    >>> from papers.defc.findings import draw_words
+    >>> draw_words({"dna, 1-NN": 5, "dna, FLDA": 10}), draw_words({"dna, 1-NN": 5})
+    ('5 to 10', '5')
+    """
+    few, many = min(draws.values(), default=0), max(draws.values(), default=0)
+    return f"{few}" if few == many else f"{few} to {many}"
+
+
 def by_method(entries: Sequence[Found]) -> dict[str, list[Found]]:
     """Entries by method, in their order."""
     made: dict[str, list[Found]] = {}
@@ -212,8 +225,12 @@ def _criteria(found: Found) -> list[dict]:
 
 
 def _options(chosen: Mapping[str, list[Found]]) -> list[dict]:
-    """What Table VI is said to show, over the best models of all searches: their shares, a value a draw."""
-    best = [(each["draw"], Switches.of(each["switches"])) for held in chosen.values() for each in held]
+    """What Table VI is said to show, over the best models of all searches: their shares, a value for each draw that
+    all of them have."""
+    draws = [{each["draw"] for each in held} for held in chosen.values() if held]
+    shared = set.intersection(*draws) if draws else set()
+    known = [each for held in chosen.values() for each in held if each["draw"] in shared]
+    best = [(each["draw"], Switches.of(each["switches"])) for each in known]
     made = []
     for words, asked in (
         ("the ratio (18) is chosen in the vast majority of cases", lambda each: each.eo == 2),

@@ -27,7 +27,8 @@ class Claim:
     """One sentence of the paper, where it stands, and the check of it.
 
     ``judge`` gets the test scores of the draws and returns the verdict. The paper says it of its own number of
-    components ``k``; with the tuned one (``own``) it is asked as a check of ours.
+    components ``k``; with the tuned one (``own``) it is asked as a check of ours. ``groups``: the kinds of
+    entrants that it is about, whose draws are those that have all of these.
     """
 
     published: str
@@ -35,16 +36,17 @@ class Claim:
     labels: str
     judge: Callable[[Scores], Verdict]
     own: bool = False
+    groups: tuple[str, ...] = ()
 
     def check(self, parts: Parts, test: float) -> dict:
         """The claim beside what came out, as plain data; ``test`` is the size of the test part."""
-        verdict = self.judge(Scores.of(by_share(parts).get(self.labels, []), test))
+        verdict = self.judge(Scores.of(by_share(parts, self.groups).get(self.labels, []), test))
         return claim(self.published, self.where, self.labels, verdict, self.own)
 
 
 def supervised_claims(k: int) -> tuple[Claim, ...]:
     """The claims of experiment 1, at the paper's k and at the tuned one."""
-    return tuple(each for facts, judge in _SUPERVISED for each in _both(*facts, 1.0, judge, k))
+    return tuple(each for facts, judge, *of in _SUPERVISED for each in _both(*facts, 1.0, judge, k, *of))
 
 
 def partly_labelled_claims(k: int) -> tuple[Claim, ...]:
@@ -58,9 +60,12 @@ def partly_labelled_claims(k: int) -> tuple[Claim, ...]:
     )
 
 
-def _both(words: str, where: str, share: float, judge: Callable[[Scores], Verdict], k: int) -> tuple[Claim, Claim]:
+def _both(
+    words: str, where: str, share: float, judge: Callable[[Scores], Verdict], k: int, *groups: str
+) -> tuple[Claim, Claim]:
     """A claim at the paper's number of components, and the check of it at the tuned one."""
-    return Claim(words, where, labels_name(share, k), judge), Claim(words, where, labels_name(share), judge, own=True)
+    printed, tuned = labels_name(share, k), labels_name(share)
+    return Claim(words, where, printed, judge, groups=groups), Claim(words, where, tuned, judge, True, groups)
 
 
 def _values(scores: Scores, names: Sequence[str]) -> str:
@@ -169,6 +174,7 @@ _SUPERVISED = (
     (
         ("of MOPE's three schemes on labels alone, scheme 3 works best", "Figs. 2, 4"),
         all_above(_only(SCHEME_3), _schemes),
+        LABELS_ONLY,
     ),
     (
         ("every method made by MESD or MOPE is similar to or better than existing ones", "Fig. 4"),

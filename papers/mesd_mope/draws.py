@@ -34,8 +34,9 @@ def labels_name(share: float, k: int | None = None) -> str:
     return f"{100 * share:g} %" if k is None else f"{100 * share:g} %{PAPERS_K}{k}"
 
 
-def by_share(parts: Parts) -> dict[str, list[Sequence[Mapping[str, Any]]]]:
-    """Share of labelled rows -> the entries of each of its draws.
+def by_share(parts: Parts, groups: Sequence[str] = ()) -> dict[str, list[Sequence[Mapping[str, Any]]]]:
+    """Share of labelled rows -> the entries of each of its draws that has all entrants of the first one; of some kinds
+    of entrants alone where ``groups`` names them.
 
     Examples
     --------
@@ -45,8 +46,9 @@ def by_share(parts: Parts) -> dict[str, list[Sequence[Mapping[str, Any]]]]:
     """
     made: dict[str, list[Sequence[Mapping[str, Any]]]] = {}
     for name, entries in parts.items():
-        made.setdefault(name.partition(DRAW)[0], []).append(entries)
-    return made
+        held = [entry for entry in entries if not groups or entry["group"] in groups]
+        made.setdefault(name.partition(DRAW)[0], []).append(held)
+    return {share: [each for each in draws if len(each) == len(draws[0])] for share, draws in made.items()}
 
 
 @dataclass(frozen=True)

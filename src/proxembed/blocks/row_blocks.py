@@ -251,15 +251,22 @@ class RowBlocks:
             if y is not None and length(y) != X.shape[0]:
                 raise ValueError(f"X has {X.shape[0]:,} rows, y has {length(y):,}.")
             y = with_weights(y, sample_weight, X.shape[0], "X")
-        found = cls._of_parts([(lambda: X, None if y is None else (lambda: y))], block_rows, precision)
+        found = cls._of_parts([(lambda: X, None if y is None else (lambda: y), None)], block_rows, precision)
         found._in_memory = _in_memory(X) and _in_memory(y)
         return found
 
     @classmethod
     def from_npy(
-        cls, X: Path | Sequence[Path], y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"
+        cls,
+        X: Path | Sequence[Path],
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        block_rows: int = BLOCK_ROWS,
+        precision: str = "float64",
     ) -> RowBlocks:
-        """Blocks of rows of one or several .npy files, memory-mapped; ``y``: as many files, or labels of all rows.
+        """Blocks of rows of one or several .npy files, memory-mapped; ``y``: as many files, or labels of all rows;
+        ``sample_weight``: the same of how often each row counts.
 
         Raises ValueError where X and y are different numbers of files, and FileNotFoundError for a missing file.
 
@@ -271,15 +278,23 @@ class RowBlocks:
         [(3, 2), (2, 2)]
         """
         files = _paths(X)
-        return cls._of_parts(_with_labels([_mapped(file) for file in files], y), block_rows, precision).of_files(files)
+        return cls._of_parts(
+            _with_labels([_mapped(file) for file in files], y, sample_weight), block_rows, precision
+        ).of_files(files)
 
     @classmethod
     def from_npz(
-        cls, X: Path | Sequence[Path], y: Any = None, *, block_rows: int = BLOCK_ROWS, precision: str = "float64"
+        cls,
+        X: Path | Sequence[Path],
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        block_rows: int = BLOCK_ROWS,
+        precision: str = "float64",
     ) -> RowBlocks:
         """Blocks of rows of one or several files of ``scipy.sparse.save_npz``, each of which is loaded as a whole.
 
-        ``y``: as many .npy files, or labels of all rows. Raises as ``from_npy`` does.
+        ``y`` and ``sample_weight``: as many .npy files, or those of all rows. Raises as ``from_npy`` does.
 
         >>> import pathlib, tempfile
         >>> from scipy import sparse
@@ -289,7 +304,9 @@ class RowBlocks:
         [(3, 4), (1, 4)]
         """
         files = _paths(X)
-        return cls._of_parts(_with_labels([_loaded(file) for file in files], y), block_rows, precision).of_files(files)
+        return cls._of_parts(
+            _with_labels([_loaded(file) for file in files], y, sample_weight), block_rows, precision
+        ).of_files(files)
 
     @classmethod
     def from_csr(
@@ -298,12 +315,13 @@ class RowBlocks:
         n_features: int,
         y: Any = None,
         *,
+        sample_weight: Any = None,
         block_rows: int = BLOCK_ROWS,
         precision: str = "float64",
     ) -> RowBlocks:
         """Blocks of rows of memory-mapped CSR parts: folders with data.npy, indices.npy and indptr.npy.
 
-        ``y``: as many .npy files, or labels of all rows. Raises as ``from_npy`` does.
+        ``y`` and ``sample_weight``: as many .npy files, or those of all rows. Raises as ``from_npy`` does.
 
         >>> import pathlib, tempfile
         >>> import numpy as np
@@ -315,7 +333,7 @@ class RowBlocks:
         [(3, 4), (1, 4)]
         """
         parts = [_mapped_csr(one, n_features) for one in _paths(folder)]
-        return cls._of_parts(_with_labels(parts, y), block_rows, precision).of_files(_paths(folder))
+        return cls._of_parts(_with_labels(parts, y, sample_weight), block_rows, precision).of_files(_paths(folder))
 
     @classmethod
     def from_dask(cls, X: Any, y: Any = None, *, sample_weight: Any = None, precision: str = "float64") -> RowBlocks:
@@ -363,24 +381,33 @@ class RowBlocks:
 
     @classmethod
     def _of_parts(cls, parts: list[Any], block_rows: int, precision: str) -> RowBlocks:
-        """Blocks of parts, each a pair of functions that open X and y; a y of all rows stands with the first."""
+        """Blocks of parts, each of functions that open X, y and the weights of the rows, or None; the same function in
+        several parts opens those of all rows."""
         if not isinstance(block_rows, int) or block_rows < 1:
             raise ValueError(f"block_rows={block_rows!r} is not allowed; it must be a whole number of at least 1.")
-        shared = len(parts) > 1 and parts[1][1] is parts[0][1]
+        names = ("y", "sample_weight")
+        shared = [len(parts) > 1 and parts[1][i] is parts[0][i] is not None for i in (1, 2)]
 
         def read() -> Iterator[Block]:
             start = 0
-            for number, (open_X, open_y) in enumerate(parts):
-                X, y = open_X(), None if open_y is None else open_y()
-                if y is not None and not shared and length(y) != X.shape[0]:
-                    raise ValueError(f"Part {number} has {X.shape[0]:,} rows of X and {length(y):,} of y.")
-                offset = start if shared else 0
+            for number, (open_X, *openers) in enumerate(parts):
+                X, held = open_X(), [None if each is None else each() for each in openers]
+                for name, own, whole in zip(names, held, shared, strict=True):
+                    if own is not None and not whole and length(own) != X.shape[0]:
+                        raise ValueError(f"Part {number} has {X.shape[0]:,} rows of X and {length(own):,} of {name}.")
+                    if own is not None and length(own) < start * whole + X.shape[0]:
+                        raise ValueError(f"X has {start + X.shape[0]:,} rows or more, {name} has {length(own):,}.")
                 for first in range(0, X.shape[0], block_rows):
                     last = min(first + block_rows, X.shape[0])
-                    yield X[first:last], None if y is None else rows_between(y, offset + first, offset + last)
+                    y, weights = (
+                        None if own is None else rows_between(own, first + start * whole, last + start * whole)
+                        for own, whole in zip(held, shared, strict=True)
+                    )
+                    yield X[first:last], with_weights(y, weights, last - first, f"part {number}")
                 start += X.shape[0]
-            if shared and parts[0][1] is not None and length(parts[0][1]()) != start:
-                raise ValueError(f"X has {start:,} rows, y has {length(parts[0][1]()):,}.")
+            for name, opener, whole in zip(names, parts[0][1:], shared, strict=True):
+                if whole and length(opener()) != start:
+                    raise ValueError(f"X has {start:,} rows, {name} has {length(opener()):,}.")
 
         return cls(read, precision=precision)
 
@@ -468,19 +495,24 @@ def _paths(files: Path | Sequence[Path]) -> list[str]:
     return [fspath(file) for file in files]
 
 
-def _with_labels(parts: list[Callable[[], Any]], y: Any) -> list[Any]:
-    """The parts of X with those of y: as many files, or the labels of all rows."""
-    if y is None:
-        return [(part, None) for part in parts]
-    several = isinstance(y, list | tuple) and len(y) > 0
-    if not isinstance(y, str | PathLike) and not (several and all(str(one).endswith(".npy") for one in y)):
-        opened = lambda: y  # noqa: E731
-        return [(part, opened) for part in parts]
-    files = _paths(y)
-    if len(files) != len(parts):
-        counts = f"{len(parts)} part{'s' * (len(parts) != 1)} and y {len(files)} file{'s' * (len(files) != 1)}"
-        raise ValueError(f"X has {counts}; pass one file of labels for each part.")
-    return [(part, _mapped(file)) for part, file in zip(parts, files, strict=True)]
+def _with_labels(parts: list[Callable[[], Any]], y: Any, sample_weight: Any) -> list[Any]:
+    """The parts of X with those of y and of the weights: as many files, or those of all rows."""
+    opened = (_of_each(len(parts), y, "y", "labels"), _of_each(len(parts), sample_weight, "sample_weight", "weights"))
+    return list(zip(parts, *opened, strict=True))
+
+
+def _of_each(count: int, given: Any, name: str, what: str) -> list[Callable[[], Any] | None]:
+    if given is None:
+        return [None] * count
+    several = isinstance(given, list | tuple) and len(given) > 0
+    if not isinstance(given, str | PathLike) and not (several and all(str(one).endswith(".npy") for one in given)):
+        whole: Callable[[], Any] = lambda: given  # noqa: E731
+        return [whole] * count
+    files = _paths(given)
+    if len(files) != count:
+        counts = f"{count} part{'s' * (count != 1)} and {name} {len(files)} file{'s' * (len(files) != 1)}"
+        raise ValueError(f"X has {counts}; pass one file of {what} for each part.")
+    return [_mapped(file) for file in files]
 
 
 def _mapped(file: str) -> Callable[[], np.ndarray]:

@@ -132,10 +132,11 @@ def print_card(dataset: Dataset, facts: dict[str, Any]) -> None:
 
 def next_step(dataset: Dataset, file: str, more: Sequence[str]) -> str:
     """The search command to run next, with more options, or what must be fixed before."""
-    from proxembed.workflow.labelled_data import check_labels
+    from proxembed.workflow.labelled_data import check_labels, with_test_rows
 
     try:
         check_labels(dataset, file)
+        with_test_rows(dataset, 0)
     except ValueError as error:
         return f"fix before a search: {in_program_words(str(error))}"
     return f"next: {proposed(command(), more)}"

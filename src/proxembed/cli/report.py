@@ -14,12 +14,13 @@ def report(
     folder: Path = typer.Argument(metavar="FOLDER", help="Folder written by `search`, `compare` or `demo`."),
     json_output: bool = JSON,
 ) -> None:
-    """Write the page and the leaderboard of a finished run again, without refitting."""
+    """Write the page and the leaderboard of a finished run again, the words made anew from its figures, without
+    refitting."""
     with refusals():
         from proxembed.execute.atomic_files import write_whole
-        from proxembed.report import read_record
+        from proxembed.report import read_record, reworded
 
-        record = read_record(folder)
+        record = reworded(read_record(folder), str(folder))
         files = {folder / name: text.encode("utf-8") for name, text in pages(record, folder).items()}
         write_whole(files)
         written = list(files)

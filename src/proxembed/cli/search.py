@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from proxembed.workflow.options import SearchOptions
 
 
+FINISHES = "the same command with --resume finishes it"
+
+
 @takes("columns", "search")
 def search(
     file: str = DATA,
@@ -98,7 +101,7 @@ def search_and_show(
             found.keep(keep_rival)
     listing = found.folder.listing
     if not found.compared:
-        leave_interrupted(f"the best so far ({found.name}), not yet compared with rivals, is in {listing}.")
+        leave_interrupted(f"the best so far ({found.name}), not yet compared with rivals, is in {listing}; {FINISHES}.")
     try:
         with note_written(found.folder):
             if json_output:
@@ -108,4 +111,4 @@ def search_and_show(
                 early.finish(found.record["summary"], found.folder.paths, budget["cuts"], budget["repeat"])
     finally:
         if found.interrupted:
-            leave_interrupted(f"the finished part is in {listing}.")
+            leave_interrupted(f"the finished part is in {listing}; {FINISHES}.")

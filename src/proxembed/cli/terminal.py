@@ -143,8 +143,7 @@ def leaderboard_table(summary: dict[str, Any]) -> Any:
     from proxembed.evaluate.verdict import rows_of_folds
     from proxembed.report import score_text
     from proxembed.report.page import feature_words, target_words
-    from proxembed.report.plain_words import BOTH_CLASSES, is_yes_no
-    from proxembed.report.verdict import per_cent
+    from proxembed.report.plain_words import BOTH_CLASSES, is_yes_no, per_cent
     from proxembed.report.views import shown_measures, with_values
     from proxembed.tables.notes import counted, visible_texts
 
@@ -303,12 +302,16 @@ def print_verdict(verdict: dict[str, Any]) -> None:
         plain = "" if goal["plain"] in verdict["headline"] else goal["plain"]
         title = (f"{goal['title']}: ", "bold"), (f"{goal['word']}{goal.get('than', '')}.", word)
         console.print(Text.assemble(*title, f" {plain}" * bool(plain)))
+        if goal.get("not_saved"):
+            console.print(Text(goal["not_saved"]))
         if not goal.get("lead"):
             print_advice(console, goal["advice"], goal)
         console.print(Text(goal["sentence"], "dim"))
         console.print()
     for warning in verdict.get("warnings", ()):
         console.print(Text(f"⚠ {warning}"))
+    if verdict.get("warning_command"):
+        console.print(Text(f"    {verdict['warning_command']}"), soft_wrap=True)
     console.print(Text(verdict["note"] or verdict["text"]))
 
 

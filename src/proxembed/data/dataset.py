@@ -36,8 +36,8 @@ class Dataset:
         a `csr_array` and is never made dense. Rows of a table with more than numbers stay as they are: what they
         become is learned from training rows alone, by a `TableEncoder`.
     Y : array or sparse matrix of shape (n, c)
-        Label indicator of 0 and 1, kept as a uint8 `csc_array`. One label per row is the one-hot special case:
-        see `Dataset.from_classes`.
+        Label indicator of 0 and 1, NaN where unknown, kept as a uint8 `csc_array`. One label per row is the one-hot
+        special case: see `Dataset.from_classes`.
     feature_names : sequence of str, optional
         Names of the d columns of X; None gives x0, x1, ...
     label_names : sequence of str, optional
@@ -49,7 +49,7 @@ class Dataset:
     licence : str, optional
         Licence or source of the data.
     unknown : boolean array or sparse matrix of shape (n, c), optional
-        Cells of Y whose value is not known; Y holds 0 there. None where all are known.
+        Cells of Y whose value is not known; Y holds 0, or NaN, there. None where all others are known.
     ids : sequence of str, optional
         Names of the n rows.
     found_ids : sequence of str, optional
@@ -117,7 +117,7 @@ class Dataset:
         masked = [name for name, value in vars(self).items() if isinstance(value, np.ma.MaskedArray)]
         if masked:
             raise DataError(f"{masked[0]} is a masked array; fill it in, and mark unknown cells of Y in `unknown`.")
-        X, Y = _features(self.X), _indicator(self.Y) if self.outputs is None else no_labels(self.outputs.n)
+        X, (Y, unknown) = _features(self.X), _indicator_and_mask(self)
         (n, d), c = X.shape, Y.shape[1]
         if Y.shape[0] != n:
             raise DataError(f"X has {n} rows but Y has {Y.shape[0]}; give both the same rows in the same order.")
@@ -138,7 +138,7 @@ class Dataset:
             "label_names": label_names,
             "train_idx": train,
             "test_idx": test,
-            "unknown": _mask(self.unknown, Y),
+            "unknown": unknown,
             "ids": None if self.ids is None else _names("ids", self.ids, n, "", "row"),
             "found_ids": None if self.found_ids is None else _names("found_ids", self.found_ids, n, "", "row"),
             "groups": None if self.groups is None else _one_a_row("groups", self.groups, n, "iu").astype(np.intp),
@@ -401,14 +401,24 @@ class Dataset:
         """How many test rows have a copy among the training rows; None without test rows."""
         if self.train_idx is None or self.test_idx is None:
             return None
-        known = {keys[row] for row in self.train_idx}
-        return sum(keys[row] in known for row in self.test_idx)
+        return int(_copies(keys, self.test_idx, self.train_idx).sum())
 
     def _weight_facts(self) -> dict[str, Any]:
         """The sum of the weights, the effective number of rows, and the column that held them (None: an array)."""
         w: Any = self.sample_weight
         of = (self.source or {}).get("sample_weight")
         return {"sum": float(w.sum()), "effective": float(w.sum() ** 2 / np.sum(w**2)), "column": of}
+
+
+def copied_rows(dataset: Dataset, rows: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Which of some rows have the features of a row ``among`` others (mask)."""
+    X: Any = _as_numbers(dataset.X) if isinstance(dataset.X, TableRows | RawRows) else dataset.X
+    return _copies(_row_keys(_without_stored_zeros(X) if sparse.issparse(X) else X + 0.0), rows, among)
+
+
+def _copies(keys: list[bytes], rows: np.ndarray, among: np.ndarray) -> np.ndarray:
+    known = {keys[row] for row in among}
+    return np.array([keys[row] in known for row in rows], dtype=bool)
 
 
 def no_labels(n: int) -> sparse.csc_array:
@@ -516,13 +526,29 @@ def _indicator(Y: Any) -> sparse.csc_array:
             )
         Y, wrong = Y > 0, wrong[:0]
     if wrong.size:
-        raise DataError(f"Y holds {wrong.flat[0]}; it must hold only 0 and 1 (mark unknown cells in `unknown`).")
+        raise DataError(
+            f"Y holds {wrong.flat[0]}; it must hold only 0 and 1 (unknown cells are NaN, or marked in `unknown`)."
+        )
     Y = small_indices(sparse.csc_array(Y).astype(np.uint8))
     Y.sum_duplicates()
     if (Y.data > 1).any():
         raise DataError("Y stores the same cell twice; sum or drop the repeated entries.")
     Y.eliminate_zeros()
     return Y
+
+
+def _indicator_and_mask(data: Dataset) -> tuple[sparse.csc_array, sparse.csc_array | None]:
+    """The labels as they are kept, and the unknown cells: those marked, and those of NaN in Y."""
+    if data.outputs is not None:
+        return no_labels(data.outputs.n), None
+    Y: Any = data.Y if sparse.issparse(data.Y) else np.asarray(data.Y)
+    unknown: Any = data.unknown
+    if Y.ndim == 2 and Y.dtype.kind == "f" and np.isnan(Y.data if sparse.issparse(Y) else Y).any():
+        Y, holes = indicator_and_unknown(Y.toarray() if sparse.issparse(Y) else Y)
+        given = sparse.csc_array(np.zeros(Y.shape) if unknown is None else unknown).astype(bool)
+        unknown = given + sparse.csc_array(holes) if given.shape == Y.shape else given
+    Y = _indicator(Y)
+    return Y, _mask(unknown, Y)
 
 
 def _mask(unknown: Any, Y: sparse.csc_array) -> sparse.csc_array | None:

@@ -7,10 +7,11 @@ import lzma
 import math
 import os
 import re
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO, Any, BinaryIO
@@ -19,8 +20,8 @@ from numpy.lib import format as npy
 
 from proxembed.data.errors import DataError, shorten
 
-UNPACKERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}  # by the first bytes
-PACKED_NAME = re.compile(r"\.(?:gz|bz2|xz)$", re.IGNORECASE)
+PACKED_NAME = re.compile(r"\.(?:gz|bz2|xz|zst|zip)$", re.IGNORECASE)
+COPIED_BYTES = 1 << 20
 SHARE = 2  # of the memory: the program holds the rows and at least one copy
 CONTAINER = Path("/sys/fs/cgroup/memory.max")
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -111,10 +112,44 @@ def check_exists(path: Path) -> None:
         raise DataError.at(path, None, "no such file", "check the path")
 
 
+def _zstd(raw: BinaryIO) -> IO[bytes]:
+    """A file packed by Zstandard, unpacked into a temporary one up to the limit."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise DataError("files packed by zstd need pyarrow: pip install 'proxembed[data]'.") from error
+    with ExitStack() as stack:
+        file: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
+        packed = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+        while file.tell() <= most_unpacked() and (part := packed.read(COPIED_BYTES)):
+            file.write(part)
+        file.seek(0)
+        stack.pop_all()
+    return file
+
+
+def _zip(raw: BinaryIO) -> IO[bytes]:
+    """The only file of a zip archive."""
+    archive = zipfile.ZipFile(raw)
+    members = [each for each in archive.infolist() if not each.is_dir() and not each.filename.startswith("__MACOSX/")]
+    if len(members) != 1 or members[0].flag_bits & 1:
+        held = f"{len(members):,} files" if len(members) != 1 else "a file with a password"
+        raise DataError(f"the zip archive holds {held}; unpack it and give one file.")
+    return archive.open(members[0])
+
+
+UNPACKERS: dict[bytes, Any] = {  # by the first bytes
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"\x28\xb5\x2f\xfd": _zstd,
+}
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Binary stream of a file; gzip, bzip2 and xz are recognised by their first bytes, whatever the name, and unpacked
-    up to a limit."""
+    """Binary stream of a file; gzip, bzip2, xz and zstd are recognised by their first bytes, whatever the name, a zip
+    archive by its name, and unpacked up to a limit."""
     check_exists(path)
     if not path.is_file() and not path.is_dir():
         remedy = "write what it gives to a file first"
@@ -122,13 +157,15 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     try:
         with open(path, "rb") as raw:
             start = raw.peek(6)
-            unpacker: Any = next((unpack for magic, unpack in UNPACKERS.items() if start.startswith(magic)), None)
+            unpacker = next((unpack for magic, unpack in UNPACKERS.items() if start.startswith(magic)), None)
+            if path.suffix.lower() == ".zip" and start.startswith(b"PK"):
+                unpacker = _zip
             if unpacker is None:
                 yield raw
             else:
                 with unpacker(raw) as packed:
                     yield Unpacked(packed, path, most_unpacked())
-    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise _damaged(path) from error
     except OSError as error:
         if error.errno is None:  # of bzip2

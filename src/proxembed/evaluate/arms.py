@@ -131,7 +131,8 @@ def entrants(
     sparse, numbers = sp.issparse(X) or getattr(X, "is_sparse", False), isinstance(targets, Outputs)
     one_class = isinstance(targets, LabelMatrix) and bool((targets.m == 1).all())
     rows = FOREST_ROWS if n_rows is None else n_rows
-    facts = DataFacts(shape, sparse, one_class, whole_rows, seed, splits, rows, numbers)
+    one_label = isinstance(targets, LabelMatrix) and targets.c == 1
+    facts = DataFacts(shape, sparse, one_class, one_label, whole_rows, seed, splits, rows, numbers)
     kind = "numbers" if numbers else "labels"
     return tuple(_entrant(rival, facts) for rival in rivals() if kind in rival.takes)
 

@@ -22,8 +22,9 @@ from proxembed.algebra.pencil.symmetric import descending
 from proxembed.estimator.catalogue import settings, title_of
 from proxembed.features.kernel import TUNING_ROWS
 from proxembed.features.layouts import COMPONENTS
-from proxembed.features.leaves import MOST_LABELS, SCORES
-from proxembed.methods.around import ReadoutAxes, Scaled
+from proxembed.features.leaves import DENSE_FROM, MOST_LABELS, SCORES
+from proxembed.methods.around import ReadoutAxes, Scaled, with_size
+from proxembed.methods.dependence import OPLS
 from proxembed.methods.forest import RIDGE_FOLDS, RIDGE_TREES, ForestLeaves
 from proxembed.methods.kernelized import Kernelized
 from proxembed.methods.layout import FOLDS, Layout, method_for
@@ -46,6 +47,8 @@ ITERATED = 3600  # side of a decomposition that takes as long as the routes abov
 # stores of the features that a split may choose from, and for both. Of ten real sets, dense and sparse, of 150 to 8,000
 # rows, they are within a factor of 2 of the time measured (bench/forests.py).
 TREE, TREE_TARGET, TREE_ENTRY, TREE_BOTH = 5e-4, 1.7e-8, 1e-8, 2e-10
+MADE_DENSE = 0.65  # of that time: where trees grow on sparse rows as dense ones
+LEAF_CUBE, LEAF_ENTRY = 2.5e-11, 5e-7  # seconds of OPLS on leaves for each n^3, and for each entry of their rows
 LABEL_MODEL = 2e-3  # seconds of a model of scikit-learn for one label
 LABEL_ENTRY = 2e-8  # and for each entry of its rows
 FOREST_VIEWS, FOREST = ("leaves", "scores"), "forest"
@@ -118,7 +121,9 @@ def fit_work(estimator: Any, shape: Shape) -> float:
         return sum(target_works(estimator, shape).values())
     if type(estimator) is ForestLeaves:
         grown, d, w = _view_work(estimator, estimator.n_estimators, shape)
-        work = grown + fit_work(estimator.member("method"), shape._replace(d=d, w=w))
+        method, on_leaves = estimator.member("method"), shape._replace(d=d, w=w)
+        opls = LEAF_CUBE * shape.n**3 + LEAF_ENTRY * on_leaves.stored  # its ridge is given, so nothing is decomposed
+        work = grown + (opls if type(method) is OPLS else fit_work(method, on_leaves))
         return work * (1 + RIDGE_FOLDS * min(1.0, RIDGE_TREES / estimator.n_estimators) * (estimator.ridge == "folds"))
     if isinstance(estimator, Scaled):
         work = fit_work(estimator.member(), shape) + (estimator.pca_var < 1) * step_work("PCA", shape)
@@ -143,7 +148,8 @@ def fit_parts(estimator: Any, shape: Shape) -> dict[Any, float]:
     if isinstance(estimator, ReadoutAxes):
         parts = fit_parts(estimator.member(), shape)
         return parts | {("weighted axes", *parts): label_work("readout", shape.n, shape.c, shape.c)}
-    own, whole = (title_of(estimator), repr(settings(estimator))), fit_work(estimator, shape)
+    named = settings(with_size(estimator, None))  # one fit serves all sizes
+    own, whole = (title_of(estimator), repr(named)), fit_work(estimator, shape)
     forest = forest_of(estimator)
     if forest is None:
         return {own: whole}
@@ -250,6 +256,7 @@ def forest_seconds(shape: Shape, trees: int) -> float:
     which a row stores w / d."""
     entries = shape.w / np.sqrt(shape.d)
     each = TREE_TARGET * shape.c + entries * (TREE_ENTRY + TREE_BOTH * shape.c)
+    each *= MADE_DENSE if DENSE_FROM * shape.d <= shape.w < shape.d else 1.0
     return float(trees * (TREE + shape.n * np.log2(shape.n + 1) * each))
 
 

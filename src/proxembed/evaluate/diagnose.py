@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
 from proxembed.algebra.pencil.symmetric import eigenvalues, orthonormal_columns
+from proxembed.algebra.shared import sharing
 from proxembed.blocks import RowBlocks, blocks_of
 from proxembed.blocks.row_blocks import length
 from proxembed.estimator.weights import checked_weights, present_rows, weights_of
@@ -232,6 +233,7 @@ class Diagnosis:
 
 
 @own_configuration()
+@sharing()  # shuffles change no rows: what fits make of these alone
 def diagnose(
     estimator: Any,
     X: Any,

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from proxembed.algebra.shared import sharing
 from proxembed.classify.thresholds import tune_thresholds
 from proxembed.estimator.base import Estimator
 from proxembed.estimator.catalogue import title_of
@@ -319,7 +320,7 @@ def output_evidence(
     flatters the training rows, an honest one, and one of shuffled outputs, is last (with ``lay_out``)."""
     part = prepare(dataset, split, seed)
     title = title_of(method) if name is None else name
-    with warnings.catch_warnings(), part.shared.active():
+    with warnings.catch_warnings(), sharing():
         warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
         plain = LSI() if sp.issparse(part.X) else PCA()
         plane = clone(plain).set_params(n_components=_plane_size(part))
@@ -407,7 +408,7 @@ def held_out_evidence(
     shuffled = part.shuffled()
     plain = rival_arms(part.X, seed=seed)[1]
     title = title_of(method) if name is None else name
-    with warnings.catch_warnings(), part.shared.active():
+    with warnings.catch_warnings(), sharing():
         warnings.simplefilter("ignore")  # the same method has told its warnings in the comparison
         plane = plain.estimator.set_params(n_components=_plane_size(part))
         Z, Z_held_out = keep("method", lambda: _embedded(method, part))

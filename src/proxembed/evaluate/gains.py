@@ -107,17 +107,22 @@ def _by_fold(entries: list[dict[str, Any]], name: str) -> np.ndarray:
 
 
 class TestGains:
-    """Values and gains of the test rows, of the arm and size that are best on the folds."""
+    """Values and gains of the test rows, of the arm and size that are best on the folds. ``keep`` (mask): of these of
+    them alone, by the same scores."""
 
     basis = TEST_ROWS
     __test__ = False  # pytest takes no class of this name for a test
 
-    def __init__(self, results: Results, dataset: Any):
+    def __init__(self, results: Results, dataset: Any, keep: np.ndarray | None = None):
         self.results, self.there, self.few = results, TEST in results.folds, results.few.get(TEST_ROWS)
+        self.keep: Any = slice(None) if keep is None else np.flatnonzero(keep)
+        self.whole = keep is None
         self._precisions: dict[tuple[str, int | None], DrawnPrecision] = {}
         if self.there:
-            rows = results.held_out[TEST]
+            rows = results.held_out[TEST][self.keep]
             self.truth: Any = results.truths.get(TEST)
+            if self.truth is not None and not self.whole:
+                self.truth = self.truth.take(self.keep)
             if self.truth is None:
                 self.truth = dense_labels(sp.csr_array(dataset.Y)[rows])
             self.known_cells = known_cells(dataset.unknown, rows)
@@ -131,7 +136,7 @@ class TestGains:
 
     def value(self, entry: dict[str, Any], name: str) -> float | None:
         """Value of a measure on the test rows."""
-        return entry["scores"][name]["test"]
+        return entry["scores"][name]["test"] if self.whole else self.recomputed(entry, *name[:-1].rsplit(" (", 1))
 
     def shown(self, entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
         """The entry whose value stands for a side: the one of the best mean."""
@@ -186,7 +191,8 @@ class TestGains:
             none = np.zeros((len(self.drawn) + 1, 1))
             once = np.ones(len(self.truth)) if self.weights is None else self.weights
             weights = np.vstack([once, self.drawn])
-            draws.append(none if found is None else mean_over_outputs(each(self.truth, found, weights))[:, None])
+            rows = found if found is None or self.whole else np.asarray(found)[self.keep]
+            draws.append(none if rows is None else mean_over_outputs(each(self.truth, rows, weights))[:, None])
         moved = (draws[0] - draws[1])[:, 0]
         return t_tested(float(moved[0]), float(np.nanstd(moved[1:], ddof=1)), self.units)
 
@@ -198,10 +204,13 @@ class TestGains:
         self, similarity: Mapping[Any, np.ndarray], ours: dict[str, Any], theirs: dict[str, Any]
     ) -> dict[str, Any]:
         """Gain of the mean similarity of rows; of an arm that failed it is 0."""
-        own, other = (
-            similarity.get((entry["arm"], entry["k"], TEST), np.zeros(len(self.truth))) for entry in (ours, theirs)
-        )
+        own, other = (self._of_rows(similarity, entry) for entry in (ours, theirs))
         return paired_gain(own, other, self.groups, class_weights(self.truth, self.known_cells, self.weights))
+
+    def _of_rows(self, similarity: Mapping[Any, np.ndarray], entry: dict[str, Any]) -> np.ndarray:
+        """The similarity of each row; 0 of an arm that failed."""
+        found = similarity.get((entry["arm"], entry["k"], TEST))
+        return np.zeros(len(self.truth)) if found is None else found[self.keep]
 
     def _gain(self, measure: Measure, ours: dict[str, Any], theirs: dict[str, Any], name: str) -> dict[str, Any] | None:
         least = self.results.protocol.get("min_positives", 1)
@@ -235,7 +244,7 @@ class TestGains:
         found = self.results.predictions.get((entry["arm"], entry["k"], TEST))
         if found is None and entry["arm"] == SAME_ROWS:
             return np.tile(self.results.constants[TEST].scores, (len(self.truth), 1))
-        return None if found is None else np.asarray(found)
+        return None if found is None else np.asarray(found)[self.keep]
 
     def recomputed(self, entry: dict[str, Any], measure: str, readout: str) -> float | None:
         """The value of a measure from what is kept of the rows; None where nothing is."""
@@ -243,7 +252,14 @@ class TestGains:
         key = entry["arm"], entry["k"], TEST
         if isinstance(self.truth, OutputCells):
             each, kept = OUTPUT_GAINS.get(measure.partition("@")[0]), self._kept(measure).get(key)
-            return None if each is None or kept is None else float(mean_over_outputs(each(self.truth, kept, once)))
+            if each is None or kept is None:
+                return None
+            rows = kept if self.whole else np.asarray(kept)[self.keep]
+            return float(mean_over_outputs(each(self.truth, rows, once)))
+        if not self.whole and readout == NEIGHBORS and (is_near(measure) or is_new_near(measure)):
+            kept = self.results.new_similarity if is_new_near(measure) else self.results.similarity
+            weights = class_weights(self.truth, self.known_cells, self.weights)
+            return float(np.average(self._of_rows(kept, entry), weights=weights))
         own = self._measure(measure)
         if readout != RIDGE or own.reads != "scores" or (scores := self._scores(entry)) is None:
             return None

@@ -324,8 +324,8 @@ def units_of(dataset: Any, train: np.ndarray) -> dict[str, Any]:
     return {"groups": several_groups(dataset, train), "times": times}
 
 
-def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
-    """The part of a data set and a split."""
+def prepare(dataset: Any, split: Split, seed: int = 0, **more: Any) -> Part:
+    """The part of a data set and a split; ``more``: further facts of it."""
     known = rows_scored(dataset)
     train, held_out = split.train, split.held_out[known[split.held_out]]
     count = int(known[train].sum())
@@ -334,7 +334,7 @@ def prepare(dataset: Any, split: Split, seed: int = 0) -> Part:
             f"fold {split.name} has {count} training and {len(held_out)} held-out rows with known labels; "
             "it needs 2 and 1. Take fewer folds, or label more rows."
         )
-    facts = {"name": split.name, "rows": held_out, "seed": seed, **units_of(dataset, train)}
+    facts = {"name": split.name, "rows": held_out, "seed": seed, **units_of(dataset, train), **more}
     facts["weights"] = dataset.sample_weight
     return make_part(dataset.X, dataset.targets, train, held_out, **facts)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from proxembed.algebra.shared import Shared
 from proxembed.estimator.weights import held_under
 from proxembed.execute import clock
 from proxembed.execute.executor import Progress, in_this_process, silent
@@ -62,8 +63,8 @@ class Finished(NamedTuple):
 class ArmScores(Evaluator):
     """Scores arms on splits: a configuration is an arm with its measures, a step the number of a split."""
 
-    def __init__(self, dataset: Any, splits: list[Split], seed: int):
-        self.dataset, self.splits, self.seed = dataset, splits, seed
+    def __init__(self, dataset: Any, splits: list[Split], seed: int, shared: Shared | None = None):
+        self.dataset, self.splits, self.seed, self.shared = dataset, splits, seed, shared
         self.last: tuple[int, Part] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -73,7 +74,9 @@ class ArmScores(Evaluator):
         """The part of a split."""
         if self.last is None or self.last[0] != number:
             self.last = None  # one part in memory, not two
-            self.last = number, prepare(self.dataset, self.splits[number], self.seed)
+            shown = next((i for i, split in enumerate(self.splits) if split.name == TEST), 0)
+            facts = {} if self.shared is None or number != shown else {"shared": self.shared}
+            self.last = number, prepare(self.dataset, self.splits[number], self.seed, **facts)
         return self.last[1]
 
     def evaluate(self, task: Task, split: int, natural: bool = False) -> Finished:
@@ -179,9 +182,11 @@ def run(
     progress: Progress | None = None,
     store: Any = None,
     splits: list[Split] | None = None,
+    shared: Shared | None = None,
 ) -> Results:
     """Run a comparison: every arm sees the same splits, scaling and read-outs, and is fitted once per split
-    for all k. ``splits``: some of those of the protocol; None: all."""
+    for all k. ``splits``: some of those of the protocol; None: all. ``shared``: what fits on the training part of the
+    test rows, or of the first split where there are none, share with fits that follow."""
     started = time.perf_counter()
     _check(dataset)
     protocol.primary.check_weighs(dataset.sample_weight)
@@ -191,7 +196,8 @@ def run(
     described["splitting"]["kind"] = splitting_kind(dataset, protocol.splitting)
     facts = {**dataset.describe(), "label_counts": counts}
     results = Results(dataset=facts, protocol=described, measure=protocol.primary, arms=protocol.arms)
-    _collect(protocol, dataset, splits, results, progress or silent, store)
+    scores = ArmScores(dataset, splits, protocol.seed, shared)
+    _collect(protocol, scores, results, progress or silent, store)
     if facts["rows_partly_known"]:
         results.notes.insert(0, KNOWN_CELLS.format(partly=facts["rows_partly_known"], rows=facts["n"]))
     for basis in (FOLDS, TEST_ROWS):
@@ -201,15 +207,14 @@ def run(
     return results
 
 
-def _collect(
-    protocol: Protocol, dataset: Any, splits: list[Split], results: Results, progress: Progress, store: Any
-) -> None:
+def _collect(protocol: Protocol, scores: ArmScores, results: Results, progress: Progress, store: Any) -> None:
     """Add what arms do on splits to the results; a split counts as complete when all its arms are done."""
+    dataset, splits = scores.dataset, scores.splits
     tasks = [(arm, protocol.measures_of(arm)) for arm in protocol.arms]
     arms = EveryArm(tasks, splits, progress, alone=in_this_process(protocol.n_jobs))
     seconds = None if protocol.deadline is None else protocol.deadline - clock.now()
     bounds: dict[str, Any] = {"max_seconds": seconds, "n_jobs": protocol.n_jobs, "ordered": False}
-    loop = Loop(ArmScores(dataset, splits, protocol.seed), **bounds, ledger=store, report=arms.report).run(arms)
+    loop = Loop(scores, **bounds, ledger=store, report=arms.report).run(arms)
     notes: list[str] = []
     for number, split in enumerate(splits):
         finished = {trial.title: trial.outcomes[number] for trial in arms.trials if number in trial.outcomes}

@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from proxembed.algebra.shared import remembered
 from proxembed.classify.ridge import Readout, chosen_penalty, fit_readout, fold_penalty, readout_at, ridge_fit
 from proxembed.classify.score_products import FactoredScores, UnseenScores, joined_scores
 from proxembed.classify.thresholds import apply_thresholds, tune_thresholds
@@ -310,7 +311,8 @@ class Readings:
     @cached_property
     def readout(self) -> Readout:
         """The ridge read-out of the training rows, its penalty by the inner folds where these keep groups together."""
-        return fit_readout(self.Z, self.targets, self.folds, self.part.known_weights)
+        given = self.Z, self.targets, self.folds, self.part.known_weights
+        return Readout(*remembered(lambda: tuple(fit_readout(*given)), "readout", *given))
 
     @cached_property
     def scores(self) -> np.ndarray:

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
+from proxembed.data.dataset import copied_rows
 from proxembed.measures.measures import is_near, is_new_near
 from proxembed.measures.statistics import holm
 from proxembed.splits.splits import LEAST_GROUPS
@@ -305,7 +306,7 @@ def _compressed(
     said = [part["word"] for part in parts]
     overall = LEVEL if set(said) <= {BETTER, LEVEL} else WORSE if WORSE in said else CANNOT_TELL
     needed = [part["rows_needed"] for part in parts if part["word"] == CANNOT_TELL]
-    shares = [share_of(part) for part in parts]
+    shares = [share_of(part) | {"base": part["base"]["value"]} for part in parts]
     d, nonzero = feature_count([raw], facts["d"]), facts.get("nonzero_share")
     dense = 4 * d if d == facts["d"] else None  # the cells of a table do not tell how many of its numbers are 0
     sized = [rival for rival in rivals if rival["k"] is not None]
@@ -532,6 +533,36 @@ def _gains(results: Results, searched: Any, sizes: list[dict[str, Any]], folds: 
     return FoldGains(sizes, results.few.get(FOLDS))
 
 
+def without_copies(
+    results: Results,
+    searched: Any,
+    entries: list[dict[str, Any]],
+    names: list[str],
+    constant: dict[str, Any],
+    **asked: Any,
+) -> dict[str, Any] | None:
+    """The verdict on the test rows that have no copy among the training rows, by the same scores: how many ``rows`` are
+    left out, and per goal the word, the value, that of the baseline, the gain and its interval. None where no test row
+    has a copy, all have one, or a measure does not follow from what is kept of the rows."""
+    if searched is None or TEST not in results.folds or not results.dataset.get("copied_test_rows"):
+        return None
+    rows = results.held_out[TEST]
+    keep = ~copied_rows(searched, rows, searched.train_idx)
+    if keep.all() or not keep.any():
+        return None
+    gains = TestGains(results, searched, keep)
+    gains.few = too_few(searched, rows[keep])
+    if any(gains.value(entry, name) is None for entry in entries for name in names[:1]):
+        return None
+    goals = judge(entries, names, gains, constant, **asked)["goals"]
+    return {"rows": int((~keep).sum()), "goals": {name: _main_figures(goal) for name, goal in goals.items()}}
+
+
+def _main_figures(goal: dict[str, Any]) -> dict[str, Any]:
+    base = (goal.get("base") or {}).get("value")
+    return {"base": base, **{key: goal.get(key) for key in ("word", "value", "gain", "interval", "p")}}
+
+
 def constant_entry(results: Results, folds: list[str], near: str, predict: str) -> dict[str, Any]:
     """The baseline that no feature has a part in, as an entry of the leaderboard: the same training rows for every
     query, and one prediction for every row."""
@@ -581,6 +612,9 @@ def summarise(
     if isinstance(gains, NestedGains):
         gains.fill([*entries, constant])
     asked: dict[str, Any] = {"facts": results.dataset, "tolerance": tolerance, "choice": choice, "asked": goal}
+    verdict = judge(entries, names, gains, constant, **asked)
+    if isinstance(gains, TestGains) and verdict["lacks"] is None:
+        verdict["without_copies"] = without_copies(results, searched, entries, names, constant, **asked)
     return {
         **{key: getattr(results, key) for key in FACTS},
         "measures": names,
@@ -592,6 +626,6 @@ def summarise(
         "best": [entry for entry in entries if best[entry["arm"]] is entry],
         "curves": _curves(entries, names),
         "constant": constant["scores"],
-        "verdict": judge(entries, names, gains, constant, **asked),
+        "verdict": verdict,
         "failures": [[e["arm"], e["k"], reason] for e in entries for reason in e["failures"]],
     }

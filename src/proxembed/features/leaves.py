@@ -25,6 +25,8 @@ from proxembed.targets.targets import Targets
 
 MOST_LABELS = 50  # from more labels on the forest is grown on their leading principal scores
 SCORES = 30
+DENSE_FROM = 0.03  # share of stored entries from which trees grow faster on dense rows
+MOST_DENSE = 1 << 26  # cells of these
 LARGEST = float(np.finfo(np.float32).max)  # values beyond, of rows that were not in fit, are as large to a tree
 ATTRIBUTES = {"left": "children_left", "right": "children_right", "feature": "feature", "threshold": "threshold"}
 NODE_DTYPES = {"left": np.int32, "right": np.int32, "feature": np.int32, "threshold": np.float64}
@@ -63,23 +65,24 @@ class LeafMap:
     @cached_property
     def trees(self) -> list[Any]:
         """The trees as scikit-learn applies them."""
-        return [self._tree(start, end) for start, end in pairwise(self.ends)]
-
-    def _tree(self, start: int, end: int) -> Any:
         from sklearn.tree._tree import NODE_DTYPE, Tree
 
-        count, own = end - start, slice(start, end)
-        left, right, feature = self.left[own], self.right[own], self.feature[own]
-        inner, node = left >= 0, np.arange(count)
-        whole = all(np.all((node < child)[inner] & (child < count)[inner]) for child in (left, right))
-        if count < 1 or not whole or np.any(feature[inner] < 0) or np.any(feature[inner] >= len(self.unit)):
+        count, inner = np.diff(self.ends), self.left >= 0
+        node, most = (np.arange(len(inner)) - np.repeat(self.ends[:-1], count))[inner], np.repeat(count, count)[inner]
+        children, feature = (self.left[inner], self.right[inner]), self.feature[inner]
+        whole = all(np.all((node < child) & (child < most)) for child in children)
+        if np.any(count < 1) or not whole or np.any(feature < 0) or np.any(feature >= len(self.unit)):
             raise ValueError("The trees of this model are damaged; fit it again.")
-        nodes = np.zeros(count, dtype=NODE_DTYPE)
-        nodes["left_child"], nodes["right_child"] = np.where(inner, left, -1), np.where(inner, right, -1)
-        nodes["feature"], nodes["threshold"] = np.where(inner, feature, -2), self.threshold[own]
-        tree = Tree(len(self.unit), np.array([1], dtype=np.intp), 1)
-        tree.__setstate__({"max_depth": count, "node_count": count, "nodes": nodes, "values": np.zeros((count, 1, 1))})
-        return tree
+        nodes = np.zeros(len(inner), dtype=NODE_DTYPE)
+        nodes["left_child"], nodes["right_child"] = np.where(inner, self.left, -1), np.where(inner, self.right, -1)
+        nodes["feature"], nodes["threshold"] = np.where(inner, self.feature, -2), self.threshold
+        found, one_class = [], np.array([1], dtype=np.intp)
+        for start, end in pairwise(self.ends):
+            tree, size, values = Tree(len(self.unit), one_class, 1), int(end - start), np.zeros((end - start, 1, 1))
+            state = {"max_depth": size, "node_count": size, "nodes": nodes[start:end], "values": values}
+            tree.__setstate__(state)
+            found.append(tree)
+        return found
 
     @cached_property
     def column(self) -> NDArray[np.intp]:
@@ -169,15 +172,14 @@ def grown(
     kind = {"random": DecisionTreeRegressor, "extra": ExtraTreeRegressor}[forest]
     n, unit = X.shape[0], column_unit(X)
     varying = varying_columns(X)  # constant features change nothing, not even what is drawn
-    rows = for_trees(X, unit)[:, varying]
-    rows = rows.tocsc() if sparse.issparse(rows) else np.ascontiguousarray(rows)
-    among = sparse.csr_matrix(rows) if sparse.issparse(rows) else rows
+    among = for_trees(X, unit)[:, varying]
+    rows = rows_to_grow_on(among)
     T = np.ascontiguousarray(T, dtype=np.float64)
 
     def tree(seed: int) -> dict[str, np.ndarray]:
         one = kind(min_samples_leaf=min(min_samples_leaf, n), max_features=max_features, random_state=seed)
         drawn = np.bincount(np.random.RandomState(seed).randint(0, n, n), minlength=n)
-        with config_context(assume_finite=True):  # of counts
+        with config_context(assume_finite=True, skip_parameter_validation=True):  # they are those above
             own = one.fit(rows, T, sample_weight=drawn * counts, check_input=False).tree_
         nodes = {name: getattr(own, attribute).astype(NODE_DTYPES[name]) for name, attribute in ATTRIBUTES.items()}
         return nodes | {"leaf": own.apply(among).astype(np.int32), "drawn": drawn.astype(np.int32)}
@@ -220,6 +222,15 @@ def for_trees(X: Any, unit: np.ndarray) -> Any:
     X = sparse.csr_matrix(X @ sparse.diags_array(unit))
     data = np.clip(X.data, -LARGEST, LARGEST).astype(np.float32)
     return sparse.csr_matrix((data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+
+
+def rows_to_grow_on(X: Any) -> Any:
+    """Rows as trees grow on them fastest: dense, or by column where they store few entries. Either gives the same
+    trees, but for targets that rounding makes differ."""
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(X)
+    cells = X.shape[0] * X.shape[1]
+    return X.toarray(order="C") if DENSE_FROM * cells <= X.nnz and cells <= MOST_DENSE else X.tocsc()
 
 
 def forest_targets(labels: Targets, Y: Any) -> Any:

@@ -34,7 +34,7 @@ from proxembed.tables import RawRows, TableRows
 
 QUANTILES = 1000  # of a column, at most
 BY_SUMS = ("center", "standard")  # kinds that rows in blocks can have, by their ``ColumnSums``
-WEIGHTED = (*BY_SUMS, "pca", "whiten", "tfidf")  # kinds whose statistics count rows
+WEIGHTED = (*BY_SUMS, "pca", "whiten", "tfidf", "quantile")  # kinds whose statistics count rows
 WORDS = 0.2  # the largest share of nonzero entries of a dense matrix of words
 
 
@@ -202,14 +202,28 @@ def scaling_tfidf(X: Matrix, *, sample_weight: np.ndarray | None = None) -> Scal
     return ScalingState("tfidf", X.shape[1], idf=idf, sublinear=True, unit=True)
 
 
-def scaling_quantile(X: Matrix) -> ScalingState:
+def scaling_quantile(X: Matrix, sample_weight: np.ndarray | None = None) -> ScalingState:
     """Normal scores: each column by its quantiles to a standard normal distribution, by scikit-learn. At most 1,000
     quantiles of all rows, between which values are interpolated; beyond the first and last the scores end at -5.2 and
     5.2. A sparse X becomes dense, within 2 GiB."""
-    n_quantiles = min(QUANTILES, X.shape[0])
-    found = QuantileTransformer(n_quantiles=n_quantiles, output_distribution="normal", subsample=None)
-    found.fit(_dense(X, MAX_DENSE_BYTES))
-    return ScalingState("quantile", X.shape[1], quantiles=np.asarray(found.quantiles_, dtype=np.float64))
+    dense, n = _dense(X, MAX_DENSE_BYTES), X.shape[0]
+    if sample_weight is None:
+        found = QuantileTransformer(n_quantiles=min(QUANTILES, n), output_distribution="normal", subsample=None)
+        found.fit(dense)
+        return ScalingState("quantile", X.shape[1], quantiles=np.asarray(found.quantiles_, dtype=np.float64))
+    w = sample_weight[present := np.flatnonzero(sample_weight)]
+    references = np.linspace(0, 1, min(QUANTILES, max(len(w), round(float(w.sum())))))
+    columns = [_weighted_quantiles(column, w, references) for column in np.asarray(dense, np.float64)[present].T]
+    return ScalingState("quantile", X.shape[1], quantiles=np.stack(columns, axis=1))
+
+
+def _weighted_quantiles(values: np.ndarray, w: np.ndarray, references: np.ndarray) -> np.ndarray:
+    """Linear quantiles of values that occur ``w`` times each: of whole numbers of times those of the copies."""
+    order = np.argsort(values, kind="stable")
+    last = np.cumsum(w[order])
+    first = last - w[order]
+    places = np.stack([first, np.maximum(last - 1, first)], axis=1).ravel()
+    return np.interp(references * places[-1], places, np.repeat(values[order], 2))
 
 
 SCALINGS: dict[str, Callable[..., ScalingState]] = {
@@ -270,9 +284,8 @@ def scaling_fit(
     X = float_matrix(X)
     if not X.shape[0] or not X.shape[1]:
         raise ValueError(f"X has shape {X.shape}; a scaling needs at least one row and one feature.")
-    if sample_weight is not None and (callable(kind) or kind == "quantile"):
-        name = "quantile" if isinstance(kind, str) else "that is a function"
-        raise ValueError(f"The scaling {name} takes no sample_weight; use 'standard' or 'pca' instead.")
+    if sample_weight is not None and callable(kind):
+        raise ValueError("The scaling that is a function takes no sample_weight; use 'standard' or 'pca' instead.")
     if callable(kind):
         state = call_user_function("kind", kind, X, **params)
         if not isinstance(state, ScalingState):

@@ -8,7 +8,7 @@ from .measured import measured_axes
 from .page import page_html, table_card, verdict_card
 from .record import leaderboard_csv, make_record, make_unfinished, read_record, versions
 from .sections import component_section, data_card, label_section, map_section, reliability_section
-from .verdict import worded
+from .verdict import reworded, worded
 from .views import choice_text, score_text
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "proximity_section",
     "read_record",
     "reliability_section",
+    "reworded",
     "score_text",
     "table_card",
     "verdict_card",

@@ -24,6 +24,7 @@ GREYS = ("#4d4d4d", "#949494", "#707070")  # of rivals, which share no colour wi
 DASHES: tuple[Any, ...] = ("--", "-.", (0, (7, 2, 1, 2, 1, 2)), (0, (8, 3)))  # of rivals, one per round of the greys
 DOTS: tuple[Any, ...] = ((0, (1, 2)), (0, (1, 4)), (0, (1, 7)))  # of rivals without an embedding, likewise
 INK = "#1a1a1a"
+EMBEDDED = re.compile(r"data:image/png;base64,\s*([\w+/=\s]+)", re.ASCII)
 APART = 0.05  # of an axis, between two ticks with labels
 ROW = 0.21  # inches of a line of a legend
 STYLE: dict[str, Any] = {
@@ -168,8 +169,23 @@ def svg_text(size: tuple[float, float], draw: Callable[[Any], None], salt: str) 
         FigureCanvasSVG(figure)
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    svg = out.getvalue()
+    svg = EMBEDDED.sub(lambda found: _with_palette(found[1]), out.getvalue())
     return svg[svg.index("<svg") :]
+
+
+def _with_palette(encoded: str) -> str:
+    """An image of at most 256 colours in an SVG with a byte per pixel in place of four; any other as it is."""
+    from PIL import Image
+
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(encoded))).convert("RGBA"))
+    colours, codes = np.unique(pixels.reshape(-1, 4), axis=0, return_inverse=True)
+    if len(colours) > 256:
+        return f"data:image/png;base64,{encoded}"
+    picture, out = Image.fromarray(codes.reshape(pixels.shape[:2]).astype(np.uint8)), io.BytesIO()
+    opaque = bool((colours[:, 3] == 255).all())
+    picture.putpalette((colours[:, :3] if opaque else colours).tobytes(), "RGB" if opaque else "RGBA")
+    picture.save(out, format="png", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(out.getvalue()).decode()}"
 
 
 def ramp() -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import BETTER, feature_count
 
-from .plain_words import DO, FIRST, OURS, RIVAL, SAVED_RIVAL, advice, counted, who
+from .plain_words import DO, FIRST, OURS, RIVAL, SAVED_RIVAL, advice, counted, not_saved, size_words, who
 
 FLAGS = (
     "--header",
@@ -30,6 +30,7 @@ OF_TABLE = set(
     "--empty --decimal --encoding --separator --sheet --header --no-header --sample-weight --seed".split()
 )  # options of a search that say how the data are read
 MODEL = "model.skops"
+CHOSEN_ANEW = "what the search chooses"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,12 @@ class Run:
     def has_data(self) -> bool:
         """Whether the command names data; that of the demo does not."""
         return not self.command.startswith("proxembed demo")
+
+    @property
+    def reads_table(self) -> bool:
+        """Whether the data are a table, whose columns options name."""
+        named = ("labels=", "targets=") if self.in_python else ("--labels", "--targets")
+        return self.has_data and any(name in self.command for name in named)
 
     @property
     def words(self) -> list[list[str]]:
@@ -140,6 +147,23 @@ class Run:
             return self.again("embedding", *goal, "--embedding")
         return f"{self.command.removesuffix(')')}, embedding=True)"
 
+    def resumed(self) -> str:
+        """The same search, which goes on from what an interrupted one has finished; empty without a folder, and of the
+        demo, which begins anew."""
+        if self.folder is None or not self.has_data:
+            return ""
+        if self.in_python:
+            return f"{re.sub(r', folder=[^,)]*', '', self.command)[:-1]}, resume={self.folder!r})"
+        return f"{self.command} --resume"
+
+    def for_copies(self) -> str:
+        """The search in which no split divides the copies of a row."""
+        if not self.in_python:
+            kept = ("--goal", "--embedding")
+            goal = [shlex.join(words) for words in self.words if words[0].partition("=")[0] in kept]
+            return self.again("grouped", *goal, "--groups COPY")
+        return f"{self.command.removesuffix(')')}, groups='COPY')"
+
     def for_rival(self, name: str) -> str:
         """What gives the model of a rival; empty where it cannot be saved."""
         if name not in kept_rivals():
@@ -161,8 +185,10 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
     choice, unless the summary names another arm under ``saved``, which may hide an ``embedding``; of nested folds it is
     chosen anew on all rows."""
     features = feature_count(summary.get("best", []), summary["dataset"]["d"])
-    chosen = None if summary.get("nested") else summary.get("choice")
     asked, saved = summary["verdict"].get("asked") or "predict", summary.get("saved") or {}
+    chosen = None if summary.get("nested") else summary.get("choice") or _smallest(goals, asked)
+    of = saved or (chosen and {"arm": chosen["method"], "k": chosen["k"]}) or {"arm": CHOSEN_ANEW, "k": None}
+    saved_name = f"{of['arm']}{size_words({'k': of.get('k')})}"
     for name, goal in goals.items():
         ours = goal["arm"], goal["k"]
         own = ours == (chosen["method"], chosen["k"]) if chosen else None
@@ -170,8 +196,9 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         best = saved.get("arm") if name == asked and saved.get("arm") in others else None
         facts = {**goal, "features": features, "hidden": ours == tuple(saved.get("embedding", ()))}
         facts |= {"saved": own and not saved if chosen else None, "saved_rival": best}
-        if summary.get("nested") and goal["k"] is None and not saved:
-            facts |= {"arm": "what the search chooses", "saved": True}
+        if summary.get("nested") and not saved:
+            facts |= {"arm": CHOSEN_ANEW, "saved": True} if goal["k"] is None else {"saved": False}
+        goal["not_saved"] = not_saved(name, facts, saved_name)
         goal["advice"], goal["taken"] = f"{DO}: {advice(name, facts)}", who(name, facts)
         goal["command"] = "" if run is None or not run.has_data else command_of(name, facts, run)
         goal["lead"] = ""
@@ -184,6 +211,12 @@ def with_next_steps(goals: Mapping[str, dict[str, Any]], summary: Mapping[str, A
         near = goals.get("neighbours", {"command": "", "measure": ""})
         if near["command"].startswith("proxembed transform") and "cosine" in near["measure"]:
             near["command_note"] = f"{run.compared(near['components'])} {near['command_note']}".strip()
+
+
+def _smallest(goals: Mapping[str, dict[str, Any]], asked: str) -> dict[str, Any] | None:
+    """The choice of a search for small sizes, which the verdict makes; None of other searches."""
+    goal = goals.get("compress") if asked == "compress" else None
+    return goal and {"method": goal["arm"], "k": goal["k"]}
 
 
 def set_lead(goals: Mapping[str, dict[str, Any]], asked: str | None) -> None:

@@ -19,10 +19,10 @@ from .adaptive import adaptive_view, convergence
 from .figures import k_curve, matrix_view, ramp
 from .measured import figure_number, measured_view
 from .next_steps import Run
-from .plain_words import BOTH_CLASSES, CONSTANT, glossary, is_yes_no
+from .plain_words import BOTH_CLASSES, CONSTANT, and_words, glossary, is_yes_no, per_cent
 from .score_histogram import score_view
 from .sections import data_card, leak_warnings
-from .verdict import and_words, per_cent, query_times
+from .verdict import query_times
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")  # of the program, in a text or a command
 

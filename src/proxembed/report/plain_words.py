@@ -1,14 +1,18 @@
 """What was found, in one sentence per goal that names no method: goals with figures in, sentences for anyone out."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from proxembed.estimator.base import Estimator
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.results import SAME_ROWS, sign_of
+from proxembed.evaluate.rivals.rival import rivals
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
 from proxembed.measures.measures import AVERAGE_PRECISION, is_near
+from proxembed.params import declared
 
 SAVED = " (the saved model)"
 CONSTANT = "the same answer for every row"
@@ -18,7 +22,9 @@ FAR = 100  # times the rows; what takes more is out of reach
 AS_FEATURES = ", which are as good"
 DO, FIRST = "What to do", "If you do only one thing"
 BOTH_CLASSES = "; Jaccard@10: share of neighbours of the same class, mean over both classes"
+FORESTS = "forests"  # the rows that forests of rivals grow on, where a budget has cut them
 SEARCHES = {"predict": "predictions", "neighbours": "neighbours", "map": "maps", "compress": "small sizes"}
+ANY_SIZE = "the same at any number of components"
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
 
 GLOSSARY = {
@@ -34,6 +40,10 @@ GLOSSARY = {
     "ridge": "A linear regression of the targets on the numbers of a row, with a penalty: how embeddings predict "
     "unless their method predicts by itself.",
     "cosine kNN": "The ten nearest training rows of a row, by the angle between their numbers.",
+    "saved model": "The model in the folder of a search, which predict and transform use. It is chosen for the goal "
+    "that was asked for, else for predictions; another search saves that of another goal.",
+    "kept, chance": "The share of a row's ten nearest training rows in the features that are among its ten nearest on "
+    "a map; chance: what ten training rows drawn at random would have.",
     "shuffled": "The same method fitted to targets that are shuffled over the rows: what chance alone looks like.",
 }
 OF_LABELS = {
@@ -42,10 +52,12 @@ OF_LABELS = {
     "Jaccard@10": "Labels that a row and its ten nearest training rows have in common, over those that either has. "
     "Of one yes/no label it is the share of neighbours of the same class, the mean over both classes, so that the "
     "rarer one counts as much: one list for all rows has 0.5.",
+    "agreement": "Jaccard@10, in sentences.",
 }
 OF_NUMBERS = {
     "Q2": "The share of the variance of held-out numbers that is predicted: 1 is perfect, the training mean has 0.",
     "A@10": "How well the outputs of a row agree with those of its ten nearest training rows: 0 is chance, 1 perfect.",
+    "agreement": "A@10, in sentences.",
 }
 
 
@@ -90,6 +102,14 @@ class Subject:
         return cls(one[0] if one else "these labels", shared if one else several, whole)
 
 
+def short(value: float) -> str:
+    """A value to two decimals, without the 0 before the point; one below 1 is never shown as 1."""
+    if not abs(value) < 1:
+        return f"{value:.2f}"
+    told = next((text for digits in (2, 3, 4) if "1." not in (text := f"{value:.{digits}f}")), f"{value:.6f}")
+    return told.replace("0.", ".", 1)
+
+
 def counted(k: int) -> str:
     """Numbers per row, small counts as words."""
     return f"{COUNTS[k] if k < len(COUNTS) else f'{k:,}'} number{'s' * (k != 1)}"
@@ -107,11 +127,37 @@ def plain_sentence(name: str, goal: Mapping[str, Any], subject: Subject) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def headline(goals: Mapping[str, Mapping[str, Any]]) -> str:
-    """The sentence of the first goal; before it, that nothing helps, where this holds of every goal."""
-    first = next(iter(goals.values()))
-    lost = all(goal["word"] == WORSE for goal in goals.values())
-    return f"No embedding{_tried(first)} helps here. {first['plain']}" if lost else first["plain"]
+def headline(goals: Mapping[str, Mapping[str, Any]], asked: str | None = None) -> str:
+    """The sentence of the goal that leads, else of the first one; before it, that nothing helps, where this holds of
+    every goal. If no goal was ``asked`` for, after it what else came out, and what did not."""
+    name = next((name for name, goal in goals.items() if goal.get("lead")), next(iter(goals)))
+    first = goals[name]
+    if all(goal["word"] == WORSE for goal in goals.values()):
+        return f"No embedding{_tried(first)} helps here. {first['plain']}"
+    return first["plain"] + ("" if asked else _others({key: goal for key, goal in goals.items() if key != name}))
+
+
+def _others(goals: Mapping[str, Mapping[str, Any]]) -> str:
+    """For which other uses an embedding helps, and for which it does not, with their words."""
+    helps = [SEARCHES[name] for name, goal in goals.items() if _helps(goal)]
+    level = [SEARCHES[name] for name, goal in goals.items() if goal["word"] == LEVEL and not _helps(goal)]
+    lost = {name: goal["word"] for name, goal in goals.items() if goal["word"] in (WORSE, CANNOT_TELL)}
+    lacks = [f"{SEARCHES[name]} ({word})" for name, word in lost.items()]
+    parts = ("An embedding also helps for", helps), ("It is as good, no better, for", level)
+    return "".join(
+        f" {begin} {and_words(names)}." for begin, names in (*parts, ("It is not shown to help for", lacks)) if names
+    )
+
+
+def _helps(goal: Mapping[str, Any]) -> bool:
+    """Whether the embedding is better, or as good with fewer numbers."""
+    return goal["word"] == BETTER or (goal["word"] == LEVEL and goal.get("tone") == "yes")
+
+
+def and_words(names: Sequence[str]) -> str:
+    """Names as words: commas, and "and" before the last."""
+    *others, last = names
+    return f"{', '.join(others)}{' and ' if others else ''}{last}"
 
 
 def _tried(goal: Mapping[str, Any]) -> str:
@@ -124,7 +170,7 @@ def _tried(goal: Mapping[str, Any]) -> str:
 def _predicted(goal: Mapping[str, Any], subject: Subject) -> str:
     own = goal.get("reads_features")  # its predictions are not made of the numbers alone
     ours, base = (
-        f"the embedding's own {subject.predictor}" if own else counted(goal["components"]),
+        f"the embedding's own {subject.predictor} ({ANY_SIZE})" if own else counted(goal["components"]),
         _base(goal, subject),
     )
     verb = f"predict{'s' * (own or goal['components'] == 1)} {subject.targets}"
@@ -203,30 +249,50 @@ def _among_new(goal: Mapping[str, Any], features: str) -> str:
 
 
 def _loss(goal: Mapping[str, Any]) -> str:
-    """The largest loss inside the interval of a goal that cannot be told; empty where the features tell nothing."""
-    if shares := [each["interval"] for each in goal.get("shares", {}).values()]:
-        lost = max((1 - each[0] for each in shares if each), default=0.0)
-        return f"{100 * lost:.0f} %" if lost >= 0.01 and not goal.get("at_chance") else ""
+    """The largest loss inside the interval of a goal that cannot be told, and of what it is; empty where the features
+    tell nothing."""
+    if shares := {name: each for name, each in goal.get("shares", {}).items() if each["interval"]}:
+        name, share = min(shares.items(), key=lambda each: each[1]["interval"][0])
+        lost, base = 1 - share["interval"][0], share.get("base")
+        if lost < 0.01 or goal.get("at_chance"):
+            return ""
+        figure = "" if base is None else f" ({short(lost * base)} of {short(base)})"
+        return f"{100 * lost:.0f} % of the {measured(name)} of the features{figure}"
     if not goal.get("interval") or goal.get("margin") is None or goal["interval"][0] > -0.005:
         return ""
-    return short(-goal["interval"][0])
+    return f"{short(-goal['interval'][0])} of {measured(goal['measure'])}"
 
 
 def _compressed(goal: Mapping[str, Any], subject: Subject) -> str:
-    whats = zip(goal["shares"].values(), ("their predictions", "the agreement of their neighbours"), strict=True)
-    kept = " and ".join(f"{100 * each['share']:.0f} % of {what}" for each, what in whats if each["share"] is not None)
     ours = f"{counted(goal['components'])} in place of {subject.features}"
     shares = [each["share"] for each in goal["shares"].values() if each["share"] is not None]
     s = "s" * (goal["components"] == 1)
-    alone = [f"{100 * share:.0f} %" for share in goal.get("constant", {}).values() if share is not None]
-    kept += f" ({CONSTANT} {' and '.join(alone)})" * bool(kept and alone)
     if goal["word"] == LEVEL and all(round(100 * share) >= 100 for share in shares):
         return f"{ours} lose{s} nothing, neither in predictions nor in the agreement of neighbours"
+    kept = _parts_of_features({name: each["share"] for name, each in goal["shares"].items()})
+    keep = kept and f"{ours} keep{s} {kept}{_parts_of_constant(goal)}"
     if goal["word"] == LEVEL:
-        return f"{ours} keep{s} {kept}"
-    few = f"too few rows to tell what is kept{more_rows(goal)}"
+        return keep
+    few = f"too few rows to tell whether a smaller size keeps enough{more_rows(goal)}"
     lost = f"no smaller size{_tried(goal)} keeps enough" if goal["word"] == WORSE else few
-    return f"{lost}: {ours}, {kept}" if kept else lost
+    return f"{lost}. On the rows scored, {keep}" if keep else lost
+
+
+def _parts_of_features(shares: Mapping[str, float | None], again: bool = False) -> str:
+    """Shares of what all features reach, by measure: "98 % of their average precision and 90 % of .."; ``again``: after
+    a sentence with these measures."""
+    parts = []
+    for name, share in shares.items():
+        first = f"the {measured(name)} of their neighbours" if is_near(name) else f"their {measured(name)}"
+        if share is not None:
+            parts.append(f"{100 * share:.0f} % of {f'that {measured(name)}' if again else first}")
+    return " and ".join(parts)
+
+
+def _parts_of_constant(goal: Mapping[str, Any]) -> str:
+    """The same of a baseline that no feature has a part in."""
+    kept = _parts_of_features(goal.get("constant", {}), again=True)
+    return f"; {CONSTANT}, which needs no feature, has {kept}" if kept else ""
 
 
 def _base(goal: Mapping[str, Any], subject: Subject) -> str:
@@ -317,11 +383,35 @@ def _ours(name: str, goal: Mapping[str, Any]) -> str:
     alone = goal["k"] is None or (name == "predict" and goal.get("reads_features"))
     size, saved = "" if alone else f" at k = {goal['k']}", goal.get("saved")
     option, what = "embedding" if goal.get("hidden") else f"goal {name}", "map" if name == "map" else "one"
-    other = (
-        f" (a search with --{option} {'saves it' if goal.get('hidden') else f'looks for the best {what} and saves it'})"
-    )
-    file = "" if saved is None else SAVED if saved else other
-    return f"{goal['arm']}{size}{file}"
+    does = "saves it" if goal.get("hidden") else f"looks for the best {what} and saves it"
+    other = f"a search with --{option} {does}"
+    file = "" if saved is None else SAVED.strip(" ()") if saved else other
+    notes = "; ".join(filter(None, ("" if alone else _given(goal), file)))
+    return f"{goal['arm']}{size}{f' ({notes})' if notes else ''}"
+
+
+def size_words(entry: Mapping[str, Any]) -> str:
+    """The size of an arm, and how many components there are where the rows give fewer; empty where it has none."""
+    given = _given(entry)
+    return "" if entry["k"] is None else f" at k = {entry['k']}{f' ({given})' if given else ''}"
+
+
+def _given(entry: Mapping[str, Any]) -> str:
+    """How many components the rows of a fit give where these are fewer than were asked for."""
+    found = entry.get("components", entry["k"])
+    few = entry["k"] is not None and found < entry["k"]
+    return f"the training rows give {found} component{'s' * (found != 1)}" if few else ""
+
+
+def not_saved(name: str, goal: Mapping[str, Any], saved: str) -> str:
+    """That the figures of a goal are of another embedding than the ``saved`` model, and how to get that one."""
+    if goal["saved"] is not False:
+        return ""
+    found = f"{goal['arm']}{size_words({'k': goal['k']})}"
+    option = "embedding" if goal.get("hidden") else f"goal {name}"
+    does = "saves it" if goal.get("hidden") else "looks for the best one and saves it"
+    how = "" if who(name, goal) == OURS else f"; a search with --{option} {does}"
+    return f"These are figures of {found}, not of the saved model ({saved}){how}."
 
 
 def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
@@ -335,21 +425,41 @@ def _unless(name: str, goal: Mapping[str, Any], safe: str, place: str) -> str:
 
 
 def _rival(goal: Mapping[str, Any]) -> str:
-    """A rival that is not behind for certain, with the interval of its lead."""
+    """A rival that is not behind for certain, with its lead and the interval of it."""
     said, rival = place_of_rival(goal), goal.get("rival")
     if not said or rival is None:
         return ""
-    return f"; the rival {rival['arm']} {said} ({short(rival['value'])}{lead_over_ours(rival)})"
+    lead = sign_of(goal["measure"]) * (rival["value"] - goal["value"])
+    gap = lead_text(-rival.get("gain", -lead), rival.get("interval")).removeprefix("ahead " * (said == AHEAD))
+    figure = f"{short(rival['value'])}{forest_words(rival['arm'], goal)}"
+    return f"; the rival {rival['arm']} ({figure}) {said}{' ' if said == AHEAD else ': '}{gap}"
 
 
-def lead_over_ours(other: Mapping[str, Any]) -> str:
-    """The interval of another's lead, of that of our gain over it: a part of a list in brackets."""
-    lead = [-end for end in (other.get("interval") or ())[::-1]]
-    if lead and lead[0] > 0:
-        return f", by {short(lead[0])} to {short(lead[1])}"
-    if lead and lead[1] < 0:
-        return f", behind by {short(-lead[1])} to {short(-lead[0])}"
-    return _span(lead, ", ")
+def lead_text(
+    lead: float, gains: Any = None, figure: Callable[[float], str] = short, level: str = "", ours: str = ""
+) -> str:
+    """How far one is ahead of ``ours``, with the interval of that lead; ``gains``: the interval of our gain over it.
+    Its ends are without a sign, and say which way they point where they point both ways."""
+    place = "behind" if lead < 0 else "ahead of" if ours else "ahead"
+    said = f"{f'{place} {ours}'.rstrip()} by {figure(abs(lead))}"
+    if not gains:
+        return said
+    low, high = sorted(-end for end in gains)
+    if low < 0 < high:
+        return f"{said} ({level}from {figure(-low)} behind to {figure(high)} ahead)"
+    return f"{said} ({level}{' to '.join(figure(end) for end in sorted((abs(low), abs(high))))})"
+
+
+def forest_words(arm: str, goal: Mapping[str, Any]) -> str:
+    """That a rival grew its forest on fewer rows than there are, behind its figure; empty of others."""
+    return f", its forest grown on {goal['forests']} only" if goal.get("forests") and arm in of_forests() else ""
+
+
+@cache
+def of_forests() -> frozenset[str]:
+    """The rivals that grow a forest."""
+    grown = [rival for rival in rivals() if issubclass(rival, Estimator) and "max_rows" in declared(rival)]
+    return frozenset(name for rival in grown for name in (rival.title, rival.lookup) if name)
 
 
 AHEAD, PERHAPS, AS_GOOD, UNTOLD = "is ahead", "is perhaps ahead", "is as good", "cannot be told from the embedding"
@@ -375,11 +485,19 @@ def _kept(goal: Mapping[str, Any]) -> str:
     kept = goal.get("kept")
     if not kept:
         return ""
-    own, other = (share and round(100 * share) for share in (kept["share"], kept["rival_share"]))
-    beside = "" if other is None else f" ({kept['rival']} {other} %)"
-    if other is not None and own < other and goal["word"] in (BETTER, LEVEL):
-        return f", but it keeps fewer of each row's nearest neighbours in the features: {own} %{beside}"
-    return f"; it keeps {own} % of each row's nearest neighbours in the features{beside}"
+    own, other = (None if share is None else per_cent(share) for share in (kept["share"], kept["rival_share"]))
+    chance = "" if kept.get("chance") is None else f"chance {per_cent(kept['chance'])}"
+    beside = "; ".join(filter(None, (chance, "" if other is None else f"{kept['rival']} {other}")))
+    beside = f" ({beside})" if beside else ""
+    fewer = other is not None and kept["share"] < kept["rival_share"] and own != other
+    if fewer and goal["word"] in (BETTER, LEVEL):
+        return f", but it keeps fewer of each row's nearest neighbours in the features: {own}{beside}"
+    return f"; it keeps {own} of each row's nearest neighbours in the features{beside}"
+
+
+def per_cent(share: float) -> str:
+    """A share in per cent: without decimals, below 1 % with one figure."""
+    return f"{100 * share:.0f} %" if share >= 0.01 or not share else f"{100 * share:.1g} %"
 
 
 def measured(name: str) -> str:
@@ -392,11 +510,3 @@ def measured(name: str) -> str:
 def is_yes_no(facts: Mapping[str, Any]) -> bool:
     """Whether the facts of a data set are of one yes/no label: a single one, or the two classes of a column."""
     return facts.get("outputs") is None and (facts["labels"] == 1 or (facts["labels"] == 2 and facts["single_label"]))
-
-
-def short(value: float) -> str:
-    """A value to two decimals, without the 0 before the point; one below 1 is never shown as 1."""
-    if not abs(value) < 1:
-        return f"{value:.2f}"
-    told = next((text for digits in (2, 3, 4) if "1." not in (text := f"{value:.{digits}f}")), f"{value:.6f}")
-    return told.replace("0.", ".", 1)

@@ -21,6 +21,11 @@ EDGE = 0.0125  # where rows outside the window are put, so that their marks are 
 LANES, BINS = 6, 60  # of the histogram of a single component: labels with a lane of their own, bins across
 SPREAD = 99.5  # percentage of rows inside the window of a panel, on each axis
 
+REMOVES_COPIES = (
+    "To remove the cause, drop the copies, or keep them together: --groups COPY, where COPY is a column with the same "
+    "value in all copies of a row."
+)
+
 Panel = tuple[str, Any, float | None, Any]
 
 
@@ -291,11 +296,13 @@ def _kind_of_folds(protocol: dict[str, Any]) -> str | None:
     return splitting.get("kind") if isinstance(splitting, dict) else "stratified"
 
 
-def verdict_warnings(facts: dict[str, Any], protocol: dict[str, Any]) -> list[str]:
-    """What in the data may flatter every value of the verdict, one sentence each with its remedy."""
+def verdict_warnings(facts: dict[str, Any], protocol: dict[str, Any], without: str = "") -> list[str]:
+    """What in the data may flatter every value of the verdict, a few sentences each with its remedy. ``without``: what
+    the verdict is without copies."""
     kind, found = _kind_of_folds(protocol), []
     if facts.get("duplicate_rows"):
-        count, remedy = facts["duplicate_rows"], "Drop the copies, or keep them together with --groups."
+        count = facts["duplicate_rows"]
+        remedy = f"{without} {REMOVES_COPIES}".strip()
         copies, known = "a copy in training of a held-out row flatters every score", facts.get("copied_test_rows")
         of_test = "" if known is None else f"; {known:,} of {facts['test']:,} test rows have a copy in training"
         found.append(f"{_rows(count)} the features of an earlier row{of_test}: {copies}. {remedy}")

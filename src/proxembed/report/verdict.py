@@ -6,28 +6,41 @@ from typing import Any
 
 from proxembed.evaluate.arms import ALL_FEATURES
 from proxembed.evaluate.gains import FOLDS, NESTED
-from proxembed.evaluate.results import SAME_ROWS
+from proxembed.evaluate.part import KEPT_AMONG
+from proxembed.evaluate.results import SAME_ROWS, TEST
 from proxembed.evaluate.verdict import AS_SHOWN, BETTER, CANNOT_TELL, LEVEL, WORSE, feature_count, share_of
-from proxembed.measures.measures import is_near
+from proxembed.measures.measures import DEFAULT_NEIGHBORS, is_near
 
 from .next_steps import Run, with_next_steps
 from .plain_words import (
     AHEAD,
+    ANY_SIZE,
     CONSTANT,
     EMBEDDINGS,
+    FORESTS,
+    SEARCHES,
     TRIED,
     Subject,
+    and_words,
+    forest_words,
     headline,
     is_yes_no,
+    lead_text,
+    measured,
+    per_cent,
     place_of_rival,
     plain_sentence,
     reversed_among_new,
+    short,
+    size_words,
 )
 from .sections import verdict_warnings
 
 TITLES = {"predict": "Predict", "neighbours": "Neighbours", "map": "Map", "compress": "Compress"}
 TONES = {BETTER: "yes", LEVEL: "level", WORSE: "no", CANNOT_TELL: "unclear"}
 HUB = 0.2
+LEFT_OUT, GROWN_ON = "rivals left out: ", "forests of rivals grown on "  # of the lines of cuts
+LEVEL_95 = "95 % interval "
 LACKS = {
     "arms": "No verdict: it needs a method and all features, both finished.",
     NESTED: "No verdict: Ctrl-C came before every row was held out once.",
@@ -37,32 +50,151 @@ LACKS = {
 
 def worded(
     summary: dict[str, Any],
-    refitted: bool = False,
+    refitted: bool | None = None,
     run: Run | None = None,
     missing: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """The summary of a comparison, its verdict with a ``sentence`` and a ``tone`` per goal, ``warnings``, a ``note``
     and a ``text``; ``refitted``: the saved model is fitted on all rows, not on those of the model that was judged;
-    ``run``: the search, whose commands tell what to do; ``missing``: the rivals that are missing from each goal, and
-    what of the search."""
+    ``run``: the search, whose commands tell what to do; ``missing``: the rivals that are missing from each goal, what
+    of the search, and the rows of forests that were cut. None: as the verdict says."""
     verdict = summary["verdict"]
     if verdict["lacks"]:
         return {**summary, "verdict": {**verdict, "headline": "", "text": LACKS[verdict["lacks"]], "note": ""}}
-    features = feature_count(summary.get("best", []), summary["dataset"]["d"])
-    subject, goals = Subject.of(summary["dataset"], features), {}
+    told: dict[str, Any] = {"refitted": verdict.get("refitted", False) if refitted is None else refitted}
+    told["missing"] = verdict.get("missing", {}) if missing is None else {k: list(v) for k, v in missing.items()}
+    goals = _worded_goals(summary, told["missing"])
+    with_next_steps(goals, summary, run)
+    goals = dict(sorted(goals.items(), key=lambda each: not each[1]["lead"]))
+    first = _answer(goals, summary, run) or headline(goals, verdict.get("asked"))
+    lines = [f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values()]
+    lines = [first, *lines, *_saved_rival(goals, summary), *cut_lines(verdict.get("cut"))]
+    more: dict[str, Any] = {"headline": first, "text": "\n".join(lines)}
+    more["note"] = _note({**verdict, "goals": goals}, summary, told["refitted"])
+    more["warnings"] = verdict_warnings(summary["dataset"], summary.get("protocol", {}), copies_words(verdict, goals))
+    grouped = "" if run is None or not run.reads_table else run.for_copies()
+    more["warning_command"] = grouped * bool(summary["dataset"].get("duplicate_rows"))
+    return {**summary, "verdict": {**verdict, **told, "goals": goals, **more}}
+
+
+def reworded(record: dict[str, Any], folder: str | None = None) -> dict[str, Any]:
+    """A stored record with the words of its verdict made again from its figures; ``stored_words`` is true where it
+    lacks some of these, so that the words stay those of the version that wrote it."""
+    summary, search = record["summary"], record.get("search") or {}
+    verdict = summary["verdict"]
+    goals = verdict["goals"]
+    given: dict[str, Any] = {"run": None}
+    if record["kind"] == "search":
+        all_rows = search.get("fitted_on", {}).get("all", False)
+        given = {"run": Run(record["command"], folder), "refitted": verdict.get("refitted", all_rows)}
+        given["missing"] = verdict["missing"] if "missing" in verdict else _missing_of_record(goals, search)
+    try:
+        return {**record, "summary": worded(summary, **given)}
+    except (KeyError, TypeError):  # a figure that an earlier version did not write
+        return {**record, "stored_words": True}
+
+
+def _missing_of_record(goals: Mapping[str, Any], search: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    """What ``worded`` takes as ``missing``, from a record of a version that did not write it: of its goals, else of the
+    lines of its cuts."""
+    cuts = (search.get("budget") or {}).get("cuts", ())
+    left_out = [text.removeprefix(LEFT_OUT) for text in cuts if text.startswith(LEFT_OUT)]
+    found = {name: goal.get("untried", left_out) for name, goal in goals.items()}
+    if any(goal.get("short_search") for goal in goals.values()):
+        found[EMBEDDINGS] = ("a longer search",)
+    grown = [text.removeprefix(GROWN_ON) for text in cuts if text.startswith(GROWN_ON)]
+    return found | ({FORESTS: grown} if grown else {})
+
+
+def _worded_goals(summary: dict[str, Any], missing: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
+    """The goals in their order, each with its words."""
+    verdict, facts = summary["verdict"], summary["dataset"]
+    features = feature_count(summary.get("best", []), facts["d"])
+    subject, goals = Subject.of(facts, features), {}
     for name in sorted(verdict["goals"], key=partial(_place, verdict.get("asked"))):
-        goal = {**verdict["goals"][name], "yes_no": is_yes_no(summary["dataset"])}
-        goal |= {"all_rows": summary["dataset"].get("n", 0), "untried": list((missing or {}).get(name, ()))}
+        goal = {**verdict["goals"][name], "yes_no": is_yes_no(facts), "all_rows": facts.get("n", 0)}
+        goal |= {"untried": list(missing.get(name, ())), "short_search": bool(missing.get(EMBEDDINGS))}
         goal["searched_for"] = "" if name == verdict.get("asked") else verdict.get("asked")
-        goal["short_search"] = bool((missing or {}).get(EMBEDDINGS))
+        goal["forests"] = next(iter(missing.get(FORESTS, ())), "")
+        if goal.get("kept"):
+            goal["kept"] = {**goal["kept"], "chance": kept_by_chance(summary)}
         told = {"plain": plain_sentence(name, goal, subject), "sentence": _sentence(name, goal, features)}
         goals[name] = {**goal, "title": TITLES[name], "tone": _tone(name, goal), "than": _than(goal), **told}
-    with_next_steps(goals, summary, run)
-    first = headline(goals)
-    text = "\n".join([first, *(f"{goal['title']}: {goal['word']}. {goal['sentence']}" for goal in goals.values())])
-    more: dict[str, Any] = {"headline": first, "text": text, "note": _note(verdict, summary, refitted)}
-    more["warnings"] = verdict_warnings(summary["dataset"], summary.get("protocol", {}))
-    return {**summary, "verdict": {**verdict, "goals": goals, **more}}
+    return goals
+
+
+def kept_by_chance(summary: Mapping[str, Any]) -> float | None:
+    """The share of its ten nearest training rows that ten training rows drawn at random have; None if these are not
+    counted."""
+    sizes = summary.get("fold_sizes", {})
+    of = [sizes[TEST]] if TEST in sizes else [sizes[fold] for fold in summary["folds"] if fold in sizes]
+    if not of:
+        return None
+    return sum(min(1.0, DEFAULT_NEIGHBORS / min(size["train"], KEPT_AMONG)) for size in of) / len(of)
+
+
+def cut_lines(cut: Mapping[str, Any] | None) -> list[str]:
+    """What was cut, as lines of text; none where that is not known."""
+    if cut is None:
+        return []
+    why = " ".join(filter(None, (cut["why"], cut["undo"])))
+    of_goals = [f"{goals}: {text}." for goals, text in cut.get("lines", ())]  # an earlier version wrote one text
+    lines = [f"What was cut: {cut['what']}", *of_goals, why]
+    return [line for line in lines if line]
+
+
+def copies_words(verdict: Mapping[str, Any], goals: Mapping[str, Mapping[str, Any]]) -> str:
+    """What the verdict is on the test rows that have no copy among the training rows; empty where that is unknown."""
+    found = verdict.get("without_copies")
+    if not found:
+        return ""
+    pairs = {name: found["goals"][name] for name in goals if name in found["goals"]}
+    figures = [
+        f"{SEARCHES[name]} {short(each['value'])} instead of {short(each['base'])}"
+        for name, each in pairs.items()
+        if each["value"] is not None
+    ]
+    changed = [
+        f"{SEARCHES[name]} from “{goals[name]['word']}” to “{each['word']}”"
+        for name, each in pairs.items()
+        if each["word"] != goals[name]["word"]
+    ]
+    what = f"the verdict changes for {and_words(changed)}" if changed else "the verdict is the same for every goal"
+    beside = f" (the embedding instead of what it is compared with): {', '.join(figures)}" if figures else ""
+    rows = "this row" if found["rows"] == 1 else f"these {found['rows']:,} rows"
+    return f"Without {rows}{beside}; {what}."
+
+
+def _answer(goals: dict[str, dict[str, Any]], summary: dict[str, Any], run: Run | None) -> str:
+    """That another model predicts better and is saved in the place of the embedding; empty where none is."""
+    saved = summary.get("saved") or {}
+    if "embedding" not in saved:
+        return ""
+    name, goal = saved["arm"], goals["predict"]
+    told = "Use all features with a ridge: they predict" if name == ALL_FEATURES else f"Use {name}: it predicts"
+    option = "embedding=True" if run is not None and run.in_python else "--embedding"
+    rival = goal.get("rival")
+    other = rival if rival is not None and rival["arm"] == name else {**goal, "value": goal["base"]["value"]}
+    lead = lead_text(-other["gain"], other.get("interval")).removeprefix("ahead ")
+    figures = f"{measured(goal['measure'])} {short(other['value'])} and {short(goal['value'])}, n = {goal['rows']:,}"
+    return (
+        f"{told} better than every embedding that was tried, {lead} ({figures}). The saved model is that; {option} "
+        "saves the best embedding instead."
+    )
+
+
+def _saved_rival(goals: dict[str, dict[str, Any]], summary: dict[str, Any]) -> list[str]:
+    """That the saved model is the embedding of a rival, also added to the goal that was asked for."""
+    saved = summary.get("saved")
+    if not saved or "embedding" in saved:
+        return []
+    text = (
+        f"The saved model is the rival {label(saved)}, which is ahead of ours on the folds by more than a standard "
+        "error."
+    )
+    if (asked := summary["verdict"].get("asked")) in goals:
+        goals[asked]["sentence"] += f" {text}"
+    return [text]
 
 
 def _than(goal: dict[str, Any]) -> str:
@@ -140,9 +272,11 @@ def _compared(goal: dict[str, Any], features: int) -> str:
         sentences.append(f"It is {equal_to(goal['ties'])}.")
     if (rival := goal.get("rival")) and rival["value"] is not None and rival["arm"] not in goal.get("ties", ()):
         place, tried = place_of_rival(goal), TRIED * bool(goal["untried"])
-        over = f"; ours over it {number(rival['gain'], True)}{_interval(rival)}" if "gain" in rival else ""
         said = f"A rival {place}" if place else f"Best rival{tried}"
-        sentences.append(f"{said}: {label(rival)} ({number(rival['value'])}{over}).")
+        over = ""
+        if "gain" in rival:
+            over = f" It is {lead_text(-rival['gain'], rival['interval'], number, LEVEL_95, 'ours')}."
+        sentences.append(f"{said}: {label(rival)}, {number(rival['value'])}{forest_words(rival['arm'], goal)}.{over}")
     among = goal.get("new_rows")
     if among is not None:
         whole = f"{number(among['value'])} instead of {number(among['base'])} of {ALL_FEATURES}{_ends(among)}"
@@ -159,7 +293,7 @@ def _against(goal: dict[str, Any], features: int) -> str:
     base, said = goal["base"], goal["word"]
     values = f"{number(goal['value'])} instead of {number(base['value'])} of {label(base)}"
     own = goal.get("reads_features") and not is_near(goal["measure"])  # its predictions are the same at every size
-    arm = f"the own predictions of {goal['arm']}" if own else label(goal)
+    arm = f"the own predictions of {goal['arm']}, {ANY_SIZE}" if own else label(goal)
     ours, whole = f"{arm}, {goal['measure']}", base["arm"] == ALL_FEATURES
     if said == BETTER:
         return f"{values}{_ends(goal)}: {ours}."
@@ -185,12 +319,8 @@ def _against(goal: dict[str, Any], features: int) -> str:
 def _kept(kept: dict[str, Any]) -> str:
     """What a map keeps of the neighbours in X, beside a rival."""
     other = "" if kept["rival_share"] is None else f"; {kept['rival']} {per_cent(kept['rival_share'])}"
-    return f"The map keeps {per_cent(kept['share'])} of each held-out row's ten nearest training rows{other}."
-
-
-def per_cent(share: float) -> str:
-    """A share in per cent, without decimals."""
-    return f"{100 * share:.0f} %"
+    chance = "" if kept.get("chance") is None else f"; ten rows drawn at random would be {per_cent(kept['chance'])}"
+    return f"The map keeps {per_cent(kept['share'])} of each held-out row's ten nearest training rows{other}{chance}."
 
 
 def _only_alone(goal: dict[str, Any]) -> bool:
@@ -234,7 +364,7 @@ def duration(seconds: float) -> str:
 
 
 def query_times(summary: dict[str, Any]) -> str:
-    """The time of 1,000 neighbour queries in the embedding that compresses, beside that in all features."""
+    """The measured time of 1,000 neighbour queries in the embedding that compresses, beside that in all features."""
     goal = summary["verdict"]["goals"].get("compress")
     if goal is None:
         return ""
@@ -242,8 +372,8 @@ def query_times(summary: dict[str, Any]) -> str:
     ours, whole = of.get((goal["arm"], goal["k"])), of.get((ALL_FEATURES, None))
     if not ours or not whole:
         return ""
-    slower = "" if ours <= whole else f" They are {ours / whole:.1f} times slower."
-    return f"1,000 neighbour queries take {duration(ours)} instead of {duration(whole)}.{slower}"
+    times = f"1,000 neighbour queries took {duration(ours)} instead of {duration(whole)}"
+    return f"{times} (measured once, on this machine under its load then; no verdict rests on it)."
 
 
 def _share(share: dict[str, Any]) -> str:
@@ -294,24 +424,14 @@ def _interval(goal: dict[str, Any]) -> str:
     return f", 95 % interval {number(low, True)} to {number(high, True)}"
 
 
-def label(entry: dict[str, Any]) -> str:
-    """Name of an arm, with its size where it has one, and how many components the data gave where these are fewer."""
-    if entry["k"] is None:
-        return str(entry["arm"])
-    found = entry.get("components", entry["k"])
-    told = f" ({found} component{'s' * (found != 1)} found)" if found < entry["k"] else ""
-    return f"{entry['arm']} at k = {entry['k']}{told}"
+def label(entry: Mapping[str, Any]) -> str:
+    """Name of an arm, with its size where it has one, and how many components the rows gave where these are fewer."""
+    return f"{entry['arm']}{size_words(entry)}"
 
 
 def equal_to(names: Sequence[str]) -> str:
     """What an arm equals in every fold."""
     return f"equal to {and_words(names)} in every fold"
-
-
-def and_words(names: Sequence[str]) -> str:
-    """Names as words: commas, and "and" before the last."""
-    *others, last = names
-    return f"{', '.join(others)}{' and ' if others else ''}{last}"
 
 
 def number(value: Any, sign: bool = False) -> str:

@@ -462,10 +462,11 @@ def map_words(summary: dict[str, Any], found: dict[str, Any] | None, run: Run | 
         return (
             f"The first picture is the map that the verdict “Map” is of: {judged}. The others show the best embedding "
             "for the goal of this search, beside PCA or LSI, which do not see labels, and beside itself on shuffled "
-            f"labels.{_lower_map(summary, found)}"
+            f"labels.{_lower_map(summary, found)}{_above_laid_out(summary, found)}"
         )
     if choice and (goal["arm"], goal["k"]) == (choice["method"], choice["k"]):
-        return f"The verdict “Map” is of the map of the model that is shown here, {judged}."
+        shown = f"The verdict “Map” is of the map of the model that is shown here, {judged}."
+        return f"{shown}{_above_laid_out(summary, found)}"
     return (
         f"The verdict “Map” is of another map than these pictures show, that of {judged}: they show the best embedding "
         "for the goal of this search. A search with --goal map looks for the best map and draws it."
@@ -482,8 +483,21 @@ def _lower_map(summary: dict[str, Any], found: dict[str, Any]) -> str:
     if judged is None or other is None or judged <= other:
         return ""
     return (
-        f" Maps were chosen on the training folds (there {goal['arm']} {number(judged)}, {ours} at k = {MAP_SIZE} "
-        f"{number(other)}), so a higher figure on the rows shown was not the reason."
+        f" The picture of {ours} has a higher figure on these rows, but it was not chosen: maps are chosen on the "
+        f"training folds, where {goal['arm']} has {number(judged)} and {ours} at k = {MAP_SIZE} {number(other)}."
+    )
+
+
+def _above_laid_out(summary: dict[str, Any], found: dict[str, Any]) -> str:
+    """Why maps that are laid out have not been chosen although their figure is higher: they were not compared."""
+    goal = summary["verdict"]["goals"]["map"]
+    laid_out = [panel for panel in found["panels"] if panel.get("laid_out") and not panel.get("judged")]
+    above = [panel for panel in laid_out if (panel.get("score") or 0.0) > goal["value"]]
+    if summary["verdict"].get("asked") == "map" or not above:
+        return ""
+    return (
+        " Maps that are laid out have higher figures here; they were not chosen, as this search compares maps of two "
+        "components alone: a search with --goal map compares them, too."
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from proxembed.estimator.weights import takes_weights
-from proxembed.evaluate.arms import ALL_FEATURES, Arm, entrants
+from proxembed.evaluate.arms import Arm, entrants
 from proxembed.evaluate.gains import top
 from proxembed.evaluate.results import Results, sign_of
 from proxembed.evaluate.rivals.numbers import RidgeNumbers
@@ -19,8 +19,8 @@ from proxembed.methods.around import with_size
 from proxembed.methods.pipeline import fit_on
 from proxembed.methods.relation import Scaling
 from proxembed.params import safe_repr
-from proxembed.report.next_steps import Run, with_next_steps
-from proxembed.report.plain_words import lead_over_ours, measured, short
+from proxembed.report import worded
+from proxembed.report.next_steps import Run
 
 from .labelled_data import has_whole_rows
 
@@ -92,10 +92,8 @@ def predictor_ahead(
     best, margin = top(found, measure), goal["margin"] or 0.0
     if any(not leads(best["scores"][measure], e["scores"][measure], margin, sign_of(measure)) for e in saved):
         return None
-    other = rival if rival is not None and best["arm"] == rival["arm"] else goal | {"value": goal["base"]["value"]}
-    figures = f"{measured(measure)} {short(other['value'])} and {short(goal['value'])}{lead_over_ours(other)}"
-    figures += f", n = {goal['rows']:,}"
-    add_answer(summary, best["arm"], figures, own, run)
+    summary["saved"] = {"arm": best["arm"], "k": None, "rival": True, "embedding": list(own)}
+    summary.update(worded(summary, run=run))
     numbers, seed = results.protocol["numbers"], results.protocol["seed"]
     method = arm_method(arms[best["arm"]], best["components"], numbers, seed=seed)
     return Predictor(best["arm"], method)
@@ -108,21 +106,6 @@ def leads(best: dict[str, Any], other: dict[str, Any], margin: float, sign: floa
     folds[1] -= margin
     tested = None not in (best["test"], other["test"])
     return choose(folds, [True, False]) == 1 and not (tested and sign * (best["test"] - other["test"]) <= margin)
-
-
-def add_answer(summary: dict[str, Any], name: str, figures: str, own: tuple[str, int | None], run: Run | None) -> None:
-    """Put at the front of the verdict that another model predicts better, and is saved in the place of the embedding
-    ``own``."""
-    verdict = summary["verdict"]
-    told = "Use all features with a ridge: they predict" if name == ALL_FEATURES else f"Use {name}: it predicts"
-    option = "embedding=True" if run is not None and run.in_python else "--embedding"
-    text = (
-        f"{told} better than every embedding that was tried ({figures}). The saved model is that; {option} saves the "
-        "best embedding instead."
-    )
-    verdict["headline"], verdict["text"] = text, f"{text}\n{verdict['text']}"
-    summary["saved"] = {"arm": name, "k": None, "rival": True, "embedding": list(own)}
-    with_next_steps(verdict["goals"], summary, run)
 
 
 def check_kept(name: str, dataset: Any, methods: Sequence[str]) -> None:

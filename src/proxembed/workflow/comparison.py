@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from proxembed.algebra.shared import Shared
 from proxembed.estimator.weights import check_takes_weights, takes_weights
 from proxembed.evaluate.arms import (
     ALL_FEATURES,
@@ -218,7 +219,8 @@ def run_comparison(
     dataset = with_encoded_example(dataset, standard_split(dataset).train if options.standard_split else None)
     protocol = replace(protocol_of(options, dataset), deadline=deadline)
     with nullcontext() if folder is None else run_folder(Path(folder), EVIDENCE) as place:
-        results = run(protocol, dataset, progress)
+        shared = Shared()
+        results = run(protocol, dataset, progress, shared=shared)
         if not results.rows:
             stop = KeyboardInterrupt()
             stop.add_note("no arm was finished by then; nothing was written")
@@ -227,7 +229,8 @@ def run_comparison(
         pairs = finished(protocol.contrasts, record.summary)
         record.add(contrasts=retry_once(results, lambda: contrasts(record.summary, pairs)))
         if not results.interrupted:
-            look_at_held_out_rows(protocol, dataset, record, progress)
+            with shared.active():
+                look_at_held_out_rows(protocol, dataset, record, progress)
         return Comparison(record.finish(), results, place, dataset)
 
 

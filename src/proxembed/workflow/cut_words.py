@@ -9,14 +9,14 @@ from typing import Any
 from proxembed.evaluate.costs import PROTOTYPES
 from proxembed.evaluate.rivals.rival import FOREST_ROWS
 from proxembed.report.next_steps import Run
-from proxembed.report.plain_words import EMBEDDINGS
-from proxembed.report.verdict import and_words
+from proxembed.report.plain_words import EMBEDDINGS, FORESTS, and_words
+from proxembed.report.verdict import GROWN_ON, LEFT_OUT
 from proxembed.study.method_strategies import WEIGHTS
 
 from .plan import DIAGNOSIS, LEADERS, SHARES, Plan, round_up
 
-RIVALS, SIZES, SEARCHED, CHOSEN, JUDGED, CHANCE, FITTED, SHOWN, STOPPED = (
-    "rivals", "sizes", "searched", "chosen", "judged", "chance", "fitted", "shown", "stopped",
+RIVALS, SIZES, SEARCHED, CHOSEN, JUDGED, CHANCE, FITTED, SHOWN, STOPPED, UNFINISHED = (
+    "rivals", "sizes", "searched", "chosen", "judged", "chance", "fitted", "shown", "stopped", "unfinished",
 )  # fmt: skip
 BEARS = {  # the verdicts that a kind of cut concerns, and which way
     SEARCHED: ("Every goal", "a longer search may choose another, better embedding; the verdicts here are of this one"),
@@ -27,6 +27,7 @@ BEARS = {  # the verdicts that a kind of cut concerns, and which way
     CHANCE: ("Beside chance", "no verdict rests on it; the same answer for every row is a guide to chance"),
     FITTED: ("Saved model", "it has learned from fewer rows, but no verdict changes"),
     SHOWN: ("No verdict", "missing from the page, but no verdict changes"),
+    UNFINISHED: ("Not finished", "the run was interrupted before; what is shown rests on the steps before these"),
 }
 OTHERS = "one of them may be better still"
 OTHER_MAPS = "one of these may be better than ours"
@@ -49,7 +50,11 @@ def told_cuts(plan: Plan, run: Run) -> dict[str, Any]:
         limit = f": the whole job fits into the budget of {_asked(plan)}" if plan.bounded else ""
         return {"what": f"Nothing was cut{limit}.", **told}
     told = {"what": "Left out or made smaller, by the verdict that this weakens:", **told}
-    beside = {*plan.too_dear, *plan.sampled_fit}  # which no budget is known to undo
+    if plan.unfinished:
+        how = "resume it" if run.in_python else "run it with --resume"
+        undo = f"To finish it from there, {how}:" if run.resumed() else ""
+        return told | {"why": "Why: the run was interrupted.", "undo": undo, "command": run.resumed()}
+    beside = {*plan.too_dear, *plan.sampled_fit, *plan.killed}  # which no budget is known to undo
     if not plan.bounded or all(cut.text in beside for cut in cuts):
         return told
     option, value = _enough(plan)
@@ -86,7 +91,13 @@ def untried(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 def missing_of(plan: Plan) -> dict[str, tuple[str, ...]]:
     """What the words of a verdict must know: the rivals that are missing from each goal, and what of the search."""
-    return untried(plan) | {EMBEDDINGS: tuple(cut.text for cut in cuts_of(plan) if cut.kind in (SEARCHED, SIZES))}
+    found = {EMBEDDINGS: tuple(cut.text for cut in cuts_of(plan) if cut.kind in (SEARCHED, SIZES))}
+    return untried(plan) | found | ({FORESTS: (f"{plan.cuts.forest:,} rows",)} if _forests_are_cut(plan) else {})
+
+
+def _forests_are_cut(plan: Plan) -> bool:
+    """Whether forests of rivals grow on fewer rows than there are, or than they take."""
+    return plan.cuts.forest < min(FOREST_ROWS, plan.cuts.rows or len(plan.split.train))
 
 
 def cuts_of(plan: Plan) -> list[Cut]:
@@ -94,6 +105,7 @@ def cuts_of(plan: Plan) -> list[Cut]:
     stopped = [Cut(STOPPED, f"the clock decided: {text}") for text in plan.by_clock]
     stopped += [Cut(FITTED, text) for text in plan.sampled_fit]
     tried = [*_rivals(plan), *_sizes(plan), *_searched(plan), *_chosen(plan)]
+    stopped += [Cut(UNFINISHED, text) for text in plan.unfinished]
     return [*tried, *_judged(plan), *_checked(plan), *_shown(plan), *stopped]
 
 
@@ -133,9 +145,9 @@ def _enough(plan: Plan) -> tuple[str, str]:
 def _rivals(plan: Plan) -> list[Cut]:
     cuts, found = plan.cuts, []
     if cuts.left_out:
-        found.append(Cut(RIVALS, f"rivals left out: {', '.join(cuts.left_out)}"))
-    if cuts.forest < FOREST_ROWS:
-        found.append(Cut(RIVALS, f"forests of rivals grown on {cuts.forest:,} rows"))
+        found.append(Cut(RIVALS, f"{LEFT_OUT}{', '.join(cuts.left_out)}"))
+    if _forests_are_cut(plan):
+        found.append(Cut(RIVALS, f"{GROWN_ON}{cuts.forest:,} rows"))
     return found
 
 
@@ -191,6 +203,8 @@ def _checked(plan: Plan) -> list[Cut]:
     what = "outputs" if plan.numbers else "labels"
     if plan.cuts.shuffles < plan.options.shuffles:
         return [Cut(CHANCE, f"not compared with itself on shuffled {what}")]
+    if plan.killed:
+        return [Cut(CHANCE, text) for text in plan.killed]
     few = f"shuffled {what} are tried on at most {plan.cuts.diagnosis:,} rows"
     return [Cut(CHANCE, few)] * (plan.cuts.diagnosis < DIAGNOSIS)
 

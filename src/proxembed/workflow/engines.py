@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from proxembed.estimator.catalogue import title_of
+from proxembed.estimator.catalogue import settings, title_of
 from proxembed.estimator.weights import weights_of
 from proxembed.evaluate.part import choose_scaling, rows_scored
 from proxembed.evaluate.results import sign_of
@@ -18,6 +18,7 @@ from proxembed.features.table import features_fit
 from proxembed.measures.measures import measure_for, measures_of_kind, neighbors_of
 from proxembed.measures.statistics import choose, expected_score, repeated_scores
 from proxembed.methods.adaptive import EmbeddingModel
+from proxembed.methods.around import ReadoutAxes, with_size
 from proxembed.methods.layout import Layout, method_for
 from proxembed.methods.pipeline import training_labels
 from proxembed.report.adaptive import adaptive_section, best_of_each_model, vector_text
@@ -182,9 +183,22 @@ def near_measures(options: SearchOptions, train: Any) -> tuple[str, ...]:
     return (measures_of_kind(numbers).near.format(neighbors_of(train, np.arange(train.X.shape[0]))),)
 
 
+def compared_leaders(study: EmbeddingSearch) -> list[Any]:
+    """The first three leaders, and a fourth one that would be chosen for another goal where it is one of these with or
+    without weighted axes, since one fit serves both."""
+
+    def fitted(method: Any) -> tuple[str, str]:
+        own = with_size(method.member() if isinstance(method, ReadoutAxes) else method, None)
+        return title_of(own), repr(settings(own))
+
+    first, further = study.leaders_[:LEADERS], study.leaders_[LEADERS : LEADERS + 1]
+    known, wanted = {fitted(each) for each in first}, {title_of(each) for each in study.further_leaders_}
+    return [*first, *(each for each in further if title_of(each) in wanted and fitted(each) in known)]
+
+
 def findings_of(study: EmbeddingSearch, interrupted: bool, measure: Any, numbers: bool) -> SearchFindings:
     """What a fitted search says of its leaders and of its choice, with losses as they are."""
-    leaders = tuple((title_of(method), method) for method in study.leaders_[:LEADERS])
+    leaders = tuple((title_of(method), method) for method in compared_leaders(study))
     near = next(iter(study.further_scores_.values()), [])
     by_fold, near_by_fold = (
         {(name, k): by for (name, _), own in zip(leaders, scores, strict=False) for k, by in own.items()}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from proxembed.algebra.shared import Shared
 from proxembed.estimator.catalogue import settings
 from proxembed.estimator.weights import takes_weights
 from proxembed.evaluate.arms import (
@@ -29,7 +30,7 @@ from proxembed.evaluate.results import TEST, Results, sign_of
 from proxembed.evaluate.run import Protocol, run
 from proxembed.evaluate.verdict import summarise
 from proxembed.execute import clock
-from proxembed.execute.executor import Progress, silent
+from proxembed.execute.executor import ENDED, Progress, silent
 from proxembed.execute.ledger import STUDY, Ledger, as_json, digest, read_header
 from proxembed.measures.measures import measure_for, neighbors_of
 from proxembed.measures.statistics import choose
@@ -38,7 +39,8 @@ from proxembed.methods.layout import Layout
 from proxembed.methods.pipeline import embedding_pipeline, fit_on, training_labels
 from proxembed.persist import check_model_path
 from proxembed.report import make_unfinished, worded
-from proxembed.report.next_steps import Run, with_next_steps
+from proxembed.report.next_steps import Run
+from proxembed.report.verdict import cut_lines
 from proxembed.splits.splits import Split, Splitting, fold_limit, make_splits
 from proxembed.tables.notes import counted
 
@@ -67,7 +69,7 @@ from .nested import (
     remove_studies,
 )
 from .options import OptionError, SearchOptions, measured_by, on_requested_cluster
-from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, OUTER_FOLDS, Plan, make_plan
+from .plan import DIAGNOSIS, KERNEL_DIAGNOSIS, OUTER_FOLDS, Plan, compared_of, make_plan
 from .record import (
     EVIDENCE,
     MODEL,
@@ -374,6 +376,7 @@ class Job:
     large: LargeFit | None = None
     judged: Callable[[dict[str, Any]], None] | None = None
     nested: Nested | None = None
+    shared: Shared = field(default_factory=Shared)  # by the fits on the training rows beside the test rows
 
 
 def rivals_of(job: Job) -> tuple[Arm, ...]:
@@ -406,7 +409,8 @@ def compared(job: Job) -> tuple[Job, Results | None]:
     folds = min(plan.cuts.outer, OUTER_FOLDS)
     rule = Splitting(n_folds=folds, n_repeats=plan.cuts.outer // folds, seed=options.seed)
     protocol = replace(comparison_protocol(job, (), plan.cuts.sizes), splitting=rule)
-    nested = nested_comparison(dataset, options, plan, protocol, job.progress, job.study, job.comparison)
+    stored = job.study, job.comparison
+    nested = nested_comparison(dataset, options, plan, protocol, job.progress, *stored, job.shared)
     return replace(job, nested=nested), None if nested is None else nested.results
 
 
@@ -437,11 +441,12 @@ def compare_leaders(job: Job) -> Results | None:
     """The best few that were found beside the rivals: folds inside the training rows, the test rows once."""
     found, plan = job.found, job.plan
     taken = {arm.name for arm in rivals_of(job)}
-    leaders = [embedding_arm(name, method) for name, method in found.leaders if name not in taken][: plan.cuts.leaders]
+    leaders = [embedding_arm(name, method) for name, method in found.leaders if name not in taken]
+    leaders = compared_of(leaders, plan.cuts)
     sizes = plan.cuts.sizes if job.options.n_components else tuple(sorted({*plan.cuts.sizes, *found.sizes}))
     protocol = comparison_protocol(job, leaders, sizes)
     try:
-        results = run(protocol, job.dataset, job.progress, job.comparison)
+        results = run(protocol, job.dataset, job.progress, job.comparison, shared=job.shared)
     except KeyboardInterrupt:
         return None
     scored = len([name for name in results.folds if name != TEST])
@@ -472,28 +477,37 @@ def repeat_command(command: str, plan: Plan) -> str:
     return command if whole else with_budget(command, "--max-work", f"{plan.work:g}")
 
 
+def choose_saved(job: Job, results: Results, summary: dict[str, Any]) -> tuple[tuple[str, Any, int | None], Any]:
+    """Name, method and size of the choice, or of a rival that is ahead of it; and the predictor that is saved in its
+    place (None: the choice is saved)."""
+    options = job.options
+    choose = best_choice if job.nested is None else nested_choice
+    name, method, k = choose(summary, job.found, options.goal)
+    own = (name, k) if job.nested is None else (CHOICE, None)
+    rival = rival_ahead(summary, own, rivals_of(job), options.goal, job.dataset.sample_weight is not None)
+    if rival is not None:
+        (name, method, k), own = rival, (rival[0], rival[2])
+    may = options.goal == "predict" and not options.embedding and job.large is None
+    predictor = predictor_ahead(summary, results, own, run_of(job)) if may else None
+    if rival is not None and predictor is None:
+        summary["saved"] = {"arm": name, "k": k, "rival": True}
+        summary.update(worded(summary, run=run_of(job)))
+    elif rival is None and predictor is None:
+        job.plan.settle_choice([method] if job.nested is None else [method, job.nested.shown.method])
+    return (name, method, k), predictor
+
+
 def finish_search(job: Job, results: Results) -> SearchResult:
     """Choose by the folds, look at the test rows, diagnose, fit, make the page."""
     options, dataset, found, place, head = job.options, job.dataset, job.found, job.place, job.head
     record = RunRecord(place, results, head, lambda: judged_summary(job, results), search=search_section(job))
-    choose = best_choice if job.nested is None else nested_choice
-    name, method, k = choose(record.summary, found, options.goal)
-    own = (name, k) if job.nested is None else (CHOICE, None)
-    weighed = dataset.sample_weight is not None
-    rival = rival_ahead(record.summary, own, rivals_of(job), options.goal, weighed)
-    if rival is not None:
-        name, method, k = rival
-        own = name, k
-    may = options.goal == "predict" and not options.embedding and job.large is None
-    predictor = predictor_ahead(record.summary, results, own, run_of(job)) if may else None
-    if rival is not None and predictor is None:
-        add_rival_note(record.summary, options.goal, name, k, run_of(job))
+    (name, method, k), predictor = choose_saved(job, results, record.summary)
     fitted_on = rows_of_model(options, dataset)
     rows = {"rows": fitted_on.X.shape[0], "all": fitted_on is dataset}
 
     def section() -> dict[str, Any]:
-        choice = choice_facts(name, method)
-        return search_section(job, choice if predictor is None else predictor.facts) | {"fitted_on": rows}
+        facts = choice_facts(name, method) if predictor is None else predictor.facts
+        return search_section(job, facts) | {"fitted_on": rows}
 
     record.add(search=section(), adaptive=found.adaptive)
     diagnosis = model = sampled = None
@@ -502,11 +516,13 @@ def finish_search(job: Job, results: Results) -> SearchResult:
             job.judged(record.summary)
         if not results.interrupted:
             shown = (name, method, k) if job.nested is None else job.nested.shown
-            diagnosis = look_at_test_rows(job, *shown, record)
+            with job.shared.active():
+                diagnosis = look_at_test_rows(job, *shown, record)
             record.add(search=section())
         job.progress(2, 3, f"the last fit, on {'all' if fitted_on is dataset else 'the training'} rows")
-        saved = method if predictor is None else predictor.method
-        fitted, rows = last_fit(job, saved, fitted_on, results.preprocessing)
+        with job.shared.active():
+            saved = method if predictor is None else predictor.method
+            fitted, rows = last_fit(job, saved, fitted_on, results.preprocessing)
         sampled = None if job.large is None or not rows["all"] else job.large.table.n
         if place is not None:
             told = (place.folder, record.summary, head["command"], sampled)
@@ -516,10 +532,29 @@ def finish_search(job: Job, results: Results) -> SearchResult:
         record.add(search=section(), **model_section(model, stable))
     except KeyboardInterrupt:
         results.interrupted = True
+    if results.interrupted:
+        job.plan.unfinished.extend(unfinished_steps(job, results, record.parts, model))
     tell_cuts(job, record.summary)
     name = name if predictor is None else predictor.name
     more = {"dataset": dataset, "fitted_on": fitted_on, "name": name, "model": model, "diagnosis": diagnosis}
     return SearchResult(record.finish(), results, place, **more, sampled=sampled)
+
+
+def unfinished_steps(job: Job, results: Results, parts: dict[str, Any], model: Any) -> list[str]:
+    """The steps that an interruption has left out, in words; ``parts``: the sections of the record that there are."""
+    cuts, numbers = job.plan.cuts, job.dataset.outputs is not None
+    folds = [name for name in results.folds if name != TEST]
+    planned, what = (cuts.folds, "folds of the comparison") if job.nested is None else (cuts.outer, "nested folds")
+    steps = {
+        f"{planned - len(folds)} of {planned} {what}": len(folds) < planned,
+        "the scores of the test rows": job.nested is None and len(job.split.held_out) > 0 and TEST not in results.folds,
+        "the pictures of held-out rows": parts.get("measured" if numbers else "map") is None,
+        f"the comparison on shuffled {'outputs' if numbers else 'labels'}": cuts.shuffles > 0
+        and parts.get("diagnosis") is None,
+        "the last fit, so that no model is saved": model is None,
+        "the table of components": model is not None and "components" not in parts,
+    }
+    return [step for step, left in steps.items() if left]
 
 
 def judged_summary(job: Job, results: Results) -> dict[str, Any]:
@@ -540,11 +575,9 @@ def run_of(job: Job) -> Run:
 
 def tell_cuts(job: Job, summary: dict[str, Any]) -> None:
     """Add to the verdict what was cut, as ``cut`` and as the last lines of its text."""
-    told, verdict = told_cuts(job.plan, run_of(job)), summary["verdict"]
-    verdict["cut"] = told
-    lines = [f"What was cut: {told['what']}", *(f"{goals}: {text}." for goals, text in told["lines"])]
-    why = " ".join(filter(None, (told["why"], told["undo"])))
-    verdict["text"] += "\n" + "\n".join(filter(None, [*lines, why]))
+    verdict = summary["verdict"]
+    verdict["cut"] = told_cuts(job.plan, run_of(job))
+    verdict["text"] = "\n".join([verdict["text"], *cut_lines(verdict["cut"])])
 
 
 def last_fit(job: Job, method: Any, fitted_on: Any, scaling: str | None) -> tuple[Any, dict[str, Any]]:
@@ -694,20 +727,6 @@ def rival_ahead(
     return best["arm"], with_size(known[best["arm"]], best["components"]), best["k"]
 
 
-def add_rival_note(summary: dict[str, Any], goal: str | None, name: str, k: int | None, run: Run) -> None:
-    """Add to the verdict that the saved model is a rival."""
-    verdict = summary["verdict"]
-    size = "" if k is None else f" at k = {k}"
-    text = (
-        f"The saved model is the rival {name}{size}, which is ahead of ours on the folds by more than a standard error."
-    )
-    if goal in verdict["goals"]:
-        verdict["goals"][goal]["sentence"] += f" {text}"
-    verdict["text"] += f"\n{text}"
-    summary["saved"] = {"arm": name, "k": k, "rival": True}
-    with_next_steps(verdict["goals"], summary, run)
-
-
 def run_diagnosis(job: Job, method: Any, scaling: str | None) -> Any:
     """The diagnosis on the test rows, of fits on at most 5,000 training rows (1,000 where all pairs are compared)."""
     options, dataset, split, plan = job.options, job.dataset, shown_rows(job), job.plan
@@ -734,6 +753,9 @@ def run_diagnosis(job: Job, method: Any, scaling: str | None) -> Any:
         model = embedding_pipeline(each, part.X, readout=False, scaling=scaling)
         try:
             return diagnose(model, part.X, training_labels(part), options.shuffles, store=job.study, **more)
+        except ENDED:
+            plan.killed.append(f"not compared with itself on shuffled {what}: a worker process was killed twice")
+            return None
         except ValueError:
             if each is natural:
                 raise

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from proxembed.algebra.shared import Shared
 from proxembed.evaluate.arms import embedding_arm
 from proxembed.evaluate.gains import FOLDS
 from proxembed.evaluate.results import Key, Results, joined, renamed
@@ -151,9 +152,11 @@ def nested_comparison(
     progress: Progress,
     study: Ledger | None,
     store: Ledger | None,
+    shared: Shared | None = None,
 ) -> Nested | None:
     """The search and the comparison with rivals in each nested fold; None where Ctrl-C came into the first one.
-    ``protocol``: that of the rivals; ``study``: the ledger of the search on all rows; ``store``: of comparisons."""
+    ``protocol``: that of the rivals; ``study``: the ledger of the search on all rows; ``store``: of comparisons;
+    ``shared``: by the fits of the comparison in the first fold and those that follow."""
     repeats = outer_splits(dataset, options.seed, plan.cuts.outer)
     parts: list[Results] = []
     chosen: list[Choice] = []
@@ -165,7 +168,8 @@ def nested_comparison(
         try:
             with study_of(study, split.name) as storage:
                 found = run_engine(options, dataset, split, told, plan, storage)
-            part = None if found.interrupted else _compared(dataset, split, found, protocol, plan, told, store)
+            given = split, found, protocol, plan, told, store, None if parts else shared
+            part = None if found.interrupted else _compared(dataset, *given)
         except KeyboardInterrupt:
             part = None
         if part is None or part.interrupted:
@@ -189,6 +193,7 @@ def _compared(
     plan: Plan,
     progress: Progress,
     store: Ledger | None,
+    shared: Shared | None,
 ) -> Results:
     """What a search chooses beside the rivals, on the rows that are held out of a nested fold."""
     choice, rivals, alone = choice_at(found), protocol.names, numbers_alone(found)
@@ -200,7 +205,7 @@ def _compared(
     arms = [embedding_arm(_own(name), method) for name, method in methods.items()]
     decided = protocol.decided and (*protocol.decided, _own(choice.name))
     own = replace(protocol, arms=(*arms, *protocol.arms), sizes=sizes, decided=decided)
-    results = run(own, dataset, progress, store, [split])
+    results = run(own, dataset, progress, store, [split], shared)
     named: dict[Key, Key] = {(CHOICE, None): (_own(choice.name), choice.k)}
     named |= {(CHOICE, k): (_own(each.name), k) for k, each in at.items()}
     named |= {(NEAR, k): (_own(each.name), k) for k, each in near.items()}

@@ -5,7 +5,7 @@ is a link of one chain, from the cheapest whole job to all that was asked for, w
 on the budget: the richest link that fits. So more work never means fewer rows, folds, shuffles, rivals or anchors.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, floor, inf, log10
@@ -77,6 +77,7 @@ SHARES = 0.3, 0.15  # of the work, for the search, whatever its anchors cost
 LEADERS = 3
 SEARCHED = "share", "rows", "test_rows", "prototypes", "bases", "anchors", "outer", "weights"  # of a search
 SEARCHED_AGAIN = "folds", "sizes"  # on which the searches inside nested folds rest, too
+CHECKED = "shuffles", "diagnosis", "layouts"  # of what follows the comparison
 LESS: dict[str, Any] = {"leaders": 1, "decisions": False}  # of few rows, before fewer of them are held out
 OUTER_FOLDS = 5  # of one repeat of nested folds
 TEST_ROWS = 4000, 1000
@@ -132,8 +133,10 @@ class Plan:
     phases: dict[str, float] = field(init=False)
     each_search: float = field(init=False)  # work of one search
     too_dear: list[str] = field(default_factory=list)
+    killed: list[str] = field(default_factory=list)  # what is missing because its worker process was ended twice
     sampled_fit: list[str] = field(default_factory=list)
     by_clock: list[str] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)  # steps that Ctrl-C has ended
     leading: list[Any] = field(default_factory=list)  # the leaders where methods are named
     outer: tuple[int, ...] = (1,)  # numbers of outer splits to choose from, the most first
     searching: WorkBudget | None = None  # what each search may do, once the first one has begun
@@ -262,14 +265,35 @@ class Plan:
         whole, searched = self._whole, self.cuts
         self.later = work(whole)
         kept = {name: getattr(searched, name) for name in (*SEARCHED, *(SEARCHED_AGAIN if searched.outer > 1 else ()))}
-        cuts = replace(whole, **kept)
-        for step in (*_steps(self, searched=True), *_last_steps(self, searched=True)):
+        steps = *_steps(self, searched=True), *_last_steps(self, searched=True)
+        self.cuts = self._fitting(replace(whole, **kept), steps, work)
+        self.phases = self._forecast(self.cuts, methods, done)
+
+    def settle_choice(self, methods: Sequence[Any]) -> None:
+        """Settle what follows the comparison, where the methods are known that are diagnosed, shown and saved: what was
+        cut for dearer leaders may have room."""
+        if not self.bounded:
+            return
+        done = {phase: self.phases[phase] for phase in ("search", "comparison")}
+
+        def forecast(cuts: Cuts) -> dict[str, float]:
+            return self._forecast(replace(cuts, leaders=LEADERS), list(methods), 0.0) | done
+
+        whole = {name: getattr(self._whole, name) for name in CHECKED}
+        steps = [step for step in _steps(self, searched=True) if {*step} <= {*CHECKED}]
+        cuts = self._fitting(replace(self.cuts, **whole), steps, lambda cuts: sum(forecast(cuts).values()))
+        if sum(forecast(cuts).values()) <= self.planned:  # else what was settled stays
+            self.cuts, self.phases = cuts, forecast(cuts)
+
+    def _fitting(self, cuts: Cuts, steps: Iterable[dict[str, Any]], work: Callable[[Cuts], float]) -> Cuts:
+        """The cuts with as many of the steps as the budget needs, but for those that save little."""
+        for step in steps:
             present, fewer = work(cuts), replace(cuts, **step)
             if present <= self.planned:
                 break
             if present - work(fewer) >= LEAST_SAVING * self.work:
                 cuts = fewer
-        self.cuts, self.phases = cuts, self._forecast(cuts, methods, done)
+        return cuts
 
     @property
     def _whole(self) -> Cuts:
@@ -316,7 +340,7 @@ class Plan:
             leaders = self._likely(cuts)
         else:
             cuts = replace(cuts, bases=None)  # methods that a search has found have theirs
-        leaders = leaders[: cuts.leaders]
+        leaders = compared_of(leaders, cuts)
         some = min(n, cuts.diagnosis)
         dear, shuffled = (max((self._fit(each, rows, cuts) for each in leaders), default=0.0) for rows in (n, some))
         shown = max((self._fit(each, n, cuts) * (2 + self._refits(each, cuts)) for each in leaders), default=0.0)
@@ -527,6 +551,11 @@ class Plan:
             "phases": dict(self.phases),
             "by_clock": list(self.by_clock),
         }
+
+
+def compared_of(leaders: Sequence[Any], cuts: Cuts) -> list[Any]:
+    """The leaders that the cuts leave in the comparison, the first ones; uncut all that a search has found."""
+    return list(leaders if cuts.leaders == LEADERS else leaders[: cuts.leaders])
 
 
 def drawn_part(split: Split, rows: int | None, test_rows: int | None, seed: int) -> Split:

@@ -140,6 +140,29 @@ def json_records() -> bytes:
     return json.dumps([dict(zip(HEADER, row, strict=True)) for row in people()]).encode()
 
 
+def json_columns() -> bytes:
+    """As pandas' ``to_json`` writes a frame."""
+    cells = dict(zip(HEADER, zip(*people(), strict=True), strict=True))
+    return json.dumps({name: {str(i): cell for i, cell in enumerate(own)} for name, own in cells.items()}).encode()
+
+
+def qualtrics() -> bytes:
+    """Codes, questions (one of two lines) and ImportIds above the answers."""
+    questions = ("How old are you?", "What is your\nincome?", "Where do you live?", "Hours of work", "Which group?")
+    ids = [json.dumps({"ImportId": f"QID{j}"}) for j in range(5)]
+    return b"\xef\xbb\xbf" + table(("Q1", "Q2_1", "Q3", "Q4", "cls"), [questions, ids, *people()]).encode()
+
+
+def german_bank() -> bytes:
+    """Titles, dates with the day first, decimal commas, a sum and a source below the rows."""
+    rows = []
+    for i, (_, income, city, hours, cls) in enumerate(people()):
+        day = date(2024, 1, 1) + timedelta(3 * i)
+        rows.append((f"{day:%d.%m.%Y}", income, city, f"{hours * 37:,}.00".translate(str.maketrans(",.", ".,")), cls))
+    text = table(("Buchungstag", "Betrag", "Ort", "Saldo", "cls"), rows, ";", ",")
+    return f"Konto: 1234\n\n{text}Summe;1.900,50;;;\n\nQuelle: Bank, Stand 01.10.2024\n".encode("cp1252")
+
+
 def feather() -> bytes:
     import pyarrow as pa
     from pyarrow import feather
@@ -271,6 +294,9 @@ FILES = {
     "extreme.txt": Made(extreme_classification, (), 12, 3),
     "json_lines.jsonl": Made(json_lines, CLS, 4, 3),
     "json_records.json": Made(json_records, CLS, 4, 3),
+    "json_columns.json": Made(json_columns, CLS, 4, 3),
+    "qualtrics.csv": Made(qualtrics, CLS, 4, 3, "2 lines of codes or questions below the header"),
+    "german_bank.csv": Made(german_bank, CLS, 4, 3, "2 lines after the last row"),
     "feather.feather": Made(feather, CLS, 4, 3),
     "workbook.xlsx": Made(workbook, CLS, 4, 3, "sheet 'answers' is read", needs="openpyxl"),
     "arff.arff": Made(arff, CLS, 6, 3),

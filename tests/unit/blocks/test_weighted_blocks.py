@@ -157,3 +157,31 @@ def test_what_is_refused_and_what_comes_back():
     turns = iter([W, W + 1.0])
     with pytest.raises(ValueError, match="other rows in reading 2"):
         OPLS().fit(RowBlocks(lambda: iter([(X, LABELS, next(turns))])))
+
+
+def test_weights_of_files_are_those_of_all_rows_or_one_file_per_part(tmp_path):
+    cuts, expected = [0, 25, len(X)], OPLS().fit(X, NUMBERS, sample_weight=W)
+    paths = {name: [tmp_path / f"{name}{i}.npy" for i in (0, 1)] for name in "Xyw"}
+    sparse_paths, folders = ([tmp_path / f"{i}{end}" for i in (0, 1)] for end in (".npz", ""))
+    for i in (0, 1):
+        rows = slice(cuts[i], cuts[i + 1])
+        own = sparse.csr_array(X[rows])
+        for name, values in (("X", X), ("y", NUMBERS), ("w", W)):
+            np.save(paths[name][i], values[rows])
+        sparse.save_npz(sparse_paths[i], own)
+        folders[i].mkdir()
+        for name in ("data", "indices", "indptr"):
+            np.save(folders[i] / f"{name}.npy", getattr(own, name))
+    for y in (NUMBERS, paths["y"]):
+        for weights in (W, paths["w"]):
+            more = {"sample_weight": weights, "block_rows": 9}
+            assert_alike(OPLS().fit(RowBlocks.from_npy(paths["X"], y, **more)), expected)
+    of_sparse = OPLS().fit(sparse.csr_array(X), NUMBERS, sample_weight=W)
+    assert_alike(OPLS().fit(RowBlocks.from_npz(sparse_paths, NUMBERS, sample_weight=W, block_rows=9)), of_sparse)
+    assert_alike(OPLS().fit(RowBlocks.from_csr(folders, X.shape[1], NUMBERS, sample_weight=paths["w"])), of_sparse)
+    with pytest.raises(ValueError, match="X has 2 parts and sample_weight 1 file; pass one file of weights for each"):
+        RowBlocks.from_npy(paths["X"], NUMBERS, sample_weight=paths["w"][:1])
+    with pytest.raises(ValueError, match="X has 25 rows or more, sample_weight has 7"):
+        list(RowBlocks.from_npy(paths["X"], NUMBERS, sample_weight=np.ones(7)))
+    with pytest.raises(ValueError, match=f"X has {len(X)} rows, sample_weight has {len(X) + 1}"):
+        list(RowBlocks.from_npy(paths["X"], NUMBERS, sample_weight=np.ones(len(X) + 1)))

@@ -202,3 +202,12 @@ def test_words_of_the_program_stay_as_they_are():
 def test_text_of_a_file_that_looks_like_an_argument_stays_as_it_is():
     for text in (r"('kind id=['5f', \\ '61'] name')", r"labels='C:\xyz.xml' is no file"):
         assert in_program_words(text) == text
+
+
+def test_data_says_what_keeps_a_search_from_groups(tmp_path):
+    rows = "".join(f"A,{i % 7}.5,{'uv'[i % 2]}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text("site,x,y\n" + rows)
+    done = program(tmp_path / "t.csv", "--labels", "y", "--groups", "site")
+    assert "fix before a search: the rows are of 1 group; holding out whole groups needs at least 2" in " ".join(
+        done.output.split()
+    )

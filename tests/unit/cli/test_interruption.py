@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import threading
@@ -114,6 +115,11 @@ def check_record(out, missing):
     assert record["summary"]["interrupted"] and "Interrupted:" in (out / "index.html").read_text()
     sections = ("map", "diagnosis", "components") if record["kind"] == "search" else ("map", "components")
     assert [part for part in sections if record[part] is None] == list(missing)
+    if record["kind"] == "search" and missing:
+        cut = record["summary"]["verdict"]["cut"]
+        assert cut["lines"][-1][0] == "Not finished" and cut["command"].endswith(" --resume")
+        words = {"map": "pictures of held-out", "diagnosis": "shuffled", "components": "no model is saved|table of"}
+        assert all(re.search(words[part], cut["lines"][-1][1]) for part in missing)
 
 
 @in_turn("phase", list(SEARCH), 2, ["comparison", "page"])

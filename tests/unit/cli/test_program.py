@@ -90,12 +90,12 @@ def test_an_output_folder_that_is_a_file_is_refused_before_the_work(file, tmp_pa
 def test_interruption_writes_the_partial_leaderboard_and_says_so(file, tmp_path, monkeypatch):
     whole = comparison.run
 
-    def stopped(protocol, dataset, progress):
+    def stopped(protocol, dataset, progress, **more):
         def stop(done, total, text):
             if done == len(arms.rival_arms(np.ones((80, 5)))) + 2 and not text.startswith("interrupted"):
                 raise KeyboardInterrupt
 
-        return whole(protocol, dataset, stop)
+        return whole(protocol, dataset, stop, **more)
 
     monkeypatch.setattr(comparison, "run", stopped)
     done = program("compare", file, *FAST, "-o", tmp_path / "out")

@@ -48,6 +48,38 @@ def test_the_page_and_the_table_are_written_again(folder, drawn, monkeypatch):
     assert program(folder).exit_code == 0 and (folder / "index.html").read_bytes() == first
 
 
+def test_the_words_of_an_older_record_are_made_again_from_its_figures(folder):
+    path = folder / "results.json"
+    record = json.loads(path.read_text())
+    own = record["summary"]["verdict"]
+    goals = {name: {**goal, "plain": "old", "sentence": "old"} for name, goal in own["goals"].items()}
+    old = {**own, "headline": "old", "text": "old", "note": "old", "goals": goals}
+    del old["missing"], old["refitted"]
+    for goal in goals.values():
+        del goal["untried"]
+    cuts = {"cuts": ["rivals left out: UMAP, NCA", "forests of rivals grown on 1,000 rows"]}
+    search = {**record["search"], "budget": {**cuts, "repeat": record["command"]}}
+    path.write_text(json.dumps({**record, "search": search, "summary": {**record["summary"], "verdict": old}}))
+    made = json.loads(program(folder, "--json").stdout)["verdict"]
+    assert made["missing"]["predict"] == ["UMAP, NCA"] and made["missing"]["forests"] == ["1,000 rows"]
+    same = {name: goal["sentence"].replace("rival tried:", "rival:") for name, goal in made["goals"].items()}
+    assert same == {name: goal["sentence"] for name, goal in own["goals"].items()}
+    assert made["note"] == own["note"] and "old" not in (made["headline"], made["text"])
+    assert "those of the version that wrote it" not in (folder / "index.html").read_text()
+
+
+def test_words_that_cannot_be_made_again_are_kept_and_the_page_says_so(folder):
+    path = folder / "results.json"
+    record = json.loads(path.read_text())
+    for goal in record["summary"]["verdict"]["goals"].values():
+        goal.pop("base", None)
+    record["summary"]["verdict"]["headline"] = "The words of 2025."
+    path.write_text(json.dumps(record))
+    assert "The words of 2025." in program(folder).stdout
+    foot = (folder / "index.html").read_text().partition("<footer>")[2]
+    assert f"those of the version that wrote it (proxembed {record['versions']['proxembed']})" in foot
+
+
 def test_json_for_machines(folder):
     found = json.loads(program(folder, "--json").stdout)
     assert found["verdict"]["goals"]["predict"]["word"] and len(found["written"]) == 2

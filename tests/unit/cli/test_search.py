@@ -148,13 +148,13 @@ def test_ctrl_c_in_the_search_keeps_the_best_so_far(unsplit, tmp_path, monkeypat
 def test_ctrl_c_in_the_comparison_keeps_the_folds_done(unsplit, tmp_path, monkeypatch):
     whole = main_job.run
 
-    def stopped(rules, dataset, progress, store):
+    def stopped(rules, dataset, progress, store, **more):
         def tell(done, total, text):
             if done == len(rules.arms) + 1 and text != "interrupted":
                 raise KeyboardInterrupt
             progress(done, total, text)
 
-        return whole(rules, dataset, tell, store)
+        return whole(rules, dataset, tell, store, **more)
 
     monkeypatch.setattr(main_job, "run", stopped)
     done = program(unsplit, *QUICK, "-o", tmp_path / "out")

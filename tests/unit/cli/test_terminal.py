@@ -47,6 +47,16 @@ def entry():
     return {"a": "OPLS", "b": "PCA", **numbers, "bayes": {"worse": 0.98, "rope": 0.02, "better": 0.0}}
 
 
+def test_the_command_against_copied_rows_stands_on_a_line_of_its_own(capsys):
+    summary = make_summary()
+    more = {"warnings": ["7 rows have a copy."], "warning_command": "proxembed search a.csv --groups COPY -o a-grouped"}
+    goal = summary["verdict"]["goals"]["map"] | {"not_saved": "These are figures of OPLS."}
+    print_summary({**summary, "verdict": {**summary["verdict"], **more, "goals": {"map": goal}}}, ["index.html"])
+    lines = capsys.readouterr().out.splitlines()
+    assert "    proxembed search a.csv --groups COPY -o a-grouped" in lines and "⚠ 7 rows have a copy." in lines
+    assert lines.index("These are figures of OPLS.") < lines.index("What to do: use this map.")
+
+
 def test_everything_is_shown_and_the_verdict_last(capsys, entry):
     print_summary(make_summary(), ["index.html"], [entry])
     shown = capsys.readouterr()

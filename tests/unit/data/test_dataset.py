@@ -71,7 +71,7 @@ def test_frozen_and_picklable():
         ({"Y": [0, 1, 0, 1, 0]}, "Y has shape (5,)"),
         ({"Y": Y * 2}, "Y holds 2; it must hold only 0 and 1"),
         ({"Y": Y - 0.5}, "Y holds 0.5; it must hold only 0 and 1"),
-        ({"Y": np.where(Y == 1, np.nan, 0)}, "only 0 and 1 (mark unknown cells in `unknown`)"),
+        ({"Y": np.where(Y == 1, np.nan, 2)}, "only 0 and 1 (unknown cells are NaN, or marked in `unknown`)"),
         ({"Y": Y[:, :0]}, "Y has no columns"),
         ({"label_names": ["a"]}, "label_names holds 1 names for 2 columns"),
         ({"label_names": ["a", "a"]}, "label_names holds 'a' twice"),
@@ -180,6 +180,20 @@ def test_one_label_with_unknown_cells_stays_one_label():
     labels = LabelMatrix.of(data.y)
     assert labels.Y.toarray().tolist() == data.Y.toarray().tolist() == [[1], [0], [0], [0]]
     assert labels.rows_known.tolist() == [True, True, False, True]
+
+
+def test_cells_of_nan_are_unknown_as_those_that_are_marked():
+    holes, more = (Y == 0) & (np.arange(2) == 1), (Y == 0) & (np.arange(2) == 0)
+    marked = make(unknown=holes)
+    of_nan = np.where(holes, np.nan, Y)
+    for given in (of_nan, of_nan.astype(np.float16), sparse.csr_array(of_nan), np.where(of_nan == 0, -1, of_nan)):
+        data = make(Y=given)
+        assert (data.Y != marked.Y).nnz == 0 and (data.unknown != marked.unknown).nnz == 0
+    both = make(Y=of_nan, unknown=more).unknown.toarray()
+    np.testing.assert_array_equal(both, holes | more)
+    assert make(Y=of_nan, unknown=holes).unknown.nnz == holes.sum()
+    with pytest.raises(DataError, match="unknown has shape"):
+        make(Y=of_nan, unknown=more[:2])
 
 
 def test_y_marks_unknown_cells_with_nan():

@@ -265,3 +265,13 @@ def test_ids_of_text_come_back_as_they_stand_in_the_file(tmp_path):
     (tmp_path / "t.csv").write_text("doc,x,y\n" + "".join(f'"{each}",{j},{j % 2}\n' for j, each in enumerate(told)))
     data = read(tmp_path / "t.csv", columns=Columns(labels=("y",), id="doc"))
     assert data.ids == told == read_rows(tmp_path / "t.csv", data.source)[1]
+
+
+@pytest.mark.parametrize("cells", ["{0}.5", "{0} m"])
+def test_an_id_of_the_new_file_alone_is_carried(tmp_path, cells):
+    rows = [(cells.format(i % 7), "uv"[i % 2]) for i in range(30)]
+    (tmp_path / "t.csv").write_text("x,k,y\n" + "".join(f"{x},{i % 3},{y}\n" for i, (x, y) in enumerate(rows)))
+    (tmp_path / "new.csv").write_text("sample,customer_id,k,x\n" + f"s,c7,1,{rows[0][0]}\ns,c9,2,{rows[1][0]}\n")
+    data = read(tmp_path / "t.csv", "y")
+    assert data.ids is None and read_rows(tmp_path / "new.csv", data.source)[1] == ("c7", "c9")
+    assert read_rows(tmp_path / "t.csv", data.source)[1] is None

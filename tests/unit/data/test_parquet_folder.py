@@ -186,3 +186,13 @@ def test_the_program_takes_a_folder_whole_and_by_parts(tmp_path):
     assert whole["id"] == found["id"] == WHOLE["doc"]
     np.testing.assert_allclose(found["z0"], whole["z0"], rtol=1e-12)
     refused(program("transform", model, parts, "-o", parts / "z.parquet"), "lies in the folder that is read")
+
+
+def test_a_long_text_in_many_rows_is_held_once(tmp_path):
+    text = "a long text " * 50_000
+    table = pa.table({"t": [text, "short"] * 200, "x": np.arange(400.0) % 7, "y": ["u", "v"] * 200})
+    pq.write_table(table, tmp_path / "t.parquet")
+    (block,) = open_table(tmp_path / "t.parquet").blocks({"t": "cells"})
+    assert block.column("t").nbytes < 2 * len(text), "not 200 copies of the text"
+    data = read(tmp_path / "t.parquet", columns=Columns(labels=("y",), category=("t",)))
+    assert data.X.shape == (400, 2) and data.X["t"][0] is data.X["t"][2] and data.X["t"][0] == text.strip()

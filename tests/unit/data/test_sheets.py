@@ -52,6 +52,18 @@ def test_cells_become_text(tmp_path):
     assert first == ',true,2,0.1,2024-05-01,2024-05-01 14:05:00,2024-05-02,09:30:00,30.0,"a, ""b""",1e5'
 
 
+def test_merged_cells_below_each_other_hold_one_value(tmp_path):
+    """Those beside each other, of titles, do not."""
+    book = needed("openpyxl").Workbook()
+    for row in (["Leaves"], ["plant", "a", "y"], ["p", 1, "u"], [None, 2, None], [None, 3, "v"], ["q", 4, "u"]):
+        book.active.append(row)
+    for cells in ("A1:C1", "A3:A5", "C3:C4"):
+        book.active.merge_cells(cells)
+    book.save(tmp_path / "t.xlsx")
+    content, _ = sheet_as_csv(tmp_path / "t.xlsx")
+    assert content.decode().splitlines() == ["Leaves,,", "plant,a,y", "p,1,u", "p,2,u", "p,3,v", "q,4,u"]
+
+
 def test_what_is_no_sheet_is_refused(tmp_path, monkeypatch):
     file = saved(tmp_path / "t.xlsx", cover=[("a note",)], data=[("a", "sea", "y"), *ROWS])
     cases = [

@@ -49,7 +49,7 @@ def failure(tmp_path, content, columns=None, name="t.csv", **options):
         ("y,,k\n" + ROWS, "t.csv, line 1: column 2 has no name; name it; only the first may have none"),
         ("y,x,x\n" + ROWS, "t.csv, line 1: two columns are named 'x'; give every column its own name."),
         (HEAD + ROWS + "1,2\n", "t.csv, line 6: the row has 2 values, not the 3 of the header; give every column one"),
-        (HEAD + ROWS + "Source: X\n", "line 6: the row has 1 values, not the 3 of the header; remove the line if it"),
+        (HEAD + "Source: X\n" + ROWS, "line 2: the row has 1 values, not the 3 of the header; remove the line if it"),
         ("By X\n1,a,a\n2,a,b\n", "line 2: the row has 3 values, not the 1 of the header; remove the lines above"),
         (HEAD + "\n\n" + ROWS + "1,2,b,\n", "t.csv, line 8: the row has 4 values, not the 3 of the header"),
         (HEAD + '0,1,"a\nb"\n0,1\n' + ROWS, "t.csv, line 4: the row has 2 values"),

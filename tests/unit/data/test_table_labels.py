@@ -5,6 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from proxembed.data import Columns, DataError, read
+from proxembed.data.readers.table_labels import NUMBERS_OF_FILE
 
 
 def labelled(tmp_path, cells, separator=None, test=None):
@@ -172,12 +173,8 @@ def test_several_label_columns_hold_zero_and_one_only(tmp_path, value, shown):
             "write 0 or 1 (or yes and no), and",
             (("missing", "x"),),
         ),
-        (
-            "1,0,2",
-            "1,0,0",
-            "write 0 or 1 (or yes and no), and",
-            (("missing", "2"),),
-        ),
+        ("1,0,9", "1,0,0", "write 0 or 1 (or yes and no), and", (("missing", "9"),)),
+        ("1,0,2", "1,0,0", "write 0 or 1 (or yes and no), and", ()),  # perhaps a further step
         ("1,p,q", "1,0,0", "write 0 or 1 (or yes and no), and", ()),
     ],
 )
@@ -189,8 +186,9 @@ def test_a_mark_is_proposed_as_an_empty_cell_only_where_labels_keep_their_zeros_
     with pytest.raises(DataError, match="not 0 or 1; ") as caught:
         read(tmp_path / "t.csv", labels=["a", "b"])
     assert (
-        f"; {remedy} leave the cell empty where it is unknown." in str(caught.value) and caught.value.options == option
+        f"; {remedy} leave the cell empty where it is unknown" in str(caught.value) and caught.value.options == option
     )
+    assert str(caught.value).endswith(f"; {NUMBERS_OF_FILE}.") is (a == "1,0,2")
     if option:
         settled = Columns(labels=("a", "b"), missing=(option[0][1],))
         assert read(tmp_path / "t.csv", columns=settled).unknown.sum() == 1
@@ -245,3 +243,17 @@ def test_empty_cells_of_marks_and_of_zero_and_one_are_what_empty_says(tmp_path):
     assert told(("m", "p"), "unknown").unknown.nnz == n
     with pytest.raises(DataError, match="label column 'c' holds one class a row; leave it out: its empty cells are"):
         told("c", "no labels")
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_many_whole_numbers_as_classes_are_noted(tmp_path, typed):
+    """In a column of text, too."""
+    labels = [str(i % 21) for i in range(84)]
+    if typed:
+        pq.write_table(pa.table({"x": [float(i % 5) for i in range(84)], "y": labels}), tmp_path / "t.parquet")
+    else:
+        (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{i % 5},{label}\n" for i, label in enumerate(labels)))
+    file = tmp_path / ("t.parquet" if typed else "t.csv")
+    note = "y: its 21 whole numbers are read as classes (targets='y' in place of labels reads them as numbers)"
+    assert note in read(file, "y").notes
+    assert note not in read(file, columns=Columns(labels=("y",), target_type="classes")).notes

@@ -5,8 +5,9 @@ import lzma
 import pytest
 
 from proxembed.data import Columns, DataError, read, read_rows
+from proxembed.data.errors import UnlabelledTable
 from proxembed.data.readers.table_file import open_table
-from proxembed.data.readers.text_layout import looks_like_a_row, text_layout
+from proxembed.data.readers.text_layout import lines_after_rows, looks_like_a_row, text_layout
 
 ROWS = "".join(f"{i % 7}.5;{i % 5};{'uv'[i % 2]}\n" for i in range(30))
 TABLE = "a;b;y\n" + ROWS
@@ -58,6 +59,9 @@ def test_lines_before_the_header_and_the_separator(text, skipped, separator, not
         ),
         (["\u00b5g/m3;[m s-1];"], "left out: 1 line of units below the header ('\u00b5g/m3', '[m s-1]')"),
         (["EUR;years;"], "left out: 1 line of units below the header ('EUR', 'years')"),
+        (["IU/mL;10^9/L;"], "left out: 1 line of units below the header ('IU/mL', '10^9/L')"),
+        (["mL/min/1.73m2;1/s;"], "left out: 1 line of units below the header ('mL/min/1.73m2', '1/s')"),
+        (["[mm];[AU];[text]"], "left out: 1 line of units below the header ('[mm]', '[AU]', '[text]')"),
         (["(mg/l);(%);-"], "left out: 1 line of units below the header ('(mg/l)', '(%)', '-')"),
     ],
 )
@@ -95,6 +99,110 @@ def test_a_first_row_of_data_is_none_of_them(rows):
 def test_a_number_without_a_unit_stands_among_units():
     assert text_layout(["a;b;c;y", "kg;-;m s-1;", "1;2;3;u", "4;5;6;v"]).below == 1
     assert text_layout(["a;b;c;y", "kg;-;-;", "1;2;3;u", "4;5;6;v"]).below == 0
+
+
+QUESTIONS = '"How old, in\nyears?";"How do you travel?";"Do you like it?"\n'
+IDS = ";".join(f'"{{""ImportId"":""QID{j}""}}"' for j in range(3)) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "names", "note"),
+    [
+        (
+            "Q1;Q2;y\n" + QUESTIONS,
+            ("Q1", "Q2"),
+            "left out: 1 line of codes or questions below the header ('How old, in",
+        ),
+        (
+            QUESTIONS + "Q1;Q2;Q3\n",
+            ("How old, in\nyears?", "How do you travel?"),
+            "below the header ('Q1', 'Q2', 'Q3')",
+        ),
+        ("Q1;Q2;y\n" + QUESTIONS + IDS, ("Q1", "Q2"), "left out: 2 lines of codes or questions below the header"),
+        ("Your rating;Your rating;Sure?\nQ1;Q2;y\n", ("Q1", "Q2"), "1 title line before the header is left out"),
+    ],
+)
+def test_a_second_line_of_names_is_left_out(tmp_path, header, names, note):
+    """As LimeSurvey, Qualtrics and others write codes and questions, which may have several lines each."""
+    text = header + ROWS
+    (tmp_path / "t.csv").write_text("# by X\n" + text, encoding="utf-8-sig")
+    label = "y" if ";y\n" in header else "Do you like it?"
+    data = read(tmp_path / "t.csv", label)
+    assert data.feature_names == names and data.X[:2].tolist() == [[0.5, 0], [1.5, 1]] and len(data.X) == 30
+    assert any(note in each for each in data.notes), data.notes
+    assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 2)
+    lines = 1 + header.count("\n") + 30
+    (tmp_path / "t.csv").write_text("# by X\n" + text + "1;2\n")
+    with pytest.raises(DataError, match=f"line {lines + 1}: the row has 2 values"):
+        read(tmp_path / "t.csv", label)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "not asked;not asked;v",  # one word for both
+        "below it;not done;v",  # a class that stands again
+        "9.5;not done;w x",  # a number
+        "NA;;a new class",
+    ],
+)
+def test_a_first_row_of_words_is_no_second_line_of_names(first):
+    assert text_layout(["Q1;Q2;y", first, *ROWS.splitlines()]).below == 0
+    assert text_layout(["a;b;y", "x 1;y 2;w z", "1;2;u", "3;4;u"]).below == 0, "too few rows to tell"
+
+
+def test_a_table_whose_columns_are_samples_is_refused_or_noted(tmp_path):
+    """As MetaboAnalyst has it, with the classes below the header, and as tables of genes and peaks are."""
+    rows = "".join(f"g{i},{','.join(f'{i + j}.5' for j in range(8))}\n" for i in range(12))
+    names = "gene," + ",".join(f"s{j}" for j in range(8)) + "\n"
+    (tmp_path / "t.csv").write_text(names + "class,u,v,u,v,u,v,u,v\n" + rows)
+    with pytest.raises(
+        DataError, match="line 2: the first row holds a word for each column .* transpose it first, in pandas by"
+    ):
+        read(tmp_path / "t.csv")
+    beside = [f"{i}.5,{row}" for i, row in enumerate(rows.split())]  # such as m/z, with a word for it and none for s0
+    assert text_layout(["mz," + names, "Group,class,,u,v,u,v,u,v,u", *beside]).classes
+    assert not text_layout(["mz," + names, "Group,class,,,,,v,u,v,u", *beside]).classes
+    (tmp_path / "t.csv").write_text(names + rows)
+    with pytest.raises(UnlabelledTable) as caught:
+        read(tmp_path / "t.csv")
+    assert caught.value.notes[-1].startswith("if its columns are samples and its rows features, such as genes")
+    (tmp_path / "t.csv").write_text(names.replace("s7", "class") + rows)
+    with pytest.raises(UnlabelledTable) as caught:
+        read(tmp_path / "t.csv")
+    assert caught.value.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("end", "note"),
+    [
+        ("\nQuelle: Amt, Stand 05.03.2024", "left out: 1 line after the last row ('Quelle: Amt, Stand 05.03.2024')"),
+        ("(30 rows affected)\n", "left out: 1 line after the last row ('(30 rows affected)')"),
+        ("Summe;3,5;\n", "left out: 1 line after the last row ('Summe;3,5')"),
+        ("Total:;;\n\n\u00a9 The Office\nSource: X;;\n\n", "left out: 3 lines after the last row ('Total:', ...)"),
+    ],
+)
+def test_remarks_and_totals_after_the_rows_are_left_out(tmp_path, end, note):
+    (tmp_path / "t.csv").write_text(TABLE + end, encoding="utf-8")
+    data = read(tmp_path / "t.csv", "y")
+    assert data.X.shape == (30, 2) and note in data.notes
+    assert read_rows(tmp_path / "t.csv", data.source)[0].shape == (30, 2)
+
+
+def test_a_header_with_equal_names_is_kept_above_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("a;a;y\n" + ROWS)
+    with pytest.raises(DataError, match="line 1: two columns are named 'a'; give every column its own name"):
+        read(tmp_path / "t.csv", "y")
+
+
+def test_the_last_line_may_be_a_row():
+    whole = ["1;2;u", "3;4;v"]
+    for line in ("total;1;v", "John Smith;;", "John;;", "7", "Source: X;Y;v", 'and "so on'):
+        assert lines_after_rows([*whole, line], 3, ";") == 0, line
+    assert lines_after_rows(["all;1;v", *whole, "all;;v"], 3, ";") == 0, "a category"
+    assert lines_after_rows([*whole, "John Smi"], 3, ";", ended=False) == 0, "a row cut short"
+    assert lines_after_rows([*whole, "John Smith"], 2, ";") == 0, "a table of two columns"
+    assert lines_after_rows(["Source: X", *whole], 3, ";") == 0, "not at the end"
 
 
 def test_lines_that_repeat_the_header_are_left_out(tmp_path):

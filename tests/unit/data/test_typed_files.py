@@ -1,5 +1,6 @@
 """Feather files and JSON records: their cells, and what is refused."""
 
+import datetime
 import gzip
 import json
 
@@ -54,6 +55,31 @@ def test_nested_records_lists_and_fields_of_several_kinds(tmp_path):
     assert readings["place.city"].startswith("category") and readings["place.at.x"].startswith("number")
     assert readings["tags"].startswith("names") and readings["v"] == "vector of 2; 1 empty", readings
     assert data.unknown.nnz == 1 and data.label_names == ("y",)
+
+
+@pytest.mark.parametrize("form", ["columns", "index", "split", "lists", "wrapped", "indented", "lines", "one a line"])
+def test_a_table_in_one_object_of_json_is_read_as_its_records(tmp_path, form):
+    """As ``DataFrame.to_json`` of pandas, an answer of a web service and a mapping of lists hold it."""
+    columns = {name: {str(i): row[name] for i, row in enumerate(ROWS)} for name in ROWS[0]}
+    found = {
+        "columns": columns,
+        "index": {str(i): row for i, row in enumerate(ROWS)},
+        "split": {"columns": list(ROWS[0]), "index": list(range(30)), "data": [list(row.values()) for row in ROWS]},
+        "lists": {name: list(cells.values()) for name, cells in columns.items()},
+        "wrapped": {"count": 30, "results": ROWS},
+    }
+    text = json.dumps(found[form]) if form in found else json.dumps(ROWS, indent=1 if form == "indented" else None)
+    (tmp_path / "t.json").write_text(LINES if form == "lines" else text.replace("}, {", "},\n{"))
+    data, plain = read(tmp_path / "t.json", "y"), read(written(tmp_path / "t.jsonl"), "y")
+    assert data.columns == plain.columns and (data.Y != plain.Y).nnz == 0
+    assert data.X["a"].tolist() == plain.X["a"].tolist()
+
+
+def test_one_object_may_be_one_row(tmp_path):
+    data = read(written(tmp_path / "t.jsonl", [{**row, "v": [1.5, i]} for i, row in enumerate(ROWS)]), "y")
+    for row in ({"a": 1.5, "sea": "red", "v": [1, 2]}, {"v": [1, 2], "a": 2, "sea": "red", "more": {"x": 1}}):
+        (tmp_path / "new.json").write_text(json.dumps(row, indent=2))
+        assert read_rows(tmp_path / "new.json", data.source)[0].shape == (1, 3)
 
 
 @pytest.mark.parametrize(
@@ -143,3 +169,14 @@ def test_any_changed_byte_of_an_arrow_file_is_read_or_refused(tmp_path, name):
             read(changed, "y")
         except DataError as error:
             assert str(error).endswith((".", "?"))
+
+
+@pytest.mark.parametrize("kind", [pa.time32("s"), pa.time64("us")])
+def test_times_of_day_are_hours(tmp_path, kind):
+    times = pa.array([datetime.time(i % 24, 30) for i in range(30)], kind)
+    table = pa.table({"at": times, "x": [i % 7 for i in range(30)], "y": [row["y"] for row in ROWS]})
+    feather.write_feather(table, tmp_path / "t.feather")
+    data = read(tmp_path / "t.feather", "y")
+    assert data.X["at"].tolist() == [i % 24 + 0.5 for i in range(30)]
+    assert dict(zip(("at", "x"), (words for _, words, _ in data.columns), strict=False))["at"] == "clock time, in hours"
+    assert read_rows(tmp_path / "t.feather", data.source)[0]["at"][3] == 3.5

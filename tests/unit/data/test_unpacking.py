@@ -6,6 +6,7 @@ import tracemalloc
 import zipfile
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
@@ -72,6 +73,39 @@ def test_packed_texts_are_read_up_to_the_limit(tmp_path, most, name):
     most(len(text) - 1)
     with pytest.raises(DataError, match=f"{name}: it unpacks to more than {len(text) - 1} bytes, the most that may"):
         read(tmp_path / name, labels=OPTIONS[name])
+
+
+def zipped(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(name.replace("__", "."), text)
+    return path
+
+
+def test_zstd_and_the_only_file_of_a_zip_archive(tmp_path, most):
+    (tmp_path / "t.csv.zst").write_bytes(whole := pa.compress(CSV.encode(), codec="zstd", asbytes=True))
+    for path in (tmp_path / "t.csv.zst", zipped(tmp_path / "t.csv.zip", t__csv=CSV)):
+        data = read(path, labels=["l1", "l2"])
+        assert data.X.tolist() == X.tolist() and data.name == "t"
+        assert read_rows(path, data.source)[0].shape == (4, 2)
+        most(len(CSV) - 1)
+        with pytest.raises(DataError, match=f"it unpacks to more than {len(CSV) - 1} bytes"):
+            read(path, labels=["l1", "l2"])
+        most(1 << 30)
+    (tmp_path / "t.csv.zst").write_bytes(whole[:-6])
+    for path, message in (
+        (tmp_path / "t.csv.zst", "t.csv.zst: the packed data are cut short or damaged; fetch the file again"),
+        (
+            zipped(tmp_path / "u.csv.zip", t__csv=CSV, u__csv=CSV),
+            "the zip archive holds 2 files; unpack it and give one",
+        ),
+        (
+            zipped(tmp_path / "t.zip", t__csv=CSV),
+            "no known ending; unpack it, or name what it holds, such as t.csv.zip",
+        ),
+    ):
+        with pytest.raises(DataError, match=message):
+            read(path, labels=["l1", "l2"])
 
 
 @pytest.mark.parametrize("name", TEXTS)

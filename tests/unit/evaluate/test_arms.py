@@ -112,6 +112,8 @@ def test_a_rival_that_takes_no_part_is_named_with_the_reason(maps):
     told = " ".join(left_out_rivals(X, Y))
     assert "gradient boosting takes no part: 3 labels and 30,000 rows; it takes up to 20 and 20,000." in told
     assert "NCA takes no part: rows carry several labels or none." in told
+    one_label = LabelMatrix.of(np.arange(40)[:, None] % 2)
+    assert "NCA" in names(rival_arms(X[:40], one_label)), "the rows with and without a label are two classes"
     assert ("UMAP takes no part: umap-learn is not installed" in told) is not maps
     every = names(entrant.arm for entrant in entrants(X, Y))
     assert sorted(names(rival_arms(X, Y)) + [name for name in every if f"{name} takes no part" in told]) == sorted(

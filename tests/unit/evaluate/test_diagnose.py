@@ -14,6 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from proxembed import FDA, OPLS, PCA, Kernelized, RowBlocks, TargetSpace
+from proxembed.algebra.pencil import coordinates
+from proxembed.algebra.pencil.symmetric import descending
 from proxembed.data import Dataset
 from proxembed.estimator.rows import SeenRows
 from proxembed.evaluate.arms import Arm
@@ -470,3 +472,17 @@ def test_a_fitted_estimator_is_cloned():
     again = diagnose(fitted, X, Y, n_shuffles=1, n_resamples=1)
     assert again == diagnose(DecomposedPCA(2), X, Y, n_shuffles=1, n_resamples=1)
     np.testing.assert_array_equal(fitted.components_, components)
+
+
+def test_the_rows_are_decomposed_once_for_all_shuffles(monkeypatch):
+    decomposed = []  # kernels of rows, no read-outs of few components
+
+    def counted(M):
+        decomposed.extend([len(M)] * (len(M) > 8))
+        return descending(M)
+
+    monkeypatch.setattr(coordinates, "descending", counted)
+    X, Y = made(n=60)
+    few, many = ((diagnose(Kernelized(OPLS()), X, Y, shuffles, n_resamples=1), len(decomposed)) for shuffles in (1, 4))
+    assert many[1] == 2 * few[1], "as many with four shuffles as with one"
+    assert few[0].null == many[0].null[:1]

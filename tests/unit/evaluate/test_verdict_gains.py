@@ -1,5 +1,6 @@
 """Gains on the test rows: paired rows of neighbours with groups, stored scores of predictions, what has failed."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -53,6 +54,25 @@ def tested():
 
 def entry(name, test=None):
     return {"arm": name, "k": 2, "scores": {n: {"mean": 0.0, "test": test} for n in (AP, NEAR, "macro F1 (ridge)")}}
+
+
+def test_gains_of_some_of_the_test_rows_are_those_of_a_run_that_had_these_alone(tested):
+    Y, _, rows, results = tested
+    data = SimpleNamespace(Y=Y, groups=None, times=None, unknown=None, sample_weight=None)
+    keep = np.arange(90) % 3 > 0
+    alone = replace(results, held_out={"test": rows[keep]})
+    alone.predictions = {key: S[keep] for key, S in results.predictions.items()}
+    alone.similarity = {key: values[keep] for key, values in results.similarity.items()}
+    some, whole = TestGains(results, data, keep), TestGains(alone, data)
+    for name in (AP, NEAR):
+        ours, theirs = (entry(arm, 0.5) for arm in "ab")
+        assert some.versus([ours], [theirs], name) == whole.versus([ours], [theirs], name), name
+    assert some.value(entry("a"), AP) == pytest.approx(
+        macro_average_precision(Y[rows[keep]], results.predictions["a", 2, "test"][keep])[0]
+    )
+    assert some.value(entry("a"), NEAR) == pytest.approx(results.similarity["a", 2, "test"][keep].mean())
+    assert whole.value(entry("a", 0.7), AP) == 0.7, "of all rows the value is that of the run"
+    assert some.value(entry("a", 0.7), "macro F1 (ridge)") is None, "its decisions are not kept"
 
 
 def test_gains_are_recomputed_from_what_is_stored_of_the_test_rows(tested):

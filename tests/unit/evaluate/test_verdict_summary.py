@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from proxembed.data import Dataset
 from proxembed.evaluate import verdict as verdict_module
-from proxembed.evaluate.results import Results
+from proxembed.evaluate.results import SAME_ROWS, Results
 from proxembed.report import leaderboard_csv, worded
 
 
@@ -74,10 +75,11 @@ def test_the_gain_is_that_of_arms_chosen_on_the_other_folds():
 
 def test_the_rival_that_is_not_beaten_is_named():
     table = {**GOOD, ("label scores", True, 3): [0.8, 0.8, 0.8]}
-    ahead = "A rival is ahead: label scores at k = 3 (0.800; ours over it -0.100, 95 % interval -0.133 to -0.067)."
+    ahead = "A rival is ahead: label scores at k = 3, 0.800. It is ahead of ours by 0.100 (95 % interval 0.067 to 0.133"
     assert ahead in predict(results(table))["sentence"]
     behind = predict(results({**GOOD, ("label scores", True, 3): [0.6, 0.6, 0.6]}))["sentence"]
-    assert "A rival" not in behind and "Best rival: label scores at k = 3 (0.600; ours over it +0.100, 95 %" in behind
+    assert "A rival" not in behind
+    assert "Best rival: label scores at k = 3, 0.600. It is behind ours by 0.100 (95 % interval 0.0" in behind
 
 
 def test_test_rows_stay_out_of_the_means():
@@ -224,4 +226,32 @@ def test_what_to_do_says_whether_a_goal_has_the_saved_model():
         found = worded({**summary, "choice": {"method": "OPLS", "k": k}})["verdict"]["goals"]["predict"]
         assert found["advice"].endswith(end)
     anew = worded({**summary, "choice": {"method": "OPLS", "k": 3}, "nested": {"folds": 5, "repeats": 2, "rows": 60}})
-    assert anew["verdict"]["goals"]["predict"]["advice"].endswith("use OPLS at k = 3 to predict."), "chosen anew"
+    assert anew["verdict"]["goals"]["predict"]["advice"].endswith(
+        "use OPLS at k = 3 (a search with --goal predict looks for the best one and saves it) to predict."
+    ), "chosen anew"
+
+
+def test_the_verdict_without_test_rows_that_have_a_copy_in_training_rests_on_the_same_scores():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(160, 5)), (rng.random((160, 3)) < 0.4).astype(int)
+    X[80:100] = X[:20]  # a quarter of the test rows
+    data = Dataset(X, Y, name="made", train_idx=np.arange(80), test_idx=np.arange(80, 160))
+    found = results({RAW: [0.5, 0.5, 0.5, 0.5], ("OPLS", False, 3): [0.7, 0.7, 0.7, 0.9]}, test=True)
+    found.dataset, found.held_out["test"] = {**FACTS, **data.describe()}, np.arange(80, 160)
+    none, copied = np.zeros(80), np.arange(80) < 20
+    arms = ("all features", None, none, 0.3), ("OPLS", 3, copied, 0.3), (SAME_ROWS, None, none, 0.2)
+    for arm, k, better, like in arms:
+        found.similarity[arm, k, "test"] = like + 0.5 * better
+        found.predictions[arm, k, "test"] = rng.random((80, 3)) + better[:, None] * (2 * Y[80:] - 1)
+    found.same_rows = dict.fromkeys(("1", "2", "3", "test"), 0.2)
+    verdict = verdict_module.summarise(found, data)["verdict"]
+    without, near = verdict["without_copies"], verdict["without_copies"]["goals"]["neighbours"]
+    assert without["rows"] == 20 and verdict["goals"]["neighbours"]["word"] == "better"
+    assert near["word"] == "level" and near["value"] == near["base"] == pytest.approx(0.3) and near["gain"] == 0
+    assert without["goals"]["predict"]["gain"] < verdict["goals"]["predict"]["gain"] - 0.02
+    told = worded(verdict_module.summarise(found, data))["verdict"]["warnings"][0]
+    assert "20 of 80 test rows have a copy in training" in told
+    assert "predictions .39 instead of .46, neighbours .30 instead of .30; the verdict changes for predictions" in told
+    assert "from “better” to “cannot tell”, neighbours from “better” to “level” and small sizes from “level”" in told
+    found.dataset["copied_test_rows"] = 0
+    assert verdict_module.summarise(found, data)["verdict"]["without_copies"] is None

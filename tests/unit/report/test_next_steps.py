@@ -156,6 +156,36 @@ def test_the_first_command_with_new_rows_says_what_they_are():
     assert Run("proxembed search dir/v1.2 -o f", "f").new_rows == "NEW.csv"
 
 
+def test_copies_of_rows_are_kept_together_by_a_column_of_a_table():
+    assert RUN.reads_table and RUN.for_copies() == (
+        "proxembed search 'my data.csv' --labels=y --max-work 60 --goal predict --groups COPY -o 'a b-grouped'"
+    )
+    assert CALL.for_copies().endswith("max_work=60.0, groups='COPY')") and CALL.reads_table
+    assert not Run("proxembed search enron.npz -o e", "e").reads_table
+
+
+def test_the_goal_of_another_embedding_names_the_saved_model_and_says_how_to_get_it():
+    def clause(name, word, choice, **more):
+        goals = {name: goal_of(name, word)}
+        chosen = {"method": choice[0], "k": choice[1]}
+        with_next_steps(goals, {"dataset": {"d": 72}, "choice": chosen, "verdict": {}, **more}, RUN)
+        return goals[name]["not_saved"]
+
+    assert clause("compress", LEVEL, ("TargetSpace", 2)) == (
+        "These are figures of OPLS at k = 5, not of the saved model (TargetSpace at k = 2)."
+    )
+    assert clause("compress", WORSE, ("TargetSpace", 2)).endswith(
+        "; a search with --goal compress looks for the best one and saves it."
+    )
+    assert clause("compress", LEVEL, ("OPLS", 5)) == ""
+    goals = {"compress": goal_of("compress", LEVEL, k=2), "map": goal_of("map", LEVEL)}
+    with_next_steps(goals, {"dataset": {"d": 72}, "verdict": {"asked": "compress"}}, RUN)
+    assert goals["compress"]["not_saved"] == "" and "saved model (OPLS at k = 2)" in goals["map"]["not_saved"]
+    saved = {"arm": "logistic regression", "k": None, "embedding": ["OPLS", 5]}
+    assert clause("compress", LEVEL, ("OPLS", 5), saved=saved).endswith("saved model (logistic regression).")
+    assert "(what the search chooses)" in clause("map", BETTER, (None, None), nested={"folds": 5})
+
+
 def test_the_same_command_in_another_folder_keeps_the_present_run():
     again = "proxembed search 'my data.csv' --labels=y --goal predict --max-work 60 --json -o 'a b-whole'"
     assert sorted(RUN.in_folder("whole").split()) == sorted(again.split()) and CALL.in_folder("whole") == CALL.command

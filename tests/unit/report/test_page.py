@@ -234,6 +234,9 @@ def test_leak_warnings_name_their_cause(summary):
     told = verdict_warnings(facts, {})
     tested = verdict_warnings({**facts, "copied_test_rows": 62, "test": 579}, {})[0]
     assert "earlier row; 62 of 579 test rows have a copy in training: a copy" in tested
+    without = verdict_warnings({**facts, "copied_test_rows": 62, "test": 579}, {}, "Without these: the same.")[0]
+    assert "flatters every score. Without these: the same. To remove the cause, drop the copies, or keep" in without
+    assert without.endswith("--groups COPY, where COPY is a column with the same value in all copies of a row.")
     assert len(told) == 3 and all(each in words for each in told) and "zeros" not in " ".join(told)
     clean = {**facts, "duplicate_rows": 0, "zero_rows": 0}
     untimely, inner = leak_warnings(clean, {"splitting": {"kind": "groups"}})
@@ -380,11 +383,9 @@ def test_the_time_of_neighbour_queries_stands_beside_the_compress_goal(record, w
     times = {(goal["arm"], goal["k"]): 0.0123, ("all features", None): 1.26}
     board = [{**e, "query_seconds": times.get((e["arm"], e["k"]))} for e in summary["leaderboard"]]
     timed = page_html({**record, "summary": {**summary, "leaderboard": board}})
-    assert timed.count("1,000 neighbour queries take 12 ms instead of 1.3 s.") == 1
-    assert "neighbour queries take" not in page_html(record)
-    slow = [{**e, "query_seconds": 0.5 if e["arm"] != "all features" else 0.25} for e in summary["leaderboard"]]
-    slower = page_html({**record, "summary": {**summary, "leaderboard": slow}})
-    assert "1,000 neighbour queries take 500 ms instead of 250 ms. They are 2.0 times slower." in slower
+    once = "(measured once, on this machine under its load then; no verdict rests on it)."
+    assert timed.count(f"1,000 neighbour queries took 12 ms instead of 1.3 s {once}") == 1
+    assert "neighbour queries took" not in page_html(record)
 
 
 def test_the_leaderboard_of_a_search_for_a_map_tells_what_each_map_keeps(record, without_figures):

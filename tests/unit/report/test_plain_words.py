@@ -2,10 +2,20 @@
 
 from itertools import product
 
+import numpy as np
 import pytest
 
 from proxembed.evaluate.verdict import BETTER, CANNOT_TELL, LEVEL, WORSE
-from proxembed.report.plain_words import Subject, advice, counted, headline, plain_sentence, short
+from proxembed.report.plain_words import (
+    Subject,
+    advice,
+    counted,
+    headline,
+    not_saved,
+    plain_sentence,
+    short,
+    size_words,
+)
 
 AP, NEAR = "macro average precision (ridge)", "Jaccard@10 (cosine kNN)"
 LABELS = {"labels": 6, "single_label": False, "label_counts": [["a", 3]]}
@@ -32,7 +42,7 @@ def test_the_words_of_a_goal_are_those_of_its_verdict_and_name_no_method():
     assert told("neighbours", WORSE).startswith("Neighbours found by all 72 features share more labels than")
     assert "(agreement .68 and .77, n = 202)" in told("neighbours", WORSE), "figures in the order of the sentence"
     assert told("compress", LEVEL).endswith(
-        "keep 98 % of their predictions and 90 % of the agreement of their neighbours."
+        "keep 98 % of their average precision and 90 % of the agreement of their neighbours."
     )
     assert "lose nothing" in told("compress", LEVEL, shares={AP: {"share": 1.1}, NEAR: {"share": 0.996}})
 
@@ -44,13 +54,13 @@ def test_targets_and_sizes_are_named_as_they_are():
     assert "more often of the same class than" in told("neighbours", BETTER, {**LABELS, "single_label": True})
     assert "outputs as similar as" in told("neighbours", LEVEL, {"outputs": ["Cd"]})
     assert told("predict", BETTER, reads_features=True).startswith(
-        "The embedding's own classifier predicts these labels"
+        "The embedding's own classifier (the same at any number of components) predicts these labels"
     )
     assert [counted(1), counted(12), counted(1300)] == ["one number", "twelve numbers", "1,300 numbers"]
 
 
 def test_a_rival_is_named_where_it_is_ahead_or_as_good():
-    for value, said in ((0.8, "is ahead (.80)"), (0.765, "is as good (.77)"), (0.7, None)):
+    for value, said in ((0.8, "(.80) is ahead by .03"), (0.765, "(.77) is as good: behind by .01"), (0.7, None)):
         text = told("predict", BETTER, rival={"arm": "forest scores", "value": value})
         assert text.endswith(f"; the rival forest scores {said}.") if said else "rival" not in text
     assert "rival" not in told("predict", LEVEL, rival={"arm": "PCA", "value": 0.8}, ties=["PCA"])
@@ -59,14 +69,14 @@ def test_a_rival_is_named_where_it_is_ahead_or_as_good():
 @pytest.mark.parametrize(
     ("value", "interval", "said"),
     [
-        (0.8, (-0.05, -0.01), "is ahead (.80, by .01 to .05)"),
-        (0.8, (-0.07, 0.01), "is perhaps ahead (.80, between .01 worse and .07 better)"),
-        (0.765, (0.002, 0.008), "is as good (.77, behind by .00 to .01)"),
-        (0.765, (-0.006, 0.009), "is as good (.77, between .01 worse and .01 better)"),
+        (0.8, (-0.05, -0.01), "(.80) is ahead by .03 (.01 to .05)"),
+        (0.8, (-0.07, 0.01), "(.80) is perhaps ahead: ahead by .03 (from .01 behind to .07 ahead)"),
+        (0.765, (0.002, 0.008), "(.77) is as good: behind by .01 (.00 to .01)"),
+        (0.765, (-0.006, 0.009), "(.77) is as good: behind by .01 (from .01 behind to .01 ahead)"),
         (0.765, (0.003, 0.012), ""),
-        (0.765, (-0.02, 0.03), "cannot be told from the embedding (.77, between .03 worse and .02 better)"),
-        (0.75, (-0.02, 0.06), "cannot be told from the embedding (.75, between .06 worse and .02 better)"),
-        (0.778, (-0.015, -0.002), "is ahead (.78, by .00 to .01)"),
+        (0.765, (-0.02, 0.03), "(.77) cannot be told from the embedding: behind by .01 (from .03 behind to .02 ahead)"),
+        (0.75, (-0.02, 0.06), "(.75) cannot be told from the embedding: behind by .02 (from .06 behind to .02 ahead)"),
+        (0.778, (-0.015, -0.002), "(.78) is ahead by .01 (.00 to .01)"),
     ],
 )
 def test_a_rival_has_the_interval_of_its_lead_and_is_ahead_only_if_that_is_sure(value, interval, said):
@@ -75,7 +85,7 @@ def test_a_rival_has_the_interval_of_its_lead_and_is_ahead_only_if_that_is_sure(
     assert text.endswith(f"; the rival forest scores {said}.") if said else "rival" not in text
     goal = {"word": BETTER, "measure": AP, "components": 5, "features": 72, "value": 0.77, "base": ALL, "d": 72}
     what = advice("predict", {**goal, "arm": "OPLS", "k": 5, "margin": 0.01, "rival": rival})
-    place = said.partition(" (")[0]
+    place = said.partition(") ")[2].partition(":")[0].partition(" by")[0]
     end = f", or take forest scores, which {place}." if place.startswith("is ") else "."
     assert what == ("predict with forest scores." if interval[1] < 0 else f"use OPLS at k = 5 to predict{end}")
 
@@ -92,7 +102,9 @@ def test_how_many_rows_would_tell_is_said_as_a_multiple_and_in_all():
     groups = told("neighbours", CANNOT_TELL, **few, rows_needed=610, units=[28, "group"])
     assert "; about 3.1 times as many groups would tell" in groups
     assert "would tell" not in told("predict", CANNOT_TELL, **few, rows_needed=None)
-    assert "what is kept; about 3.1 times as many" in told("compress", CANNOT_TELL, **few, rows_needed=610)
+    kept = told("compress", CANNOT_TELL, **few, rows_needed=610)
+    assert kept.startswith("Too few rows to tell whether a smaller size keeps enough; about 3.1 times as many rows")
+    assert ". On the rows scored, five numbers in place of all 72 features keep 98 % of their average" in kept
 
 
 def test_new_rows_among_themselves_are_named_where_they_contradict_the_word():
@@ -129,12 +141,61 @@ def test_what_a_map_keeps_follows_its_labels():
         "Neighbours on the map share more labels than those on the best other map (agreement .77 and .40, n = 202); it "
         "keeps 34 % of each row's nearest neighbours in the features (supervised UMAP 29 %)."
     )
+    chance = told("map", BETTER, base=pca, kept={**kept, "share": 0.006, "chance": 0.00667})
+    assert chance.endswith("nearest neighbours in the features: 0.6 % (chance 0.7 %; supervised UMAP 29 %).")
 
 
 @pytest.mark.parametrize("words", [(WORSE, WORSE), (WORSE, BETTER)])
 def test_that_nothing_helps_is_said_only_if_every_goal_is_lost(words):
-    goals = {name: {"word": word, "plain": f"{name}."} for name, word in zip("ab", words, strict=True)}
-    assert headline(goals) == ("No embedding helps here. a." if set(words) == {WORSE} else "a.")
+    names = "predict", "map"
+    goals = {name: {"word": word, "plain": f"{name}."} for name, word in zip(names, words, strict=True)}
+    lost = set(words) == {WORSE}
+    assert headline(goals, "predict") == ("No embedding helps here. predict." if lost else "predict.")
+
+
+def test_where_no_goal_was_asked_for_the_goal_that_leads_is_told_first_and_then_what_did_not_come_out():
+    goals = {"predict": {"word": CANNOT_TELL, "plain": "a."}}
+    goals |= {"neighbours": {"word": BETTER, "plain": "b.", "lead": "!"}}
+    goals |= {"map": {"word": BETTER, "plain": "c."}, "compress": {"word": LEVEL, "plain": "d.", "tone": "yes"}}
+    assert headline(goals) == (
+        "b. An embedding also helps for maps and small sizes. It is not shown to help for predictions (cannot tell)."
+    )
+    assert headline(goals, "neighbours") == "b."
+    goals |= {"predict": {"word": LEVEL, "plain": "a."}, "map": {"word": WORSE, "plain": "c."}}
+    assert headline(goals) == (
+        "b. An embedding also helps for small sizes. It is as good, no better, for predictions. It is not shown to "
+        "help for maps (worse)."
+    )
+
+
+def test_a_goal_of_another_embedding_than_the_saved_model_says_so():
+    goal = {"word": LEVEL, "measure": AP, "components": 1, "features": 72, "value": 0.77, "base": ALL, "d": 72}
+    goal |= {"arm": "OPLS", "k": 1, "saved": False}
+    assert not_saved("compress", goal, "TargetSpace at k = 2") == (
+        "These are figures of OPLS at k = 1, not of the saved model (TargetSpace at k = 2)."
+    )
+    kept = not_saved("compress", {**goal, "word": WORSE}, "TargetSpace at k = 2")
+    assert kept.endswith("(TargetSpace at k = 2); a search with --goal compress looks for the best one and saves it.")
+    hidden = not_saved("compress", {**goal, "word": WORSE, "hidden": True}, "logistic regression")
+    assert hidden.endswith("(logistic regression); a search with --embedding saves it.")
+    assert [not_saved("compress", {**goal, "saved": known}, "") for known in (True, None)] == ["", ""]
+
+
+def test_a_rival_whose_forest_was_cut_has_the_rows_of_it_beside_its_figure():
+    rival = {"arm": "label lookup", "value": 0.8}
+    text = told("neighbours", BETTER, rival=rival, forests="1,000 rows")
+    assert "; the rival label lookup (.80, its forest grown on 1,000 rows only) is ahead by .03." in text
+    assert "grown on" not in told("neighbours", BETTER, rival={**rival, "arm": "PCA"}, forests="1,000 rows")
+
+
+def test_sizes_of_which_the_rows_give_fewer_components_say_so():
+    assert size_words({"k": 52, "components": 51}) == " at k = 52 (the training rows give 51 components)"
+    assert size_words({"k": 2, "components": 1}) == " at k = 2 (the training rows give 1 component)"
+    assert size_words({"k": 5, "components": 5}) == " at k = 5" and size_words({"k": None}) == ""
+    goal = {"word": BETTER, "measure": NEAR, "components": 51, "value": 0.77, "base": ALL, "arm": "OPLS", "k": 52}
+    assert advice("neighbours", {**goal, "saved": True}) == (
+        "use OPLS at k = 52 (the training rows give 51 components; the saved model) to find neighbours."
+    )
 
 
 def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_to_do():
@@ -144,7 +205,7 @@ def test_a_sentence_tells_what_ignoring_the_features_reaches_and_an_advice_what_
     assert "; the same rows for every query .31, n" in told("neighbours", LEVEL, chance=0.31)
     assert ", both classes weighted equally, .77" in told("neighbours", LEVEL, yes_no=True)
     kept = told("compress", LEVEL, constant={AP: 0.4, NEAR: None})
-    assert "(the same answer for every row 40 %)" in kept
+    assert kept.endswith("; the same answer for every row, which needs no feature, has 40 % of that average precision.")
     goal = {"word": LEVEL, "measure": AP, "components": 5, "features": 72, "value": 0.77, "base": ALL, "d": 72}
     goal |= {"arm": "OPLS", "k": 5}
     told_level = "use OPLS at k = 5 if fewer numbers help; else keep the features, which are as good"
@@ -175,14 +236,21 @@ def test_what_cannot_be_told_has_its_range_and_what_is_safe_to_do():
     goal |= {"components": 5, "arm": "OPLS", "k": 5}
     goal["rival"] = {"arm": "logistic regression", "value": 0.775}
     assert advice("predict", goal) == (
-        "keep the features to predict, or take logistic regression, which is as good; the embedding may lose up to .03."
+        "keep the features to predict, or take logistic regression, which is as good; the embedding may lose up to .03 "
+        "of average precision."
     )
     told_map = advice("map", {**goal, "base": {"arm": "PCA", "k": 2}, "rival": None})
-    assert told_map == "use the map of OPLS at k = 5 or that of PCA; this map may lose up to .03."
+    assert told_map == "use the map of OPLS at k = 5 or that of PCA; this map may lose up to .03 of average precision."
     assert "rely on none" in advice("predict", {**goal, "margin": None}), "the features tell nothing"
     shares = {AP: {"share": 0.99, "interval": (0.95, 1.03)}, NEAR: {"share": 1.1, "interval": None}}
     compress = {**goal, "shares": shares, "components": 1, "d": 23}
-    assert advice("compress", compress).endswith("keep the features; the embedding may lose up to 5 %.")
+    assert advice("compress", compress).endswith(
+        "keep the features; the embedding may lose up to 5 % of the average precision of the features."
+    )
+    of_numpy = {AP: {"share": np.float64(0.99), "interval": tuple(np.array([0.95, 1.03]))}}
+    assert advice("compress", {**compress, "shares": of_numpy}) == advice("compress", compress)
+    shares[AP]["base"] = 0.26
+    assert advice("compress", compress).endswith("5 % of the average precision of the features (.01 of .26).")
 
 
 def test_a_value_below_1_is_never_shown_as_1():

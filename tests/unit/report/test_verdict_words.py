@@ -160,7 +160,7 @@ def test_the_title_says_than_what_it_is_better_and_that_rivals_are_missing():
     missing = {"neighbours": ("UMAP",)}
     told = verdict_of("neighbours", more, missing=missing)["goals"]["neighbours"]
     assert told["than"] == " than all features and the best rival tried"
-    over = "Best rival tried: PCA at k = 5 (0.650; ours over it +0.050, 95 % interval +0.010 to +0.090)."
+    over = "Best rival tried: PCA at k = 5, 0.650. It is behind ours by 0.050 (95 % interval 0.010 to 0.090)."
     assert over in told["sentence"]
     unsure = more | {"rival": rival | {"interval": [np.float64(-0.01), np.float64(0.09)]}}
     assert verdict_of("neighbours", unsure)["goals"]["neighbours"]["than"] == " than all features"

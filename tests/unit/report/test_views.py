@@ -67,11 +67,20 @@ def test_it_is_said_which_model_the_map_shows_and_which_the_verdict_judges():
     ]
     above = {"panels": [panel("FDA", judged=True), panel("OPLS", score=0.7)]}
     assert views.map_words({**summary, "leaderboard": folds}, above).endswith(
-        " Maps were chosen on the training folds (there FDA 0.600, OPLS at k = 2 0.500), so a higher figure on the "
-        "rows shown was not the reason."
+        " The picture of OPLS has a higher figure on these rows, but it was not chosen: maps are chosen on the "
+        "training folds, where FDA has 0.600 and OPLS at k = 2 0.500."
     )
     below = {"panels": [panel("FDA", judged=True), panel("OPLS", score=0.5)]}
     assert "training folds" not in views.map_words({**summary, "leaderboard": folds}, below)
+    laid = {"panels": [panel("FDA", judged=True), panel("OPLS", score=0.6, laid_out=True)]}
+    higher = views.map_words(summary, laid)
+    assert higher.endswith(
+        " Maps that are laid out have higher figures here; they were not chosen, as this search compares maps of two "
+        "components alone: a search with --goal map compares them, too."
+    )
+    for_maps = {**summary, "verdict": {**summary["verdict"], "asked": "map"}}
+    lower = {"panels": [panel("FDA", judged=True), panel("OPLS", score=0.5, laid_out=True)]}
+    assert "laid out" not in views.map_words(for_maps, laid) + views.map_words(summary, lower)
     same = {**summary, "choice": {"method": "FDA", "k": 2}}
     assert views.map_words(same, {"panels": [panel("FDA")]}).endswith(f"shown here, {judged}.")
     assert views.map_words({"verdict": {"goals": {}}}, {"panels": []}) == ""

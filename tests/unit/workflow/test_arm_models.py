@@ -68,11 +68,13 @@ def test_names_without_a_model_are_refused():
 def test_the_answer_is_a_rival_only_where_the_embedding_is_worse_by_the_rule_of_the_verdict(interval, said, chosen):
     rival = {"arm": "logistic regression", "k": None, "value": 0.7, "gain": -0.15, "interval": interval}
     ours = {"arm": "OPLS", "k": 1, "value": 0.55, "measure": MEASURE, "word": said, "margin": 0.01}
-    ours |= {"components": 1, "rows": 60}
+    ours |= {"components": 1, "rows": 60, "gain": -0.05, "interval": (-0.1, -0.02), "ties": []}
     goal = {**ours, "rival": rival, "base": {"arm": "all features", "k": None, "value": 0.6}}
     best = [entry("OPLS"), entry("logistic regression", value=0.7), entry("all features", value=0.6)]
-    summary = {"best": best, "leaderboard": best, "verdict": {"goals": {"predict": goal}, "text": "Predict: no."}}
-    summary |= {"dataset": {"d": 4}, "choice": {"method": "OPLS", "k": 1}}
+    verdict = {"goals": {"predict": goal}, "lacks": None, "asked": "predict", "basis": "test rows", "tolerance": 0.03}
+    facts = {"d": 4, "labels": 6, "single_label": False}
+    summary = {"best": best, "leaderboard": best, "verdict": verdict, "dataset": facts, "folds": []}
+    summary["choice"] = {"method": "OPLS", "k": 1}
     better = [entry("label scores", value=0.8), *best]
     assert predictor_ahead({**summary, "leaderboard": better}, RESULTS, ("label scores", None)) is None
     found = predictor_ahead(summary, RESULTS, ("OPLS", None))
@@ -80,6 +82,9 @@ def test_the_answer_is_a_rival_only_where_the_embedding_is_worse_by_the_rule_of_
     assert ("headline" in summary["verdict"]) == (chosen is not None)
     if chosen is not None:
         assert summary["verdict"]["text"].startswith(summary["verdict"]["headline"])
+        lead = {"logistic regression": ".15 (.10 to .20)", "all features": ".05 (.02 to .10)"}[chosen]
+        assert f"better than every embedding that was tried, by {lead} (average" in summary["verdict"]["headline"]
         assert summary["saved"]["arm"] == chosen and "--embedding saves" in summary["verdict"]["headline"]
+        goal = summary["verdict"]["goals"]["predict"]
         assert goal["advice"] == f"What to do: predict with {chosen} (the saved model)."
         assert found.method.fit(X, DATA.y).transform(X).shape[0] == 60

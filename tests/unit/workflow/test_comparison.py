@@ -63,7 +63,7 @@ def written(dataset, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for change in (without_figures, without_layouts, with_usual_speed, with_four_rivals):
             change(patch)
-        patch.setattr(comparison, "run", lambda *given: fits.append(run(*given)) or fits[-1])
+        patch.setattr(comparison, "run", lambda *given, **more: fits.append(run(*given, **more)) or fits[-1])
         found = run_job(tmp_path_factory.mktemp("written") / "out", dataset, seed=3)
     return found, fits[0]
 
@@ -126,12 +126,12 @@ def test_two_processes_write_what_one_writes(dataset, written, tmp_path):
 def interrupted_at(calls: int, monkeypatch):
     whole = comparison.run
 
-    def stopped(protocol, dataset, progress):
+    def stopped(protocol, dataset, progress, **more):
         def stop(done, total, text):
             if done == calls and not text.startswith("interrupted"):
                 raise KeyboardInterrupt
 
-        return whole(protocol, dataset, stop)
+        return whole(protocol, dataset, stop, **more)
 
     monkeypatch.setattr(comparison, "run", stopped)
 
@@ -209,7 +209,7 @@ def test_a_full_disk_leaves_all_earlier_outputs(dataset, written, number, tmp_pa
     """Arms that are fitted already, with other sections of the page."""
     shutil.copytree(written[0].folder.folder, tmp_path, dirs_exist_ok=True)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    monkeypatch.setattr(comparison, "run", lambda *given: written[1])
+    monkeypatch.setattr(comparison, "run", lambda *given, **more: written[1])
     full_at(number)
     with pytest.raises(OSError, match="No space left"):
         run_job(tmp_path, dataset, seed=1)

@@ -1,11 +1,13 @@
 """The choice among the leaders of a search: its folds and those of the comparison count together."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from proxembed import OPLS, PCA, Kernelized, Layout
+from proxembed import MVMD, OPLS, PCA, ForestLeaves, Kernelized, Layout, ReadoutAxes, TargetSpace
 from proxembed.splits.splits import Split
-from proxembed.workflow.engines import SearchFindings, near_measures, run_engine
+from proxembed.workflow.engines import SearchFindings, compared_leaders, near_measures, run_engine
 from proxembed.workflow.labelled_data import labelled_data
 from proxembed.workflow.options import SearchOptions
 
@@ -99,3 +101,15 @@ def test_a_search_without_a_goal_has_a_leader_for_neighbours(numbers):
     assert set(near) == set(found.by_fold) and {k for _, k in near} == {2, 3}
     best = max(near, key=near.__getitem__)
     assert best[0] in [leader for leader, _ in found.leaders] and best[1] in found.sizes
+
+
+def test_a_fourth_leader_is_compared_where_it_shares_the_fit_of_one_of_three():
+    leaves = ForestLeaves(OPLS(), n_components=6)
+    three = [leaves, Kernelized(OPLS(), n_components=5), TargetSpace(n_components=6)]
+    plane = ReadoutAxes(ForestLeaves(OPLS()), n_components=2)
+    others = [ReadoutAxes(ForestLeaves(OPLS(), n_estimators=50), n_components=2), PCA(n_components=2)]
+    for fourth, taken in ((plane, True), *((each, False) for each in others)):
+        study = SimpleNamespace(leaders_=[*three, fourth, MVMD()], further_leaders_=[three[1], fourth])
+        assert compared_leaders(study) == three + [fourth] * taken
+    unasked = SimpleNamespace(leaders_=[*three, plane], further_leaders_=[three[1]])
+    assert compared_leaders(unasked) == three

@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections import Counter
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import proxembed
+from proxembed.algebra.pencil import coordinates
+from proxembed.algebra.pencil.symmetric import descending
 from proxembed.evaluate import evidence
 from proxembed.evaluate.arms import rival_arms
 from proxembed.execute.ledger import STUDY
@@ -51,6 +55,17 @@ def test_a_search_of_arrays_returns_all_that_the_program_leaves(data, tmp_path):
     assert sorted(path.name for path in paths) == sorted([*EVIDENCE, "embedding.npz", "model.md", "model.skops"])
     assert np.array_equal(np.load(tmp_path / "out" / "embedding.npz")["Z"], found.embedding)
     assert (tmp_path / "out" / "index.html").read_text() == found.report()
+
+
+def test_a_diagnosis_whose_worker_is_killed_is_a_cut_and_the_rest_is_kept(data, monkeypatch):
+    def killed(*arguments, **options):
+        raise BrokenProcessPool("A worker process was terminated")
+
+    monkeypatch.setattr(main_job, "diagnose", killed)
+    found = proxembed.search(*data, **QUICK | {"methods": ["opls"], "shuffles": 19, "max_trials": 1, "n_components": 1})
+    assert found.diagnosis is None and found.verdict["goals"] and found.model is not None
+    (line,) = found.verdict["cut"]["lines"]
+    assert line[0] == "Beside chance" and "shuffled labels: a worker process was killed twice: no verdict" in line[1]
 
 
 def test_a_folder_and_a_later_save_hold_the_same(data, tmp_path):
@@ -260,3 +275,18 @@ def test_the_first_picture_is_the_map_of_the_verdict_with_its_figure_and_its_cut
     assert "The first picture is the map that the verdict “Map” is of: OPLS at k = 2" in found.report()
     assert found.verdict["text"].count("What was cut: ") == 1
     assert found.verdict["cut"]["what"].startswith(("Nothing was cut", "Left out or made smaller"))
+
+
+def test_what_follows_the_comparison_shares_what_its_fits_on_the_same_rows_have_computed(data, monkeypatch):
+    decomposed = []
+
+    def counted(M):
+        decomposed.append(M.tobytes())
+        return descending(M)
+
+    monkeypatch.setattr(coordinates, "descending", counted)
+    asked = QUICK | {"methods": "Kernelized(OPLS)", "max_trials": 1}
+    proxembed.search(*data, **asked, test=np.arange(60, 120))
+    kernels = Counter(M for M in decomposed if len(M) >= 8 * 60 * 60)
+    assert len(kernels) == 6, "one of each width"
+    assert {*kernels.values()} == {1}, "in the comparison, the evidence and the last fit together"

@@ -218,7 +218,8 @@ def test_every_cut_is_told_with_the_verdicts_that_it_weakens_in_a_line_each(ever
         text = " ".join(words for _, words in told)
         texts = [cut.text for cut in cuts_of(found) if not cut.text.startswith("rivals left out")]
         assert texts and all(each in text for each in texts) and len(told) <= 8
-    assert missing_of(found)["embeddings"] and set(missing_of(found)) <= {"predict", "neighbours", "map", "embeddings"}
+    goals = {"predict", "neighbours", "map"}
+    assert missing_of(found)["embeddings"] and set(missing_of(found)) <= {*goals, "embeddings", "forests"}
 
 
 def test_rivals_whose_library_is_missing_are_told_though_nothing_was_cut(every_rival, monkeypatch):
@@ -278,6 +279,35 @@ def test_seconds_that_cut_nothing_are_told_in_seconds_and_a_clock_in_work(monkey
     assert told["undo"].startswith("To cut nothing: --max-work ")
 
 
+def test_the_steps_that_an_interruption_left_out_are_named_with_the_command_that_finishes_them():
+    found = planned(1e7, n=593, d=72, c=6)
+    found.unfinished += ["the pictures of held-out rows", "the comparison on shuffled labels"]
+    told = cuts_told(found, "proxembed search a.csv -o f")
+    assert told["lines"] == [
+        [
+            "Not finished",
+            "the pictures of held-out rows; the comparison on shuffled labels: the run was interrupted before; what is "
+            "shown rests on the steps before these",
+        ]
+    ]
+    assert told["why"] == "Why: the run was interrupted." and told["command"] == "proxembed search a.csv -o f --resume"
+    assert told["undo"] == "To finish it from there, run it with --resume:"
+    call = cuts_told(found, "proxembed.search('a.csv', folder='f', max_work=60.0)")
+    assert call["command"] == "proxembed.search('a.csv', max_work=60.0, resume='f')"
+    assert cuts_told(found, "proxembed.search('a.csv')", None)["command"] == "", "there is no folder to go on from"
+
+
+def test_the_rows_of_forests_are_told_where_a_budget_has_cut_them():
+    found = planned(1e7, n=2000, d=72, c=6)
+    assert "forests" not in missing_of(found)
+    found.cuts = replace(found.cuts, forest=1000)
+    assert missing_of(found)["forests"] == ("1,000 rows",)
+    assert "forests of rivals grown on 1,000 rows" in lines_of(found)
+    few = planned(1e7, n=800, d=72, c=6)
+    few.cuts = replace(few.cuts, forest=1000)
+    assert "forests" not in missing_of(few) and not any("forests" in line for line in lines_of(few)), "all rows"
+
+
 def test_a_form_with_weighted_axes_beside_its_method_costs_its_read_out_and_a_forest_is_grown_once():
     one, several = (planned(1e7, n=1000, d=72, c=6, n_jobs=jobs) for jobs in (1, 2))
     anchors = dict(one.anchors)
@@ -289,6 +319,13 @@ def test_a_form_with_weighted_axes_beside_its_method_costs_its_read_out_and_a_fo
     kept = list(anchors.values())
     assert one._fits_together(kept, one.cuts, 600) == pytest.approx(whole + shared - 2 * forest)
     assert several._fits_together(kept, several.cuts, 600) > 1.3 * (whole + shared), "other processes keep other fits"
+
+
+def test_a_method_and_its_form_with_weighted_axes_share_a_fit_whatever_their_sizes():
+    shape, method = costs.Shape(1000, 50, 50.0, 10), proxembed.Kernelized(proxembed.OPLS())
+    leaders = [proxembed.Kernelized(proxembed.OPLS(), n_components=10), proxembed.ReadoutAxes(method, n_components=2)]
+    assert costs.fits_work(leaders, shape) == costs.fits_work([method, proxembed.ReadoutAxes(method)], shape)
+    assert costs.fits_work(leaders, shape) < 1.1 * costs.fit_work(method, shape)
 
 
 def test_leaders_are_forecast_together_on_a_split_and_so_are_their_fits_for_thresholds():
@@ -328,7 +365,7 @@ def test_the_choice_alone_is_compared_where_there_is_no_room_for_other_leaders(m
 
     def with_one(self, *given):
         settle(self, *given)
-        self.cuts = replace(self.cuts, leaders=1)
+        self.cuts = replace(self.cuts, leaders=1, layouts=False)  # no room for maps beside a dearer leader
 
     given = {"methods": ["opls", "cca", "pls"], "folds": 3, "shuffles": 0, "max_seconds": None}
     compared = []
@@ -339,7 +376,9 @@ def test_the_choice_alone_is_compared_where_there_is_no_room_for_other_leaders(m
         compared.append({entry["arm"] for entry in entries if not entry["rival"]})
         chosen = found.record["search"]["chosen"]["method"]
     assert len(compared[0]) > 1 and compared[1] == {chosen}
-    assert "only the choice is compared" in found.record["search"]["budget"]["cuts"]
+    cuts = found.record["search"]["budget"]["cuts"]
+    assert "only the choice is compared" in cuts
+    assert "maps laid out from all components" not in cuts, "the choice alone has room for them"
 
 
 def test_drawn_configurations_wait_for_shuffles_maps_folds_and_sizes(every_rival):
@@ -432,6 +471,20 @@ def test_the_search_and_the_known_leaders_settle_the_rest():
     assert found.cuts.rows == before.rows and found.cuts.prototypes == before.prototypes
     assert found.cuts.shuffles == 20 and found.cuts.folds == 5, "room that a cheap choice leaves is used"
     assert sum(found.phases.values()) <= found.planned
+
+
+def test_the_known_choice_makes_room_for_what_was_cut_for_dearer_leaders():
+    found = planned(150, n=1600, d=100, c=14)
+    dear, cheap = proxembed.Views(proxembed.Kernelized(proxembed.OPLS())), proxembed.OPLS()
+    found.settle([("Views", dear), ("OPLS", cheap)], found.phases["search"])
+    before, comparison = found.cuts, found.phases["comparison"]
+    assert before.shuffles == 0
+    found.settle_choice([cheap])
+    assert found.cuts == replace(before, shuffles=20, diagnosis=plan.DIAGNOSIS), "all else was done"
+    assert found.phases["comparison"] == comparison and sum(found.phases.values()) <= found.planned
+    again = found.cuts
+    found.settle_choice([cheap, dear])
+    assert found.cuts != again and sum(found.phases.values()) <= found.planned
 
 
 def test_a_search_that_took_more_than_planned_costs_no_rival_that_stays(every_rival):

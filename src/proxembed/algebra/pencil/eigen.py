@@ -52,7 +52,6 @@ UNTARGETED_RIDGE = 1.0
 NEAR_NULL = 1e-6  # negative eigenvalues this small beside the others cannot be told from those of null directions
 MAX_COMPONENTS = 100
 ALMOST = 1 - 1e-12  # the largest leverage that a row may have
-LEVERAGE_ROWS = 512  # right-hand sides at a time
 NEAR = 1e-11  # share of the largest eigenvalue of the correlations up to which eigenvectors lose their digits
 MOST_NAMED = 6
 NOTHING = (
@@ -529,13 +528,8 @@ def leverages(problem: Problem, ridge: float) -> np.ndarray:
     if problem.side == "features":
         parts = [np.einsum("md,dm->m", block, factor.solve(block.T)) for _, block in problem.rows.blocks()]
         return np.concatenate(parts) * (1.0 if problem.template.repeats is None else problem.template.repeats)
-    h = np.empty(problem.n)
-    for start in range(0, problem.n, LEVERAGE_ROWS):  # 1 - ridge times the diagonal of (K + ridge I)^-1
-        part = np.arange(start, min(start + LEVERAGE_ROWS, problem.n))
-        E = np.zeros((problem.n, len(part)))
-        E[part, part - start] = 1.0
-        h[part] = 1.0 - ridge * factor.solve(E)[part, part - start]
-    return h
+    half = factor.whiten()
+    return 1.0 - ridge * np.einsum("ij,ij->i", half, half)  # the diagonal of (K + ridge I)^-1
 
 
 def warn_near_collinear(found: Solution, owner: str, names: Sequence[str] | None) -> None:

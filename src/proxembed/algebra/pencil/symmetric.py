@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg
 from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dpocon, dpotrf, dsyevd, dsygst
+from scipy.linalg.lapack import dpocon, dpotrf, dsyevd, dsygst, dtrtri
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from proxembed.algebra.arrays.blas import ALONE_BELOW, matmul, symmetrise, threads_for
@@ -128,9 +128,8 @@ class SPD:
 
     def whiten(self) -> np.ndarray:
         """C with C'MC = I."""
-        identity = np.eye(len(self.factor))
-        with threads_for(len(identity)):
-            half = linalg.solve_triangular(self.factor, identity, lower=True, trans="T", check_finite=False)
+        with threads_for(len(self.factor)):
+            half = dtrtri(self.factor, lower=1)[0].T  # a third of the operations of a solution for all columns of I
         return half * self.inverse_scale[:, None]
 
 

@@ -132,7 +132,7 @@ def read(
 def _accepted() -> str:
     """The suffixes of all formats, with what the files hold."""
     *most, last = [reader.accepts for reader in readers()]
-    return f"{', '.join(most)} and {last}; text formats each also with .gz, .bz2 or .xz"
+    return f"{', '.join(most)} and {last}; text formats each also with .gz, .bz2, .xz, .zst or .zip"
 
 
 def read_rows(path: str | Path, source: dict[str, Any]) -> NamedRows:
@@ -251,6 +251,8 @@ def _reader(path: Path, accepted: str, of_folder: str) -> Reader:
         return READERS[".parquet"]
     reader = format_of(path)
     if reader is None:
+        if path.suffix.lower() == ".zip":
+            accepted = f"unpack it, or name what it holds, such as {path.stem}.csv.zip"
         raise DataError.at(path, None, "the file name has no known ending", accepted)
     return reader
 

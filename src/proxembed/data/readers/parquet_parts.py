@@ -102,10 +102,14 @@ class ParquetParts:
         """Batches of at most ``most`` rows with these columns, file after file."""
         import pyarrow as pa
 
-        schema = pa.schema([self.schema.field(name) for name in names], metadata=self.schema.metadata)
+        fields = [self.schema.field(name) for name in names]
+        texts = [each.name for each in fields if pa.types.is_string(each.type)]  # of which each may stand in many rows
+        coded = pa.dictionary(pa.int32(), pa.string())
+        fields = [each.with_type(coded) if each.name in texts else each for each in fields]
+        schema = pa.schema(fields, metadata=self.schema.metadata)
         for part in self.parts:
-            with read_from(part.path) as file:
-                own = [name for name in names if name not in part.keys]
+            own = [name for name in names if name not in part.keys]
+            with read_from(part.path, [name for name in texts if name in own]) as file:
                 _check_same(part, file, own)
                 for batch in valid_batches(file, most, own, list(part.groups)):
                     yield pa.RecordBatch.from_arrays([_column(batch, part, each) for each in schema], schema=schema)
@@ -143,15 +147,18 @@ class PickedRows:
 
 
 @contextmanager
-def read_from(path: Path) -> Iterator[Any]:
-    """An open Parquet file; damage, which shows in many ways, as one error."""
+def read_from(path: Path, texts: Sequence[str] = ()) -> Iterator[Any]:
+    """An open Parquet file, whose columns of ``texts`` stay codes into their distinct values; damage, which shows in
+    many ways, as one error."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         with opened(path) as stream:
             source = path if stream.read(1) else io.BytesIO(b"")
-        with parquet.ParquetFile(source, pre_buffer=False) as file:  # else all row groups stay in memory
+        with parquet.ParquetFile(
+            source, read_dictionary=list(texts), pre_buffer=False
+        ) as file:  # else all row groups stay in memory
             yield file
     except (pa.ArrowException, OSError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
@@ -213,6 +220,10 @@ def _column(batch: Any, part: ParquetPart, wanted: Any) -> Any:
     import pyarrow as pa
 
     if wanted.name in part.keys:
-        return pa.repeat(pa.scalar(part.keys[wanted.name], wanted.type), batch.num_rows)
-    column = batch.column(batch.schema.get_field_index(wanted.name))
+        plain = wanted.type.value_type if pa.types.is_dictionary(wanted.type) else wanted.type
+        column = pa.repeat(pa.scalar(part.keys[wanted.name], plain), batch.num_rows)
+    else:
+        column = batch.column(batch.schema.get_field_index(wanted.name))
+    if pa.types.is_dictionary(wanted.type) and not pa.types.is_dictionary(column.type):
+        column = column.cast(wanted.type.value_type, safe=False).dictionary_encode()
     return column if column.type == wanted.type else column.cast(wanted.type, safe=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
+from functools import reduce
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
@@ -19,6 +21,7 @@ from proxembed.data.unpacking import most_unpacked, opened, too_large
 SUFFIXES = (".xlsx", ".xlsm")
 ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")  # which formulas give
 DAMAGED = (zipfile.BadZipFile, zlib.error, ParseError, EOFError, LookupError, ValueError, TypeError, AttributeError)
+MERGED = re.compile(rb'<(?:\w+:)?mergeCell ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 FEWER = "save the sheet as CSV or Parquet, or give fewer rows"
 
 
@@ -67,8 +70,16 @@ def _workbook(path: Path) -> Iterator[Any]:
             raise DataError.at(path, None, reason, "save it again as .xlsx, without a password, or as CSV") from error
 
 
+def _merged(sheet: Any) -> Iterator[tuple[int, int, int]]:
+    """Cells of one column that are merged: the column, and the first and last row, counted from 0."""
+    for first, top, last, bottom in MERGED.findall(sheet.parent._archive.read(sheet._worksheet_path)):
+        if first == last:
+            yield reduce(lambda place, letter: 26 * place + letter - 64, first, 0) - 1, int(top) - 1, int(bottom) - 1
+
+
 def _rows(sheet: Any, path: Path) -> list[list[str]]:
-    """The cells as text, without the empty rows after the last one."""
+    """The cells as text, without the empty rows after the last one; of merged cells below each other, each holds what
+    the first one does."""
     sheet.reset_dimensions()  # those that it states may be wrong
     rows: list[list[str]] = []
     most, size = most_unpacked(), 0
@@ -77,6 +88,10 @@ def _rows(sheet: Any, path: Path) -> list[list[str]]:
         size += 64 + 9 * len(row) + sum(map(len, rows[-1]))  # of empty cells and rows, too
         if size > most:
             raise too_large(path, f"sheet {shorten(sheet.title)}", size, most, FEWER)
+    for column, top, bottom in _merged(sheet):
+        for row in rows[top + 1 : bottom + 1]:
+            row += [""] * (column + 1 - len(row))
+            row[column] = rows[top][column] if column < len(rows[top]) else ""
     while rows and not any(rows[-1]):
         rows.pop()
     return rows

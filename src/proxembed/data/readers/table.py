@@ -36,7 +36,7 @@ from proxembed.data.readers.table_file import (
     form_of,
     open_table,
 )
-from proxembed.data.readers.table_labels import LabelColumns, likely_labels, likely_targets, read_labels
+from proxembed.data.readers.table_labels import LIKELY, LabelColumns, likely_labels, likely_targets, read_labels
 from proxembed.data.readers.table_outputs import (
     outputs_note,
     reading_fault,
@@ -44,19 +44,19 @@ from proxembed.data.readers.table_outputs import (
     target_readings,
     target_sets,
 )
-from proxembed.data.readers.text_layout import BLOCK_BYTES, FileLayout
+from proxembed.data.readers.text_layout import BLOCK_BYTES, FileLayout, is_total
 from proxembed.data.unpacking import is_packed, opened, plain_name
 from proxembed.tables import CellError, Column, Owners, Reading, TableRows, read_columns
+from proxembed.tables.axis import axis_of
 from proxembed.tables.cells import MISSING
 from proxembed.tables.dates import date_style
+from proxembed.tables.identifiers import identifier_name
 from proxembed.tables.notes import few_names, few_notes
 from proxembed.tables.quantities import GROUPED, LEADING_ZERO
 from proxembed.tables.reading import cell_text, group_codes, holds_missing_code, unseen_notes
 from proxembed.targets.output_totals import stacked_outputs
 
-TOTALS = frozenset(
-    ("total", "totals", "grand total", "sum", "all", "summe", "gesamt", "insgesamt", "somme", "ensemble", "totale")
-)
+FEWEST_ACROSS = 6  # columns of numbers that may be samples
 FIRST_ROWS = 10_000  # that are read of a table whose labels are not named
 CellsOfFile = tuple[TableFile, dict[str, Cells]]
 
@@ -144,8 +144,8 @@ def _merged_lines(file: TableFile) -> str:
 
 def new_rows(file: Any, source: dict[str, Any]) -> NamedRows:
     """The columns that the training file had as features, and the ids where both have the id column, or the column that
-    was found to say which row it is."""
-    found = source.get("found_id")
+    was found to say which row it is; of a training file without one, those of a column of the new file alone."""
+    found = source["found_id"] if "found_id" in source else _own_id(file.names, source)
     name = found if source.get("id") is None else source["id"]
     name = name if name in file.names else None
     others: dict[str, Sequence[str]] = {} if name is None else {name: ("",)}
@@ -171,6 +171,14 @@ def new_rows(file: Any, source: dict[str, Any]) -> NamedRows:
     part = _gather(file, {feature.name: feature.kind for feature in features}, others)
     X, _ = _matrices([part.features], features)
     return X, _ids([part], name, found == name)
+
+
+def _own_id(names: Sequence[str], source: dict[str, Any]) -> str | None:
+    """The first column that is named as an identifier and was not in the training file for another purpose."""
+    features = {facts["name"] for facts in (*source.get("columns", ()), *source.get("features", ()))}
+    known = {*features, *source.get("names", ()), *source.get("labels", ()), *source.get("targets", ())}
+    known |= {source.get("groups"), source.get("time"), source.get("sample_weight")}
+    return next((name for name in names if name not in known and identifier_name(name) == "identifier"), None)
 
 
 def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: LabelColumns | None = None) -> Dataset:
@@ -209,7 +217,7 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
             if targets := likely_targets(mixed.numbers, file.names):
                 error.options, error.instead = targets, ()
         if not problems:
-            raise UnlabelledTable.of(error, mixed.described, _rows_read(parts[0]), _notes_of(file)) from error
+            raise _unlabelled(error, parts[0], mixed) from error
         reason = str(error).removeprefix(f"{file.path}: ").removesuffix(".")
         problems.append((reason, error.options))
     if problems:
@@ -226,9 +234,31 @@ def read_table(files: Sequence[TableFile], columns: Columns, name: str, given: L
     return _assembled(parts, roles, columns, mixed.rows, name, labels, (), mixed, told + found.notes)
 
 
-def _notes_of(file: TableFile) -> tuple[str, ...]:
-    """Notes on a file of a table, of the kinds that have some."""
-    return getattr(file, "notes", ())
+def _unlabelled(error: DataError, part: Gathered, mixed: MixedRows) -> UnlabelledTable:
+    """The error for a table nothing of which is named to be predicted, with what was read and notes on it."""
+    notes = (*getattr(part.file, "notes", ()), *_across(mixed.readings))
+    return UnlabelledTable.of(error, mixed.described, _rows_read(part), notes)
+
+
+def _across(readings: Sequence[Reading]) -> tuple[str, ...]:
+    """A note on a table of numbers beside an id, without a column that may be a label: its columns may be samples."""
+    kept = [reading for reading in readings if reading.column is not None]
+    numbers = [reading for reading in kept if reading.column is not None and reading.column.kind == "number"]
+    if (
+        not any(reading.role == "id" for reading in readings)
+        or len(kept) > len(numbers)
+        or len(numbers) < FEWEST_ACROSS
+    ):
+        return ()
+    if (
+        any(LIKELY.search(reading.name) for reading in numbers)
+        or axis_of([reading.name for reading in numbers]) is not None
+    ):
+        return ()
+    return (
+        "if its columns are samples and its rows features, such as genes or peaks, transpose it first, in pandas by "
+        "read_csv(FILE, index_col=0).T",
+    )
 
 
 def _rows_read(part: Gathered) -> tuple[int, bool]:
@@ -427,7 +457,7 @@ def _row_notes(part: Gathered, whole: bool) -> Iterator[str]:
     for name, cells in part.cells.items():
         last = int(cells.codes[-1])
         word = cells.values[last] if last >= 0 else None
-        if isinstance(word, str) and word.strip(" :").casefold() in TOTALS and (cells.codes == last).sum() == 1:
+        if isinstance(word, str) and is_total(word) and (cells.codes == last).sum() == 1:
             place = part.file.place(len(cells.codes) - 1)
             yield f"{place}, the last one, may hold totals ({shorten(word)} in {name}): remove it if it does"
             break

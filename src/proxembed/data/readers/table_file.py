@@ -31,9 +31,11 @@ from proxembed.data.readers.text_layout import (
     FOUND,
     UTF8_MARK,
     FileLayout,
+    columns_are_samples,
     first_lines,
     first_row_question,
     headerless_names,
+    lines_after_rows,
     looks_like_a_row,
     rows_between_blanks,
     text_layout,
@@ -46,6 +48,7 @@ from proxembed.tables.cells import MISSING
 
 BLOCK_VALUES, PART_VALUES = 1 << 20, 1 << 23  # of a block: of a whole reading, and of one in parts
 MOST_WORKERS = 8
+END_BYTES = 1 << 16  # of a file, in which remarks may stand
 RULING_ROWS = 20  # which show whether the header lacks a cell
 NO_ROWS = "there are no rows after the header"
 LINE_END = b"\n"
@@ -114,7 +117,12 @@ class Block:
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         indices = column.indices if column.null_count == 0 else column.indices.fill_null(-1)
-        return indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
+        codes = indices.to_numpy(zero_copy_only=False)
+        used, first, places = np.unique(codes, return_index=True, return_inverse=True)
+        known = np.argsort(np.where(used < 0, -1, first))[int((used < 0).any()) :]  # in the order of their first rows
+        of_used = np.full(len(used), -1)
+        of_used[known] = np.arange(len(known))
+        return of_used[places], column.dictionary.take(pa.array(used[known])).to_pylist()
 
     def vectors(self, name: str) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
         """A column of vectors as all their values in a row and the length of each; -1 for an empty cell."""
@@ -210,7 +218,7 @@ class CsvFile:
             self._content = self._emptied_below()
         if self._blanks:
             self.separator, self._content = ",", self._between_blanks()
-        self._header, self.repeats = b"", 0
+        self._header, self.repeats, self._end = b"", 0, ""
         records = (cells for _, cells in self._records())
         header, rows = next(records, None) if self._layout.header else (), filter(None, records)
         if header is None:
@@ -247,6 +255,8 @@ class CsvFile:
         numbers = all(map(is_number, names))
         if sure is None and (self._layout.again or not numbers and looks_like_a_row(names, first)):
             raise first_row_question(self.path, line, names)
+        if sure is None and self._layout.classes:
+            raise columns_are_samples(self.path, line + self._layout.names + self._layout.below)
         if names and not names[-1]:
             names = _with_end(names, [first, *islice(rows, RULING_ROWS)])
         self.names = _checked_names(names, self.path, line, numbers=sure is True)
@@ -258,7 +268,9 @@ class CsvFile:
     def _emptied_below(self) -> bytes:
         """The file, its lines below the header that hold no values emptied."""
         with self._opened() as stream:
-            header, _ = stream.readline(), [stream.readline() for _ in range(self._layout.below)]
+            header, _ = (
+                b"".join(stream.readline() for _ in range(lines)) for lines in (self._layout.names, self._layout.below)
+            )
             rest = self._rest(stream)
         return b"\n" * self._layout.skipped + header + b"\n" * self._layout.below + rest
 
@@ -299,6 +311,7 @@ class CsvFile:
         if self.repeats:
             lines = "1 line repeats" if self.repeats == 1 else f"{self.repeats:,} lines repeat"
             found = (*found, f"left out: {lines} the header")
+        found = (*found, self._end) if self._end else found
         return (*found, self.merged.note) if self.merged.note else found
 
     def blocks(self, wanted: dict[str, str], most: int | None = None) -> Iterator[Block]:
@@ -366,7 +379,8 @@ class CsvFile:
     def _pieces(self, stream: BinaryIO) -> Iterator[bytes]:
         """The file in pieces of whole rows; lines that repeat the header are emptied and counted."""
         self.repeats, again = 0, re.compile(rb"^(?:%b)?%b(?=\r?$)" % (UTF8_MARK, re.escape(self._header)), re.MULTILINE)
-        for place, rows in enumerate(_whole_rows(stream)):
+        for place, (rows, last) in enumerate(_with_last(_whole_rows(stream))):
+            rows = self._without_end(rows) if last else rows
             done = rows.find(LINE_END) + 1 if place == 0 else 0  # after the header itself
             if self._header and rows.find(self._header, done) >= 0:
                 kept, quotes = [rows[:done]], 0
@@ -377,6 +391,20 @@ class CsvFile:
                     done, self.repeats = found.end(), self.repeats + repeats
                 rows = b"".join([*kept, rows[done:]])
             yield rows
+
+    def _without_end(self, rows: bytes) -> bytes:
+        """The last rows, without the lines after them that hold remarks or totals."""
+        start = rows.rfind(LINE_END, 0, max(len(rows) - END_BYTES, 0)) + 1
+        lines = rows[start:].splitlines(keepends=True)
+        texts = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
+        count = lines_after_rows(texts, len(self.names), self.separator, ended=rows.endswith(LINE_END))
+        if not count or not self._layout.header or len(rows) == start + sum(map(len, lines[-count:])):
+            self._end = ""
+            return rows
+        filled = [text.strip(f" {self.separator}") for text in texts[-count:] if text.strip(f" {self.separator}")]
+        left = "1 line" if len(filled) == 1 else f"{len(filled)} lines"
+        self._end = f"left out: {left} after the last row ({shorten(filled[0])}{', ...' if filled[1:] else ''})"
+        return b"".join([rows[:start], *lines[:-count]])
 
     def _sample(self) -> tuple[Any, Any]:
         """The first batch of rows, its types inferred, and the same rows as text."""
@@ -549,7 +577,7 @@ def sort_of(kind: Any) -> str:
         return "number"
     if types.is_string(kind) or types.is_large_string(kind):
         return "text"
-    return "date" if types.is_date(kind) or types.is_timestamp(kind) else "other"
+    return "date" if types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind) else "other"
 
 
 def _whole_rows(stream: BinaryIO) -> Iterator[bytes]:
@@ -561,6 +589,17 @@ def _whole_rows(stream: BinaryIO) -> Iterator[bytes]:
             lines.append(line)
             odd = (odd + _quotes(line)) % 2
         yield b"".join(lines)
+
+
+def _with_last(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """The pieces of a file, each with whether it is the last."""
+    before: bytes | None = None
+    for piece in pieces:
+        if before is not None:
+            yield before, False
+        before = piece
+    if before is not None:
+        yield before, True
 
 
 def _quotes(rows: bytes) -> int:

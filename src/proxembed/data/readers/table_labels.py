@@ -41,6 +41,7 @@ SEPARATORS = (*JOINS, "/", "\t")  # that are usual
 PATH = " > "  # what stands between the steps of a path: each beginning of it is a label
 MOST_TARGETS = 20  # that are proposed
 MOST_ANSWERS = 3
+LEAST_CODE = 7  # a number that stands for an empty cell beside 0 and 1; one below it, such as 2, may be a further step
 ZERO_ONE = "write 0 or 1 (or yes and no), and leave the cell empty where it is unknown"
 NUMBERS_OF_FILE = "name columns of numbers with targets, or bin them into classes"
 NUMBERS = "numbers are no labels: bin them into classes, or name the columns of a table with targets="
@@ -114,7 +115,11 @@ def read_labels(
     if not names:
         raise file.fault(None, f"the cells of label column {shorten(name)} hold no label", "give labels to some rows")
     notes = _lone_notes(name, form, int((columns[name].codes < 0).sum()), open_cells)
-    notes += _outer_blanks(name, columns[name]) if form.classes else ()
+    if form.classes:
+        notes += (
+            *_outer_blanks(name, columns[name]),
+            *(_numbers_note(file, name, names) if target_type is None else ()),
+        )
     own = _own_values(names, values, getattr(file, "typed", True)) if form.classes else None
     return [replace(_sets(names, *part, open_cells), notes=notes, values=own) for part in found]
 
@@ -443,6 +448,14 @@ def _refuse_identities(file: TableFile, name: str, cells: Cells, target_type: st
         )
 
 
+def _numbers_note(file: Any, name: str, classes: Sequence[str]) -> tuple[str, ...]:
+    """A note on many whole numbers that are read as classes."""
+    if len(classes) <= MOST_NUMBERS or not all(map(is_number, classes)):
+        return ()
+    number = "target_type='real'" if str(file.path) == "y" else f"targets={name!r} in place of labels"
+    return (f"{name}: its {len(classes)} whole numbers are read as classes ({number} reads them as numbers)",)
+
+
 def _refuse_fractions(file: TableFile, name: str, cells: Cells) -> None:
     """Refuse a column of numbers that are not all whole."""
     if not all(map(is_number, cells.values)):
@@ -540,13 +553,15 @@ def _not_zero_or_one(
         return error
     held = [[name_of(each) for each in cells.values] for cells in columns.values()]
     others = [{truth(each) for each in values if each != value} for values in held if value in values]
-    marks = f"write 1 for {shorten(value)} and 0 where there is none"
-    error = file.fault(
-        columns[name].first(code),
-        f"label {shorten(name)} is {shorten(str(columns[name].values[code]))}, not 0 or 1",
-        f"{marks}, and leave the cell empty where it is unknown" if set() in others else ZERO_ONE,
-    )
-    if all(found == {0, 1} for found in others):
+    remedy, beside = ZERO_ONE, all(found == {0, 1} for found in others)
+    if set() in others:
+        remedy = f"write 1 for {shorten(value)} and 0 where there is none, and leave the cell empty where it is unknown"
+    step = beside and is_number(value) and 1 < float(value) < LEAST_CODE
+    if step:
+        remedy = f"{remedy}; {NUMBERS_OF_FILE}"
+    reason = f"label {shorten(name)} is {shorten(str(columns[name].values[code]))}, not 0 or 1"
+    error = file.fault(columns[name].first(code), reason, remedy)
+    if beside and not step:
         error.options = (("missing", value),)
     return error
 

@@ -29,17 +29,34 @@ SHOWN_LINES = 60  # of the beginning of a file, which show its layout
 FEWEST_CELLS = 3  # of a table below a title
 ORANGE_TYPES = frozenset("c continuous d discrete s string t time".split())
 ORANGE_FLAGS = re.compile(r"(?:class|meta|ignore|weight|[cimw]|\w+=.*)?(?:\s+\w+=.*)?", re.DOTALL)
+IMPORT_ID = re.compile(r'\{\s*"ImportId"\s*:.*\}', re.DOTALL)  # as Qualtrics writes below its questions
+CODE = re.compile(r"[^\W\d_]\w*[\d_]\S*")  # of a question, such as Q1 or v_12
+REMARK = re.compile(
+    r"(?:quellen?|sources?|not(?:es?|a)|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|remarks?|footnotes?|stand|as of"
+    r"|fuente|legende?|erstellt|export(?:ed|iert)?|generated|created|printed|disclaimer|copyright|end of)\b"
+    r"|\(c\)|[\u00a9*\u00b9\u00b2\u00b3]",
+    re.IGNORECASE,
+)
+TOTALS = frozenset(  # the first word of a last row that is no row
+    "total totals subtotal sum sums all mean average summe gesamt gesamtsumme insgesamt mittelwert durchschnitt somme"
+    " ensemble moyenne totale media suma totaal".split()
+)
 UNIT_PART = (  # of kg/m3: a prefix and a unit of physics, or a usual word or sign, with an exponent
     r"(?:(?:da|[pnu\u00b5\u03bcmcdhkMGT])?(?:g|m|s|l|L|A|K|V|W|J|Hz|Pa|Bq|Gy|Sv|mol|bar|eV|cal|Wh|VA|lx|lm)"
-    r"|[pnu\u00b5\u03bcmckMG](?:N|F|M|S|T)|k?(?:ohm|\u03a9|\u2126)|pH|dB|N"
+    r"|[pnu\u00b5\u03bcmckMG](?:N|F|M|S|T|IU|U|Eq)|(?:IU|U|AU|Da|kDa|cells?|copies|bpm)|k?(?:ohm|\u03a9|\u2126)|pH|dB|N"
     r"|(?i:kg|mg|cm|mm|km|ml|min|hr?|hrs|hours?|d|days?|weeks?|months?|years?|yrs?|in|inch(?:es)?|ft|feet|yd|miles?|lbs?"
     r"|oz|mph|kph|knots?|rpm|psi|mmhg|atm|deg ?[CFK]?|rad|pp[mb]|px|pct|percent|usd|eur|gbp|chf|jpy)"
     r"|[%\u2030$\u20ac\u00a3\u00a5]|[\u00b0\u00ba] ?[CFK]?)(?:\^?[-\u2212]?\d|[\u207b\u00b9\u00b2\u00b3]+)?"
 )
-UNITS = rf"{UNIT_PART}(?:\s*[/*\u00b7. ]\s*{UNIT_PART})*"
+UNITS = rf"(?:(?:1|10\^?\d+)\s*/\s*)?{UNIT_PART}(?:\s*[/*\u00b7. ]\s*(?:1\.73\s*)?{UNIT_PART})*"
 UNIT = re.compile(rf"(?!n[a-z]$){UNITS}|\({UNITS}\)|\[{UNITS}\]")  # nd and nm may also say: not measured
+NAMES = "codes or questions"
 SHOWN_CELLS = 4
 FEWEST_BELOW = 2  # rows of numbers, and columns of them, below a line of units
+FEWEST_RULING, FEWEST_APART = (
+    8,
+    3,
+)  # rows below a second line of names, and columns of numbers that need no further sign
 FIELD = csv.field_size_limit()
 
 
@@ -68,15 +85,18 @@ FOUND = FileLayout()  # all of it
 
 @dataclass(frozen=True)
 class TextLayout:
-    """Lines before the header (or, without one, before the rows), the separator, lines below the header that hold no
-    values, notes, and whether the cells of the header stand again in the rows below, so that it is a row itself."""
+    """Lines before the header (or, without one, before the rows), the separator, the lines of the header itself and
+    those below it that hold no values, notes, and whether the cells of the header stand again in the rows below, so
+    that it is a row itself; and whether the first row names the class of each column."""
 
     skipped: int
     separator: str
     header: bool = True
     notes: tuple[str, ...] = ()
+    names: int = 1
     below: int = 0
     again: bool = False
+    classes: bool = False
 
 
 def utf8_content(path: Path, encoding: str | None = None) -> tuple[bytes | None, str]:
@@ -153,7 +173,8 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
 
     Before the header may stand a line ``sep=;``, comments that begin with #, and titles: lines of one cell, or of less
     than half as many cells as the header, above a header of at least three names. Empty lines count as titles. Below
-    the header may stand types and flags, as Orange writes them, or units.
+    the header may stand types and flags, as Orange writes them, units, or the questions or codes of a survey; of two
+    such lines, the first names the columns, unless a name in it stands twice.
     """
     start = 0
     if lines and (told := SEP_LINE.fullmatch(lines[0].strip())):
@@ -164,17 +185,26 @@ def text_layout(lines: Sequence[str], header: bool | None = None, separator: str
     separator = separator or most_frequent(rest)
     titles = next((j for j, line in enumerate(rest) if line.strip()), 0)
     if header is not False:
-        titles = _titles([_cells(line, separator) for line in rest]) or titles
-    if not (known or any(mark in _bare(line) for line in rest[titles : titles + 1] for mark in (separator, " "))):
-        separator = ","  # rows of one cell, such as joined labels
+        titles = _titles(_records(rest, separator)) or titles
+    records = _records(rest[titles:], separator) or [([], 1)]
+    first = _bare("\n".join(rest[titles : titles + records[0][1]]))
+    if not (known or separator in first or " " in first):  # rows of one cell, such as joined labels
+        separator, records = ",", _records(rest[titles:], ",") or [([], 1)]
+    (names, own), *records = records
+    rows, below, what = [cells for cells, _ in records], 0, ""
+    if header is not False and rows:
+        below, what = _below(names, rows)
+        if what == NAMES and len(set(names)) < len(names) == len(set(filter(None, rows[0]))):
+            titles, (names, own), records, rows, below = titles + own, records[0], records[1:], rows[1:], below - 1
     filled = sum(bool(line.strip(f" {separator}")) for line in rest[:titles])
-    found = [_left_out(count, what) for count, what in ((comments, "comment"), (filled, "title")) if count]
-    closed = takewhile(lambda line: line.count(DOUBLE) % 2 == 0, rest[titles:])
-    names, *rows = [_cells(line, separator) for line in closed] or [[]]
+    notes = [_left_out(count, each) for count, each in ((comments, "comment"), (filled, "title")) if count]
     if header is False or not rows:
-        return TextLayout(start + titles, separator, header is not False, tuple(found))
-    below, note = _below(names, rows)
-    return TextLayout(start + titles, separator, True, (*found, *note), below, _stand_again(names, rows[below:]))
+        return TextLayout(start + titles, separator, header is not False, tuple(notes))
+    notes += [_below_note(rows[:below], what)] if below else []
+    lines_below = sum(count for _, count in records[:below])
+    again = what != NAMES and _stand_again(names, rows[below:])
+    classes = len(rows) > below and _are_classes(rows[below], rows[below + 1 :])
+    return TextLayout(start + titles, separator, True, tuple(notes), own, lines_below, again, classes)
 
 
 def _left_out(count: int, what: str) -> str:
@@ -247,8 +277,24 @@ def _cells(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in found]
 
 
-def _titles(rows: Sequence[Sequence[str]]) -> int:
+def _records(lines: Sequence[str], separator: str) -> list[tuple[list[str], int]]:
+    """The rows of some lines and how many lines each takes, up to one whose quotes are not closed in them."""
+    if separator == " ":
+        return [(_cells(line, separator), 1) for line in takewhile(lambda line: line.count(DOUBLE) % 2 == 0, lines)]
+    reader, found, before = csv.reader((line.replace("\r", " ") for line in lines), delimiter=separator), [], 0
+    try:
+        for cells in reader:
+            found.append(([" ".join(cell.split()) for cell in cells], reader.line_num - before))
+            before = reader.line_num
+    except csv.Error:  # a cell that is too long
+        return found
+    closed = not found or sum(line.count(DOUBLE) for line in lines[before - found[-1][1] :]) % 2 == 0
+    return found if closed else found[:-1]
+
+
+def _titles(records: Sequence[tuple[Sequence[str], int]]) -> int:
     """The number of lines above the header; 0 where the first line may be it."""
+    rows = [cells for cells, _ in records]
     widths = Counter(len(cells) for cells in rows if cells)
     width = max(widths, key=lambda each: (widths[each], each), default=0)
     if width < FEWEST_CELLS:
@@ -258,28 +304,110 @@ def _titles(rows: Sequence[Sequence[str]]) -> int:
         while names and not names[-1]:  # separators at the end of the line
             names.pop()
         if len(names) in (width, width - 1) and 2 * sum(map(bool, names)) > width:
-            return place if _are_names(names, rows[place + 1 :]) else 0
+            lines = sum(count for _, count in records[:place])
+            return lines if _are_names(names, rows[place + 1 :]) else 0
         if 2 * sum(map(bool, names)) >= width:
             return 0
     return 0
 
 
-def _below(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, tuple[str, ...]]:
-    """The number of rows below a header that hold no values, with a note."""
+def _below(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, str]:
+    """The number of rows below a header that hold no values, and what they hold."""
     if not 1 < len(rows[0]) == len(names) or rows[0] == names:
-        return 0, ()
+        return 0, ""
     rows = [row for row in rows if row != names]  # which joined files repeat
     if _are_types(rows[0]) and _is_new(rows[0], rows[1:]):
         flags = len(rows) > 1 and all(map(ORANGE_FLAGS.fullmatch, rows[1])) and _is_new(rows[1], rows[2:])
-        found, what = rows[: 1 + flags], "types"
-    elif _are_units(rows[0], rows[1:]):
-        found, what = rows[:1], "units"
-    else:
-        return 0, ()
-    cells = list(dict.fromkeys(filter(None, chain(*found))))
+        return 1 + flags, "types"
+    if _are_units(rows[0], rows[1:]):
+        return 1, "units"
+    for place, row in enumerate(rows[:2], start=1):
+        if 2 * sum(IMPORT_ID.fullmatch(cell) is not None for cell in row) > len(row):
+            return place, NAMES
+    return (1, NAMES) if _are_other_names(names, rows[0], rows[1:]) else (0, "")
+
+
+def _below_note(rows: Sequence[Sequence[str]], what: str) -> str:
+    cells = list(dict.fromkeys(filter(None, chain(*rows))))
     shown = ", ".join(map(shorten, cells[:SHOWN_CELLS])) + (", ..." if len(cells) > SHOWN_CELLS else "")
-    lines = "1 line" if len(found) == 1 else f"{len(found)} lines"
-    return len(found), (f"left out: {lines} of {what} below the header ({shown})",)
+    lines = "1 line" if len(rows) == 1 else f"{len(rows)} lines"
+    return f"left out: {lines} of {what} below the header ({shown})"
+
+
+def _are_other_names(names: Sequence[str], cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a line below the header names the columns once more, as surveys write codes and questions: words that
+    differ from each other and from all cells of their columns, above numbers or above words that occur again."""
+    full = [row for row in rows if len(row) == len(cells)]
+    filled = [cell for cell in cells if cell]
+    if len(full) < FEWEST_RULING or len(set(filled)) < len(filled) or not _is_new(cells, full):
+        return False
+    columns = list(zip(*full, strict=True))
+    numbers = [j for j, column in enumerate(columns) if _holds_numbers(column)]
+    apart = [j for j, column in enumerate(columns) if j in numbers or _occur_again(column)]
+    words = [cells[j] for j in apart if cells[j] not in MISSING and re.search(r"[^\W\d_]", cells[j])]
+    if len(words) < max(FEWEST_BELOW, len(apart)) or any(map(_is_number, words)):
+        return False
+    if len(numbers) >= FEWEST_APART:
+        return True
+    phrases, others = (sum(" " in cell for cell in each) for each in (cells, names))
+    codes = sum(CODE.fullmatch(cell) is not None for cell in cells)
+    return 2 * len(apart) > len(cells) and (2 * phrases > len(cells) or 2 * others > len(cells) <= 2 * codes)
+
+
+def _are_classes(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a first row holds a few words, each above several columns of numbers, which then are samples."""
+    full = [row for row in rows if len(row) == len(cells)]
+    words = [cells[j] for j, column in enumerate(zip(*full, strict=True)) if _holds_numbers(column)]
+    counts = Counter(word for word in words if word not in MISSING and re.search(r"[^\W\d_]", word))
+    several = sum(count for count in counts.values() if count > 1)
+    most = several >= len([word for word in words if word]) - 1 and 4 * several >= 3 * len(words)
+    return len(full) >= FEWEST_RULING <= len(words) and most and len(counts) > 1
+
+
+def _occur_again(column: Sequence[str]) -> bool:
+    """Whether each word of a column occurs twice or more, as those of a category do."""
+    counts = Counter(cell for cell in column if cell not in MISSING)
+    return bool(counts) and counts.total() >= FEWEST_RULING and min(counts.values()) > 1
+
+
+def lines_after_rows(lines: Sequence[str], width: int, separator: str, ended: bool = True) -> int:
+    """How many of the last lines of a table hold remarks or totals in the place of a row: one cell of several words, or
+    of a word such as Source; or a row without some cells that begins with a word such as Total, as no other row does. A
+    last line without its end (``ended``) may be a row cut short."""
+    found, gap = 0, False
+    for count, line in enumerate(reversed(lines), 1):
+        if line.count(DOUBLE) % 2 or width < FEWEST_CELLS:
+            break
+        cells = _cells(line, separator)
+        if not any(cells):
+            continue
+        gap = count < len(lines) and not any(_cells(lines[-count - 1], separator))
+        above = lines[: len(lines) - count]
+        totals = _holds_totals(cells, width) and all(_cells(each, separator)[:1] != cells[:1] for each in above)
+        if not (totals or _is_remark(cells, width, gap, ended or count > 1)):
+            break
+        found = count
+    return found
+
+
+def _is_remark(cells: Sequence[str], width: int, gap: bool, ended: bool) -> bool:
+    """Whether cells are a remark; ``gap``: below an empty line, where separators may stand in its text."""
+    filled = [cell for cell in cells if cell]
+    if not cells[0] or _is_number(cells[0]):
+        return False
+    if len(filled) == 1:
+        return REMARK.match(cells[0]) is not None or " " in cells[0] and (gap or len(cells) == 1 and ended)
+    return 2 * len(cells) <= width and (REMARK.match(cells[0]) is not None or gap and " " in cells[0])
+
+
+def _holds_totals(cells: Sequence[str], width: int) -> bool:
+    filled = [cell for cell in cells if cell]
+    return len(filled) < width >= len(cells) and is_total(cells[0])
+
+
+def is_total(word: str) -> bool:
+    """Whether a word names totals, such as Total: or Summe."""
+    return word.strip(" :").casefold().removeprefix("grand ") in TOTALS
 
 
 def _are_types(cells: Sequence[str]) -> bool:
@@ -304,7 +432,19 @@ def _are_units(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         return False
     others = [cell for j, cell in enumerate(cells) if j not in numbers]
     marks = all(len(cell) == 1 and cell.isupper() for cell in told)
-    return all(map(UNIT.fullmatch, told)) and not marks and set(others) <= {"", "-"} and _is_new(cells, full)
+    return all(map(UNIT.fullmatch, told)) and not marks and _may_stand_beside(others, told) and _is_new(cells, full)
+
+
+def _may_stand_beside(others: Sequence[str], units: Sequence[str]) -> bool:
+    """Whether cells above texts may stand in a line of units: none, a unit of two letters or more, or, beside units in
+    brackets, a word in brackets or ID."""
+    bracketed = all(cell[0] == "[" for cell in units)
+    return all(
+        cell in ("", "-")
+        or len(cell) > 1
+        and (UNIT.fullmatch(cell) is not None or bracketed and (cell[0] == "[" or cell.casefold() == "id"))
+        for cell in others
+    )
 
 
 def _holds_numbers(cells: Sequence[str]) -> bool:
@@ -368,6 +508,13 @@ def csv_line(cells: Sequence[str]) -> str:
 def headerless_names(width: int) -> tuple[str, ...]:
     """The names of the columns of a file without a header."""
     return tuple(f"column_{j + 1}" for j in range(width))
+
+
+def columns_are_samples(path: Path, line: int) -> DataError:
+    """The error for a table whose columns are its samples, with their classes below the header."""
+    reason = "the first row holds a word for each column of numbers: the columns are samples, and the rows features"
+    remedy = "transpose it first, in pandas by read_csv(FILE, header=None).T, and write it without names of its own"
+    return DataError.at(path, line, reason, remedy)
 
 
 def first_row_question(path: Path, line: int, names: Sequence[str]) -> DataError:

@@ -7,13 +7,13 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from proxembed.data.errors import DataError, shorten
 from proxembed.data.readers.arrow_sizes import unpacked_sizes
-from proxembed.data.unpacking import most_unpacked, opened, too_large
+from proxembed.data.unpacking import most_unpacked, opened, plain_name, too_large
 
 ARROW, JSON = (".feather", ".arrow"), (".jsonl", ".ndjson", ".json")
 SUFFIXES = (*ARROW, *JSON)
@@ -134,20 +134,51 @@ def _json(path: Path) -> Any:
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
+    lines = Path(plain_name(path)).suffix.lower() != ".json"
     with opened(path) as stream:
-        whole = stream.read(1) == b"["
-        stream.seek(0)
-        most = most_unpacked()
-        if whole:
-            content = stream.read(most + 1)
-            if len(content) > most:
-                raise too_large(path, "its records", len(content), most, "write it as JSON lines or Parquet")
-            found = _loaded(content, path, None)
-            yield from (_object(each, path, row) for row, each in enumerate(found, start=1))
+        if lines or not _is_whole(stream):
+            for line, content in enumerate(stream, start=1):
+                if content.strip():
+                    yield _object(_loaded(content, path, line), path, line)
             return
-        for line, content in enumerate(stream, start=1):
-            if content.strip():
-                yield _object(_loaded(content, path, line), path, line)
+        content = stream.read(most_unpacked() + 1)
+        if len(content) > (most := most_unpacked()):
+            raise too_large(path, "its records", len(content), most, "write it as JSON lines or Parquet")
+        found = _loaded(content, path, None)
+        rows = _rows(found) if isinstance(found, dict) else found
+        yield from (_object(each, path, row) for row, each in enumerate(rows, start=1))
+
+
+def _is_whole(stream: BinaryIO) -> bool:
+    """Whether a file is one value of JSON, a list or an object of several lines, and not an object a line."""
+    first, second = stream.readline(), stream.readline()
+    stream.seek(0)
+    if first.lstrip()[:1] == b"[" or not second.strip():
+        return True
+    try:
+        json.loads(first)
+    except ValueError:
+        return True
+    return False
+
+
+def _rows(found: dict[str, Any]) -> list[Any]:
+    """The records of one object: those in its only list of objects, or as pandas writes a table by columns, by rows or
+    by parts; else the object itself."""
+    values = list(found.values())
+    lists = [each for each in values if isinstance(each, list) and each and all(isinstance(row, dict) for row in each)]
+    if len(lists) == 1:
+        return lists[0]
+    names, rows = found.get("columns"), found.get("data")
+    if isinstance(names, list) and isinstance(rows, list):
+        if all(isinstance(row, list) and len(row) == len(names) for row in rows):
+            return [dict(zip(map(str, names), row, strict=True)) for row in rows]
+    if all(isinstance(each, list) and len(each) == len(values[0]) > 1 for each in values):
+        return [dict(zip(found, row, strict=True)) for row in zip(*values, strict=True)]
+    if len(values) > 1 and all(isinstance(each, dict) and each.keys() == values[0].keys() for each in values):
+        by_rows = all(map(str.isdigit, found))
+        return values if by_rows else [{name: column[row] for name, column in found.items()} for row in values[0]]
+    return [found]
 
 
 def _loaded(content: bytes, path: Path, line: int | None) -> Any:

@@ -23,7 +23,8 @@ TSNE_FEATURES = 50
 class NCA(RivalEmbedding, labels="single", each_size=True):
     """Neighbourhood components analysis of scikit-learn: the map of largest leave-one-out accuracy of soft neighbours.
 
-    scikit-learn's NCA, for one class per row. Sparse features become dense, within 2 GiB. [goldberger2004nca]
+    scikit-learn's NCA, for one class per row, or one label, whose two classes are the rows with and without it. Sparse
+    features become dense, within 2 GiB. [goldberger2004nca]
 
     Attributes
     ----------
@@ -81,15 +82,16 @@ class NCA(RivalEmbedding, labels="single", each_size=True):
             check_params(self)
             X = checked_features(self, X, reset=True)
             X, labels = known_labels(self, X, y)
-            if not labels.one_hot:
+            if not labels.one_hot and labels.c > 1:
                 raise ValueError("NCA takes one class per row; y has rows with several labels or none.")
+            indicator = labels.Y.toarray()
             k = min(2, X.shape[1]) if self.n_components is None else self.n_components
             if k > X.shape[1]:
                 raise ValueError(f"n_components={k} must be from 1 to the number of features ({X.shape[1]}).")
             start = "pca" if min(X.shape) >= k else "identity"
             self.nca_ = NeighborhoodComponentsAnalysis(
                 k, init=start, max_iter=self.max_iter, random_state=self.random_state
-            ).fit(self._dense(X), labels.Y.toarray().argmax(axis=1))
+            ).fit(self._dense(X), indicator[:, 0] if labels.c == 1 else indicator.argmax(axis=1))
             self.n_components_, self.n_iter_ = k, self.nca_.n_iter_
         return self
 

@@ -34,6 +34,7 @@ class DataFacts(NamedTuple):
     shape: Shape
     sparse: bool = False
     one_class: bool = False  # each row carries one label
+    one_label: bool = False  # there is one label; the rows with and without it are two classes
     whole_rows: bool = True  # the labels of at least half of the rows are all known
     seed: int = 0
     splits: int = 1  # fits of the comparison
@@ -104,7 +105,7 @@ class Rival:
         n, d, c = facts.shape.n, facts.shape.d, facts.shape.c
         if cls.library is not None and (library := missing_library(cls.library)) is not None:
             return f"{library} is not installed (pip install 'proxembed[maps]')"
-        if cls.class_traits.labels == "single" and not facts.one_class:
+        if cls.class_traits.labels == "single" and not (facts.one_class or facts.one_label):
             return "rows carry several labels or none"
         if cls.reads_whole_rows and not facts.whole_rows and not facts.numbers:
             return "labels are all known in fewer than half of the rows"

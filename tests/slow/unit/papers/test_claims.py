@@ -5,7 +5,7 @@ import pytest
 
 from papers.mesd_mope.claims import partly_labelled_claims, supervised_claims
 from papers.mesd_mope.draws import Scores, by_share, part_name
-from papers.mesd_mope.entrants import partly_labelled_entrants, supervised_entrants
+from papers.mesd_mope.entrants import LABELS_ONLY, partly_labelled_entrants, supervised_entrants
 from papers.rule import over_blocks, over_rows
 
 AS_PUBLISHED = {
@@ -63,6 +63,18 @@ def test_what_the_intervals_leave_open_cannot_be_told(claim):
     for more in ({"noise": LARGE}, {"noise": SMALL, "draws": 1}):
         found = told(claim, ALL, AS_PUBLISHED, **more)
         assert found["came_out"] is None and found["ours"] and found["interval"] and "draws" in found["decided_by"]
+
+
+def test_a_claim_about_one_kind_rests_on_the_draws_that_this_kind_has_and_others_on_whole_ones():
+    held = parts(ALL, AS_PUBLISHED, SMALL, draws=8)
+    for name, entries in held.items():
+        if int(name[-1]) > 5:
+            held[name] = [entry for entry in entries if entry["group"] == LABELS_ONLY]
+    assert {share: len(draws) for share, draws in by_share(held).items()} == {"100 %": 5, "100 %, k = 1800": 5}
+    assert [len(draws) for draws in by_share(held, (LABELS_ONLY,)).values()] == [8, 8]
+    for claim in CLAIMS:
+        whole = claim.check({name: held[name] for name in held if int(name[-1]) <= 5}, TESTED)
+        assert (claim.check(held, TESTED) == whole) is ("three schemes" not in claim.published)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=named)

@@ -167,13 +167,26 @@ def test_test_scores_of_permuted_labels_are_taken_less_chance():
     assert above_chance([])["mean"] is None
 
 
+def test_shares_of_searches_are_those_of_the_draws_that_every_set_has():
+    polynomial, other = ([*RATIO[:3], s, *RATIO[4:]] for s in (2, 1))
+    five = [{"draw": draw, "switches": polynomial} for draw in range(5)]
+    more = [*five, *({"draw": draw, "switches": other} for draw in range(5, 15))]
+    found = {**conclusions({}), "chosen": {"dna": five, "banana": more}}
+    told = next(each for each in claims(found) if each["published"].startswith("pairs are by polynomial"))
+    assert told["ours"].startswith("by 10 of 10 searches") and told["came_out"] is True
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     data, folder = tmp_path_factory.mktemp("classes"), tmp_path_factory.mktemp("defc")
     class_sets(data)
     counted_set(data / "reuters.npz", n=4000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(defc, "QUICK", replace(defc.QUICK, draws=2, ga=10, reduced=8, criterion=2, permuted=8))
+        patch.setattr(
+            defc,
+            "QUICK",
+            replace(defc.QUICK, draws=2, further={"dna, FLDA": 3}, ga=10, reduced=8, criterion=2, permuted=8),
+        )
         patch.setattr(defc, "SOURCES", [each for each in defc.SOURCES if each.name in ("dna", "Swiss roll", "Reuters")])
         patch.setattr(defc, "rivals_on", lambda name: ("KFDA",) if name == "Reuters" else ("PCA", "KFDA"))
         request = Request(data, folder, quick=True, command="python -m papers defc --quick")
@@ -188,10 +201,11 @@ def test_a_run_holds_every_entrant_of_every_draw_and_a_second_one_has_nothing_to
     assert list(record["parts"]) == ["dna, 1-NN", "dna, FLDA", "dna, criteria", "Swiss roll, 1-NN", "Swiss roll, FLDA",
                                      "Swiss roll, criteria", "Reuters, 1-NN", "Reuters, FLDA",
                                      "Reuters, criteria"]  # fmt: skip
-    assert [len(each) for each in record["parts"].values()] == [12, 12, 6, 12, 12, 6, 10, 10, 6]
+    assert [len(each) for each in record["parts"].values()] == [12, 18, 6, 12, 12, 6, 10, 10, 6]
     assert all(entry["failure"] is None for each in record["parts"].values() for entry in each)
-    assert again["parts"] == record["parts"] and [facts[0] for facts in said] == [12, 24, 30, 42, 54, 60, 70, 80, 86]
+    assert again["parts"] == record["parts"] and [facts[0] for facts in said] == [12, 30, 36, 48, 60, 66, 76, 86, 92]
     assert record["parts"]["dna, 1-NN"][0]["entrant"] == f"{GA}, draw 1"
+    assert record["draws"]["dna, FLDA"] == 3 and set(record["draws"].values()) == {2, 3}
 
 
 def test_searches_keep_to_their_budgets_and_the_largest_k(finished):
@@ -223,6 +237,7 @@ def test_the_page_shows_what_was_found_beside_the_paper(finished):
 def test_the_whole_plan_is_that_of_the_paper():
     plan = defc.Plan()
     assert plan.draws == 5 and plan.rows is None
+    assert [plan.draws_of(part) for part in ("banana, 1-NN", "dna, 1-NN")] == [10, 5]
     assert [rivals_on(each.name) == tuple(RIVALS) for each in defc.SOURCES] == [True] * 4 + [False]
     assert rivals_on("Reuters") == ("KFDA", "KMFA")
     assert {plan.evaluations(name) for name in (FISHER, PAIRS, LOCAL)} == {plan.criterion}

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from papers.defc.criteria import CRITERIA
-from papers.defc.figures import MAPPED, SCORES, STRUCTURE, figures, maps, placed, spaced, structures
+from papers.defc.figures import MAPPED, SCORES, STRUCTURE, figures, in_pixels, maps, placed, spaced, structures
 from papers.defc.findings import conclusions
 from papers.defc.rivals import GA, ORIGINAL, REDUCED, RIVALS
 from papers.defc.trials import Task, compete
@@ -28,7 +28,7 @@ def record():
     parts = {f"banana, {title}": [entry(method, name) for method in METHODS]
              for name, title in (("flda", "FLDA"), ("1nn", "1-NN"))}  # fmt: skip
     parts["banana, criteria"] = [entry(method) for method in CRITERIA]
-    return {"parts": parts, "conclusions": conclusions(parts), "draws": 1}
+    return {"parts": parts, "conclusions": conclusions(parts), "draws": dict.fromkeys(parts, 1)}
 
 
 @pytest.mark.parametrize("method", (GA, REDUCED, ORIGINAL, *RIVALS))
@@ -51,6 +51,15 @@ def test_class_structure_is_of_the_training_rows_by_class_before_and_after(recor
     np.testing.assert_array_equal(after.Z, Z[np.argsort(parts.y, kind="stable")])
     (alone,) = structures({}, "banana", replace(parts, X=csr_array(parts.X)))
     np.testing.assert_array_equal(alone.Z, before.Z)
+
+
+def test_a_matrix_of_many_rows_is_drawn_by_means_of_equal_squares():
+    W = np.arange(501.0 * 501).reshape(501, 501)
+    drawn = in_pixels(W)
+    assert drawn.shape == (167, 167)
+    assert drawn[0, 1] == W[:3, 3:6].mean() and drawn[-1, -1] == W[-3:, -3:].mean()
+    np.testing.assert_array_equal(in_pixels(W[:250, :250]), W[:250, :250])
+    assert in_pixels(W[:401, :401])[-1, 0] == W[400, :2].mean(), "the last square is smaller"
 
 
 def test_documents_have_proximities_by_the_cosine_beside_the_gaussian_ones(record):
@@ -86,7 +95,7 @@ def test_every_figure_names_its_axes_and_numbers_of_rows(record):
     groups = ElementTree.fromstring(made[MAPPED["banana"][0]][1]).iter("{http://www.w3.org/2000/svg}g")
     marks = {g.get("id"): len(list(g.iter("{http://www.w3.org/2000/svg}use"))) for g in groups}
     assert [marks[f"panel-0-class-{c}"] for c in range(3)] == np.bincount(small_parts().y_test).tolist()
-    empty = {"parts": {}, "conclusions": conclusions({}), "draws": 1}
+    empty = {"parts": {}, "conclusions": conclusions({}), "draws": {}}
     assert set(figures(empty, {"banana": small_parts()})) == {STRUCTURE} and figures(empty, {}) == {}
 
 

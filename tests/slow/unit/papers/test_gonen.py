@@ -26,11 +26,12 @@ from papers.bsml.fits import (
     timed_fits,
 )
 from papers.bsml.readings import AUC, HAMMING, LOG_LOSS, less, measures, reading
+from papers.groups import row_groups
 from proxembed import BSML, BSSML
 from proxembed.data import read
 from slow.unit.papers.made import dense_set
 
-SMALL = gonen.Plan(sweeps=8, starts=1, relevance_starts=2)
+SMALL = gonen.Plan(sweeps=8, starts=1, relevance_starts=2, draws={"emotions": 2})
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,9 @@ def named(rows, name):
 
 def test_a_run_leaves_claims_figures_and_a_record_and_is_not_repeated(folder, tmp_path, small, done_once):
     record = gonen.run(request(folder, tmp_path))
-    assert list(record["parts"]) == ["emotions", "emotions, bound", "emotions, seconds"]
+    assert list(record["parts"]) == [
+        "emotions", "emotions, bound", "emotions, seconds", "emotions, draw 1", "emotions, draw 2"
+    ]  # fmt: skip
     assert not [entry for entries in record["parts"].values() for entry in entries if entry["failure"]]
     assert json.loads((tmp_path / "results.json").read_text()) == record
     page = (tmp_path / "README.md").read_text()
@@ -135,6 +138,30 @@ def test_a_random_split_has_the_sizes_of_the_given_one_and_every_row_once(tmp_pa
     assert not np.array_equal(redrawn.Y, given.Y) and redrawn.X.mean() == pytest.approx(0)
     together = np.sort(np.concatenate([redrawn.X, redrawn.X_test]).ravel())
     assert np.diff(together) == pytest.approx(np.full(len(together) - 1, np.diff(together)[0]))
+
+
+def test_random_draws_have_splits_of_their_own_and_a_row_is_in_one_group_in_all_of_them(tmp_path):
+    dense_set(tmp_path / "emotions.npz")
+    dataset = read(tmp_path / "emotions.npz")
+    n = len(dataset.X)
+    dataset = replace(dataset, X=np.arange(n, dtype=float)[:, None], feature_names=None)
+    first, second = (SplitRows.of(dataset, (0, draw)) for draw in (1, 2))
+    numbers = [rank_of(each.X_test, np.vstack([each.X, each.X_test])) for each in (first, second)]
+    assert set(numbers[0]) != set(numbers[1])
+    for each, rows in zip((first, second), numbers, strict=True):
+        np.testing.assert_array_equal(each.groups, row_groups(n)[rows])
+
+
+def rank_of(part, whole):
+    """The places of some numbers among all, which are the rows' own numbers."""
+    return np.searchsorted(np.sort(whole.ravel()), part.ravel())
+
+
+def test_the_measures_without_groups_follow_the_rows_groups(rows):
+    fit = named(rows, "PCA+PROBIT, R = 2")
+    found, turned = compete(fit, rows), compete(fit, replace(rows, groups=rows.groups[::-1]))
+    assert found["scores"] == turned["scores"] and found["without"] != turned["without"]
+    assert found["neighbors"]["without"] != turned["neighbors"]["without"]
 
 
 def test_features_are_standardised_by_the_training_rows_alone(rows):

@@ -8,6 +8,7 @@ from papers.bsml.fits import BASELINES, DIMENSIONS
 from papers.bsml.published import PUBLISHED, SECONDS
 from papers.bsml.readings import HAMMING, MEASURES
 from papers.bsml.words import UNKNOWN, WORDS, Curves, alike_by_neighbors, gap
+from papers.claim import opposed
 
 LABELS = {name: sizes[-1] for name, sizes in DIMENSIONS.items()}
 BEST, MIDDLE, WORST = (0.15, 0.9, 0.6, 0.6), (0.17, 0.8, 0.59, 0.59), (0.3, 0.5, 0.3, 0.3)
@@ -169,3 +170,47 @@ def test_smaller_fits_do_not_stand_in_for_whole_ones_that_failed():
     assert whole(held, "BSML") == []
     told = claims({"emotions": held})[0]
     assert told["came_out"] is None and told["ours"] == "no fit finished"
+
+
+def drawn(values, number, data="scene", spread=0.001):
+    """Parts of a set: its published split, where BSML is worst, and random draws of it."""
+    sentence = "in Hamming loss BSML is the best reduction at R = 1 and 2"
+    parts = {data: curves(data, otherwise(sentence))}
+    for draw in range(1, number + 1):
+        held = curves(data, values(sentence))
+        for each in held:
+            if each["method"] == "BSML":
+                each["scores"] = {name: value + spread * draw for name, value in each["scores"].items()}
+        parts[f"{data}, draw {draw}"] = held
+    return parts
+
+
+def told_of(parts):
+    return next(each for each in claims(parts) if each["published"].startswith("in Hamming loss BSML is the best"))
+
+
+def test_random_splits_decide_from_the_fifth_on_and_the_published_one_stands_beside_them():
+    few, enough = told_of(drawn(as_said, 4)), told_of(drawn(as_said, 5))
+    assert (few["labels"], few["came_out"]) == ("scene", False) and "given" not in few
+    assert (enough["labels"], enough["came_out"]) == ("scene, 5 random splits", True)
+    assert enough["given"]["came_out"] is False and opposed(enough) and not enough["own"]
+    assert enough["given"] == {key: few[key] for key in enough["given"]}
+    assert not opposed(told_of(drawn(otherwise, 5)))
+
+
+def test_the_draws_of_a_difference_are_its_blocks_with_their_spread():
+    parts = drawn(as_said, 5, spread=0.01)
+    held = Curves([{**entry, "draw": draw} for draw in range(1, 6) for entry in parts[f"scene, draw {draw}"]])
+    found = held.over(("BSML", 1), ("PCA+PROBIT", 1), HAMMING)
+    apart = [0.17 - (0.15 + 0.01 * draw) for draw in range(1, 6)]
+    assert (found.blocks, found.mean) == (5, pytest.approx(np.mean(apart)))
+    assert found.error == pytest.approx(np.std(apart, ddof=1) / np.sqrt(5))  # the rows do not vary here
+    assert held.at("BSML", 1, HAMMING) == pytest.approx(0.18)
+
+
+def test_seconds_are_those_of_their_runs_whatever_the_splits():
+    entries = curves("emotions", as_said("a reduction takes less time"))
+    parts = {"emotions": entries, "emotions, seconds": timed(entries)}
+    parts |= {f"emotions, draw {draw}": entries for draw in range(1, 6)}
+    told = next(each for each in claims(parts) if "takes less time" in each["published"])
+    assert (told["labels"], told["came_out"]) == ("emotions", True) and "given" not in told

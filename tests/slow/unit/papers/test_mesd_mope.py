@@ -104,6 +104,9 @@ def test_ml_lgc_is_as_printed_in_every_setting_and_all_of_it_is_tuned(stage):
 def test_both_experiments_have_five_draws():
     for each in (supervised_plan(), partly_labelled_plan()):
         assert each.draws == 5 and each.limit == 24 and each.rows is None
+    further = supervised_plan().entrants_of(6)
+    assert supervised_plan().last == 10 and {each.group for each in further} == {"MOPE, labels alone"}
+    assert partly_labelled_plan().last == 5 and not partly_labelled_plan().entrants_of(6)
 
 
 def test_each_draw_has_parts_settings_and_discriminants_of_its_own(held, plan):

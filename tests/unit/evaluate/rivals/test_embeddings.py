@@ -159,6 +159,7 @@ def test_nca_brings_rows_of_one_class_together_and_refuses_several():
     axis = np.abs(NCA(1).fit(X[:100], y[:100]).nca_.components_[0])
     assert axis[0] > 3 * axis[1:].max()
     np.testing.assert_allclose(NCA(2).fit_transform(sp.csr_array(X), y), NCA(2).fit_transform(X, y))
+    np.testing.assert_array_equal(NCA(2).fit_transform(X, y[:, None]), NCA(2).fit_transform(X, y), "one label")
     with pytest.raises(ValueError, match="one class per row"):
         NCA().fit(X, np.ones((150, 2), dtype=int))
     with pytest.raises(ValueError, match=r"n_components=9 must be from 1 to the number of features \(5\)"):
